@@ -43,7 +43,7 @@ test: env ## Run all tests, on up to four cores
 
 test-long: env ## Compare our validation with the API server's, fuzz the commands, and edit node groups and stacks, with many more examples
 	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py tests/hostile/test_fuzz.py
-	INFERENCE_PLATFORM_SEQUENCES=500 $(BIN)/python -m pytest tests/aws/sizes tests/review/following
+	INFERENCE_PLATFORM_SEQUENCES=500 $(BIN)/python -m pytest tests/clouds/aws/sizes tests/plan/review/following
 
 test-versions: env ## Test the wheel beside the oldest and the newest versions of what it needs
 	INFERENCE_PLATFORM_VERSIONS=1 $(BIN)/python -m pytest tests/installed
@@ -70,16 +70,16 @@ lock: env ## Regenerate requirements.lock and policy/requirements.txt (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header policy/requirements.in -o policy/requirements.txt
 
 schema-golden: env ## Regenerate the golden schema of the components
-	$(BIN)/python -m tests.serving.test_schema
+	$(BIN)/python -m tests.resources.serving.test_schema
 
 settings-schema: env ## Regenerate the JSON schemas of the stack files and of price files
 	$(BIN)/python -m stacks.settings_schema
 
 findings-page: env ## Regenerate the sections of docs/findings.md from the registry of rules
-	$(BIN)/python -m tests.findings.page
+	$(BIN)/python -m tests.contract.findings.page
 
-core-schemas: env ## Regenerate components/api/schema/data from the kubernetes-validate package
-	$(BIN)/python tests/api/core_schemas.py
+core-schemas: env ## Regenerate components/contract/schema/data from the kubernetes-validate package
+	$(BIN)/python tests/contract/core_schemas.py
 
 clean: ## Remove the environment and all state (stops the cluster first)
 	@test ! -x $(BIN)/python || $(BIN)/python -m workbench cluster stop || true

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pulumi
 
-from components.api.texts.secrets import masked_text
-from components.api.texts.unforeseen import unforeseen
+from components.contract.texts.secrets import masked_text
+from components.contract.texts.unforeseen import unforeseen
 from stacks.environment import deploy
 from stacks.secrecy import secret_settings
 from stacks.settings import read

@@ -6,7 +6,7 @@ The host runs this folder as a program, so the installed package is imported by 
 import sys
 
 from inference_platform import __version__
-from inference_platform.plugin import Host
+from inference_platform.resources.plugin import Host
 from pulumi.provider import main
 
 if __name__ == "__main__":

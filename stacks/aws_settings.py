@@ -4,17 +4,17 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from components.aws.access import ROLE, account_of
-from components.aws.components.node_settings import KMS_KEY, Zone
-from components.aws.components.storage.settings import KMS_KEY as VOLUME_KEY
-from components.aws.facts.iam import OIDC_PROVIDER
-from components.aws.logs import DEFAULT_DAYS
-from components.aws.names import HOSTED_ZONE, MOST_NODES
-from components.aws.nodes.launch import SYSTEM_TYPES
-from components.aws.versions import USUAL_VERSION
-from components.aws.words import NatGateways, ServiceLinkedRole, Support, Traffic
-from components.nodes.instances import instance
+from components.clouds.aws.access import ROLE, account_of
+from components.clouds.aws.facts.iam import OIDC_PROVIDER
+from components.clouds.aws.logs import DEFAULT_DAYS
+from components.clouds.aws.names import HOSTED_ZONE, MOST_NODES
+from components.clouds.aws.nodes.launch import SYSTEM_TYPES
+from components.clouds.aws.versions import USUAL_VERSION
+from components.clouds.aws.words import NatGateways, ServiceLinkedRole, Support, Traffic
+from components.fleet.nodes.instances import instance
 from components.plan.section import Flag, KubernetesVersion, Section
+from components.resources.aws.node_settings import KMS_KEY, Zone
+from components.resources.aws.storage.settings import KMS_KEY as VOLUME_KEY
 
 AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]
 """In quotes: YAML reads a number otherwise, and one that begins with 0 as another."""

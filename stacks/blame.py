@@ -7,9 +7,9 @@ from contextlib import contextmanager
 import pulumi
 from pydantic.alias_generators import to_camel
 
-from components.api.texts.printable import printable
-from components.serving.arguments import InvalidArguments
-from components.serving.typed_args import keys_below
+from components.contract.texts.printable import printable
+from components.resources.serving.arguments import InvalidArguments
+from components.resources.serving.typed_args import keys_below
 
 from .settings import PROJECT
 
@@ -46,8 +46,8 @@ def _as_keys(text: str) -> str:
 
 
 def _arguments() -> frozenset[str]:
-    from components.aws.components.cluster_args import ClusterArgs
-    from components.aws.components.identities import IdentitiesArgs
-    from components.aws.components.network_args import NetworkArgs
+    from components.resources.aws.cluster_args import ClusterArgs
+    from components.resources.aws.identities import IdentitiesArgs
+    from components.resources.aws.network_args import NetworkArgs
 
     return keys_below(ClusterArgs) | keys_below(IdentitiesArgs) | keys_below(NetworkArgs)

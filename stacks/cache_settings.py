@@ -2,9 +2,9 @@
 
 from pydantic import model_validator
 
-from components.aws.components.storage.settings import StorageSettings
 from components.fleet.options import BoundClaim, ModelCache
 from components.plan.settings import Cache
+from components.resources.aws.storage.settings import StorageSettings
 
 
 class CacheSettings(StorageSettings, Cache):

@@ -7,21 +7,21 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes
 
-from components.aws.components.cluster import Cluster
-from components.aws.components.gpu_node_groups import GpuNodeGroups
-from components.aws.components.identities import Identities, IdentitiesArgs
-from components.aws.components.image_cache import ImageCache, ImageCacheArgs
-from components.aws.components.karpenter_access import KarpenterAccess, KarpenterAccessArgs
-from components.aws.components.karpenter_pools import KarpenterPools
-from components.aws.components.network import Network
-from components.aws.components.provider import aws_provider
-from components.aws.facts.iam import DNS_CHALLENGES, controllers
-from components.aws.nodes.autoscaler import chart_groups, expander_priorities
-from components.aws.nodes.plan import NodeGroupPlan
-from components.aws.nodes.quotas import vcpus
-from components.aws.words import NatGateways, Provisioner, ServiceLinkedRole
+from components.clouds.aws.facts.iam import DNS_CHALLENGES, controllers
+from components.clouds.aws.nodes.autoscaler import chart_groups, expander_priorities
+from components.clouds.aws.nodes.plan import NodeGroupPlan
+from components.clouds.aws.nodes.quotas import vcpus
+from components.clouds.aws.words import NatGateways, Provisioner, ServiceLinkedRole
 from components.plan.plan import Plan
-from components.serving.site import Site
+from components.resources.aws.cluster import Cluster
+from components.resources.aws.gpu_node_groups import GpuNodeGroups
+from components.resources.aws.identities import Identities, IdentitiesArgs
+from components.resources.aws.image_cache import ImageCache, ImageCacheArgs
+from components.resources.aws.karpenter_access import KarpenterAccess, KarpenterAccessArgs
+from components.resources.aws.karpenter_pools import KarpenterPools
+from components.resources.aws.network import Network
+from components.resources.aws.provider import aws_provider
+from components.resources.serving.site import Site
 
 from .cloud_args import check_cloud, cluster_args, network_args
 from .settings import Settings

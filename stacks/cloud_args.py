@@ -5,14 +5,14 @@ from typing import cast
 import pulumi
 from pydantic.alias_generators import to_camel
 
-from components.api.problems import Problem
-from components.aws.components.cluster_args import OF_A_NEW_ONE, ClusterArgs, NamespaceAccessArgs
-from components.aws.components.cluster_args import problems as cluster_problems
-from components.aws.components.network_args import NetworkArgs
-from components.aws.components.network_args import problems as network_problems
-from components.aws.words import Provisioner
-from components.findings.ids import RuleId
-from components.serving.arguments import refuse
+from components.clouds.aws.words import Provisioner
+from components.contract.findings.ids import RuleId
+from components.contract.problems import Problem
+from components.resources.aws.cluster_args import OF_A_NEW_ONE, ClusterArgs, NamespaceAccessArgs
+from components.resources.aws.cluster_args import problems as cluster_problems
+from components.resources.aws.network_args import NetworkArgs
+from components.resources.aws.network_args import problems as network_problems
+from components.resources.serving.arguments import refuse
 
 from .settings import Settings
 

@@ -4,18 +4,18 @@ import datetime
 from collections.abc import Iterator
 from decimal import Decimal
 
-from components.api import clock
-from components.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, SYSTEM_DISK_GIB
-from components.aws.versions import extended_soon, is_extended
-from components.aws.words import LustreDeployment, NatGateways
-from components.costs.bill import Amounts, Bill
-from components.costs.infrastructure import Infrastructure, Nodes, fixed
-from components.costs.prices import OwnPrices
-from components.costs.tables import Flat
-from components.plan.costs import bill_of
+from components.clouds.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, SYSTEM_DISK_GIB
+from components.clouds.aws.versions import extended_soon, is_extended
+from components.clouds.aws.words import LustreDeployment, NatGateways
+from components.contract import clock
+from components.plan.costs.bill import Amounts, Bill
+from components.plan.costs.infrastructure import Infrastructure, Nodes, fixed
+from components.plan.costs.prices import OwnPrices
+from components.plan.costs.tables import Flat
 from components.plan.plan import Plan
-from components.prerequisites.needed import Cloud
-from components.serving.fleet.prices import own_prices
+from components.plan.prerequisites.needed import Cloud
+from components.plan.sections.costs import bill_of
+from components.resources.serving.fleet.prices import own_prices
 
 from .aws_settings import ClusterSettings, NetworkSettings
 from .settings import Settings

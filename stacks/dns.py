@@ -5,14 +5,14 @@ from typing import Any
 
 import pulumi
 
-from components.aws.components.gateway_record import GatewayRecord
-from components.aws.names import CREATE_SPOT_ROLE, SPOT_ROLE, dns_solver
-from components.aws.words import Provisioner, ServiceLinkedRole
+from components.checks.front_door.words import TlsKind
+from components.clouds.aws.names import CREATE_SPOT_ROLE, SPOT_ROLE, dns_solver
+from components.clouds.aws.words import Provisioner, ServiceLinkedRole
+from components.fleet.nodes.policy import Capacity
 from components.fleet.objects import address_in
-from components.front_door.words import TlsKind
-from components.nodes.policy import Capacity
 from components.plan.plan import Plan
-from components.serving.object_set import ObjectSet
+from components.resources.aws.gateway_record import GatewayRecord
+from components.resources.serving.object_set import ObjectSet
 
 from .settings import Settings
 

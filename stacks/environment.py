@@ -9,15 +9,15 @@ from pathlib import Path
 import pulumi
 import pulumi_kubernetes
 
-from components.api.problems import Problem, errors
+from components.contract.problems import Problem, errors
 from components.families import load
 from components.plan.plan import Plan, plan
-from components.prerequisites.needed import Cloud
-from components.serving.arguments import tell
-from components.serving.fleet.files import read_text
-from components.serving.fleet.prices import own_prices
-from components.serving.model_fleet import ModelFleet
-from components.serving.site import Site
+from components.plan.prerequisites.needed import Cloud
+from components.resources.serving.arguments import tell
+from components.resources.serving.fleet.files import read_text
+from components.resources.serving.fleet.prices import own_prices
+from components.resources.serving.model_fleet import ModelFleet
+from components.resources.serving.site import Site
 
 from .blame import settings_blamed
 from .costs import environment_bill

@@ -5,10 +5,10 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, WithJsonSchema
 
-from components.aws.components.node_settings import KMS_KEY
-from components.aws.images import MOST_IMAGES, SECRET, SECRET_PATTERN, region_problem, secret_problem, upstream
+from components.clouds.aws.images import MOST_IMAGES, SECRET, SECRET_PATTERN, region_problem, secret_problem, upstream
 from components.plan.section import Flag
 from components.plan.sections.images import ImageCacheSettings
+from components.resources.aws.node_settings import KMS_KEY
 
 SecretArn = Annotated[str, WithJsonSchema({"type": "string", "pattern": SECRET_PATTERN})]
 _OF_OWN_RULES = {"credentials": "credentials", "kms_key_arn": "kmsKeyArn", "keep_images": "keepImages"}

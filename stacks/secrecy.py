@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
-from components.api.base import Json
+from components.contract.base import Json
 
 _SHORTEST = 4
 """Characters. The words of a message have shorter ones in them."""

@@ -10,27 +10,27 @@ from typing import Any, get_origin
 import pulumi
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from components.api import clock
-from components.api.base import several
-from components.api.texts.printable import printable
-from components.aws.access import account_of
-from components.aws.components.argument_problems import cluster_problems, repeated
-from components.aws.components.network_args import control_plane_problems, placement_problems
-from components.aws.components.node_settings import OPERATED_TAINTS, NodeSettings
-from components.aws.components.storage.settings import S3_DRIVER
-from components.aws.environment import AwsEnvironment
-from components.aws.names import dns_solver
-from components.aws.nodes.launch import USUAL_REGION
-from components.aws.nodes.place import SettingsPlace
-from components.aws.reach import SSM_ENDPOINTS
-from components.aws.subnets import CIDR, in_order
-from components.aws.words import NatGateways, Provisioner, ServiceLinkedRole
-from components.front_door.settings import Acme, Door
-from components.front_door.words import Exposure, IssuerKind, TlsKind
+from components.checks.front_door.settings import Acme, Door
+from components.checks.front_door.words import Exposure, IssuerKind, TlsKind
+from components.clouds.aws.access import account_of
+from components.clouds.aws.environment import AwsEnvironment
+from components.clouds.aws.names import dns_solver
+from components.clouds.aws.nodes.launch import USUAL_REGION
+from components.clouds.aws.nodes.place import SettingsPlace
+from components.clouds.aws.reach import SSM_ENDPOINTS
+from components.clouds.aws.subnets import CIDR, in_order
+from components.clouds.aws.words import NatGateways, Provisioner, ServiceLinkedRole
+from components.contract import clock
+from components.contract.base import several
+from components.contract.texts.printable import printable
 from components.plan.faults import SettingsFault, faults
+from components.plan.prerequisites.needed import Cloud, ClusterFacts
 from components.plan.section import Flag
 from components.plan.settings import FleetSettings
-from components.prerequisites.needed import Cloud, ClusterFacts
+from components.resources.aws.argument_problems import cluster_problems, repeated
+from components.resources.aws.network_args import control_plane_problems, placement_problems
+from components.resources.aws.node_settings import OPERATED_TAINTS, NodeSettings
+from components.resources.aws.storage.settings import S3_DRIVER
 
 from .aws_settings import REGION, ClusterSettings, CredentialsSettings, DnsSettings, NetworkSettings
 from .cache_settings import CacheSettings

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from components.aws.components.storage.settings import StorageSettings
-from components.costs.price_schema import price_schema
+from components.plan.costs.price_schema import price_schema
 from components.plan.section import Section
+from components.resources.aws.storage.settings import StorageSettings
 
 from .settings import PROJECT, Settings, declared
 

@@ -4,11 +4,11 @@ from typing import cast
 
 import pulumi
 
-from components.aws.components.cluster import Cluster
-from components.aws.components.network import Network
-from components.aws.components.storage.args import EfsArgs, FsxArgs, ModelStorageArgs
-from components.aws.components.storage.model_storage import ModelStorage
 from components.plan.plan import Plan
+from components.resources.aws.cluster import Cluster
+from components.resources.aws.network import Network
+from components.resources.aws.storage.args import EfsArgs, FsxArgs, ModelStorageArgs
+from components.resources.aws.storage.model_storage import ModelStorage
 
 from .settings import Settings
 

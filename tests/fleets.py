@@ -6,10 +6,10 @@ from typing import Any
 import yaml
 
 from components import families
-from components.api.load import Loaded
-from components.api.problems import Problem
+from components.contract.findings.ids import FINAL
+from components.contract.load import Loaded
+from components.contract.problems import Problem
 from components.families import parse
-from components.findings.ids import FINAL
 from components.fleet.endpoints import Endpoint
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet, Rendered

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from components.aws.nodes.capacity import STATUS, Shortage, shortages
+from components.clouds.aws.nodes.capacity import STATUS, Shortage, shortages
 
 from .errors import WorkbenchError
 from .kube import Kube, KubeError

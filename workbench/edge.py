@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from components.api.texts.printable import printable, printable_lines
-from components.api.texts.secrets import masked_text
+from components.contract.texts.printable import printable, printable_lines
+from components.contract.texts.secrets import masked_text
 
 from .errors import WorkbenchError
 
@@ -49,7 +49,7 @@ def run(command: Callable[[], None]) -> None:
     except Exception as error:
         if isinstance(error, OSError) and (refused := _refused(error)):
             _end(refused, 1)
-        from components.api.texts.unforeseen import unforeseen
+        from components.contract.texts.unforeseen import unforeseen
 
         _end(unforeseen(error, Path(STATE_DIR)), UNFORESEEN)
 

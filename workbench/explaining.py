@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from components.api.texts.printable import printable, printable_lines
+from components.contract.texts.printable import printable, printable_lines
 
 from .errors import WorkbenchError
 from .printing import Format
 from .subject import Subject, planned, takes_subject
 
 if TYPE_CHECKING:
-    from components.api.load import Loaded
+    from components.contract.load import Loaded
     from components.plan.explain import ExplainedField
     from components.plan.plan import Plan
 
@@ -47,7 +47,7 @@ def explain(
     output: Annotated[Format, typer.Option(help="text, or json for other programs: everything.")] = Format.TEXT,
 ) -> None:
     """Show what became of each field that a resource sets: a flag, a variable or a field of an object."""
-    from components.api.problems import errors
+    from components.contract.problems import errors
     from components.plan.explain import explain as explained
 
     manifests, found = planned(subject, paths, _SAMPLES)
@@ -66,7 +66,7 @@ def explain(
 
 def _fit(resource: "Loaded", found: "Plan") -> "Iterator[ExplainedField]":
     """Yield a row for each workload that a resource becomes: whether its model fits, and what takes memory."""
-    from components.memory.wording import gib
+    from components.checks.memory.wording import gib
     from components.plan.explain import ExplainedField
 
     for each in found.verdicts:
@@ -108,7 +108,7 @@ def _named(name: str, resources: "Sequence[Loaded]") -> "list[Loaded]":
     kind, _, own = name.partition("/")
     found = [r for r in resources if (r.resource.kind, r.resource.metadata.name) == (kind, own)]
     if not found:
-        from components.api.problems import did_you_mean
+        from components.contract.problems import did_you_mean
 
         known = sorted(f"{r.resource.kind}/{r.resource.metadata.name}" for r in resources)
         hint = did_you_mean(name, known) or f"; available: {', '.join(known)}"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from .errors import WorkbenchError
 
 if TYPE_CHECKING:
-    from components.memory.shapes import Shape
-    from components.memory.workloads.known import OwnShape
+    from components.checks.memory.shapes import Shape
+    from components.checks.memory.workloads.known import OwnShape
 
 _CONFIG, _INDEX = "config.json", "model.safetensors.index.json"
 _ADDRESS = re.compile(r"^(?:host|file|hostpath)://(?=/)")
@@ -27,7 +27,7 @@ def shapes_in(given: Sequence[str]) -> "dict[str, OwnShape]":
     Raises:
         WorkbenchError: a path cannot be read, or is not a model configuration.
     """
-    from components.memory.workloads.known import OwnShape
+    from components.checks.memory.workloads.known import OwnShape
 
     found: dict[str, OwnShape] = {}
     for each in given:
@@ -64,8 +64,8 @@ def local_shape(name: str) -> "Shape | None":
 
 
 def _read(file: Path, name: str) -> "Shape":
-    from components.memory.config import read_config
-    from components.serving.fleet.files import read_text
+    from components.checks.memory.config import read_config
+    from components.resources.serving.fleet.files import read_text
 
     size = _weights_of(file.parent)
     shape = read_config(read_text(file), name)

@@ -18,9 +18,9 @@ from .printing import ShowSecrets, counted, write_objects
 from .subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:
-    from components.api.kinds import Kind
-    from components.api.load import Manifests
-    from components.api.problems import Problem
+    from components.contract.kinds import Kind
+    from components.contract.load import Manifests
+    from components.contract.problems import Problem
     from components.plan.plan import Plan
 
 
@@ -72,7 +72,7 @@ def validate(
     One line per problem: file:line: Kind/name: field.path: reason. What was checked is counted on stderr, with the
     models of which it is not known whether they fit their accelerators, and why.
     """
-    from components.api.problems import errors
+    from components.contract.problems import errors
 
     found: Iterable[Problem]
     unchecked: Iterable[str] = ()
@@ -123,7 +123,7 @@ def _check_described(plan: "Plan", given: Sequence[str]) -> None:
 
 def _unchecked(plan: "Plan") -> "Iterator[str]":
     """Yield the models whose memory was not checked, by reason, and those that were estimated."""
-    from components.memory.reading import estimated, unchecked
+    from components.checks.memory.reading import estimated, unchecked
 
     models = len({each.item.title for each in plan.verdicts})
     reasons = unchecked(plan.verdicts)
@@ -138,8 +138,8 @@ def _unchecked(plan: "Plan") -> "Iterator[str]":
 
 
 def _sarif(problems: "Iterable[Problem]") -> str:
-    from components.findings.sarif import sarif
-    from components.review.planned import findings_of
+    from components.contract.findings.sarif import sarif
+    from components.plan.review.planned import findings_of
     from components.version import __version__
 
     return json.dumps(sarif(findings_of(problems), __version__), indent=2) + "\n"
@@ -167,8 +167,8 @@ def _summary(manifests: "Manifests", problems: "Sequence[Problem]") -> str:
 @takes_subject
 def defaults(subject: Subject, *, paths: Paths = None, show_secrets: ShowSecrets = False) -> None:
     """Print the resources as the API server would store them, with all defaults filled in."""
-    from components.api.problems import errors
-    from components.api.schema.defaults import with_defaults
+    from components.contract.problems import errors
+    from components.contract.schema.defaults import with_defaults
 
     manifests, found = _checked_alone(subject, paths)
     wrong = errors(found)
@@ -179,14 +179,14 @@ def defaults(subject: Subject, *, paths: Paths = None, show_secrets: ShowSecrets
 
 def crds(kinds: Kinds = None) -> None:
     """Print CustomResourceDefinitions as YAML."""
-    from components.api.schema.crds import crd
+    from components.contract.schema.crds import crd
 
     _write(_yaml([crd(kind) for kind in _chosen(kinds)]))
 
 
 def schema(kinds: Kinds = None) -> None:
     """Print one JSON object that maps apiVersion/Kind to the JSON schema of the kind."""
-    from components.api.schema.jsonschema import schema as schema_of
+    from components.contract.schema.jsonschema import schema as schema_of
 
     _write(json.dumps({kind.title: schema_of(kind) for kind in _chosen(kinds)}, indent=2) + "\n")
 
@@ -203,7 +203,7 @@ def _chosen(names: list[str] | None) -> "list[Kind]":
 
 
 def _yaml(objects: list[dict[str, Any]]) -> str:
-    from components.api.documents.writer import dump_all
+    from components.contract.documents.writer import dump_all
 
     return dump_all(objects)
 

@@ -13,8 +13,8 @@ from .printing import ShowSecrets, write_objects
 from .subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:
-    from components.api.load import Loaded
-    from components.api.problems import Problem
+    from components.contract.load import Loaded
+    from components.contract.problems import Problem
     from components.families.family import Member
     from components.plan.plan import Plan
 
@@ -78,7 +78,7 @@ def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]
 
     Whether all of it can be rendered is another question: that something cannot is a reason to write it otherwise.
     """
-    from components.api.findings import Findings
+    from components.contract.findings.collector import Findings
     from components.fleet.serving import as_written
 
     settings = subject.settings()
@@ -96,8 +96,8 @@ def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]
 
 def _literal(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]]:
     """Return what the operators of resources make of them, and say where they give up."""
-    from components.api.problems import Severity
-    from components.findings.ids import RuleId
+    from components.contract.findings.ids import RuleId
+    from components.contract.problems import Severity
 
     settings = subject.settings()
     manifests = subject.manifests(paths, settings)
@@ -128,7 +128,7 @@ _PREFIXES = {"warning": "warning: ", "note": "info: "}
 
 def _report(problems: "Iterable[Problem]") -> None:
     """Print what there is to say, and end if there is an error."""
-    from components.api.problems import errors
+    from components.contract.problems import errors
 
     found = sorted(set(problems), key=lambda problem: problem.place)
     for problem in found:

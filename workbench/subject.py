@@ -15,7 +15,7 @@ from components.fleet.words import Edition, OtherKinds, Realization, WorkloadCho
 from .errors import WorkbenchError
 
 if TYPE_CHECKING:
-    from components.api.load import Manifests
+    from components.contract.load import Manifests
     from components.plan.environment import Environment
     from components.plan.plan import Plan
     from components.plan.settings import FleetSettings
@@ -80,7 +80,7 @@ class Subject:
     def environment(self, settings: "FleetSettings") -> "Environment":
         """Return what is known of the environment."""
         from components.plan.environment import Environment
-        from components.serving.fleet.files import read_text
+        from components.resources.serving.fleet.files import read_text
 
         from .local_models import local_shape, shapes_in
 
@@ -151,7 +151,7 @@ def without_stacks(error: ModuleNotFoundError, instead: str) -> Exception:
 
 def read(paths: Sequence[Path]) -> "Manifests":
     """Read files and folders, and stdin where the path is ``-``."""
-    from components.api.load import Manifests
+    from components.contract.load import Manifests
     from components.families import load, load_stream
 
     files = [path for path in paths if str(path) != STDIN]

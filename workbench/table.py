@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from .errors import WorkbenchError
 from .kube import Kube, KubeError

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..api.findings import Findings
-from ..api.problems import Hints, Severity
-from ..findings.ids import RuleId
+from ..contract.findings.collector import Findings
+from ..contract.findings.ids import RuleId
+from ..contract.problems import Hints, Severity
 from .command_line import CommandLine
 from .flags.rows import BOOL, SWITCH, Flag, Form
 from .flags.splitting import FlagUse

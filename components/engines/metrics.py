@@ -21,7 +21,7 @@ from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any
 
-from ..api.tables import read_table, table
+from ..contract.tables import read_table, table
 from .registry import Engine, engines, folders
 from .settings import Setting
 from .versions import ALWAYS, COLUMNS, Span, Version

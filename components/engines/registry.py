@@ -31,7 +31,7 @@ from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any
 
-from ..api.tables import read_table
+from ..contract.tables import read_table
 from .images import Image, image_of, is_one_of
 from .settings import Feature, Setting
 from .users import ImageUser

@@ -4,18 +4,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..api import load as reading
-from ..api.base import Json
-from ..api.kinds import Kinds
-from ..api.load import Loaded, Manifests
-from ..api.problems import Problem
+from ..contract import load as reading
+from ..contract.base import Json
+from ..contract.kinds import Kinds
+from ..contract.load import Loaded, Manifests
+from ..contract.problems import Problem
 from ..fleet.demand import PodDemand
 from ..fleet.objects import Object
 from ..fleet.options import Options
 from ..fleet.origins import Argument
-from ..simulation.scenario import Simulator
-from ..sizing.cases import Profile
-from ..sizing.variants import ModelVariant
+from ..performance.simulation.scenario import Simulator
+from ..performance.sizing.cases import Profile
+from ..performance.sizing.variants import ModelVariant
 from .family import Family, Member, OperatorSite
 from .kthena.family import FAMILY as KTHENA
 from .leaderworkerset.family import FAMILY as LEADER_WORKER_SET

@@ -5,21 +5,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..api.base import Json
-from ..api.findings import Findings
-from ..api.kinds import Kind
-from ..api.load import Loaded
-from ..api.problems import Problem
+from ..contract.base import Json
+from ..contract.findings.collector import Findings
+from ..contract.kinds import Kind
+from ..contract.load import Loaded
+from ..contract.problems import Problem
 from ..fleet.demand import PodDemand
 from ..fleet.library import Library
 from ..fleet.objects import Object
 from ..fleet.options import Options
 from ..fleet.origins import Argument
 from ..fleet.rendered import Rendered
-from ..simulation.scenario import Simulator
-from ..sizing.cases import Profile
-from ..sizing.levels import ServiceLevels
-from ..sizing.variants import ModelVariant
+from ..performance.simulation.scenario import Simulator
+from ..performance.sizing.cases import Profile
+from ..performance.sizing.levels import ServiceLevels
+from ..performance.sizing.variants import ModelVariant
 
 Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
 """Returns what a resource becomes; None if it becomes nothing by itself.
@@ -44,7 +44,7 @@ class Member:
         referred: Whether other resources refer to it: such kinds are rendered first.
         attached: Whether it scales what other resources become, and finds that in the library: such kinds are
             rendered last.
-        component: Class in the family's folder ``components`` for creating a single one; empty without.
+        component: Class that creates a single one, as the family's package offers it; empty without.
         expand: The resources that one of the kind stands for, if the operator makes typed resources of it.
         convert: What the operator makes of one, literally.
     """
@@ -111,9 +111,9 @@ class Family:
     """Kinds of one API, and everything that only they know.
 
     Attributes:
-        package: The family's folder, as a package.
-        operator: Name of what is installed for the realization ``operator`` (:mod:`..prerequisites.charts`): a chart,
-            or objects; empty without.
+        package: The family's package, which offers the components of its kinds.
+        operator: Name of what is installed for the realization ``operator`` (:mod:`..plan.prerequisites.charts`): a
+            chart, or objects; empty without.
         operator_objects: Returns the objects, each after what it needs, where they are no chart's.
         check: Yields what is wrong with the family's resources together.
         together: What they have in common once, if anything: objects made of all of them.
@@ -137,4 +137,4 @@ class Family:
 
     def component(self, member: Member) -> Any:  # noqa: ANN401  a class that is imported only where Pulumi is
         """Return the component of a kind."""
-        return getattr(importlib.import_module(f"{self.package}.components"), member.component)
+        return getattr(importlib.import_module(self.package), member.component)

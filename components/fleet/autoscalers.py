@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ..api.problems import did_you_mean
-from ..sizing.cases import Sized
+from ..contract.problems import did_you_mean
+from ..performance.sizing.cases import Sized
 from .capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, RESOURCE_METRICS
 from .objects import Key, Object
 from .origins import Origin

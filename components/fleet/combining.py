@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..api.names import LABEL_LENGTH
-from ..api.problems import Problem
-from ..api.schema.builtin import is_namespaced
-from ..findings.ids import RuleId
+from ..contract.findings.ids import RuleId
+from ..contract.names import LABEL_LENGTH
+from ..contract.problems import Problem
+from ..contract.schema.builtin import is_namespaced
 from .autoscalers import Autoscaler
 from .demand import PodDemand
 from .objects import LEADER_WORKER_SET, STATEFUL_SET, Key, Object, key_of

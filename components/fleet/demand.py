@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from ..aws.names import capacity_in, karpenter_type
-from ..nodes.instances import Instance, instance
+from ..clouds.aws.names import capacity_in, karpenter_type
+from .nodes.instances import Instance, instance
 from .origins import Reporter
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from ..engines.memory.rows import Device
 from ..engines.served.answering import AtOnce, most_at_once
-from ..nodes.instances import Instance
-from ..sizing.accelerators import known_accelerator
-from ..sizing.prices import node_with
+from ..performance.sizing.accelerators import known_accelerator
+from ..performance.sizing.prices import node_with
+from .nodes.instances import Instance
 from .workloads import Workload
 
 _GIB = 2**30

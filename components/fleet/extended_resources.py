@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from decimal import ROUND_CEILING
 from typing import Any
 
-from ..api.problems import field_path
-from ..api.quantity import is_quantity, parse_quantity
+from ..contract.problems import field_path
+from ..contract.quantity import is_quantity, parse_quantity
 
 _AMOUNTS = ("limits", "requests")
 _NATIVE = "kubernetes.io/"

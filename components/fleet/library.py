@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from ..api.load import Loaded
-from ..api.meta import Resource
-from ..api.problems import Problem, errors
+from ..contract.load import Loaded
+from ..contract.meta import Resource
+from ..contract.problems import Problem, errors
 from .rendered import Rendered
 from .workloads import Workload
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from ..api.names import is_dns1123_label
-from ..sizing.levels import ServiceLevels
+from ..contract.names import is_dns1123_label
+from ..performance.sizing.levels import ServiceLevels
 from .objects import Object
 from .words import Edition, Realization, WorkloadChoice
 

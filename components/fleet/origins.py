@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
-from ..api.problems import Problem, Severity
-from ..findings.ids import RuleId
+from ..contract.findings.ids import RuleId
+from ..contract.problems import Problem, Severity
 
 
 class Reporter(Protocol):

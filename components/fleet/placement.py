@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from ..api.quantity import parse_quantity
-from ..nodes.instances import instance
+from ..contract.quantity import parse_quantity
 from .demand import INSTANCE_TYPE_LABEL, NodeChoice
+from .nodes.instances import instance
 from .objects import Object
 
 SHARED_MEMORY = "dshm"

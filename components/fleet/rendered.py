@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..api.load import Loaded
-from ..api.problems import Problem
+from ..contract.load import Loaded
+from ..contract.problems import Problem
 from .autoscalers import Autoscaler
 from .demand import PodDemand
 from .endpoints import Endpoint

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..api.findings import Findings, Unrenderable
-from ..api.load import Loaded
+from ..contract.findings.annotations import without_ignoring
+from ..contract.findings.collector import Findings, Unrenderable
+from ..contract.findings.ids import RuleId
+from ..contract.load import Loaded
 from ..engines.command_line import CommandLine, line_of
 from ..engines.settings import Setting
 from ..engines.shell import expanded_in
-from ..findings.annotations import without_ignoring
-from ..findings.ids import RuleId
 from .objects import Object
 from .options import Options, PodOverrides
 from .origins import Origin, Whole

@@ -1,6 +1,6 @@
 """The words that say how a fleet is rendered."""
 
-from ..api.words import Word
+from ..contract.words import Word
 
 
 class Realization(Word):

@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..api.problems import Problem, Severity, errors
-from ..aws.environment import adapted
-from ..aws.names import LOAD_BALANCER_CONTROLLER, READINESS_GATES
-from ..findings.ids import RuleId
+from ..checks.front_door.balancers import guarded
+from ..checks.front_door.door import ENVOY_GATEWAY, ENVOY_NAMESPACE, FrontDoorPlan
+from ..checks.front_door.rollout_checks import idle_timeout_is_used, rollout_on_aws
+from ..checks.front_door.words import Exposure
+from ..checks.hardening.network_policies import Allowed, network_policies
+from ..checks.hardening.words import PodSecurity, Priority
+from ..checks.hardening.workloads import Hardening, harden, restricted_exemptions
+from ..clouds.aws.environment import adapted
+from ..clouds.aws.names import LOAD_BALANCER_CONTROLLER, READINESS_GATES
+from ..contract.findings.ids import RuleId
+from ..contract.problems import Problem, Severity, errors
 from ..fleet.objects import Object, is_balanced
 from ..fleet.rendered import Fleet
-from ..front_door.balancers import guarded
-from ..front_door.door import ENVOY_GATEWAY, ENVOY_NAMESPACE, FrontDoorPlan
-from ..front_door.rollout_checks import idle_timeout_is_used, rollout_on_aws
-from ..front_door.words import Exposure
-from ..hardening.network_policies import Allowed, network_policies
-from ..hardening.words import PodSecurity, Priority
-from ..hardening.workloads import Hardening, harden, restricted_exemptions
 from .environment import Environment
 from .monitoring import scraper_of
 

@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..aws.environment import AwsEnvironment
-from ..aws.images import RegistryCache
-from ..aws.subnets import range_of
+from ..checks.front_door.balancers import Balancing
+from ..checks.front_door.settings import Door
+from ..checks.hardening.workloads import Hardening
+from ..checks.memory.workloads.known import KnownShapes
+from ..checks.metrics.chain import MetricSettings
+from ..clouds.aws.environment import AwsEnvironment
+from ..clouds.aws.images import RegistryCache
+from ..clouds.aws.subnets import range_of
 from ..families import are_operated
 from ..fleet.options import BoundClaim, Options
 from ..fleet.words import OtherKinds
-from ..front_door.balancers import Balancing
-from ..front_door.settings import Door
-from ..hardening.workloads import Hardening
-from ..memory.workloads.known import KnownShapes
-from ..metrics.chain import MetricSettings
-from ..prerequisites.needed import ClusterFacts
+from .prerequisites.needed import ClusterFacts
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..api.checking import check
-from ..api.kinds import Kind
-from ..api.load import Loaded
-from ..api.problems import Problem, errors, field_path
-from ..api.schema.structural import SchemaGraph, graph
-from ..api.texts.secrets import masked, masked_text
+from ..contract.checking import check
+from ..contract.kinds import Kind
+from ..contract.load import Loaded
+from ..contract.problems import Problem, errors, field_path
+from ..contract.schema.structural import SchemaGraph, graph
+from ..contract.texts.secrets import masked, masked_text
 from ..fleet.options import Options
 from .plan import Plan
 from .rendering import render_fleet

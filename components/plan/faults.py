@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from ..api.messages import reason_of
-from ..api.problems import did_you_mean
+from ..contract.messages import reason_of
+from ..contract.problems import did_you_mean
 from .section import Section
 
 

@@ -3,16 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from ..api.problems import Problem, Severity
-from ..aws.images import RegistryCache, images_in, uncached_operated, upstream
+from ..clouds.aws.images import RegistryCache, images_in, uncached_operated, upstream
+from ..contract.findings.ids import RuleId
+from ..contract.problems import Problem, Severity
 from ..engines.images import DOCKER_HUB, image_of, located
-from ..findings.ids import RuleId
 from ..fleet.objects import LEADER_WORKER_SET, Object, pod_templates
 from ..fleet.rendered import Fleet
 from ..fleet.workloads import Workload
-from ..prerequisites.images import chart_images, uncached_images
-from ..prerequisites.needed import Prerequisite
 from .environment import Environment
+from .prerequisites.images import chart_images, uncached_images
+from .prerequisites.needed import Prerequisite
 
 ANONYMOUS_PULLS = 100
 """Images that Docker Hub lets one IPv4 address pull in 6 hours without an account (docs.docker.com, "Docker Hub pull

@@ -4,24 +4,24 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 
-from ..api.problems import Problem
-from ..costs.tables import Buying, quoted
-from ..findings.ids import RuleId
+from ..checks.front_door.door import FrontDoorPlan
+from ..checks.front_door.monitors import gateway_monitor
+from ..checks.front_door.words import Exposure
+from ..checks.metrics.alerts import prometheus_rule
+from ..checks.metrics.chain import MetricChain
+from ..checks.metrics.dashboard import DashboardSettings, dashboard_config_map
+from ..checks.metrics.words import Adapter
+from ..contract.findings.ids import RuleId
+from ..contract.problems import Problem
+from ..fleet.nodes.groups import NodeGroupDemand
+from ..fleet.nodes.instances import PRICED_REGION
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
-from ..front_door.door import FrontDoorPlan
-from ..front_door.monitors import gateway_monitor
-from ..front_door.words import Exposure
-from ..metrics.alerts import prometheus_rule
-from ..metrics.chain import MetricChain
-from ..metrics.dashboard import DashboardSettings, dashboard_config_map
-from ..metrics.words import Adapter
-from ..nodes.groups import NodeGroupDemand
-from ..nodes.instances import PRICED_REGION
-from ..prerequisites.charts import charts
-from ..prerequisites.needed import Prerequisite
-from ..prerequisites.prometheus import PROMETHEUS_URL
+from .costs.tables import Buying, quoted
 from .environment import Environment
+from .prerequisites.charts import charts
+from .prerequisites.needed import Prerequisite
+from .prerequisites.prometheus import PROMETHEUS_URL
 
 _NAME = "models"
 _CONTROLLER = "wva"

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..aws.names import READINESS_GATES
+from ..clouds.aws.names import READINESS_GATES
 from ..fleet.objects import Object
 from .access import gated_namespaces, is_created, namespace_labels
 from .others import NAMESPACE, group_of

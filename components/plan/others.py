@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..api.load import Other
-from ..api.names import is_dns1123_label
-from ..api.problems import Problem
-from ..api.schema.builtin import is_namespaced
-from ..api.schema.embedded import show
+from ..contract.findings.ids import RuleId
+from ..contract.load import Other
+from ..contract.names import is_dns1123_label
+from ..contract.problems import Problem
+from ..contract.schema.builtin import is_namespaced
+from ..contract.schema.embedded import show
 from ..families import kinds
-from ..findings.ids import RuleId
 from ..fleet.objects import Object
 from ..fleet.words import OtherKinds
 from .environment import Environment

@@ -4,36 +4,43 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from ..api.collection import paused_collection
-from ..api.load import Manifests, Other
-from ..api.problems import Problem, first_causes
-from ..aws.environment import charts_needed, check_balancers, check_bounds, check_features, check_volumes, plan_nodes
-from ..aws.images import cached_fleet, cached_objects
-from ..aws.nodes.plan import NodeGroupPlan
-from ..findings.ignoring import Ignored, Scope, without_ignored
+from ..checks.front_door.door import FrontDoorPlan, front_door
+from ..checks.front_door.proxy_image import with_proxy_image
+from ..checks.front_door.words import Exposure
+from ..checks.hardening.secrets import check_secrets
+from ..checks.hardening.workloads import priority_classes
+from ..checks.memory.reading import WorkloadVerdict, verdicts
+from ..checks.memory.workloads.findings import check_memory
+from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
+from ..clouds.aws.environment import (
+    charts_needed,
+    check_balancers,
+    check_bounds,
+    check_features,
+    check_volumes,
+    plan_nodes,
+)
+from ..clouds.aws.images import cached_fleet, cached_objects
+from ..clouds.aws.nodes.plan import NodeGroupPlan
+from ..contract.collection import paused_collection
+from ..contract.findings.ignoring import Ignored, Scope, without_ignored
+from ..contract.load import Manifests, Other
+from ..contract.problems import Problem, first_causes
+from ..fleet.nodes.fit import fit
+from ..fleet.nodes.groups import NodeGroupDemand, node_groups, offered_by
+from ..fleet.nodes.policy import NodePolicy
+from ..fleet.nodes.preemption import DefaultClass, preemptions
+from ..fleet.nodes.unserved import NodeKind, unserved
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
-from ..front_door.door import FrontDoorPlan, front_door
-from ..front_door.proxy_image import with_proxy_image
-from ..front_door.words import Exposure
-from ..hardening.secrets import check_secrets
-from ..hardening.workloads import priority_classes
-from ..memory.reading import WorkloadVerdict, verdicts
-from ..memory.workloads.findings import check_memory
-from ..metrics.chain import MetricChain, metric_chain, with_scaled_objects
-from ..nodes.fit import fit
-from ..nodes.groups import NodeGroupDemand, node_groups, offered_by
-from ..nodes.policy import NodePolicy
-from ..nodes.preemption import DefaultClass, preemptions
-from ..nodes.unserved import NodeKind, unserved
-from ..prerequisites.charts import CLUSTER_AUTOSCALER, NODE_AUTOSCALER, providers_of
-from ..prerequisites.needed import Prerequisite, check_ages, check_prerequisites, prerequisites
 from .access import charts_for, check_access, check_exemptions, hardened, placed, policies_of
 from .claims import claim_objects
 from .environment import Environment
 from .images import check_images
 from .monitoring import check_chain, check_controller, check_scraper, has_prometheus, monitoring_objects
 from .others import passed_through
+from .prerequisites.charts import CLUSTER_AUTOSCALER, NODE_AUTOSCALER, providers_of
+from .prerequisites.needed import Prerequisite, check_ages, check_prerequisites, prerequisites
 from .rendering import render_fleet
 
 _ANYWHERE = Environment()

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from ..api.findings import Findings, Unrenderable
-from ..api.load import Loaded
-from ..api.problems import Problem
+from ..contract.findings.collector import Findings, Unrenderable
+from ..contract.findings.ids import RuleId
+from ..contract.load import Loaded
+from ..contract.problems import Problem
 from ..families import FAMILIES, members
 from ..families.family import Family, Member
-from ..findings.ids import RuleId
 from ..fleet.combining import group_names, shared_items, with_contributions, without_clashes
 from ..fleet.extended_resources import fractional_devices
 from ..fleet.library import Library

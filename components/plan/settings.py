@@ -5,19 +5,19 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from ..aws.environment import AwsEnvironment
+from ..checks.front_door.settings import Door
+from ..checks.metrics.chain import MetricSettings
+from ..checks.metrics.words import Adapter, Scrape
+from ..clouds.aws.environment import AwsEnvironment
+from ..contract.findings.ids import FINAL, RuleId
+from ..contract.findings.ignoring import not_to_be_ignored
 from ..families import are_operated, operators
-from ..findings.ids import FINAL, RuleId
-from ..findings.ignoring import not_to_be_ignored
 from ..fleet.autoscalers import TOLERANCE_SINCE
 from ..fleet.options import BoundClaim, ModelCache, Options, PodOverrides
 from ..fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
-from ..front_door.settings import Door
-from ..metrics.chain import MetricSettings
-from ..metrics.words import Adapter, Scrape
-from ..prerequisites.needed import ClusterFacts, GpuStack, is_at_least
-from ..prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from .environment import Environment
+from .prerequisites.needed import ClusterFacts, GpuStack, is_at_least
+from .prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from .section import Flag, Section
 from .sections.access import FrontDoorSettings, HardeningSettings
 from .sections.images import ImageCacheSettings

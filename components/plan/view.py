@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from ..api.problems import field_path
+from ..contract.problems import field_path
 from ..fleet.demand import PodDemand
 from ..fleet.endpoints import Endpoint
 from ..fleet.rendered import Fleet, Rendered

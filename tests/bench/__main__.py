@@ -20,7 +20,7 @@ from pathlib import Path
 
 import yaml
 
-from components.api.documents.writer import dump_all
+from components.contract.documents.writer import dump_all
 from components.families import load
 from components.fleet.options import Options
 from components.plan.rendering import render_fleet

@@ -13,7 +13,7 @@ import pulumi_kubernetes
 from pulumi_kubernetes.apps.v1 import Deployment
 from pulumi_kubernetes.core.v1 import Namespace, Service
 
-from components.serving.objects import kubernetes_object
+from components.resources.serving.objects import kubernetes_object
 
 _CLASSES: dict[str, Any] = {"Deployment": Deployment, "Service": Service}
 config = pulumi.Config("flat")

@@ -7,11 +7,11 @@ import statistics
 import time
 from collections.abc import Callable
 
-from components.sizing.cases import Case
-from components.sizing.levels import Promise
-from components.sizing.queues import size
-from components.sizing.reference import known_models, reference_profiles
-from tests.sizing import plain
+from components.performance.sizing.cases import Case
+from components.performance.sizing.levels import Promise
+from components.performance.sizing.queues import size
+from components.performance.sizing.reference import known_models, reference_profiles
+from tests.performance.sizing import plain
 
 VARIANTS, MORE, ACCELERATORS = 1000, 4000, 20
 RUNS = 5

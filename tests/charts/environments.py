@@ -9,8 +9,8 @@ import pytest
 from pulumi.runtime import mocks
 
 from stacks.environment import FLEET
-from tests.aws.components.aws_mock import Aws
-from tests.prerequisites.test_components import RELEASE
+from tests.clouds.aws.components.aws_mock import Aws
+from tests.plan.prerequisites.test_components import RELEASE
 from tests.recorded import Recorded
 from tests.stacks.shipped import ON_AWS, ROOT, Clock, run, settings_of
 

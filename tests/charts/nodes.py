@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from components.aws.nodes.labels import cloud_labels, own_labels
-from components.aws.words import Provisioner
+from components.clouds.aws.nodes.labels import cloud_labels, own_labels
+from components.clouds.aws.words import Provisioner
+from components.fleet.nodes.groups import NodeGroupDemand
+from components.fleet.nodes.instances import Instance
+from components.fleet.nodes.policy import Capacity
 from components.fleet.placement import taints
-from components.nodes.groups import NodeGroupDemand
-from components.nodes.instances import Instance
-from components.nodes.policy import Capacity
 
 PROVISIONERS = tuple(Provisioner)
 Object = dict[str, Any]

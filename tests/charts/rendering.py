@@ -16,8 +16,8 @@ from typing import Any
 
 import yaml
 
-from components.aws.facts.eks import versions
-from components.prerequisites.charts import Chart, charts
+from components.clouds.aws.facts.eks import versions
+from components.plan.prerequisites.charts import Chart, charts
 
 FOLDER = "INFERENCE_PLATFORM_CHARTS"
 HELM = "INFERENCE_PLATFORM_HELM"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.api.schema.crds import crd
+from components.contract.schema.crds import crd
 from components.families import kinds
 from tests.charts.rendering import NotAtHandError, copy_of
 

@@ -2,13 +2,13 @@
 
 import yaml
 
-from components.aws.words import Provisioner
+from components.checks.front_door.settings import ENVOY_NAMESPACE
+from components.checks.hardening.network_policies import Allowed
+from components.clouds.aws.words import Provisioner
 from components.families.kthena import names
-from components.front_door.settings import ENVOY_NAMESPACE
-from components.hardening.network_policies import Allowed
-from components.nodes.instances import instance
-from components.prerequisites.charts import charts
-from components.prerequisites.operators import kthena_rights
+from components.fleet.nodes.instances import instance
+from components.plan.prerequisites.charts import charts
+from components.resources.prerequisites.operators import kthena_rights
 from tests.charts.nodes import labels, selected
 from tests.charts.test_relied_upon import Render, served_at
 

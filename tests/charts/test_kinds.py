@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from components.api.kinds import Kind as OurKind
+from components.checks.front_door.door import front_door
+from components.contract.kinds import Kind as OurKind
 from components.families import kinds, operator_objects
 from components.families.family import OperatorSite
-from components.front_door.door import front_door
-from components.prerequisites.charts import charts
+from components.plan.prerequisites.charts import charts
 from tests.charts.environments import ENVIRONMENTS, WITH_CLIENTS, WITH_KEDA, custom_objects
 from tests.charts.rendering import Rendered
 from tests.charts.schemas import Kind, kind_of, problems, schemas
-from tests.front_door.doors import PUBLIC
-from tests.front_door.routed import ROUTER, backend, endpoints
+from tests.checks.front_door.doors import PUBLIC
+from tests.checks.front_door.routed import ROUTER, backend, endpoints
 
 Render = Callable[..., Rendered]
 Object = dict[str, Any]

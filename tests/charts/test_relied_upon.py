@@ -8,17 +8,17 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from components.aws.facts.iam import controllers
-from components.metrics import dashboard
-from components.metrics.chain import MetricSettings
-from components.nodes.instances import instance, instances
+from components.checks.metrics import dashboard
+from components.checks.metrics.chain import MetricSettings
+from components.clouds.aws.facts.iam import controllers
+from components.fleet.nodes.instances import instance, instances
+from components.plan.prerequisites.charts import charts
+from components.plan.prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from components.plan.settings import Prerequisites
-from components.prerequisites.charts import charts
-from components.prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from tests.charts.nodes import PROVISIONERS, labels, selected, tolerated
 from tests.charts.rendering import Rendered
 from tests.charts.variants import USUAL
-from tests.prerequisites.test_components import RULES
+from tests.plan.prerequisites.test_components import RULES
 
 Render = Callable[..., Rendered]
 Object = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.prerequisites.charts import chart_values, charts
+from components.plan.prerequisites.charts import chart_values, charts
 from tests.charts.environments import ENVIRONMENTS, releases
 from tests.charts.rendering import (
     FOLDER,

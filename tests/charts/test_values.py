@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components.prerequisites.charts import ChartValue, chart_values, charts
+from components.plan.prerequisites.charts import ChartValue, chart_values, charts
 from tests.charts.environments import ENVIRONMENTS, releases
 from tests.charts.variants import VARIANTS, leaves, values
 

@@ -5,9 +5,9 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from components.aws.components import charts as aws_charts
-from components.prerequisites import accelerators, metrics, networking, workloads
-from tests.prerequisites.test_components import COMPONENTS, LBC, RELEASE, RULES, Make, made
+from components.resources.aws import charts as aws_charts
+from components.resources.prerequisites import accelerators, metrics, networking, workloads
+from tests.plan.prerequisites.test_components import COMPONENTS, LBC, RELEASE, RULES, Make, made
 
 Values = dict[str, Any]
 Path = tuple[str, ...]

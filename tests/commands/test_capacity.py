@@ -9,7 +9,7 @@ from typing import Any, Self
 import pytest
 from typer.testing import CliRunner
 
-from tests.aws.nodes.test_capacity import STATUS
+from tests.clouds.aws.nodes.test_capacity import STATUS
 from workbench import capacity
 from workbench.cli import app
 from workbench.errors import WorkbenchError

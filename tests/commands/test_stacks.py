@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from components.fleet.objects import key_of
-from components.prerequisites.charts import charts
+from components.plan.prerequisites.charts import charts
 from tests.commands.support import ROOT, workbench
 from tests.stacks.conftest import here as here
 from tests.stacks.shipped import ON_AWS, run

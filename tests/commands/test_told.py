@@ -3,8 +3,8 @@
 import pulumi
 import pytest
 
-from components.api.problems import Problem, Severity
-from components.serving.arguments import InvalidArguments, report, tell
+from components.contract.problems import Problem, Severity
+from components.resources.serving.arguments import InvalidArguments, report, tell
 
 PROBLEMS = [Problem("a.yaml", 1, "K", "n", "spec", str(each), each) for each in Severity]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from components.findings.ids import RuleId
+from components.contract.findings.ids import RuleId
 from components.plan.sections.shapes import ShapeSettings
+from tests.checks.memory.pairs.pairs import Pair, pairs
 from tests.documentation.blocks import ROOT, blocks
-from tests.memory.pairs.pairs import Pair, pairs
 
 PAGE = "docs/memory.md"
 TEXT = (ROOT / PAGE).read_text(encoding="utf-8")

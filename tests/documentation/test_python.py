@@ -1,4 +1,4 @@
-"""Every Python block runs: programs from the wheel (tests/serving/test_wheel.py), the steps to a family in order."""
+"""Every Python block runs: programs from the wheel (tests/resources/serving), the steps to a family in order."""
 
 import runpy
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.api.problems import errors
+from components.contract.problems import errors
 from components.families import FAMILIES, load
 from components.plan.environment import Environment
 from components.plan.plan import plan
@@ -21,12 +21,12 @@ spec: {weights: w, instanceType: g5.2xlarge, decode: 2}
 IMPORTS = """\
 from typing import Any, ClassVar, Literal
 
-from components.api.base import ApiModel, Rule, ScaleReplicas
-from components.api.findings import Findings
-from components.api.kinds import Kind
-from components.api.load import Loaded
-from components.api.meta import Resource
-from components.api.rules import OBJECT_NAME
+from components.contract.base import ApiModel, Rule, ScaleReplicas
+from components.contract.findings.collector import Findings
+from components.contract.kinds import Kind
+from components.contract.load import Loaded
+from components.contract.meta import Resource
+from components.contract.rules import OBJECT_NAME
 from components.families.family import Family, Member
 from components.fleet.demand import NodeChoice, NodeField, PodDemand
 from components.fleet.library import Library

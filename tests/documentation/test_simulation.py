@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from components.families import simulator
-from components.simulation.reading import read_trace
-from components.simulation.rows import RESERVED
+from components.performance.simulation.reading import read_trace
+from components.performance.simulation.rows import RESERVED
 from tests.documentation.blocks import ROOT, blocks
 
 PAGE = "docs/simulate.md"

@@ -9,14 +9,14 @@ import jsonschema_rs
 import pytest
 import yaml
 
-from components.api.problems import errors
-from components.costs.price_file import read_prices
+from components.contract.problems import errors
 from components.families import load
+from components.plan.costs.price_file import read_prices
 from components.plan.environment import Environment
 from components.plan.plan import plan
 from components.plan.settings import FleetSettings
 from tests.documentation.blocks import ROOT, Block, blocks
-from tests.plugin.engine import output, running
+from tests.resources.plugin.engine import output, running
 
 SCHEMA = json.loads((ROOT / "stacks" / "settings.schema.json").read_text())
 MODEL = """\

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.review.differences import parse_path
+from components.plan.review.differences import parse_path
 from workbench.engine.diff import changes, ignored, replacing
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=4)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.api.findings import Findings
+from components.contract.findings.collector import Findings
 from components.engines.command_line import CommandLine
 from components.engines.flags.tables import flags_of
 from components.engines.lint import lint, report

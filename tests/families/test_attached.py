@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.api.findings import Findings
-from components.api.load import Loaded
+from components.contract.findings.collector import Findings
+from components.contract.load import Loaded
 from components.families import FAMILIES, load
 from components.fleet.library import Library
 from components.fleet.options import Options

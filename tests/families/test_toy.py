@@ -12,13 +12,13 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from components.checks.front_door.settings import Door
+from components.checks.front_door.words import Exposure
+from components.checks.hardening.words import PodSecurity
+from components.checks.hardening.workloads import Hardening
 from components.families import load, parse
+from components.fleet.nodes.groups import node_groups
 from components.fleet.rendered import Fleet
-from components.front_door.settings import Door
-from components.front_door.words import Exposure
-from components.hardening.words import PodSecurity
-from components.hardening.workloads import Hardening
-from components.nodes.groups import node_groups
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
 from tests.toy.family import registered

@@ -10,13 +10,13 @@ from typing import Any, get_args, get_origin, is_typeddict
 import pytest
 from pydantic.alias_generators import to_camel
 
-from components.api.base import ApiModel
-from components.api.schema.embedded import definitions
+from components.contract.base import ApiModel
+from components.contract.schema.embedded import definitions
 from components.families import FAMILIES
-from components.families.kthena.components.serving_component import ServingArgs
-from components.families.llmaz.components.workload_args import WorkloadArgs
-from components.serving.flavor_args import FlavorArgs
-from components.serving.typed_args import keys_of, model_in, unknown_keys, wire
+from components.resources.kthena.serving_component import ServingArgs
+from components.resources.llmaz.workload_args import WorkloadArgs
+from components.resources.serving.flavor_args import FlavorArgs
+from components.resources.serving.typed_args import keys_of, model_in, unknown_keys, wire
 
 COMPONENTS = {m.kind.kind: (f.component(m), m.kind.model) for f in FAMILIES for m in f.members if m.component}
 Path = tuple[str, ...]
@@ -197,7 +197,7 @@ class TestTypes:
 )
 def test_autoscaling_is_that_of_kubernetes(typed: str, core: str) -> None:
     """Keys and requirements of autoscaling/v2, held against its published schema."""
-    from components.serving import autoscaling_args
+    from components.resources.serving import autoscaling_args
 
     compared = list(_against_kubernetes(getattr(autoscaling_args, typed), f"io.k8s.api.autoscaling.v2.{core}"))
     assert len(compared) >= 3

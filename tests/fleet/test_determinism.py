@@ -13,11 +13,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.api.documents.writer import dump_all
+from components.contract.documents.writer import dump_all
 from components.families import parse
+from components.fleet.nodes.groups import node_groups
 from components.fleet.options import Options
 from components.fleet.words import WorkloadChoice
-from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
 from tests.fleets import SAMPLES
 

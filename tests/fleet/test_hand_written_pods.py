@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.api.problems import errors
+from components.contract.problems import errors
 from components.families import objects
 from components.fleet.options import Options
 from components.fleet.words import Realization

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.api.problems import Problem, Severity
+from components.contract.problems import Problem, Severity
 from components.fleet.library import Library
 from components.fleet.rendered import Rendered
 from tests.families.llmd import support

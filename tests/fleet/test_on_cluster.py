@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from components.api.schema.crds import crd
+from components.contract.schema.crds import crd
 from components.families import kinds, load
+from components.fleet.nodes.groups import NodeGroupDemand, allocatable, node_groups
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
 from components.fleet.words import Edition, WorkloadChoice
-from components.nodes.groups import NodeGroupDemand, allocatable, node_groups
 from components.plan.rendering import render_fleet
 from tests.fleets import SAMPLES, errors, fleet_of, open_model, playground
 from workbench.kube import Kube, KubeError
@@ -76,7 +76,7 @@ def two_flavors(name: str) -> Fleet:
 
 def add_node(kube: Kube, group: NodeGroupDemand, name: str) -> None:
     """A node as kwok plays it: ready, with what the instance type offers."""
-    from components.nodes.instances import instance
+    from components.fleet.nodes.instances import instance
 
     facts = instance(group.instance_type)
     assert facts is not None

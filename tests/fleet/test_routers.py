@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from components.checks.front_door.door import FrontDoorPlan
+from components.checks.hardening.network_policies import Allowed, network_policies
 from components.fleet.rendered import Fleet
-from components.front_door.door import FrontDoorPlan
-from components.hardening.network_policies import Allowed, network_policies
 from components.plan.access import check_access
 from components.plan.environment import Environment
+from tests.checks.front_door.doors import PUBLIC, made, one
+from tests.checks.hardening.reaching import PROXY, Caller, lets_in
 from tests.fleet.sets import FRONT, GROUP, HELP, behind_router, parts, roles
-from tests.front_door.doors import PUBLIC, made, one
-from tests.hardening.reaching import PROXY, Caller, lets_in
 
 
 def apart(fleet: Fleet) -> Fleet:

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from components.checks.hardening.network_policies import Allowed, network_policies
+from components.checks.hardening.workloads import Hardening, harden
+from components.checks.metrics.alerts import alerts
+from components.checks.metrics.chain import metric_chain
 from components.fleet.combining import group_names, without_clashes
 from components.fleet.rendered import Fleet
 from components.fleet.workloads import PodSet
-from components.hardening.network_policies import Allowed, network_policies
-from components.hardening.workloads import Hardening, harden
-from components.metrics.alerts import alerts
-from components.metrics.chain import metric_chain
 from tests.fleet.sets import FRONT, GROUP, SET, bare, parts
 from tests.fleets import GPU, fleet_of, open_model, playground
 

@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from components.families import kinds
-from tests.api.breaking import ODD_VALUES, broken
-from tests.api.documents import DOCUMENTS
+from tests.contract.breaking import ODD_VALUES, broken
+from tests.contract.documents import DOCUMENTS
 from tests.families.kthena.serving.support import model_serving, role
 from tests.families.leaderworkerset.sets import group
 from tests.fleets import runner

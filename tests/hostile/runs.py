@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 from typer.testing import CliRunner
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 from workbench.cli import app
 from workbench.errors import WorkbenchError
 

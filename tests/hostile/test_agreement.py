@@ -14,7 +14,7 @@ import yaml
 from hypothesis import given
 
 from components.families import parse
-from components.serving.model_fleet import ModelFleet
+from components.resources.serving.model_fleet import ModelFleet
 from tests.hostile import mutations
 from tests.hostile.runs import MODELS, checked, project, write
 from tests.hostile.test_fuzz import SEEDS, runs

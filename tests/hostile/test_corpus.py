@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.api.texts.corpus import FILES, LOOKALIKES, SCRIPTS, SECRETS, STRUCTURES, D, S, script
+from tests.contract.texts.corpus import FILES, LOOKALIKES, SCRIPTS, SECRETS, STRUCTURES, D, S, script
 from tests.fleets import open_model, playground
 from tests.hostile import runs
 from tests.hostile.test_planted import Workbench

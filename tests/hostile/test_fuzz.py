@@ -131,7 +131,7 @@ def test_what_a_trespass_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
         checked("validate", MODELS, lines=0)
     with pytest.raises(TrespassError, match="no place in"):
         checked("explain", "A/b", "--unknown")
-    monkeypatch.setattr("components.api.problems.printable", str)
+    monkeypatch.setattr("components.contract.problems.printable", str)
     write(folder / MODELS, "kind: 'a\u202eb'\napiVersion: 'a\u202eb'\n")
     with pytest.raises(TrespassError, match="something invisible"):
         checked("validate", MODELS)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.installed.building import PACKAGE, ROOT, environment
-from tests.serving.manifests import SMALL
+from tests.resources.serving.manifests import SMALL
 
 RUN = """\
 import sys

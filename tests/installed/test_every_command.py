@@ -12,7 +12,7 @@ import typer
 import yaml
 
 from tests.installed.building import environment
-from tests.serving.manifests import SMALL
+from tests.resources.serving.manifests import SMALL
 from workbench.cli import app
 
 START = """\

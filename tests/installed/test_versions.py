@@ -19,7 +19,7 @@ from tests.installed.test_commands import MODELS, in_checkout, project
 
 FOLDER = ROOT / ".venv-versions"
 ASKED = "INFERENCE_PLATFORM_VERSIONS"
-SCHEMA = "from inference_platform.plugin import Host; print(Host().schema)"
+SCHEMA = "from inference_platform.resources.plugin import Host; print(Host().schema)"
 
 asked = pytest.mark.skipif(
     not os.environ.get(ASKED), reason=f"installs two environments from a package index; set {ASKED}=1"

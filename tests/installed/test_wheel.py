@@ -15,9 +15,9 @@ from pulumi.runtime.proto.provider_pb2 import GetSchemaRequest
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub
 
 from tests.installed.building import FOLDERS, PACKAGE, ROOT, environment
-from tests.serving.manifests import SMALL
+from tests.resources.serving.manifests import SMALL
 
-GOLDEN = ROOT / "tests" / "serving" / "data" / "schema.json"
+GOLDEN = ROOT / "tests/resources/serving/data" / "schema.json"
 FLEET = """\
 \"\"\"Deploys the models in models.yaml.\"\"\"
 
@@ -84,7 +84,7 @@ def test_it_is_the_wheel_that_is_imported(installed: Path, tmp_path: Path) -> No
 
 
 def test_the_plugin_lists_its_components_from_it(installed: Path, tmp_path: Path) -> None:
-    script = "from inference_platform.plugin import Host\nprint(Host().schema)\n"
+    script = "from inference_platform.resources.plugin import Host\nprint(Host().schema)\n"
     inferred = json.loads(python(installed, tmp_path, "-W", "ignore", "-c", script))
     assert inferred == json.loads(GOLDEN.read_text())
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tests.layers.modules import Module
 from tests.layers.order import within
 
-ROOM = "components/aws"
+ROOM = "components/clouds/aws"
 API = "pulumi_aws"
 _NAMES = re.compile(
     r"""

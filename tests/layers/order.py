@@ -14,41 +14,41 @@ OPEN = tuple(f"components.families.leaderworkerset.{module}" for module in ("arg
 """LeaderWorkerSet is a workload of the waist too: other families take its template into their types."""
 
 ORDER: tuple[tuple[str, ...], ...] = (
-    ("components.lazy", "components.findings.ids components.findings.annotations"),
-    ("components.api",),
+    ("components.contract.lazy", "components.contract.findings.ids components.contract.findings.annotations"),
+    ("components.contract",),
     # Names and facts, which every room may know.
-    ("components.aws.names",),
-    ("components.nodes.instances",),
-    ("components.engines", "components.sizing"),
+    ("components.clouds.aws.names",),
+    ("components.fleet.nodes.instances",),
+    ("components.engines", "components.performance.sizing"),
     ("components.fleet",),
     # How autoscalers behave, whatever they scale.
-    ("components.simulation",),
+    ("components.performance.simulation",),
     # What a family is, and what any of them may use of another.
     ("components.families.family", " ".join(OPEN)),
     (
         *FAMILIES,
         *(
-            "components.nodes",
-            "components.memory",
-            "components.metrics",
-            "components.front_door",
-            "components.hardening",
+            "components.fleet.nodes",
+            "components.checks.memory",
+            "components.checks.metrics",
+            "components.checks.front_door",
+            "components.checks.hardening",
         ),
     ),
     ("components.families",),
-    ("components.aws",),
+    ("components.clouds.aws",),
     (
-        "components.prerequisites.charts components.prerequisites.images components.prerequisites.needed "
-        "components.prerequisites.prometheus",
+        "components.plan.prerequisites.charts components.plan.prerequisites.images components.plan.prerequisites.needed "
+        "components.plan.prerequisites.prometheus",
     ),
-    ("components.findings", "components.costs"),
+    ("components.contract.findings", "components.plan.costs"),
     ("components.plan",),
-    ("components.review",),
+    ("components.plan.review",),
     # What component files share; component files, with those of prerequisites first; the fleet made of them.
-    ("components.serving",),
-    ("components.prerequisites",),
-    (*_COMPONENTS, "components.aws.components"),
-    ("components.serving.model_fleet components.serving.fleet",),
+    ("components.resources.serving",),
+    ("components.plan.prerequisites",),
+    (*_COMPONENTS, "components.resources.aws"),
+    ("components.resources.serving.model_fleet components.resources.serving.fleet",),
     ("components",),
     ("stacks",),
     ("__main__",),
@@ -59,7 +59,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
 
 A room is one or more prefixes of dotted names, parted by spaces; a module is in the room with the longest that fits.
 """
-FIRST_WITH_PULUMI = "components.serving"
+FIRST_WITH_PULUMI = "components.resources.serving"
 OUTSIDE = ("pulumi", "pulumi_kubernetes", "pulumi_aws", "httpx", "requests", "socket", "subprocess", "urllib")
 """What reaches out of the process: not for rooms above the first one with Pulumi, which are tested as functions."""
 

@@ -17,14 +17,14 @@ def test_no_module_names_what_is_of_aws(module: Module) -> None:
     ("path", "text"),
     [
         ("stacks/planted.py", "import pulumi_aws"),
-        ("components/serving/planted.py", "from pulumi_aws import eks"),
+        ("components/resources/serving/planted.py", "from pulumi_aws import eks"),
         ("components/plan/planted.py", "def f():\n    from pulumi_aws.ec2 import Vpc"),
         ("components/fleet/planted.py", "LABEL = 'eks.amazonaws.com/capacityType'"),
-        ("components/nodes/planted.py", "RESOURCE = 'aws.amazon.com/neuron'"),
-        ("components/nodes/planted.py", "LABEL = 'karpenter.sh/capacity-type'"),
-        ("components/nodes/planted.py", "KIND = 'karpenter.k8s.aws/v1', 'EC2NodeClass'"),
+        ("components/fleet/nodes/planted.py", "RESOURCE = 'aws.amazon.com/neuron'"),
+        ("components/fleet/nodes/planted.py", "LABEL = 'karpenter.sh/capacity-type'"),
+        ("components/fleet/nodes/planted.py", "KIND = 'karpenter.k8s.aws/v1', 'EC2NodeClass'"),
         (
-            "components/front_door/planted.py",
+            "components/checks/front_door/planted.py",
             "def f(x):\n    return {f'service.beta.kubernetes.io/aws-load-balancer-{x}': ''}",
         ),
         ("stacks/planted.py", "PATTERN = '^arn:aws[a-z-]*:acm:'"),
@@ -38,7 +38,7 @@ def test_a_planted_name_is_found(path: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("components/aws/planted.py", "import pulumi_aws\nLABEL = 'karpenter.sh/nodepool'"),
+        ("components/clouds/aws/planted.py", "import pulumi_aws\nLABEL = 'karpenter.sh/nodepool'"),
         ("components/plan/planted.py", '"""As ``karpenter.sh/capacity-type`` says."""'),
         (
             "components/plan/planted.py",

@@ -31,7 +31,7 @@ def test_no_exception_is_idle(folder: str) -> None:
         ("components/families/llmkube/planted.py", "def f(n):\n    return f'--tensor-parallel-size={n}'"),
         ("components/families/llmkube/planted.py", "REASON = 'add --n-gpu-layers 0 to extraArgs'"),
         ("components/fleet/planted.py", "NAMES = ('-ngl',)"),
-        ("components/metrics/planted.py", "FLAG = '--max_model_len'"),
+        ("components/checks/metrics/planted.py", "FLAG = '--max_model_len'"),
         ("components/plan/planted.py", "FLAG = '--timeout'"),
         ("stacks/planted.py", "FLAG = '--port'"),
     ],

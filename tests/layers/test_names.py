@@ -54,11 +54,11 @@ def test_one_class_name_means_one_thing() -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("components/metrics/planted.py", "class Plan: ..."),
+        ("components/checks/metrics/planted.py", "class Plan: ..."),
         ("workbench/planted.py", "def f():\n    class Options: ..."),
         ("components/families/llmkube/planted.py", "class Playground: ..."),
         ("components/families/llmkube/types/planted.py", "class Playground: ..."),
-        ("components/families/llmaz/components/planted.py", "class OpenModelSpec: ...\n\nclass OpenModelSpec: ..."),
+        ("components/resources/llmaz/planted.py", "class OpenModelSpec: ...\n\nclass OpenModelSpec: ..."),
         ("components/families/llmaz/workload/planted.py", "class ModelSpec: ..."),
         ("components/families/llmkube/types/planted.py", "class ModelSpec: ..."),
     ],

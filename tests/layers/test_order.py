@@ -31,16 +31,20 @@ def test_every_room_has_modules() -> None:
 @pytest.mark.parametrize(
     ("rule", "path", "text"),
     [
-        (wrong_directions, "components/api/planted.py", "from ..fleet.objects import Object"),
+        (wrong_directions, "components/contract/planted.py", "from ..fleet.objects import Object"),
         (wrong_directions, "components/engines/planted.py", "def f():\n    from ..families.llmaz import backend"),
         (wrong_directions, "components/fleet/planted.py", "from .. import metrics"),
-        (wrong_directions, "components/metrics/planted.py", "from ..front_door import door"),
+        (wrong_directions, "components/checks/metrics/planted.py", "from ..front_door import door"),
         (wrong_directions, "components/families/llmaz/planted.py", "from ..llmkube.family import FAMILY"),
         (wrong_directions, "components/families/llmkube/planted.py", "from .. import kinds"),
-        (wrong_directions, "components/nodes/planted.py", "from ..plan.plan import plan"),
+        (wrong_directions, "components/fleet/nodes/planted.py", "from ..plan.plan import plan"),
         (wrong_directions, "components/plan/planted.py", "from ..serving.objects import kubernetes_object"),
-        (wrong_directions, "components/prerequisites/planted.py", "from ..serving.model_fleet import ModelFleet"),
-        (wrong_directions, "components/serving/planted.py", "import stacks.settings"),
+        (
+            wrong_directions,
+            "components/plan/prerequisites/planted.py",
+            "from ..serving.model_fleet import ModelFleet",
+        ),
+        (wrong_directions, "components/resources/serving/planted.py", "import stacks.settings"),
         (wrong_directions, "stacks/planted.py", "from workbench import kube"),
         (wrong_directions, "__main__.py", "from workbench.cli import app"),
         (wrong_directions, "workbench/planted.py", "from tests.fleets import fleet_of"),
@@ -49,10 +53,10 @@ def test_every_room_has_modules() -> None:
         (insides, "components/families/__init__.py", "from .llmaz.rendering import render_playground"),
         (insides, "workbench/planted.py", "import components.families.llmkube.facts"),
         (reaching_out, "components/plan/planted.py", "import pulumi"),
-        (reaching_out, "components/aws/planted.py", "from pulumi_aws import ec2"),
+        (reaching_out, "components/clouds/aws/planted.py", "from pulumi_aws import ec2"),
         (reaching_out, "components/fleet/planted.py", "def f():\n    import subprocess"),
         (reaching_out, "components/families/llmaz/planted.py", "from urllib.request import urlopen"),
-        (absolute_imports, "components/api/planted.py", "from components.api import names"),
+        (absolute_imports, "components/contract/planted.py", "from components.contract import names"),
     ],
 )
 def test_a_planted_import_is_found(rule: Rule, path: str, text: str) -> None:
@@ -63,14 +67,14 @@ def test_a_planted_import_is_found(rule: Rule, path: str, text: str) -> None:
     ("path", "text"),
     [
         ("components/families/llmaz/planted.py", "from ..leaderworkerset.types import LeaderWorkerTemplate"),
-        ("components/families/llmaz/components/planted.py", "import pulumi\nfrom ..types import Playground"),
+        ("components/resources/llmaz/planted.py", "import pulumi\nfrom ..types import Playground"),
         ("components/families/__init__.py", "from .llmaz.family import FAMILY"),
         (
             "components/fleet/planted.py",
             "from ..nodes.instances import instance\nfrom ..aws.names import capacity_in",
         ),
-        ("components/aws/components/planted.py", "import pulumi_aws\nfrom ...serving.objects import Thing"),
-        ("stacks/planted.py", "from components.serving.model_fleet import ModelFleet"),
+        ("components/resources/aws/planted.py", "import pulumi_aws\nfrom ...serving.objects import Thing"),
+        ("stacks/planted.py", "from components.resources.serving.model_fleet import ModelFleet"),
     ],
 )
 def test_what_is_allowed_is_not(path: str, text: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from components.api.schema.embedded import definitions
+from components.contract.schema.embedded import definitions
 from components.engines.settings import Setting
 from components.families import FAMILIES
 from components.families.family import Family

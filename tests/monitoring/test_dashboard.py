@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.metrics.dashboard import DashboardSettings, dashboard
+from components.checks.metrics.dashboard import DashboardSettings, dashboard
 from tests.fleets import playground
 from tests.monitoring.programs.prometheus import Prometheus, Sample, scraping, started
 from tests.monitoring.programs.promtool import Promtool

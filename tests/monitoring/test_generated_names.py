@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.metrics.chain import MetricSettings, metric_chain
-from components.metrics.words import Adapter
+from components.checks.metrics.chain import MetricSettings, metric_chain
+from components.checks.metrics.words import Adapter
 from tests.fleets import fleet_of, open_model, playground
 from tests.monitoring.programs.prometheus import Prometheus, started
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.metrics.words import Adapter
+from components.checks.metrics.words import Adapter
 from tests.monitoring.programs.promtool import Promtool
 from tests.monitoring.simulated.mixed import HERE, THERE, mixed_fleet
 from tests.monitoring.simulated.watched import Watched, replicas

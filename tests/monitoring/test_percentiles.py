@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from components.metrics.chain import MetricSettings
-from components.metrics.words import Adapter as Metrics
+from components.checks.metrics.chain import MetricSettings
+from components.checks.metrics.words import Adapter as Metrics
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.programs.prometheus import Prometheus, scraping

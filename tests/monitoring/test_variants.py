@@ -10,7 +10,7 @@ from typing import Any
 
 from components.families.llmd.names import NAMESPACE
 from components.fleet.words import Realization
-from components.sizing.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
+from components.performance.sizing.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
 from tests.fleets import open_model, playground
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.prometheus import Prometheus

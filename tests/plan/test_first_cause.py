@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from components.api.problems import Problem, Severity, first_causes
+from components.contract.problems import Problem, Severity, first_causes
 from components.families import objects
 from components.plan.plan import plan
 from tests.fleets import open_model, playground

@@ -1,11 +1,11 @@
 """What a bill says of the images that a cache keeps."""
 
-from components.aws.environment import AwsEnvironment
-from components.aws.images import RegistryCache
+from components.clouds.aws.environment import AwsEnvironment
+from components.clouds.aws.images import RegistryCache
 from components.families import objects
-from components.plan.costs import bill_of
 from components.plan.environment import Environment
 from components.plan.plan import plan
+from components.plan.sections.costs import bill_of
 from tests.fleets import open_model, playground
 
 

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from components.aws.environment import AwsEnvironment
-from components.aws.images import RegistryCache
+from components.clouds.aws.environment import AwsEnvironment
+from components.clouds.aws.images import RegistryCache
+from components.contract.findings.ids import RuleId
 from components.families import objects
-from components.findings.ids import RuleId
 from components.fleet.options import Options, PodOverrides
 from components.fleet.words import OtherKinds, Realization
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
-from components.prerequisites.needed import Cloud, ClusterFacts
+from components.plan.prerequisites.needed import Cloud, ClusterFacts
 from tests.fleets import open_model, playground
 
 HOST = "123456789012.dkr.ecr.us-east-1.amazonaws.com"

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from components.api.problems import Problem, Severity
+from components.checks.memory.shapes import Layers, Shape
+from components.checks.memory.workloads.known import KnownShapes, OwnShape
+from components.contract.findings.ids import RuleId
+from components.contract.problems import Problem, Severity
 from components.families import load
-from components.findings.ids import RuleId
-from components.memory.shapes import Layers, Shape
-from components.memory.workloads.known import KnownShapes, OwnShape
 from components.plan.environment import Environment
 from components.plan.plan import plan
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from components.checks.memory.shapes import Layers
+from components.checks.memory.workloads.known import KnownShapes
+from components.contract.findings.ids import RuleId
 from components.families import load
-from components.findings.ids import RuleId
-from components.memory.shapes import Layers
-from components.memory.workloads.known import KnownShapes
 from components.plan.plan import plan
 from components.plan.sections.shapes import ShapeSettings
 from components.plan.settings import FleetSettings
-from components.serving.fleet.files import read_text
+from components.resources.serving.fleet.files import read_text
 
 NAME = "team/own"
 GIB = 2**30

@@ -12,10 +12,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from components.families.llmaz.components import OpenModel, Playground, Service
-from components.families.llmkube.components import InferenceService, Model
-from components.serving.arguments import InvalidArguments
-from components.serving.model_fleet import ModelFleet
+from components.resources.llmaz import OpenModel, Playground, Service
+from components.resources.llmkube import InferenceService, Model
+from components.resources.serving.arguments import InvalidArguments
+from components.resources.serving.model_fleet import ModelFleet
 from stacks.environment import deploy as deploy_stack
 from stacks.settings import declared_defaults, parse
 from tests.plan.faults import A10G, CASES, GGUF, PLAYGROUNDS, Fault, pods

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from components.api.load import Manifests
-from components.api.problems import errors
+from components.checks.hardening.words import PodSecurity
+from components.checks.hardening.workloads import Hardening
+from components.contract.load import Manifests
+from components.contract.problems import errors
 from components.families import objects
 from components.fleet.options import Options
 from components.fleet.words import OtherKinds
-from components.hardening.words import PodSecurity
-from components.hardening.workloads import Hardening
 from components.plan.environment import Environment
 from components.plan.namespaces import namespace_objects
 from components.plan.others import identity

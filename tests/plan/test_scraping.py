@@ -7,10 +7,10 @@ import pytest
 from components.families import objects
 from components.plan.monitoring import namespace_in
 from components.plan.plan import Plan, plan
+from components.plan.prerequisites.prometheus import PROMETHEUS_URL
 from components.plan.settings import FleetSettings
-from components.prerequisites.prometheus import PROMETHEUS_URL
+from tests.checks.hardening.reaching import Caller, lets_in
 from tests.fleets import GPU, open_model, playground
-from tests.hardening.reaching import Caller, lets_in
 
 OTHER = "http://prometheus.observability.svc"
 FIELD = "prerequisites.prometheusNamespace"

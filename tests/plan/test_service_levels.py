@@ -7,9 +7,16 @@ import pytest
 from pydantic import ValidationError
 
 from components.fleet.words import Realization
+from components.performance.sizing.levels import (
+    Accelerator,
+    Load,
+    Promise,
+    ServiceClass,
+    ServiceLevels,
+    VariantController,
+)
 from components.plan.faults import faults
 from components.plan.settings import FleetSettings
-from components.sizing.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels, VariantController
 
 CLASS = {"name": "Premium", "priority": 1, "models": {"chat": {"itlMs": 24, "ttftMs": 500}}}
 LOAD = {"requestsPerMinute": 40.5, "outputTokens": 178}

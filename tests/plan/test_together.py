@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.api.problems import Problem
+from components.contract.problems import Problem
 from components.families import FAMILIES
 from components.fleet.library import Library
 from components.fleet.options import Options

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from components.api.load import Manifests
+from components.contract.load import Manifests
 from components.fleet.rendered import Fleet
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
 from components.plan.view import lines, view
-from components.serving.fleet.outputs import models_of
+from components.resources.serving.fleet.outputs import models_of
+from tests.checks.front_door.routed import backend, endpoints
 from tests.fleet.sets import bare, behind_router, parts, roles
 from tests.fleets import fleet_of, open_model, playground
-from tests.front_door.routed import backend, endpoints
 
 
 def view_of(names: str, **fields: str) -> dict[str, str]:

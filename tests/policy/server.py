@@ -19,8 +19,8 @@ from google.protobuf import empty_pb2, json_format  # type: ignore[import-untype
 from pulumi.runtime.proto import analyzer_pb2 as wire
 from pulumi.runtime.proto.analyzer_pb2_grpc import AnalyzerStub
 
-from tests.plugin.engine import UNKNOWN as UNKNOWN_VALUE
-from tests.plugin.engine import secret_value
+from tests.resources.plugin.engine import UNKNOWN as UNKNOWN_VALUE
+from tests.resources.plugin.engine import secret_value
 from workbench.engine.program.graph import ResourceGraph
 from workbench.engine.program.resources import STACK_TYPE
 from workbench.engine.values import UNKNOWN, Secret

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.engine import UNKNOWN
 from tests.policy.conftest import recorded
 from tests.policy.server import Asked, Found, Pack, asked_by
+from tests.resources.plugin.engine import UNKNOWN
 from workbench.engine.program.resources import STACK_TYPE
 
 STACKS = ("dev", "staging", "prod")

@@ -10,7 +10,7 @@ from pulumi.runtime import mocks
 
 from stacks.environment import deploy
 from stacks.settings import read
-from tests.aws.components.aws_mock import Aws
+from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Recorded
 from tests.recorded import deploy as record
 

@@ -8,7 +8,7 @@ import pulumi
 import pytest
 from pulumi.runtime import mocks
 
-from tests.aws.components.aws_mock import Aws
+from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Entry, Recorded
 from tests.stacks.reached import INTERNAL, MODELS, dev, policies
 from tests.stacks.shipped import FLEET, run

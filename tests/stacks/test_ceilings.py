@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from components.costs.bill import cents
-from components.nodes.instances import instance
-from tests.aws.environments import flavor
+from components.fleet.nodes.instances import instance
+from components.plan.costs.bill import cents
+from tests.clouds.aws.environments import flavor
 from tests.fleets import open_model, playground
 from tests.recorded import Recorded
 from tests.stacks.shipped import run

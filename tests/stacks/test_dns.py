@@ -7,9 +7,9 @@ import pulumi
 import pytest
 from pulumi.runtime import mocks
 
-from components.aws.components.gateway_record import GatewayRecord
-from components.serving.arguments import InvalidArguments
-from tests.aws.components.aws_mock import Aws
+from components.resources.aws.gateway_record import GatewayRecord
+from components.resources.serving.arguments import InvalidArguments
+from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Recorded, deploy
 from tests.stacks.reached import dev
 from tests.stacks.shipped import run

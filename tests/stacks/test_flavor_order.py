@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from components.nodes.groups import allocatable
-from components.nodes.instances import instance
-from tests.aws.environments import flavor
-from tests.aws.sizes.expander import chosen
+from components.fleet.nodes.groups import allocatable
+from components.fleet.nodes.instances import instance
+from tests.clouds.aws.environments import flavor
+from tests.clouds.aws.sizes.expander import chosen
 from tests.fleets import open_model, playground
 from tests.recorded import Recorded
 from tests.stacks.shipped import run

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.prerequisites.charts import charts, providers_of
+from components.plan.prerequisites.charts import charts, providers_of
 from tests.recorded import Entry, Recorded
 from tests.stacks.shipped import FLEET, ON_AWS, run
 

@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from tests.aws.components.aws_mock import Planned
+from tests.clouds.aws.components.aws_mock import Planned
 from tests.recorded import Recorded
 from tests.stacks.shipped import run, settings_of
 from workbench.engine.values import UNKNOWN

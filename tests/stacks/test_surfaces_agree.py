@@ -15,14 +15,14 @@ import pytest
 from rich.console import Console
 
 from components.fleet.demand import accelerated_nodes
+from components.fleet.nodes.instances import ACCELERATOR_RESOURCES, instance
 from components.fleet.rendered import Rendered
 from components.fleet.workloads import Workload
-from components.nodes.instances import ACCELERATOR_RESOURCES, instance
-from components.plan.costs import bill_of
+from components.performance.sizing.levels import Load
 from components.plan.plan import Plan
-from components.serving.fleet.cost_output import cost_of
-from components.serving.fleet.outputs import models_of, nodes_of, shown_name
-from components.sizing.levels import Load
+from components.plan.sections.costs import bill_of
+from components.resources.serving.fleet.cost_output import cost_of
+from components.resources.serving.fleet.outputs import models_of, nodes_of, shown_name
 from tests.commands.sizing.runs import rows
 from tests.hostile.runs import ROOT, run
 from tests.live.pods.test_states import Cluster, Pods

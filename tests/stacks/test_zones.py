@@ -11,7 +11,7 @@ import pulumi
 import pytest
 import yaml
 
-from tests.aws.environments import flavor
+from tests.clouds.aws.environments import flavor
 from tests.fleets import open_model, playground
 from tests.recorded import Recorded
 from tests.stacks.shipped import run, settings_of

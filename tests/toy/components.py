@@ -1,6 +1,6 @@
 """The component of the toy."""
 
-from components.serving.workload_component import WorkloadComponent
+from components.resources.serving.workload_component import WorkloadComponent
 
 
 class Pair(WorkloadComponent):

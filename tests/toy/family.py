@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from components.api.kinds import Kind
+from components.contract.kinds import Kind
 from components.families import FAMILIES
 from components.families.family import Family, Member
 

@@ -2,8 +2,8 @@
 
 from decimal import Decimal
 
-from components.api.findings import Findings
-from components.api.load import Loaded
+from components.contract.findings.collector import Findings
+from components.contract.load import Loaded
 from components.fleet.autoscalers import Autoscaler
 from components.fleet.demand import NodeChoice, NodeField, PodDemand
 from components.fleet.endpoints import Backend, Endpoint, WeightsOwner

@@ -4,9 +4,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import ApiModel, PositiveInt32, Rule, ScaleReplicas
-from components.api.meta import Resource
-from components.api.rules import OBJECT_NAME
+from components.contract.base import ApiModel, PositiveInt32, Rule, ScaleReplicas
+from components.contract.meta import Resource
+from components.contract.rules import OBJECT_NAME
 
 
 class PairSpec(ApiModel):

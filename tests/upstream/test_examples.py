@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.api.problems import Problem, errors
+from components.contract.problems import Problem, errors
 from components.families import load, members
 from components.fleet.words import OtherKinds
 from components.plan.environment import Environment

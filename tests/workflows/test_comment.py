@@ -205,7 +205,7 @@ def test_without_links_none_is_made() -> None:
     assert cleaned(f"[a]({LINKS})", "") == f"a ({LINKS})\n"
 
 
-APPROVED = sorted((Path(__file__).parents[1] / "review/approved").glob("*/report.md"))
+APPROVED = sorted((Path(__file__).parents[1] / "plan/review/approved").glob("*/report.md"))
 
 
 def shown(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.serving.manifests import SMALL
+from tests.resources.serving.manifests import SMALL
 from tests.workflows.projects import ROOT, Project, project_at
 
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.review.differences import MISSING, differences, fixed_fields, is_within, parse_path, path_text
+from components.plan.review.differences import MISSING, differences, fixed_fields, is_within, parse_path, path_text
 
 from .values import SEALED, Secret
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
-from components.api.texts.printable import printable, printable_lines
+from components.contract.texts.printable import printable, printable_lines
 
 from .apply.execute import Failure
 from .diff import Change

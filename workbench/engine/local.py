@@ -10,7 +10,7 @@ from typing import Any
 
 import pulumi
 
-from components.api.texts.secrets import masked_text
+from components.contract.texts.secrets import masked_text
 
 from ..errors import WorkbenchError
 from ..kube import KubeError

@@ -9,7 +9,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..errors import WorkbenchError
 

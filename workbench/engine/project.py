@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from components.api.texts.printable import printable
-from components.api.texts.secrets import SECRET_TEXT, masked_text
+from components.contract.texts.printable import printable
+from components.contract.texts.secrets import SECRET_TEXT, masked_text
 
 from ..errors import WorkbenchError
 

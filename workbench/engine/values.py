@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from components.api.texts.secrets import SECRET_TEXT, replace_secrets
-from components.api.texts.secrets import masked as masked_plain
+from components.contract.texts.secrets import SECRET_TEXT, replace_secrets
+from components.contract.texts.secrets import masked as masked_plain
 
 SEALED = "$sealed"
 

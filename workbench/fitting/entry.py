@@ -10,7 +10,7 @@ from ..errors import WorkbenchError
 from .line import LineFit
 
 if TYPE_CHECKING:
-    from components.sizing.cases import Profile
+    from components.performance.sizing.cases import Profile
 
 _ACCELERATOR = re.compile(r"[A-Za-z0-9._-]{2,253}\Z", re.ASCII)
 _DECIMALS = 3
@@ -39,7 +39,7 @@ def batch_of(fitted: LineFit) -> int:
 
 def profile_of(fitted: LineFit, accelerator: str, count: int, batch: int) -> "Profile":
     """Return the profile, with figures rounded as they are written."""
-    from components.sizing.cases import Profile
+    from components.performance.sizing.cases import Profile
 
     return Profile(accelerator, count, rounded(fitted.alpha.value), rounded(fitted.beta.value), batch)
 

@@ -3,7 +3,7 @@
 import math
 import re
 
-from components.simulation.cells import shown
+from components.performance.simulation.cells import shown
 
 MOST_AT_ONCE = 1_000_000.0
 MOST_MS = 1e7

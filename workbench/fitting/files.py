@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from components.api.documents.files import text_of
-from components.simulation.cells import shown
+from components.contract.documents.files import text_of
+from components.performance.simulation.cells import shown
 
 from ..errors import WorkbenchError
 from ..printing import problem_lines

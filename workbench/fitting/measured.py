@@ -3,7 +3,7 @@
 import enum
 from dataclasses import dataclass, field
 
-from components.api.problems import Problem
+from components.contract.problems import Problem
 
 
 class Latency(enum.StrEnum):

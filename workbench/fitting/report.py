@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..plotting.chart import is_plain
 from .entry import ends_of, option_of
@@ -14,7 +14,7 @@ from .plot import drawn
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from components.sizing.cases import Profile
+    from components.performance.sizing.cases import Profile
 
 _WIDTH = 100
 _SURE = f"{100 * CONFIDENCE:g} %"
@@ -82,7 +82,7 @@ def _measurements(fitted: LineFit) -> "Table":
 
 
 def _uses(fitted: LineFit, profile: "Profile") -> Iterator[str]:
-    from components.api.documents.writer import dump_all
+    from components.contract.documents.writer import dump_all
     from components.families import profile_entry
 
     yield ""

@@ -5,8 +5,8 @@ import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from components.api.problems import did_you_mean
-from components.simulation.cells import shown
+from components.contract.problems import did_you_mean
+from components.performance.simulation.cells import shown
 
 from .figures import LEAST_MS, MOST_AT_ONCE, MOST_MS, FigureError, figure, latency, possible
 from .guidellm import refuse_latency

@@ -6,7 +6,7 @@ from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from components.api.documents.reader import MAX_DEPTH, YamlError, nodes
+from components.contract.documents.reader import MAX_DEPTH, YamlError, nodes
 
 _MOST_VALUES = 2_000_000
 _HEAVY = ("requests", "request_samples", "scheduler_state")

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..errors import WorkbenchError
 from .control import FaultOutcome, LiveFault, LiveState

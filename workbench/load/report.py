@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..printing import counted
 from .fleet.report import fleet_rows, fleet_sentences

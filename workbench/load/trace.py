@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..errors import WorkbenchError
 from .arrivals import DueRequest

@@ -9,7 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
-from components.review.wire import written
+from components.plan.review.wire import written
 
 from ..edge import run
 from .snapshot import take

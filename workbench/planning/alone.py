@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.review.snapshot import RegisteredResource, Snapshot
+from components.plan.review.snapshot import RegisteredResource, Snapshot
 
 if TYPE_CHECKING:
-    from components.api.load import Manifests
+    from components.contract.load import Manifests
     from components.plan.environment import Environment
     from components.plan.plan import Plan
 
@@ -71,10 +71,10 @@ class Alone:
         return f"manifests ({self.cluster})"
 
     def _planned(self, manifests: "Manifests") -> Snapshot:
-        from components.costs.infrastructure import Infrastructure
-        from components.plan.costs import bill_of
+        from components.plan.costs.infrastructure import Infrastructure
         from components.plan.plan import plan
-        from components.review.planned import snapshot_of
+        from components.plan.review.planned import snapshot_of
+        from components.plan.sections.costs import bill_of
 
         environment = self._environment()
         planned = plan(manifests, environment)
@@ -104,13 +104,13 @@ class Alone:
         return self._on_eks(known)
 
     def _on_eks(self, known: dict[str, Any]) -> "Environment":
-        from components.aws.components.node_settings import NodeSettings
-        from components.aws.environment import AwsEnvironment
-        from components.aws.nodes.launch import SYSTEM_TYPES
-        from components.aws.nodes.place import SettingsPlace
-        from components.aws.subnets import CIDR
-        from components.aws.versions import USUAL_VERSION
-        from components.prerequisites.needed import Cloud
+        from components.clouds.aws.environment import AwsEnvironment
+        from components.clouds.aws.nodes.launch import SYSTEM_TYPES
+        from components.clouds.aws.nodes.place import SettingsPlace
+        from components.clouds.aws.subnets import CIDR
+        from components.clouds.aws.versions import USUAL_VERSION
+        from components.plan.prerequisites.needed import Cloud
+        from components.resources.aws.node_settings import NodeSettings
 
         from ..subject import fleet_settings
 
@@ -133,7 +133,7 @@ class Alone:
 
 def _resources(planned: "Plan") -> Iterator[RegisteredResource]:
     """Yield the objects that are rendered from the manifests."""
-    from components.api.texts.secrets import masked
+    from components.contract.texts.secrets import masked
 
     for body in (*planned.objects, *planned.others):
         metadata = body["metadata"]

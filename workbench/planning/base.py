@@ -13,9 +13,9 @@ from pathlib import Path
 
 import yaml
 
-from components.api.texts.printable import printable_lines
-from components.review.snapshot import Snapshot
-from components.review.wire import read
+from components.contract.texts.printable import printable_lines
+from components.plan.review.snapshot import Snapshot
+from components.plan.review.wire import read
 
 from . import ability
 from .compiled import share_compiled

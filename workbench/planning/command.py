@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from components.review.snapshot import Snapshot
+from components.plan.review.snapshot import Snapshot
 
 from ..errors import WorkbenchError
 from ..subject import STDIN, complete_stack
@@ -121,8 +121,8 @@ def plan(
     Needs no cluster, no cloud and no credentials, and writes nothing but the files of --save. Ends with 0 if all is
     well, with 1 if there are errors or a threshold is crossed, with 2 if it was called wrongly.
     """
-    from components.review.compare import review
-    from components.review.review import Thresholds
+    from components.plan.review.compare import review
+    from components.plan.review.review import Thresholds
 
     saved = [(path, _format(path)) for path in save or ()]
     thresholds = Thresholds(fail_on.value, _dollars(max_monthly_usd), max_gpus)

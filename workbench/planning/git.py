@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..errors import WorkbenchError
 

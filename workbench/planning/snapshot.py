@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.review.snapshot import RegisteredResource, Snapshot
+from components.plan.review.snapshot import RegisteredResource, Snapshot
 
 from ..engine.values import masked
 from ..errors import WorkbenchError
@@ -153,7 +153,7 @@ def _title(node: "Node", inputs: Mapping[str, Any]) -> str:
 
 def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan") -> Snapshot:
     """Return a snapshot with what was planned, which is there even where the program refuses it."""
-    from components.review.planned import snapshot_of
+    from components.plan.review.planned import snapshot_of
     from stacks.costs import environment_bill
 
     found = snapshot_of(planned, snapshot.stack, environment_bill(settings, planned))

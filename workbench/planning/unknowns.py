@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from components.review.snapshot import ValueSource
+from components.plan.review.snapshot import ValueSource
 
 from ..engine.values import Secret, Unknown, has_unknown
 

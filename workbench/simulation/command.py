@@ -19,10 +19,10 @@ from ..subject import STDIN, Paths, Subject, planned, takes_subject
 from .inputs import check_passes, defects_chosen, milliseconds, prices_given, read_metrics, start_given
 
 if TYPE_CHECKING:
+    from components.performance.simulation.hpa.spec import HpaSpec
+    from components.performance.simulation.result import Simulation
+    from components.performance.simulation.scenario import Names, Scenario
     from components.plan.plan import Plan
-    from components.simulation.hpa.spec import HpaSpec
-    from components.simulation.result import Simulation
-    from components.simulation.scenario import Names, Scenario
 
 
 class Output(enum.StrEnum):
@@ -107,8 +107,8 @@ def simulate(
     whole: Whole = False,
 ) -> None:
     """Show what the autoscaler of a binding does on a trace of metrics: replicas, cost, time above target."""
-    from components.simulation.result import Trial, simulated, starting_replicas
-    from components.simulation.scenario import Names
+    from components.performance.simulation.result import Trial, simulated, starting_replicas
+    from components.performance.simulation.scenario import Names
 
     check_picture(plot, [".png"])
     defects, step = defects_chosen(defect, literal=literal), milliseconds(every)
@@ -132,9 +132,9 @@ def simulate(
 
 def _scenario(subject: Subject, paths: Sequence[Path] | None, names: "Names") -> "tuple[Scenario, Plan]":
     """Return what to simulate, and the plan of the manifests. What is wrong elsewhere in the plan does not matter."""
-    from components.api.problems import errors
+    from components.contract.problems import errors
     from components.families import simulator
-    from components.simulation.scenario import ScenarioError
+    from components.performance.simulation.scenario import ScenarioError
 
     manifests, found = planned(subject, paths)
     wrong = errors(manifests.problems)
@@ -149,9 +149,9 @@ def _scenario(subject: Subject, paths: Sequence[Path] | None, names: "Names") ->
 
 def _hpas(found: "Plan", scenario: "Scenario") -> "dict[str, HpaSpec]":
     """Return the autoscalers that are rendered for the scenario."""
-    from components.api.problems import errors
-    from components.simulation.hpa.spec import HpaError
-    from components.simulation.rendered import hpas_of
+    from components.contract.problems import errors
+    from components.performance.simulation.hpa.spec import HpaError
+    from components.performance.simulation.rendered import hpas_of
 
     wrong = errors(found.problems)
     if wrong:
@@ -163,14 +163,14 @@ def _hpas(found: "Plan", scenario: "Scenario") -> "dict[str, HpaSpec]":
 
 
 def _known_prices(found: "Plan", scenario: "Scenario") -> dict[str, Decimal]:
-    from components.simulation.rendered import prices_of
+    from components.performance.simulation.rendered import prices_of
 
     return prices_of(found.fleet, scenario)
 
 
 def _notes(result: "Simulation", *, every: bool) -> Iterator[str]:
     """Yield what somebody who reads the result should know."""
-    from components.simulation.trace import INTERVAL
+    from components.performance.simulation.trace import INTERVAL
 
     trial = result.trial
     yield from trial.scenario.notes

@@ -12,9 +12,9 @@ from ..printing import problem_lines, tell
 from ..subject import STDIN
 
 if TYPE_CHECKING:
-    from components.api.problems import Problem
-    from components.simulation.scenario import Scenario
-    from components.simulation.trace import Trace
+    from components.contract.problems import Problem
+    from components.performance.simulation.scenario import Scenario
+    from components.performance.simulation.trace import Trace
 
 _MOST_PASSES = 1_000_000
 _MOST_USD = Decimal(1_000_000)
@@ -29,9 +29,9 @@ def read_metrics(path: Path, scenario: "Scenario") -> "Trace":
     Raises:
         WorkbenchError: it cannot be used; every row that is wrong is named.
     """
-    from components.api.documents.files import text_of
-    from components.api.problems import errors
-    from components.simulation.reading import read_trace
+    from components.contract.documents.files import text_of
+    from components.contract.problems import errors
+    from components.performance.simulation.reading import read_trace
 
     problems: list[Problem] = []
     file = "<stdin>" if str(path) == STDIN else str(path)
@@ -58,7 +58,7 @@ def prices_given(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str,
 
 def start_given(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str, int]:
     """Read numbers of replicas that are given as ``TARGET=N``."""
-    from components.simulation.cells import CellError, read_count
+    from components.performance.simulation.cells import CellError, read_count
 
     found = {}
     for target, value in _pairs(texts, "--start", scenario):
@@ -70,7 +70,7 @@ def start_given(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str, 
 
 
 def _pairs(texts: Sequence[str] | None, option: str, scenario: "Scenario") -> Iterable[tuple[str, str]]:
-    from components.api.problems import did_you_mean
+    from components.contract.problems import did_you_mean
 
     known = [target.name for target in scenario.targets]
     for text in texts or ():
@@ -110,7 +110,7 @@ def check_passes(trace: "Trace", every: int | None) -> None:
 
 def defects_chosen(names: Sequence[str] | None, *, literal: bool) -> tuple[str, ...]:
     """Return the defects of the controller to simulate."""
-    from components.api.problems import did_you_mean
+    from components.contract.problems import did_you_mean
     from components.families import simulator
 
     known = simulator().defects

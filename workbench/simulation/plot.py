@@ -8,7 +8,7 @@ from ..plotting.pictures import finish, picture, plain_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from components.simulation.result import Simulation
+    from components.performance.simulation.result import Simulation
 
 
 def write_plot(result: "Simulation", path: Path) -> None:

@@ -6,15 +6,15 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..plotting.chart import chart, framed, is_plain
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from components.simulation.result import Simulation
-    from components.simulation.runs import Measures
+    from components.performance.simulation.result import Simulation
+    from components.performance.simulation.runs import Measures
 
 _WIDTH = 100
 _HEIGHT = 4

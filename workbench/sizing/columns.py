@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from components.sizing.assessments import Assessment
-    from components.sizing.cases import Sized
+    from components.performance.sizing.assessments import Assessment
+    from components.performance.sizing.cases import Sized
 
 Value = str | int | float | bool | None
 _FIGURES = {
@@ -67,7 +67,7 @@ def _profile(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
 
 
 def _rates(sized: "Sized") -> Iterator[tuple[str, Value]]:
-    from components.sizing.arrays.states import ROOM
+    from components.performance.sizing.arrays.states import ROOM
 
     yield "modelTokens", int(sized.case.output_tokens)
     yield "serviceLimitMs", sized.service_limit_ms

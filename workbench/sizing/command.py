@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..errors import WorkbenchError
 from ..plotting.pictures import check_picture
@@ -23,7 +23,7 @@ from .question import Comparison, Given, candidates_of, question_of
 from .targets import SizedModel, bare_model, found_variant
 
 if TYPE_CHECKING:
-    from components.sizing.assessments import Assessment
+    from components.performance.sizing.assessments import Assessment
 
 
 class SizeOutput(enum.StrEnum):
@@ -150,7 +150,7 @@ def _check_named(model: str, variant: str, paths: Sequence[Path] | None, compari
 
 
 def _assessed(target: SizedModel, given: Given, comparison: Comparison) -> "tuple[Assessment, ...]":
-    from components.sizing.assessments import assessed
+    from components.performance.sizing.assessments import assessed
 
     question = question_of(target, given)
     return assessed(question, candidates_of(target, comparison, question.load, literal=question.literal))

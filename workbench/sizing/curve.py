@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from components.sizing.cases import Sized
+    from components.performance.sizing.cases import Sized
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def curve_of(sized: "Sized", prefill_ms: int | None, points: int, up_to: float |
         points: How many.
         up_to: Where to end, in requests a minute, if that is before the capacity.
     """
-    from components.sizing.queues import behaviours
+    from components.performance.sizing.queues import behaviours
 
     last = sized.capacity_per_minute if up_to is None else min(up_to, sized.capacity_per_minute)
     if not last:

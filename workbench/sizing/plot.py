@@ -11,7 +11,7 @@ from .report import first_named
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from components.sizing.assessments import Assessment
+    from components.performance.sizing.assessments import Assessment
 
 POINTS = 200
 """Of the curve."""

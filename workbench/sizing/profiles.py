@@ -13,8 +13,8 @@ from ..subject import STDIN
 from .inputs import decimal_in
 
 if TYPE_CHECKING:
-    from components.api.problems import Problem
-    from components.sizing.cases import Profile
+    from components.contract.problems import Problem
+    from components.performance.sizing.cases import Profile
 
 _PROFILE = re.compile(
     r"(?P<count>[0-9]{1,9})x(?P<alpha>[0-9.]{1,40})/(?P<beta>[0-9.]{1,40})@(?P<batch>[0-9]{1,9})\Z", re.ASCII
@@ -42,9 +42,9 @@ def _profile(text: str) -> "Profile":
 
 def _usable(where: str, name: str, count: int, alpha: float, beta: float, batch: int) -> "Profile":
     """Return a profile with which something can be computed."""
-    from components.sizing.cases import Case, Profile
-    from components.sizing.levels import Promise
-    from components.sizing.refusals import unusable
+    from components.performance.sizing.cases import Case, Profile
+    from components.performance.sizing.levels import Promise
+    from components.performance.sizing.refusals import unusable
 
     profile = Profile(name, count, alpha, beta, batch)
     if reason := unusable(Case(profile, Promise(), 1, 1)):
@@ -60,7 +60,7 @@ def _read(path: Path) -> "Iterator[Profile]":
     """
     from pydantic import ValidationError
 
-    from components.api.problems import field_path
+    from components.contract.problems import field_path
     from components.plan.faults import faults
 
     from .entries import ProfileEntries
@@ -87,7 +87,7 @@ def _entries(path: Path, where: str) -> list[Any]:
 
 
 def _content(path: Path, where: str) -> Any:  # noqa: ANN401  whatever JSON is
-    from components.api.documents.files import text_of
+    from components.contract.documents.files import text_of
 
     problems: list[Problem] = []
     text = text_of(sys.stdin.buffer.read if str(path) == STDIN else path.read_bytes, str(path), problems)

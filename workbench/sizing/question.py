@@ -11,9 +11,9 @@ from .targets import SizedModel
 
 if TYPE_CHECKING:
     from components.engines.served.answering import AtOnce
-    from components.sizing.assessments import Candidate, Question
-    from components.sizing.cases import Profile
-    from components.sizing.levels import Load, Promise, ServiceClass
+    from components.performance.sizing.assessments import Candidate, Question
+    from components.performance.sizing.cases import Profile
+    from components.performance.sizing.levels import Load, Promise, ServiceClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def question_of(target: SizedModel, given: Given) -> "Question":
     Raises:
         WorkbenchError: something is missing or wrong, or nobody could keep the promise.
     """
-    from components.sizing.assessments import Question
+    from components.performance.sizing.assessments import Question
 
     load, promise = _load(target, given), _promise(target, given)
     prefill = milliseconds_in(given.prefill_ms, "--prefill-ms") if given.prefill_ms else None
@@ -70,7 +70,7 @@ def _load(target: SizedModel, given: Given) -> "Load":
     Raises:
         WorkbenchError: something is missing or wrong.
     """
-    from components.sizing.levels import Load
+    from components.performance.sizing.levels import Load
 
     known = target.load or Load(Decimal(-1), Decimal(-1))
     load = Load(
@@ -101,7 +101,7 @@ def _promise(target: SizedModel, given: Given) -> "Promise":
     Raises:
         WorkbenchError: nothing is, or two classes promise something.
     """
-    from components.sizing.levels import Promise
+    from components.performance.sizing.levels import Promise
 
     classes = target.levels.classes_of(target.model)
     if not (given.slo_itl and given.slo_ttft):
@@ -141,8 +141,8 @@ def candidates_of(
     Raises:
         WorkbenchError: nobody says how fast the model is on any, or what was given is of another one.
     """
-    from components.sizing.accelerators import known_accelerator
-    from components.sizing.prices import AcceleratorPrice, accelerator_price
+    from components.performance.sizing.accelerators import known_accelerator
+    from components.performance.sizing.prices import AcceleratorPrice, accelerator_price
 
     found = _candidates(target, comparison, load)
     names = sorted({each.profile.accelerator for each in found})
@@ -184,9 +184,9 @@ def _limit(target: SizedModel, candidate: "Candidate") -> "AtOnce | None":
 
 
 def _candidates(target: SizedModel, comparison: Comparison, load: "Load") -> "Sequence[Candidate]":
-    from components.api.problems import did_you_mean
-    from components.sizing.assessments import Candidate, reference_candidates
-    from components.sizing.reference import known_models, reference_profiles
+    from components.contract.problems import did_you_mean
+    from components.performance.sizing.assessments import Candidate, reference_candidates
+    from components.performance.sizing.reference import known_models, reference_profiles
 
     if comparison.profiles or target.profiles:
         source = "the command line" if comparison.profiles else target.title
@@ -208,7 +208,7 @@ def _check_names(given: Iterable[str], known: Sequence[str], option: str) -> Non
     Raises:
         WorkbenchError: there is one.
     """
-    from components.api.problems import did_you_mean
+    from components.contract.problems import did_you_mean
 
     for name in given:
         if name not in known:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..plotting.chart import chart, framed, is_plain
 from .curve import curve_of
@@ -13,8 +13,8 @@ from .inputs import plain_number
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from components.sizing.assessments import Assessment, Question
-    from components.sizing.cases import Sized
+    from components.performance.sizing.assessments import Assessment, Question
+    from components.performance.sizing.cases import Sized
 
 _WIDTH = 80
 _HEIGHT = 6

@@ -9,12 +9,12 @@ from ..errors import WorkbenchError
 from ..subject import Subject, planned
 
 if TYPE_CHECKING:
+    from components.fleet.nodes.instances import Instance
     from components.fleet.workloads import Workload
-    from components.nodes.instances import Instance
+    from components.performance.sizing.cases import Profile
+    from components.performance.sizing.levels import Load, ServiceLevels
+    from components.performance.sizing.variants import ModelVariant
     from components.plan.plan import Plan
-    from components.sizing.cases import Profile
-    from components.sizing.levels import Load, ServiceLevels
-    from components.sizing.variants import ModelVariant
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class SizedModel:
 def bare_model(model: str, subject: Subject) -> SizedModel:
     """Return a model by name, with the workloads of the stack that serve it, if a stack is given."""
     from components.fleet.demand import accelerated_nodes
-    from components.sizing.levels import ServiceLevels
+    from components.performance.sizing.levels import ServiceLevels
 
     title = model or "the model"
     if not subject.stack:
@@ -92,7 +92,7 @@ def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> 
     Raises:
         WorkbenchError: there is none, or more than one.
     """
-    from components.api.problems import errors
+    from components.contract.problems import errors
     from components.families import variants
     from components.fleet.demand import accelerated_nodes
 
@@ -122,7 +122,7 @@ def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> 
 
 
 def _named(name: str, known: "Mapping[tuple[str, str], ModelVariant]") -> "tuple[str, ModelVariant]":
-    from components.api.problems import did_you_mean
+    from components.contract.problems import did_you_mean
 
     namespace, _, own = name.rpartition("/")
     found = [key for key in sorted(known) if key[1] == own and namespace in ("", key[0])]

@@ -7,7 +7,7 @@ from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 _GAP = 2
 _LEAST_NAME = 14

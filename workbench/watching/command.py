@@ -93,7 +93,7 @@ def fault(what: What, name: Name = "", *, model: Model = "", cwd: Cwd = Path(), 
     node: a node is gone at once, with its pods. pod: the process of a pod is killed. spot: the cloud takes a spot
     node back in two minutes. zone: all nodes of a zone are gone at once.
     """
-    from components.api.texts.printable import printable
+    from components.contract.texts.printable import printable
 
     from .picking import picked
 
@@ -135,7 +135,7 @@ def _control(cwd: Path) -> "LiveControl":
 
 
 def _whose(model: str) -> str:
-    from components.api.texts.printable import printable
+    from components.contract.texts.printable import printable
 
     return f" of {printable(model)}" if model else ""
 

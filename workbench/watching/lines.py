@@ -5,7 +5,7 @@ import sys
 import time
 from dataclasses import asdict, replace
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..live.control import FleetNote, LiveState
 from ..live.notes import new_notes

@@ -6,7 +6,7 @@ from datetime import datetime
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..live.control import FleetNote, GroupState, LiveState, ModelState, NoteKind
 from .columns import FigureColumns

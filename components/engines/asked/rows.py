@@ -26,7 +26,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from ...api.tables import read_table
+from ...contract.tables import read_table
 from ..registry import Engine, engines
 from ..settings import Setting
 from ..versions import Span, Version

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...api.tables import read_table
+from ...contract.tables import read_table
 from ..registry import Engine, engines
 from ..versions import Span, Version, trimmed
 from .rows import BOOL, NUMBERS, Flag, form_of

@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...api.problems import Severity, did_you_mean
-from ...findings.ids import RuleId
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Severity, did_you_mean
 from ..versions import Version
 from .rows import ENUM, Form
 from .tables import ARGPARSE, EngineFlags

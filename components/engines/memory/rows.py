@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from ...api.tables import read_table
+from ...contract.tables import read_table
 from ..registry import Engine
 from ..versions import Span, Version
 from .budget import EngineMemory

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...api.problems import Severity, did_you_mean
-from ...findings.ids import RuleId
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Severity, did_you_mean
 from ..command_line import CommandLine
 from ..versions import ANY, spelled, titled
 from .reading import Transfer, texts_of, transfer_of

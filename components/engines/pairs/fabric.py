@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...api.problems import Severity
+from ...contract.problems import Severity
 from ..versions import Version
 from .reading import Transfer
 from .rows import EfaChoice, Rdma, Stage, TransportRow

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ...api.problems import Severity
+from ...contract.problems import Severity
 from ..command_line import CommandLine
 from ..scripts.commands import engine_line
 from ..settings import Setting

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ...api.tables import read_table
+from ...contract.tables import read_table
 from ..registry import Engine, engines
 from ..settings import Setting
 from ..versions import Span, Version

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from ...api.problems import Severity
-from ...findings.ids import RuleId
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Severity
 from ..command_line import CommandLine
 from ..lint import lint
 from ..registry import engines

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 
-from ...api.problems import Severity
+from ...contract.problems import Severity
 from ..command_line import CommandLine
 from ..flags.splitting import FlagUse
 from ..registry import Engine

@@ -31,7 +31,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...api.tables import read_table, table
+from ...contract.tables import read_table, table
 from ..asked.numbers import whole
 from ..command_line import CommandLine, line_of
 from ..flags.values import is_filled_later

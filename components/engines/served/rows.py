@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...api.tables import read_table
+from ...contract.tables import read_table
 from ..registry import Engine, engines
 from ..versions import Span, Version
 

@@ -3,20 +3,20 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .components import AutoscalingPolicy as AutoscalingPolicy
-    from .components import AutoscalingPolicyArgs as AutoscalingPolicyArgs
-    from .components import AutoscalingPolicyBinding as AutoscalingPolicyBinding
-    from .components import AutoscalingPolicyBindingArgs as AutoscalingPolicyBindingArgs
-    from .components import ModelBooster as ModelBooster
-    from .components import ModelBoosterArgs as ModelBoosterArgs
-    from .components import ModelRoute as ModelRoute
-    from .components import ModelRouteArgs as ModelRouteArgs
-    from .components import ModelServer as ModelServer
-    from .components import ModelServerArgs as ModelServerArgs
-    from .components import ModelServing as ModelServing
-    from .components import ModelServingArgs as ModelServingArgs
+    from ...resources.kthena import AutoscalingPolicy as AutoscalingPolicy
+    from ...resources.kthena import AutoscalingPolicyArgs as AutoscalingPolicyArgs
+    from ...resources.kthena import AutoscalingPolicyBinding as AutoscalingPolicyBinding
+    from ...resources.kthena import AutoscalingPolicyBindingArgs as AutoscalingPolicyBindingArgs
+    from ...resources.kthena import ModelBooster as ModelBooster
+    from ...resources.kthena import ModelBoosterArgs as ModelBoosterArgs
+    from ...resources.kthena import ModelRoute as ModelRoute
+    from ...resources.kthena import ModelRouteArgs as ModelRouteArgs
+    from ...resources.kthena import ModelServer as ModelServer
+    from ...resources.kthena import ModelServerArgs as ModelServerArgs
+    from ...resources.kthena import ModelServing as ModelServing
+    from ...resources.kthena import ModelServingArgs as ModelServingArgs
 else:
-    from ...lazy import offered
+    from ...contract.lazy import offered
 
     _COMPONENTS = (
         "AutoscalingPolicy",
@@ -26,4 +26,4 @@ else:
         "ModelServer",
         "ModelServing",
     )
-    __getattr__ = offered(__name__, dict.fromkeys(_COMPONENTS, "components"))
+    __getattr__ = offered(__name__, dict.fromkeys(_COMPONENTS, "..resources.kthena"))

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Mapping
 
-from ...api.base import INT64_MAX
+from ...contract.base import INT64_MAX
 
 PATTERN = r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
 """The grammar as RE2."""

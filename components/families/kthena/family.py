@@ -1,7 +1,7 @@
 """Kthena as a family: its kinds and what each becomes."""
 
-from ...api.findings import Findings
-from ...api.load import Loaded
+from ...contract.findings.collector import Findings
+from ...contract.load import Loaded
 from ...fleet.library import Library
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered

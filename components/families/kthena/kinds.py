@@ -1,8 +1,8 @@
 """The kinds of Kthena, as the API server registers them."""
 
-from ...api.kinds import Kind, Upstream
-from ...api.meta import Resource
-from ...api.tables import table
+from ...contract.kinds import Kind, Upstream
+from ...contract.meta import Resource
+from ...contract.tables import table
 from .names import NETWORKING_API, WORKLOAD_API
 from .types import (
     AutoscalingPolicy,

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import TypeVar
 
-from ...api.findings import Findings, Unrenderable
-from ...api.load import Loaded
-from ...api.meta import Resource
+from ...contract.findings.collector import Findings, Unrenderable
+from ...contract.load import Loaded
+from ...contract.meta import Resource
 from ...fleet.library import Library
 from .booster.expansion import Expansion, expand
 from .booster.setup import Setup

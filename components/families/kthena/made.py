@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ...api.findings import Findings
-from ...api.kinds import Kind
-from ...api.load import Loaded
-from ...api.meta import Resource
-from ...api.problems import Problem, Severity
-from ...findings.ids import RuleId
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
+from ...contract.kinds import Kind
+from ...contract.load import Loaded
+from ...contract.meta import Resource
+from ...contract.problems import Problem, Severity
 from ...fleet.origins import Whole
 
 Blame = Callable[[str], tuple[str, str]]

@@ -5,8 +5,8 @@ Kthena v0.1.0; the numbers are those of the register of its defects (Kthena spec
 
 from collections.abc import Iterator, Sequence
 
-from ...api.findings import Findings
-from ...findings.ids import RuleId
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
 from ...fleet.options import Options
 from ...fleet.placement import taints, tolerates
 from .serving.asked import GROUP, AskedServing

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from decimal import ROUND_CEILING
 from typing import Any
 
-from ...api.base import Json
+from ...contract.base import Json
 from ...fleet.demand import TYPE_LABELS, NodeChoice, PodDemand
 from ...fleet.placement import requests_of
-from ...simulation.prices import replica_price
+from ...performance.simulation.prices import replica_price
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _CENTS = 100

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ...api.load import Loaded
+from ...contract.load import Loaded
 from ...fleet.library import Library
 from ...fleet.origins import Whole
 from ...fleet.workloads import Server

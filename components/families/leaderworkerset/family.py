@@ -1,6 +1,6 @@
 """LeaderWorkerSets written by hand as a family: they are Kubernetes objects already."""
 
-from ...api.kinds import Column, Kind
+from ...contract.kinds import Column, Kind
 from ..family import Family, Member
 from .rendering import render
 from .types import LeaderWorkerSet

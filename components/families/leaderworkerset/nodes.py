@@ -1,6 +1,6 @@
 """What nodes the pods of a hand-written LeaderWorkerSet need: nothing but their templates says so."""
 
-from ...api.load import Loaded
+from ...contract.load import Loaded
 from ...fleet.demand import NodeChoice, NodeField, PodDemand, instance_type_in
 from ...fleet.objects import Object, pod_templates
 from ...fleet.origins import Origin

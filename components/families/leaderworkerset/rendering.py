@@ -1,7 +1,7 @@
 """A LeaderWorkerSet written by hand is a Kubernetes object already: it is made as it is written."""
 
-from ...api.findings import Findings
-from ...api.load import Loaded
+from ...contract.findings.collector import Findings
+from ...contract.load import Loaded
 from ...fleet.capabilities import LEADER_WORKER_SET
 from ...fleet.library import Library
 from ...fleet.objects import pod_templates

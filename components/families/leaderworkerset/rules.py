@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...api.base import INT32_MAX, Broken, Json, Rule
-from ...api.names import is_dns1035_label
-from ...api.problems import field_path
-from ...api.rules import name_rule
+from ...contract.base import INT32_MAX, Broken, Json, Rule
+from ...contract.names import is_dns1035_label
+from ...contract.problems import field_path
+from ...contract.rules import name_rule
 from ...fleet.objects import LWS_LABEL
 
 _PERCENT = re.compile(r"(100|[0-9]{1,2})%\Z", re.ASCII)

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from ...api.base import (
+from ...contract.base import (
     INT64_MAX,
     ApiModel,
     Int32,
@@ -15,8 +15,8 @@ from ...api.base import (
     ScaleReplicas,
     whole_float_to_int,
 )
-from ...api.meta import Resource
-from ...api.schema.embedded import INT_OR_STRING, ClaimRetention, Conditions, PodTemplate, VolumeClaims
+from ...contract.meta import Resource
+from ...contract.schema.embedded import INT_OR_STRING, ClaimRetention, Conditions, PodTemplate, VolumeClaims
 from . import rules
 
 IntOrString = Annotated[

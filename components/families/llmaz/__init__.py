@@ -3,17 +3,17 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .components import BackendRuntime as BackendRuntime
-    from .components import BackendRuntimeArgs as BackendRuntimeArgs
-    from .components import OpenModel as OpenModel
-    from .components import OpenModelArgs as OpenModelArgs
-    from .components import Playground as Playground
-    from .components import PlaygroundArgs as PlaygroundArgs
-    from .components import Service as Service
-    from .components import ServiceArgs as ServiceArgs
+    from ...resources.llmaz import BackendRuntime as BackendRuntime
+    from ...resources.llmaz import BackendRuntimeArgs as BackendRuntimeArgs
+    from ...resources.llmaz import OpenModel as OpenModel
+    from ...resources.llmaz import OpenModelArgs as OpenModelArgs
+    from ...resources.llmaz import Playground as Playground
+    from ...resources.llmaz import PlaygroundArgs as PlaygroundArgs
+    from ...resources.llmaz import Service as Service
+    from ...resources.llmaz import ServiceArgs as ServiceArgs
 else:
-    from ...lazy import offered
+    from ...contract.lazy import offered
 
     __getattr__ = offered(
-        __name__, dict.fromkeys(("BackendRuntime", "OpenModel", "Playground", "Service"), "components")
+        __name__, dict.fromkeys(("BackendRuntime", "OpenModel", "Playground", "Service"), "..resources.llmaz")
     )

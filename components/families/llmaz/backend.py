@@ -7,13 +7,13 @@ import re
 from functools import cached_property
 from typing import Any
 
-from ...api.findings import Findings, Unrenderable, unknown
-from ...api.quantity import parse_quantity
+from ...contract.findings.collector import Findings, Unrenderable, unknown
+from ...contract.findings.ids import RuleId
+from ...contract.quantity import parse_quantity
 from ...engines.command_line import CommandLine
 from ...engines.composing import UserLine, user_line
 from ...engines.registry import Engine, engine_of, engines
 from ...engines.settings import Setting
-from ...findings.ids import RuleId
 from ...fleet.library import Library
 from ...fleet.objects import Object
 from ...fleet.placement import SHARED_MEMORY

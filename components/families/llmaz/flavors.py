@@ -5,14 +5,14 @@ from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
 
-from ...api.base import Json
-from ...api.checking import check
-from ...api.findings import Findings
-from ...api.load import Loaded
-from ...api.names import is_label_value, is_qualified_name
-from ...api.problems import Problem, field_path
-from ...api.quantity import parse_quantity
-from ...findings.ids import RuleId
+from ...contract.base import Json
+from ...contract.checking import check
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
+from ...contract.load import Loaded
+from ...contract.names import is_label_value, is_qualified_name
+from ...contract.problems import Problem, field_path
+from ...contract.quantity import parse_quantity
 from ...fleet.demand import NodeChoice, NodeField, PodDemand
 from ...fleet.extended_resources import fractional_devices
 from ...fleet.origins import Argument, Origin

@@ -1,6 +1,6 @@
 """The kinds of llmaz, as the API server registers them."""
 
-from ...api.kinds import Column, Kind
+from ...contract.kinds import Column, Kind
 from .types import BackendRuntime, OpenModel, Playground, Service
 
 _SERVING = "inference.llmaz.io/v1alpha1"

@@ -4,9 +4,9 @@ import hashlib
 import json
 from typing import Any
 
-from ...api.findings import Findings
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
 from ...engines.shell import script_words
-from ...findings.ids import RuleId
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache, Options
 from ...fleet.serving import restrictions_of

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...api.findings import Findings
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
 from ...engines.exporters import Exporter, exporter_of
 from ...engines.metrics import PROMETHEUS, find_anywhere
-from ...findings.ids import RuleId
 from ...fleet.autoscalers import is_well_formed
 from ...fleet.objects import Object
 from ...fleet.options import Options

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ...api.findings import Findings, unknown
-from ...findings.ids import RuleId
+from ...contract.findings.collector import Findings, unknown
+from ...contract.findings.ids import RuleId
 from ...fleet.library import Library
 from ...fleet.origins import Origin
 from ...fleet.workloads import NamedWeights

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...api.findings import Findings
-from ...api.quantity import parse_quantity
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
+from ...contract.quantity import parse_quantity
 from ...engines.composing import Decided
 from ...engines.registry import engines
 from ...engines.settings import Feature, Setting
 from ...engines.versions import spelled
-from ...findings.ids import RuleId
-from ...nodes.instances import instance
+from ...fleet.nodes.instances import instance
 from .backend import ChosenBackend
 from .flavors import param
 from .types import Flavor

@@ -2,12 +2,12 @@
 
 import copy
 
-from ...api.findings import Findings
-from ...api.load import Loaded
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
+from ...contract.load import Loaded
 from ...engines.command_line import CommandLine
 from ...engines.groups import group_lines
 from ...engines.registry import engines
-from ...findings.ids import RuleId
 from ...fleet.capabilities import LEADER_WORKER_SET
 from ...fleet.library import Library
 from ...fleet.objects import LWS_LABEL, Object

@@ -6,10 +6,10 @@ Messages are the same in both places; only ours can add what was found. Source: 
 import re
 from collections.abc import Iterator
 
-from ...api.base import Broken, Json, Rule
-from ...api.names import is_dns1035_label, is_dns1123_label, is_label_value
-from ...api.quantity import is_quantity, parse_quantity
-from ...api.rules import OBJECT_NAME, name_rule
+from ...contract.base import Broken, Json, Rule
+from ...contract.names import is_dns1035_label, is_dns1123_label, is_label_value
+from ...contract.quantity import is_quantity, parse_quantity
+from ...contract.rules import OBJECT_NAME, name_rule
 
 _SCHEMES = ("oss", "ollama", "host", "s3", "gcs")
 _OSS = re.compile(r"[^./]+\.[^/]+/(?s:.+)\Z")

@@ -5,14 +5,14 @@ llmaz spec 2.5 and 2.9. The flags are those of the version in the image's tag.
 
 from collections.abc import Mapping
 
-from ...api.findings import Findings
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
 from ...engines.command_line import CommandLine
 from ...engines.composing import PLACEHOLDER, compose
 from ...engines.lint import record
 from ...engines.registry import usual_flags
 from ...engines.settings import Setting
 from ...engines.shell import is_plain
-from ...findings.ids import RuleId
 from .backend import CONFIG_PATH, ChosenBackend
 from .parallel import Parallelism, check_parallelism, decided
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from ...api.findings import Findings
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
 from ...engines.command_line import line_of
 from ...engines.images import image_of
 from ...engines.lint import report
 from ...engines.settings import Setting
-from ...findings.ids import RuleId
 from ...fleet.objects import Object
 from .loaders import RUNNER
 from .models import MODEL_ROOT, Claim, model_path, source_of

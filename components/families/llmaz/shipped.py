@@ -4,8 +4,8 @@ import functools
 from importlib.resources import files
 from typing import Any
 
-from ...api.kinds import Kinds
-from ...api.load import parse
+from ...contract.kinds import Kinds
+from ...contract.load import parse
 from ...engines.registry import engines
 from ...fleet.words import Edition
 from .kinds import BACKEND_RUNTIME

@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 from pydantic import Field
 from pydantic.config import JsonDict
 
-from ...api.base import ApiModel, Broken, Int32, NaturalInt32, PositiveInt32, Rule, ScaleReplicas
-from ...api.meta import Resource
-from ...api.rules import unique_names
-from ...api.schema.embedded import Conditions, EnvList, Lifecycle, Metrics, Probe, Quantity, ScaleBehavior, Time
+from ...contract.base import ApiModel, Broken, Int32, NaturalInt32, PositiveInt32, Rule, ScaleReplicas
+from ...contract.meta import Resource
+from ...contract.rules import unique_names
+from ...contract.schema.embedded import Conditions, EnvList, Lifecycle, Metrics, Probe, Quantity, ScaleBehavior, Time
 from ..leaderworkerset import rules as lws_rules
 from ..leaderworkerset.types import LeaderWorkerTemplate, RolloutBounds
 from . import rules

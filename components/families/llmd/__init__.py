@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .components import VariantAutoscaling as VariantAutoscaling
-    from .components import VariantAutoscalingArgs as VariantAutoscalingArgs
+    from ...resources.llmd import VariantAutoscaling as VariantAutoscaling
+    from ...resources.llmd import VariantAutoscalingArgs as VariantAutoscalingArgs
 else:
-    from ...lazy import offered
+    from ...contract.lazy import offered
 
-    __getattr__ = offered(__name__, dict.fromkeys(("VariantAutoscaling",), "components"))
+    __getattr__ = offered(__name__, dict.fromkeys(("VariantAutoscaling",), "..resources.llmd"))

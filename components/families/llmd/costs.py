@@ -9,9 +9,9 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from ...fleet.demand import accelerated_nodes
 from ...fleet.workloads import Workload
-from ...sizing.accelerators import known_accelerator
-from ...sizing.levels import Accelerator, ServiceLevels
-from ...sizing.prices import accelerator_price, node_with
+from ...performance.sizing.accelerators import known_accelerator
+from ...performance.sizing.levels import Accelerator, ServiceLevels
+from ...performance.sizing.prices import accelerator_price, node_with
 
 _HUNDREDTH = Decimal("0.01")
 

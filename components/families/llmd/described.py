@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
-from ...api.base import Json
-from ...api.load import Loaded
-from ...sizing.cases import Profile
-from ...sizing.variants import ModelVariant
+from ...contract.base import Json
+from ...contract.load import Loaded
+from ...performance.sizing.cases import Profile
+from ...performance.sizing.variants import ModelVariant
 from .load import observed_load
 from .names import ACCELERATOR_LABEL
 from .types import VariantAutoscaling

@@ -1,7 +1,7 @@
 """The kind of llm-d, as the API server registers it (WVA spec 1)."""
 
-from ...api.kinds import Column, Kind, Upstream
-from ...api.tables import table
+from ...contract.kinds import Column, Kind, Upstream
+from ...contract.tables import table
 from .names import API
 from .types import VariantAutoscaling
 

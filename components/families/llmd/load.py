@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ...api.findings import Findings
-from ...api.problems import did_you_mean
-from ...findings.ids import RuleId
-from ...sizing.levels import Load, ServiceLevels
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
+from ...contract.problems import did_you_mean
+from ...performance.sizing.levels import Load, ServiceLevels
 from .types import VariantAutoscaling
 from .types.status import LoadProfile
 

@@ -5,14 +5,14 @@ Read in llm-d/llm-d-workload-variant-autoscaler at c0f645c: internal/controller,
 
 from collections.abc import Iterator
 
-from ...api.findings import Unrenderable
-from ...findings.ids import RuleId
+from ...contract.findings.collector import Unrenderable
+from ...contract.findings.ids import RuleId
 from ...fleet.autoscalers import Autoscaler
 from ...fleet.objects import DEPLOYMENT, Object
 from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written
-from ...sizing.cases import Sized
+from ...performance.sizing.cases import Sized
 from .checks.agreed import Agreed
 from .hpa import hpa_of
 from .names import OPERATOR

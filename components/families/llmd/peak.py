@@ -1,6 +1,6 @@
 """How many replicas a variant needs at its peak, as far as anybody says what that is."""
 
-from ...sizing.cases import Sized
+from ...performance.sizing.cases import Sized
 from .checks.agreed import Agreed, check_kept
 from .load import stated_load
 from .native.remembered import sized

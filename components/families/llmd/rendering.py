@@ -1,7 +1,7 @@
 """What a VariantAutoscaling becomes: natively an autoscaler with the bounds of the plan's optimum."""
 
-from ...api.findings import Findings, Unrenderable
-from ...api.load import Loaded
+from ...contract.findings.collector import Findings, Unrenderable
+from ...contract.load import Loaded
 from ...fleet.library import Library
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered

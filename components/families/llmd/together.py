@@ -6,8 +6,8 @@ The third one, with settings, comes with the controller, whose pods do not start
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...api.problems import Problem
-from ...findings.ids import RuleId
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Problem
 from ...fleet.library import Library
 from ...fleet.objects import Object, key_of
 from ...fleet.options import Options

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from ...api.findings import Findings, Unrenderable, unknown
-from ...api.load import Loaded
-from ...api.problems import Severity
-from ...findings.ids import RuleId
+from ...contract.findings.collector import Findings, Unrenderable, unknown
+from ...contract.findings.ids import RuleId
+from ...contract.load import Loaded
+from ...contract.problems import Severity
 from ...fleet.library import Library
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered

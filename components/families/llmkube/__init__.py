@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .components import InferenceService as InferenceService
-    from .components import InferenceServiceArgs as InferenceServiceArgs
-    from .components import Model as Model
-    from .components import ModelArgs as ModelArgs
+    from ...resources.llmkube import InferenceService as InferenceService
+    from ...resources.llmkube import InferenceServiceArgs as InferenceServiceArgs
+    from ...resources.llmkube import Model as Model
+    from ...resources.llmkube import ModelArgs as ModelArgs
 else:
-    from ...lazy import offered
+    from ...contract.lazy import offered
 
-    __getattr__ = offered(__name__, dict.fromkeys(("InferenceService", "Model"), "components"))
+    __getattr__ = offered(__name__, dict.fromkeys(("InferenceService", "Model"), "..resources.llmkube"))

@@ -2,10 +2,10 @@
 
 import re
 
-from ...api.findings import Findings
-from ...api.load import Loaded
-from ...api.quantity import is_quantity, parse_quantity
-from ...findings.ids import RuleId
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
+from ...contract.load import Loaded
+from ...contract.quantity import is_quantity, parse_quantity
 from ...fleet.autoscalers import Autoscaler
 from ...fleet.objects import DEPLOYMENT, HPA, Object
 from ...fleet.origins import Origin

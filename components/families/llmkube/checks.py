@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from ...api.findings import Findings
-from ...api.names import is_dns1035_label, is_label_value, is_qualified_name
-from ...api.quantity import is_quantity, parse_quantity
-from ...findings.ids import RuleId
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
+from ...contract.names import is_dns1035_label, is_label_value, is_qualified_name
+from ...contract.quantity import is_quantity, parse_quantity
 from ...fleet.serving import warn_of_repeated
 from .hardware import MODEL_PATH
 from .types.inference_service import InferenceService, InferenceServiceSpec, Model, ProbeOverrides

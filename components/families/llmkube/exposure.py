@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from ...contract.findings.ids import RuleId
 from ...engines.command_line import CommandLine
 from ...engines.paths import path_prefix
 from ...engines.registry import engines
 from ...engines.settings import Setting
-from ...findings.ids import RuleId
 from ...fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ...fleet.objects import Object
 from ...fleet.origins import Origin

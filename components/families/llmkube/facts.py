@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ...api.tables import table
+from ...contract.tables import table
 from ...engines.registry import engines
 from ...fleet.words import Edition
 

@@ -1,7 +1,7 @@
 """LLMKube as a family: its kinds and what each becomes."""
 
-from ...api.kinds import Column, Kind, Upstream
-from ...api.tables import table
+from ...contract.kinds import Column, Kind, Upstream
+from ...contract.tables import table
 from ..family import Family, Member
 from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
 from .types import InferenceService, Model

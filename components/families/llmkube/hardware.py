@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ...api.findings import Findings
-from ...api.quantity import is_quantity, parse_quantity
-from ...findings.ids import RuleId
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
+from ...contract.quantity import is_quantity, parse_quantity
 from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, NodeField, instance_type_in
+from ...fleet.nodes.instances import instance
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.origins import Origin
 from ...fleet.placement import taints
-from ...nodes.instances import instance
 from .facts import CPU, llmkube
 from .types.inference_service import InferenceServiceSpec, Model
 from .types.model import GPUSpec, HardwareSpec

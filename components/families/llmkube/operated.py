@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ...api.findings import Findings
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
 from ...engines.settings import Feature, Setting
-from ...findings.ids import RuleId
 from ...fleet.demand import NodeChoice
 from ...fleet.options import Options
 from ...fleet.placement import taints, tolerates

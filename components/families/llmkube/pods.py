@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from ...api.load import Loaded
+from ...contract.load import Loaded
 from ...engines.paths import path_prefix
 from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice
 from ...fleet.objects import Object

@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ...api.findings import Findings, unknown
-from ...api.load import Loaded
-from ...api.problems import Problem, Severity
+from ...contract.findings.collector import Findings, unknown
+from ...contract.findings.ids import RuleId
+from ...contract.load import Loaded
+from ...contract.problems import Problem, Severity
 from ...engines.command_line import CommandLine
-from ...findings.ids import RuleId
 from ...fleet.demand import NodeChoice, PodDemand
 from ...fleet.library import Library
 from ...fleet.objects import DEPLOYMENT, Object

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...api.base import Broken, Json, Rule
+from ...contract.base import Broken, Json, Rule
 
 
 def _checked_by_its_type(_config: Json) -> Iterator[Broken]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...api.findings import Findings
+from ...contract.findings.collector import Findings
 from ...engines.images import image_of
 from ...engines.registry import Engine, engine_of, engines
 from ...engines.settings import Setting

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ...api.findings import Findings
-from ...api.names import is_dns1123_subdomain
+from ...contract.findings.collector import Findings
+from ...contract.findings.ids import RuleId
+from ...contract.names import is_dns1123_subdomain
 from ...engines.shell import script_words
-from ...findings.ids import RuleId
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache
 from ...fleet.workloads import NamedWeights

@@ -2,12 +2,12 @@
 
 from pydantic import Field
 
-from ...front_door.limits import BODY_SIZE, RateLimit
-from ...front_door.rollout import MIN_DRAIN, ProxyRollout
-from ...front_door.settings import MOST_REPLICAS, SUBJECT, Auth, Door, Tls
-from ...front_door.words import AuthKind, Exposure, IssuerKind, LimitUnit, TlsKind
-from ...hardening.words import PodSecurity, Priority
-from ...hardening.workloads import Hardening
+from ...checks.front_door.limits import BODY_SIZE, RateLimit
+from ...checks.front_door.rollout import MIN_DRAIN, ProxyRollout
+from ...checks.front_door.settings import MOST_REPLICAS, SUBJECT, Auth, Door, Tls
+from ...checks.front_door.words import AuthKind, Exposure, IssuerKind, LimitUnit, TlsKind
+from ...checks.hardening.words import PodSecurity, Priority
+from ...checks.hardening.workloads import Hardening
 from ..section import Flag, Section
 
 

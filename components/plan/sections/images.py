@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from ...api.base import several
-from ...aws.images import ACCOUNT, RegistryCache, cache_problems
+from ...clouds.aws.images import ACCOUNT, RegistryCache, cache_problems
+from ...contract.base import several
 from ..section import Section
 
 AccountOfCache = Annotated[str, WithJsonSchema({"type": "string", "pattern": f"^{ACCOUNT.pattern}$"})]

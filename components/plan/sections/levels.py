@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator
 
-from ...api.base import several
-from ...api.names import is_dns1123_label, is_dns1123_subdomain, is_label_value
-from ...sizing.levels import (
+from ...contract.base import several
+from ...contract.names import is_dns1123_label, is_dns1123_subdomain, is_label_value
+from ...performance.sizing.levels import (
     LOWEST_PRIORITY,
     Accelerator,
     Load,

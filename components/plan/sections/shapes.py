@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
 
-from ...api.problems import Problem, did_you_mean, field_path
-from ...findings.ids import RuleId
-from ...memory.catalog import shape_of, shapes
-from ...memory.config import read_config
-from ...memory.shapes import Layers, Shape
-from ...memory.workloads.known import KnownShapes, OwnShape
+from ...checks.memory.catalog import shape_of, shapes
+from ...checks.memory.config import read_config
+from ...checks.memory.shapes import Layers, Shape
+from ...checks.memory.workloads.known import KnownShapes, OwnShape
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Problem, did_you_mean, field_path
 from ..section import Section
 
 KEY = "modelShapes"

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from components.api.checking import check
-from components.api.load import Loaded
-from components.api.schema.crds import crd
-from components.api.schema.defaults import WRITTEN, with_defaults
+from components.contract.checking import check
+from components.contract.load import Loaded
+from components.contract.schema.crds import crd
+from components.contract.schema.defaults import WRITTEN, with_defaults
 from components.families import kinds
-from tests.api.breaking import broken, sent
-from tests.api.documents import DOCUMENTS, Document, kind_of
+from tests.contract.breaking import broken, sent
+from tests.contract.documents import DOCUMENTS, Document, kind_of
 from tests.families.kthena.api.table import KINDS as KTHENA
 from tests.families.kthena.random import documents, faults
 from tests.families.llmd.random.documents import document as variant

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from components.api.schema.crds import crd
-from components.api.schema.empty import without_dropped
+from components.contract.schema.crds import crd
+from components.contract.schema.empty import without_dropped
 from components.families import kinds
 from workbench.engine.apply.objects import MANAGER
 from workbench.kube import Kube

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from components.api.schema.crds import crd
+from components.contract.schema.crds import crd
 from components.families import load, objects
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet
 from components.fleet.words import Realization
 from components.plan.rendering import render_fleet
-from components.prerequisites.custom_resources import installable
+from components.resources.prerequisites.custom_resources import installable
 from tests.cluster.models.test_kthena_samples import SAMPLES
 from tests.families.kthena.rendered import meant
 from tests.fleet.test_on_cluster import established, eventually

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from components.api.schema.crds import crd
+from components.contract.schema.crds import crd
 from components.families import load
 from components.fleet.demand import INSTANCE_TYPE_LABEL
+from components.fleet.nodes.groups import node_groups
 from components.fleet.objects import key_of
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet
-from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
-from components.prerequisites.custom_resources import installable
-from components.serving.simulated_nodes import node_object
+from components.resources.prerequisites.custom_resources import installable
+from components.resources.serving.simulated_nodes import node_object
 from tests.cluster.models.test_llmkube_samples import conditions, led_to
 from tests.cluster.models.test_node_groups import decided
 from tests.fleet.test_on_cluster import established, eventually, usable

@@ -8,9 +8,9 @@ import pytest
 from components.families import load
 from components.families.llmkube.facts import llmkube
 from components.fleet.demand import INSTANCE_TYPE_LABEL
+from components.fleet.nodes.groups import node_groups
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet, Rendered
-from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
 from tests.cluster.models.test_node_groups import decided
 from tests.fleet.test_on_cluster import add_node, eventually, usable

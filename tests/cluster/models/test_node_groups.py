@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from components.aws.nodes.checks import check_nodes
-from components.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from components.clouds.aws.nodes.checks import check_nodes
+from components.clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
 from components.families import load
+from components.fleet.nodes.groups import offered_by
+from components.fleet.nodes.instances import Instance
+from components.fleet.nodes.policy import TypePolicy
 from components.fleet.objects import Object
 from components.fleet.rendered import Fleet
-from components.nodes.groups import offered_by
-from components.nodes.instances import Instance
-from components.nodes.policy import TypePolicy
 from components.plan.rendering import render_fleet
 from stacks.settings import declared_defaults, parse
 from tests.stacks.shipped import MOMENT, ROOT, settings_of

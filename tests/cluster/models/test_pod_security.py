@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
+from components.checks.front_door.balancers import Balancing
+from components.checks.front_door.door import Door, front_door
+from components.checks.front_door.words import Exposure
+from components.checks.hardening.network_policies import Allowed, network_policies
+from components.checks.hardening.words import PodSecurity, Priority
+from components.checks.hardening.workloads import Hardening, harden, priority_classes, restricted_exemptions
 from components.families import load
 from components.fleet.objects import Object
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Edition, WorkloadChoice
 from components.fleet.workloads import by_set
-from components.front_door.balancers import Balancing
-from components.front_door.door import Door, front_door
-from components.front_door.words import Exposure
-from components.hardening.network_policies import Allowed, network_policies
-from components.hardening.words import PodSecurity, Priority
-from components.hardening.workloads import Hardening, harden, priority_classes, restricted_exemptions
 from components.plan.rendering import render_fleet
 from tests.stacks.shipped import ROOT
 from workbench.kube import Kube, KubeError

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.aws.storage.classes import encrypted_class, former_class
+from components.clouds.aws.storage.classes import encrypted_class, former_class
 from tests.cluster.waiting import eventually, gone
 from workbench.kube import Kube, KubeError
 

@@ -53,7 +53,7 @@ def test_its_own_code_plans_the_base(project: Path) -> None:
 
 
 def test_what_the_code_makes_of_manifests_is_compared(project: Path) -> None:
-    path = Path("components/hardening/priority_classes.yaml")
+    path = Path("components/checks/hardening/priority_classes.yaml")
     settings = project / "Pulumi.dev.yaml"
     settings.write_text(settings.read_text() + "  inference-platform:hardening: {priority: standard}\n")
     text = (project / path).read_text()

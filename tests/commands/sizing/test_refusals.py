@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 from tests.commands.sizing.runs import PROFILES, SAMPLE
 from tests.hostile.runs import run
 

@@ -22,7 +22,7 @@ from stacks.settings import read
 from tests.engine.safety.conftest import KUBECONFIG
 from tests.engine.safety.edits import deleted_though_held, fixed_of, own
 from tests.engine.safety.standin import Key, StandIn
-from tests.serving.test_fleet_edits import EDITS, MODELS, Model, edited
+from tests.resources.serving.test_fleet_edits import EDITS, MODELS, Model, edited
 from workbench.cluster.cluster import Running
 from workbench.engine.display import Display
 from workbench.engine.local import LocalEngine, Outcome, RunOptions

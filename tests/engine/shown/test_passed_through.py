@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.serving.model_fleet import ModelFleet
+from components.resources.serving.model_fleet import ModelFleet
 from tests.engine.live import gone
 from tests.engine.support import Stack, kube_object
 from workbench.errors import WorkbenchError

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from components.api.load import Loaded
-from components.api.problems import errors
+from components.contract.load import Loaded
+from components.contract.problems import errors
 from components.families import load
 from components.plan.explain import explain
 from components.plan.plan import Plan, plan

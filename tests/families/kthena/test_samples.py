@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from components.api.problems import Problem, Severity
+from components.contract.problems import Problem, Severity
 from components.families import load
 from components.fleet.options import Options
 from components.fleet.words import Realization

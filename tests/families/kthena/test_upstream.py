@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from components.api.problems import path_parts
-from components.api.schema.structural import graph
+from components.contract.problems import path_parts
+from components.contract.schema.structural import graph
 from components.families import kinds, parse
 from components.families.kthena.kinds import MODEL_BOOSTER
 

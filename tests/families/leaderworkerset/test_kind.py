@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.api.schema.crds import crd
+from components.contract.schema.crds import crd
 from components.families import kinds, parse
 from tests.families.leaderworkerset.sets import TEMPLATE, group
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from components.api.schema.crds import crd
-from components.api.schema.embedded import definitions
-from components.api.schema.jsonschema import schema
-from components.api.schema.structural import SchemaGraph, graph
+from components.contract.schema.crds import crd
+from components.contract.schema.embedded import definitions
+from components.contract.schema.jsonschema import schema
+from components.contract.schema.structural import SchemaGraph, graph
 from components.families import kinds
 from components.families.llmaz import types as llmaz
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.api.problems import Problem
+from components.contract.problems import Problem
 from components.fleet.words import Edition, Realization, WorkloadChoice
 from tests.families.llmaz.services import HPA, MODEL, template, two
 from tests.fleets import (

@@ -6,10 +6,10 @@ import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 
 from components.families import kinds, load
+from components.fleet.nodes.fit import fit
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
 from components.fleet.words import Edition, WorkloadChoice
-from components.nodes.fit import fit
 from components.plan.rendering import render_fleet
 from tests.fleets import SAMPLES, endpoint_of, errors
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from components.families import objects, variants
-from components.sizing.cases import Profile
-from components.sizing.levels import Load
-from components.sizing.variants import ModelVariant
+from components.performance.sizing.cases import Profile
+from components.performance.sizing.levels import Load
+from components.performance.sizing.variants import ModelVariant
 
 VARIANT: dict[str, Any] = {
     "apiVersion": "llmd.ai/v1alpha1",

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from components.api.load import Loaded
-from components.api.problems import errors, field_path
+from components.contract.load import Loaded
+from components.contract.problems import errors, field_path
 from components.families import load
 from components.fleet.options import Options
 from components.fleet.words import Realization
+from components.performance.sizing.levels import Load, Promise, ServiceClass, ServiceLevels
 from components.plan.environment import Environment
 from components.plan.explain import explain
 from components.plan.plan import Plan, plan
-from components.sizing.levels import Load, Promise, ServiceClass, ServiceLevels
 from tests.families.llmd.api.table import CONTRACT, KIND, FieldPath, Row, label, paths
 
 DOCUMENTS = Path(__file__).with_name("data") / "fields.yaml"

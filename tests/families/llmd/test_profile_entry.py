@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from components.families import profile_entry
 from components.families.llmd.described import profile_of
 from components.families.llmd.types.variant_autoscaling import ModelProfile
-from components.sizing.cases import Profile
+from components.performance.sizing.cases import Profile
 
 PATTERN = re.compile(r"^\d+(\.\d+)?$")
 

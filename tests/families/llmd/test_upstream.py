@@ -2,8 +2,8 @@
 
 import pytest
 
-from components.api.problems import path_parts
-from components.api.schema.structural import graph
+from components.contract.problems import path_parts
+from components.contract.schema.structural import graph
 from components.families import parse
 from tests.families.llmd.api.samples import API, VARIANT
 from tests.families.llmd.api.table import KIND

@@ -5,10 +5,10 @@ from typing import Any
 import kubernetes_validate  # type: ignore[import-untyped]
 import yaml
 
-from components.api.load import Loaded
-from components.api.problems import Problem
+from components.contract.findings.ids import FINAL
+from components.contract.load import Loaded
+from components.contract.problems import Problem
 from components.families import parse
-from components.findings.ids import FINAL
 from components.fleet.rendered import Fleet, Rendered
 from tests.fleets import errors, fleet_of, warnings
 

@@ -8,9 +8,9 @@ import pulumi_kubernetes
 import pytest
 from pulumi.runtime import mocks
 
-from components.families.llmkube.components import InferenceService, InferenceServiceArgs, Model, ModelArgs
 from components.families.llmkube.types.inference_service import InferenceServiceSpec, ModelSpec
-from components.serving.arguments import InvalidArguments
+from components.resources.llmkube import InferenceService, InferenceServiceArgs, Model, ModelArgs
+from components.resources.serving.arguments import InvalidArguments
 from tests.recorded import Echo, deploy
 
 PROVIDER = "pulumi:providers:kubernetes::cluster"

@@ -2,15 +2,15 @@
 
 import pytest
 
+from components.checks.front_door.door import Door, front_door
+from components.checks.front_door.words import Exposure
+from components.checks.hardening.network_policies import Allowed, network_policies
+from components.checks.hardening.words import PodSecurity
+from components.checks.hardening.workloads import Hardening, harden
+from components.checks.metrics.chain import metric_chain
 from components.fleet.endpoints import Endpoint
 from components.fleet.rendered import Fleet
-from components.front_door.door import Door, front_door
-from components.front_door.words import Exposure
-from components.hardening.network_policies import Allowed, network_policies
-from components.hardening.words import PodSecurity
-from components.hardening.workloads import Hardening, harden
-from components.metrics.chain import metric_chain
-from components.prerequisites.needed import ClusterFacts, prerequisites
+from components.plan.prerequisites.needed import ClusterFacts, prerequisites
 from tests.families.llmkube.support import (
     HTTP,
     Object,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.api.problems import errors
+from components.contract.problems import errors
 from components.families import load
 from components.plan.explain import ExplainedField, explain
 from components.plan.plan import plan

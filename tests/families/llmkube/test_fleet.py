@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.api.documents.writer import dump_all
-from components.api.problems import Problem
+from components.contract.documents.writer import dump_all
+from components.contract.problems import Problem
 from components.fleet.options import ModelCache, Options, PodOverrides
 from components.fleet.words import Edition
 from components.plan.rendering import render_fleet

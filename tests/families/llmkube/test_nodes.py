@@ -2,8 +2,8 @@
 
 import pytest
 
-from components.nodes.fit import fit
-from components.nodes.groups import node_groups
+from components.fleet.nodes.fit import fit
+from components.fleet.nodes.groups import node_groups
 from tests.families.llmkube.support import (
     EXISTS,
     G5,

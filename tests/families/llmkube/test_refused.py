@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.findings.ids import FINAL
+from components.contract.findings.ids import FINAL
+from components.fleet.nodes.groups import node_groups
 from components.fleet.options import ModelCache, Options
 from components.fleet.rendered import Fleet
 from components.fleet.words import Edition, Realization
-from components.nodes.groups import node_groups
 from components.plan.rendering import render_fleet
 from tests.families.llmkube.api import documents as llmkube_documents
 from tests.families.llmkube.support import API, EXISTS, G5, GPUS, Object, gpu, isvc, model, problem, shared

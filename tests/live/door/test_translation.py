@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.front_door.settings import ENVOY_NAMESPACE
-from tests.front_door.doors import KEYS, PRIVATE, PUBLIC, fleet, made
+from components.checks.front_door.settings import ENVOY_NAMESPACE
+from tests.checks.front_door.doors import KEYS, PRIVATE, PUBLIC, fleet, made
 from tests.live.door.objects import backend, gateway, route, to_backend
 from tests.live.door.running import DoorInTest, endpoint_slice, service
 from tests.monitoring.programs.daemon import eventually

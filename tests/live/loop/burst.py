@@ -10,7 +10,7 @@ from components.families import objects
 from components.fleet.options import Options
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
-from components.serving.simulated_nodes import node_object, simulated
+from components.resources.serving.simulated_nodes import node_object, simulated
 from tests.fleets import open_model, playground
 from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.simulated.workload import MANAGER, apply_namespace, pods_metric

@@ -8,7 +8,7 @@ import heapq
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from components.sizing.cases import Profile
+from components.performance.sizing.cases import Profile
 
 
 def waits(profile: Profile, room: int, requests: Iterable[tuple[float, float]]) -> Iterator[float | None]:

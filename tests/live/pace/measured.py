@@ -8,13 +8,13 @@ from typing import Any
 
 import yaml
 
+from components.checks.memory.accelerators.devices import GIB
+from components.checks.memory.cases import Fit, MemoryCase, MemoryVerdict, Parallel
+from components.checks.memory.catalog import shape_of
+from components.checks.memory.shapes import Layers, Shape
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
-from components.memory.accelerators.devices import GIB
-from components.memory.cases import Fit, MemoryCase, MemoryVerdict, Parallel
-from components.memory.catalog import shape_of
-from components.memory.shapes import Layers, Shape
-from components.nodes.instances import instance
+from components.fleet.nodes.instances import instance
 from workbench.live.pace.estimates import pace_of
 from workbench.live.pace.replica import EngineReplica, Job
 from workbench.live.served import TokenPace

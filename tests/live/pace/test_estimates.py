@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from components.checks.memory.accelerators.devices import GIB
+from components.checks.memory.arithmetic import judge
+from components.checks.memory.cases import Fit, MemoryCase, MemoryVerdict, Parallel
+from components.checks.memory.catalog import shape_of
+from components.checks.memory.shapes import Shape
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
-from components.memory.accelerators.devices import GIB
-from components.memory.arithmetic import judge
-from components.memory.cases import Fit, MemoryCase, MemoryVerdict, Parallel
-from components.memory.catalog import shape_of
-from components.memory.shapes import Shape
-from components.nodes.instances import instance
-from components.sizing.cases import Profile
+from components.fleet.nodes.instances import instance
+from components.performance.sizing.cases import Profile
 from workbench.live.pace.estimates import assumed_pace, pace_of, profiled
 from workbench.live.pace.replica import EngineReplica
 from workbench.live.served import PaceSource

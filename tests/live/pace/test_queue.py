@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from components.sizing.cases import Behaviour, Case
-from components.sizing.queues import behaviour
+from components.performance.sizing.cases import Behaviour, Case
+from components.performance.sizing.queues import behaviour
 from tests.live.pace.fluid import waits
-from tests.sizing import plain
-from tests.sizing.vectors import VECTORS, Vector
+from tests.performance.sizing import plain
+from tests.performance.sizing.vectors import VECTORS, Vector
 from workbench.live.pace.replica import EngineReplica, Job, QueueFullError
 from workbench.live.served import TokenPace
 

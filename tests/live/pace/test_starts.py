@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.review.revisions import GIB, changed, deployment
+from tests.plan.review.revisions import GIB, changed, deployment
 from workbench.live.pace.starts import startup_of
 
 MEASURED = round(51.75 * GIB)

@@ -15,7 +15,7 @@ from workbench.live.served import LiveFleet, ServedGroup, ServedWorkload
 Json = dict[str, Any]
 GPU = "nvidia.com/gpu"
 USD = 2.24208
-"""An hour of a g6e.2xlarge with its one L40S (components/costs, us-east-1, on demand)."""
+"""An hour of a g6e.2xlarge with its one L40S (components/plan/costs, us-east-1, on demand)."""
 GROUP = ServedGroup("g6e-2xlarge", "g6e.2xlarge", {}, 0, 8, usd_per_hour=USD)
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from components.checks.metrics.chain import MetricSettings
+from components.checks.metrics.words import Adapter
 from components.families import objects
 from components.fleet.options import Options
 from components.fleet.words import Realization
-from components.metrics.chain import MetricSettings
-from components.metrics.words import Adapter
 from components.plan.environment import Environment
 from components.plan.plan import plan
 from tests.fleets import open_model, playground

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.load.fleet.figures import NOWHERE, burst
-from tests.review.formats.browser import Browser, browser, installed
+from tests.plan.review.formats.browser import Browser, browser, installed
 from workbench.load.fleet.record import FleetRecord
 from workbench.load.fleet.summary import fleet_summary
 from workbench.load.outcomes import RequestOutcome, Tally

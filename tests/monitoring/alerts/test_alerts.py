@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from components.checks.metrics.alerts import alert_names, alerts, prometheus_rule
 from components.fleet.rendered import Fleet
-from components.metrics.alerts import alert_names, alerts, prometheus_rule
 from tests.fleets import fleet_of, playground
 from tests.monitoring.alerts.cases import ROWS, Case
 from tests.monitoring.alerts.series import NAMESPACE

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from components.checks.metrics.chain import MetricChain, MetricSettings, metric_chain
 from components.fleet.rendered import Fleet
-from components.metrics.chain import MetricChain, MetricSettings, metric_chain
 from tests.fleets import errors, fleet_of, open_model, playground
 
 Json = dict[str, Any]

@@ -1,7 +1,7 @@
 """The kind of LeaderWorkerSets in a test's cluster; ``workbench/live/pods/groups`` plays their controller."""
 
-from components.api.schema.crds import crd
-from components.prerequisites.custom_resources import installable
+from components.contract.schema.crds import crd
+from components.resources.prerequisites.custom_resources import installable
 from tests.monitoring.programs.daemon import eventually
 from workbench.kube import Kube
 from workbench.kube.errors import NoSuchKindError

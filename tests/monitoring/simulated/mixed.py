@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from components.metrics.chain import MetricSettings
-from components.metrics.words import Adapter
+from components.checks.metrics.chain import MetricSettings
+from components.checks.metrics.words import Adapter
 from tests.fleets import runner, runtime, service
 from tests.monitoring.programs.prometheus import scraping, started
 from tests.monitoring.simulated.engines import ENGINES, VLLM, WVA

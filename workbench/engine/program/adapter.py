@@ -21,7 +21,7 @@ from pulumi.runtime.config import set_all_config
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.stack import Stack, run_pulumi_func, wait_for_rpcs
 
-from components.api.collection import paused_collection
+from components.contract.collection import paused_collection
 
 from ..values import UNKNOWN, Secret
 from .log import program_logger

@@ -6,7 +6,7 @@ from typing import Any
 
 import pulumi
 
-from components.api.texts.secrets import replace_in_object
+from components.contract.texts.secrets import replace_in_object
 
 from ..values import Secret, has_unknown, reveal, with_secrets
 from .adapter import Answer

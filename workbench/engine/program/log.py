@@ -3,8 +3,8 @@
 import logging
 import sys
 
-from components.api.texts.printable import printable_lines
-from components.api.texts.secrets import masked_text
+from components.contract.texts.printable import printable_lines
+from components.contract.texts.secrets import masked_text
 
 
 class _Lines(logging.Handler):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.api.tables import table
+from components.contract.tables import table
 from components.engines.metrics import EngineMetrics, engine_metrics
 from components.engines.registry import engines
 from components.engines.versions import Span

@@ -9,16 +9,16 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from components.api.tables import table
-from components.memory.accelerators.choices import on_instance
-from components.memory.accelerators.speeds import DeviceSpeed, accelerator_speed, processor_speed
-from components.memory.arithmetic import judge
-from components.memory.cache import KeyCache
-from components.memory.cases import MemoryCase, MemoryVerdict
-from components.memory.shapes import Shape
-from components.memory.weights import WeightSizes, rank_bytes, weights_of
-from components.nodes.instances import Instance, instance
-from components.sizing.cases import Profile
+from components.checks.memory.accelerators.choices import on_instance
+from components.checks.memory.accelerators.speeds import DeviceSpeed, accelerator_speed, processor_speed
+from components.checks.memory.arithmetic import judge
+from components.checks.memory.cache import KeyCache
+from components.checks.memory.cases import MemoryCase, MemoryVerdict
+from components.checks.memory.shapes import Shape
+from components.checks.memory.weights import WeightSizes, rank_bytes, weights_of
+from components.contract.tables import table
+from components.fleet.nodes.instances import Instance, instance
+from components.performance.sizing.cases import Profile
 
 from ..served import PaceSource, TokenPace
 from .profiles import Efficiency, StepWork, from_profile, from_roofline

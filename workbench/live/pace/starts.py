@@ -1,7 +1,7 @@
-"""How long pods and nodes take to start, as a plan estimates it (``components/review/starts.py``)."""
+"""How long pods and nodes take to start, as a plan estimates it (``components/plan/review/starts.py``)."""
 
 from components.fleet.objects import Object
-from components.review.starts import StartEstimate, start_estimate
+from components.plan.review.starts import StartEstimate, start_estimate
 
 from ..served import Startup
 

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.api.tables import table
+from components.contract.tables import table
 
 
 @dataclass(frozen=True, slots=True)

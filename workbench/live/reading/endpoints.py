@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from components.checks.front_door.words import Exposure
 from components.fleet.endpoints import Backend, Endpoint
 from components.fleet.workloads import Workload
-from components.front_door.words import Exposure
-from components.serving.fleet.outputs import shown_name
+from components.resources.serving.fleet.outputs import shown_name
 
 from ..served import ServedEndpoint
 from .roles import PodRole, roles_of

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.api.problems import errors
+from components.checks.front_door.words import Exposure
+from components.contract.problems import errors
 from components.fleet.objects import is_core_service, key_of
-from components.front_door.words import Exposure
 
 from ...planning.recording import recorded
 from ..served import LiveFleet, Object

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from components.costs.prices import Prices
-from components.costs.tables import Buying
-from components.nodes.groups import NodeGroupDemand
-from components.nodes.instances import PRICED_REGION
-from components.serving.simulated_nodes import simulated
+from components.fleet.nodes.groups import NodeGroupDemand
+from components.fleet.nodes.instances import PRICED_REGION
+from components.plan.costs.prices import Prices
+from components.plan.costs.tables import Buying
+from components.resources.serving.simulated_nodes import simulated
 
 from ..served import ServedGroup
 

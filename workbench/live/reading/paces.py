@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from components.checks.memory.cases import Fit, MemoryVerdict
+from components.checks.memory.shapes import Shape
+from components.checks.memory.weights import weights_of
 from components.engines.asked.memory import AskedMemory, asked_of
 from components.engines.asked.rows import asked_table
 from components.engines.memory.rows import Device
 from components.engines.served.answering import Answering, answering_of, most_at_once
 from components.families import variants
+from components.fleet.nodes.instances import instance
 from components.fleet.workloads import Workload
-from components.memory.cases import Fit, MemoryVerdict
-from components.memory.shapes import Shape
-from components.memory.weights import weights_of
-from components.nodes.instances import instance
-from components.sizing.accelerators import known_accelerator
+from components.performance.sizing.accelerators import known_accelerator
 
 from ..pace.estimates import pace_of, profiled
 from ..pace.starts import startup_of
@@ -23,9 +23,9 @@ from ..served import Startup, TokenPace
 from .embedders import known_embedder
 
 if TYPE_CHECKING:
+    from components.performance.sizing.cases import Profile
+    from components.performance.sizing.variants import ModelVariant
     from components.plan.plan import Plan
-    from components.sizing.cases import Profile
-    from components.sizing.variants import ModelVariant
 
 _GIB = 2**30
 _UNKNOWN = MemoryVerdict(Fit.UNKNOWN, "nothing is known of it")

@@ -11,7 +11,7 @@ from components.engines.settings import Setting
 from components.engines.versions import ANY
 from components.fleet.objects import LEADER_WORKER_SET, LWS_LABEL
 from components.fleet.workloads import Workload
-from components.serving.fleet.outputs import shown_name
+from components.resources.serving.fleet.outputs import shown_name
 
 from ..served import ServedWorkload, Speaks
 from .paces import Speed, speeds_of

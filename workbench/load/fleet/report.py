@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ...live.control import NoteKind
 from ...printing import counted

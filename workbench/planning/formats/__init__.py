@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .links import NOWHERE, Links
 
 if TYPE_CHECKING:
-    from components.review.review import Review
+    from components.plan.review.review import Review
 
 
 class ReviewFormat(enum.StrEnum):
@@ -76,8 +76,8 @@ def _sarif(review: "Review", links: Links) -> str:
     """
     import json
 
-    from components.findings.sarif import sarif
-    from components.review.compare import baseline_states
+    from components.contract.findings.sarif import sarif
+    from components.plan.review.compare import baseline_states
     from components.version import __version__
 
     documentation = f"{links.sources}/" if links.sources and links.rules else ""

@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from components.costs.bill import Amounts
-from components.review.review import Review
-from components.review.snapshot import Snapshot
+from components.plan.costs.bill import Amounts
+from components.plan.review.review import Review
+from components.plan.review.snapshot import Snapshot
 
 from ..telling.figures import cents, monthly
 from ..telling.sentences import verdict

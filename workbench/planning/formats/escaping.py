@@ -3,7 +3,7 @@
 import html
 import re
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 _PUNCTUATION = re.compile(r"([\\`*_\[\]|~$])")
 _BEGINNING = re.compile(r"^(\d*)([-+=#.)])")

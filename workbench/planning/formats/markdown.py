@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from components.review.review import ResourceChange, Review
-from components.review.snapshot import FindingState
+from components.plan.review.review import ResourceChange, Review
+from components.plan.review.snapshot import FindingState
 
 from ..telling.causes import is_field
 from ..telling.figures import counted

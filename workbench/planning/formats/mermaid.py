@@ -2,7 +2,7 @@
 
 import re
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 from ..telling.picture import Look, Picture, PictureNode
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from components.api.texts.printable import printable
-from components.memory.cases import Fit
-from components.review.review import ChangeKind, Review
+from components.checks.memory.cases import Fit
+from components.contract.texts.printable import printable
+from components.plan.review.review import ChangeKind, Review
 
 from ..telling.figures import counted
 from ..telling.findings import finding_groups, ignored, place, subject

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from components.review.differences import parse_path
+from components.plan.review.differences import parse_path
 
 from .figures import counted
 

@@ -2,7 +2,7 @@
 
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
-from components.costs.bill import HOURS_PER_MONTH, Amounts
+from components.plan.costs.bill import HOURS_PER_MONTH, Amounts
 
 _DIGITS = 60
 """More than any sum of money has: formatting never rounds but to the cent."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from components.api.problems import Severity
-from components.findings.ids import RuleId
-from components.review.review import Review
-from components.review.snapshot import FindingState
+from components.contract.findings.ids import RuleId
+from components.contract.problems import Severity
+from components.plan.review.review import Review
+from components.plan.review.snapshot import FindingState
 
 from .figures import counted, joined
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.memory.cases import CheaperType, Fit, MemoryVerdict
-from components.memory.wording import gib
-from components.review.snapshot import ServedModel, Snapshot
+from components.checks.memory.cases import CheaperType, Fit, MemoryVerdict
+from components.checks.memory.wording import gib
+from components.plan.review.snapshot import ServedModel, Snapshot
 
 from .figures import counted, share, usd, whole
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from components.costs.bill import NOTHING, Amounts, Bill, ModelCost
-from components.memory.cases import Fit
-from components.review.review import ModelChange, Review
-from components.review.snapshot import ServedModel
+from components.checks.memory.cases import Fit
+from components.plan.costs.bill import NOTHING, Amounts, Bill, ModelCost
+from components.plan.review.review import ModelChange, Review
+from components.plan.review.snapshot import ServedModel
 
 from .figures import monthly, usd, usd_difference
 from .fits import by_how_much, fit_of, word, worst

@@ -4,9 +4,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
 
-from components.memory.cases import Fit
-from components.review.review import Interruption, Review
-from components.review.snapshot import NodeGroupState, ServedModel, Snapshot
+from components.checks.memory.cases import Fit
+from components.plan.review.review import Interruption, Review
+from components.plan.review.snapshot import NodeGroupState, ServedModel, Snapshot
 
 from .figures import counted
 from .fits import fit_of, word

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.review.review import Blast, ChangeKind, Interruption, Review
-from components.review.spans import about
+from components.plan.review.review import Blast, ChangeKind, Interruption, Review
+from components.plan.review.spans import about
 
 from .causes import short_causes
 from .figures import counted, joined

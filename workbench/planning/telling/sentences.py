@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 
-from components.costs.bill import HOURS_PER_MONTH
-from components.memory.cases import Fit
-from components.review.review import Review
-from components.review.snapshot import Snapshot
-from components.review.speeds import SOURCE as SPEEDS
+from components.checks.memory.cases import Fit
+from components.plan.costs.bill import HOURS_PER_MONTH
+from components.plan.review.review import Review
+from components.plan.review.snapshot import Snapshot
+from components.plan.review.speeds import SOURCE as SPEEDS
 
 from .figures import counted, joined, usd
 from .findings import doubtful_starts, summed_up

@@ -6,8 +6,8 @@ of which ``Or`` takes the looser and ``And`` the tighter one. Kubernetes has no 
 
 from dataclasses import dataclass
 
-from ....api.findings import Findings
-from ....findings.ids import RuleId
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from .effective import EffectivePolicy, Pace

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ....api.findings import Findings
-from ....api.load import Loaded
+from ....contract.findings.collector import Findings
+from ....contract.load import Loaded
 from ....fleet.origins import Origin
 from ..made import behind
 from ..types import AutoscalingPolicy, AutoscalingPolicyBinding

@@ -1,6 +1,6 @@
 """What a replica of a ModelServing costs: its serving group."""
 
-from ....api.findings import Unrenderable
+from ....contract.findings.collector import Unrenderable
 from ..prices import cost_of
 from ..serving.asked import AskedServing
 from ..serving.roles import roles_of

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ....api.quantity import parse_quantity
+from ....contract.quantity import parse_quantity
 from ..durations import milliseconds_of
 from ..types.autoscaling import (
     AutoscalingPolicyPanicPolicy,

@@ -7,13 +7,13 @@ import functools
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ....api.findings import Findings
-from ....api.problems import did_you_mean
-from ....api.tables import table
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
+from ....contract.problems import did_you_mean
+from ....contract.tables import table
 from ....engines.exporters import Exporter
 from ....engines.metrics import Metric, find_anywhere
 from ....engines.versions import titled
-from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ..types.autoscaling import AutoscalingPolicyMetric
 

@@ -5,8 +5,8 @@ Read in volcano-sh/kthena at v0.1.0: pkg/autoscaler, and the ClusterRole of its 
 
 from collections.abc import Iterable, Iterator
 
-from ....api.findings import Findings, Unrenderable
-from ....findings.ids import RuleId
+from ....contract.findings.collector import Findings, Unrenderable
+from ....contract.findings.ids import RuleId
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.objects import HPA, POD, Object, new_object
 from ....fleet.options import Options

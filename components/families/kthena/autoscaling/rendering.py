@@ -1,8 +1,8 @@
 """What AutoscalingPolicyBinding becomes: natively an autoscaler for each target (Kthena spec 4.6)."""
 
-from ....api.findings import Findings, Unrenderable, unknown
-from ....api.load import Loaded
-from ....findings.ids import RuleId
+from ....contract.findings.collector import Findings, Unrenderable, unknown
+from ....contract.findings.ids import RuleId
+from ....contract.load import Loaded
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.library import Library
 from ....fleet.objects import HPA, LEADER_WORKER_SET, Object, new_object

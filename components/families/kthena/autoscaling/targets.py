@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ....api.findings import Findings, Unrenderable, unknown
+from ....contract.findings.collector import Findings, Unrenderable, unknown
+from ....contract.findings.ids import RuleId
 from ....engines.exporters import Exporter, exporter_of
-from ....findings.ids import RuleId
 from ....fleet.library import Library
 from ....fleet.options import Options
 from ..lookup import loaded

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ....api.kinds import Kind
-from ....api.problems import field_path
+from ....contract.kinds import Kind
+from ....contract.problems import field_path
 from ....fleet.objects import Object
 from .children.command import words_of
 from .children.serving import pods_of, roles_of

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ....api.findings import Findings
-from ....api.names import LABEL_LENGTH, is_dns1035_label, is_dns1123_subdomain
-from ....findings.ids import RuleId
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
+from ....contract.names import LABEL_LENGTH, is_dns1035_label, is_dns1123_subdomain
 from ..types import ModelBooster
 from .children.serving import roles_of
 from .children.weights import address_of, cache_folder

@@ -6,9 +6,9 @@ The functions behind those kinds are told what the resources would say.
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from ....api.findings import Findings
-from ....api.kinds import Kind
-from ....api.load import Loaded
+from ....contract.findings.collector import Findings
+from ....contract.kinds import Kind
+from ....contract.load import Loaded
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
 from ..kinds import MODEL_ROUTE, MODEL_SERVER

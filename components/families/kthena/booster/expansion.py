@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from ....api.checking import check
-from ....api.findings import Findings, Unrenderable
-from ....api.kinds import Kind
-from ....api.load import Loaded
-from ....api.problems import field_path
+from ....contract.checking import check
+from ....contract.findings.collector import Findings, Unrenderable
+from ....contract.kinds import Kind
+from ....contract.load import Loaded
+from ....contract.problems import field_path
 from ....fleet.objects import Object
 from ..kinds import BINDING, MODEL_ROUTE, MODEL_SERVER, MODEL_SERVING, POLICY
 from ..made import Made

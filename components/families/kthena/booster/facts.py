@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from ....api.tables import read_table
+from ....contract.tables import read_table
 from ....engines.registry import Engine, engines
 from ....fleet.objects import Object
 

@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ....api.base import Json
-from ....api.findings import Findings
+from ....contract.base import Json
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
 from ....engines.registry import engines
 from ....engines.settings import Setting
-from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from ..operated import Fault, check_options_for_operator

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from ....api.findings import Findings, Unrenderable
-from ....api.load import Loaded
+from ....contract.findings.collector import Findings, Unrenderable
+from ....contract.load import Loaded
 from ....fleet.combining import owned
 from ....fleet.library import Library
 from ....fleet.objects import Object

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ....api.base import Json
+from ....contract.base import Json
 from ....fleet.objects import Object
 from ....fleet.options import ModelCache, Options
 from ..names import backend_name

@@ -7,7 +7,7 @@ refused in the words of their types.
 
 from collections.abc import Sequence
 
-from ....api.names import is_dns1035_label, is_dns1123_label
+from ....contract.names import is_dns1035_label, is_dns1123_label
 from ..types.networking import MAX_ADAPTERS, MAX_MODEL, MAX_PORT, MAX_TARGETS
 from .children.command import Commands
 from .children.route import adapter_names

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ....api.findings import Findings
+from ....contract.findings.collector import Findings
 from ....fleet.options import Options
 from ....fleet.origins import Origin, Whole
 from ..types.networking import ModelMatch, RouteRule, StringMatch

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
 from ....engines.served.adapters import adapters_of, asked_as
 from ....engines.served.names import is_answered, served_names
-from ....findings.ids import RuleId
 from ....fleet.endpoints import Backend, Router
 from ....fleet.workloads import Server
 from ..names import CONTROLLER_NAMESPACE, ROUTER_PODS, ROUTER_PORT, ROUTER_SERVICE, role_service

@@ -4,8 +4,8 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 
+from ....contract.findings.ids import RuleId
 from ....engines.paths import path_prefix
-from ....findings.ids import RuleId
 from ....fleet.endpoints import Backend, Endpoint, Routed, WeightsOwner
 from ....fleet.words import Routing
 from .asked import AskedRoute

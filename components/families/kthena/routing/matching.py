@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ....findings.ids import RuleId
+from ....contract.findings.ids import RuleId
 from ....fleet.endpoints import HeaderMatch
 from ....fleet.words import HeaderKind
 from ..types.networking import StringMatch

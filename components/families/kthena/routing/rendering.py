@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ....api.findings import Findings
-from ....api.load import Loaded
+from ....contract.findings.collector import Findings
+from ....contract.load import Loaded
 from ....fleet.endpoints import Endpoint
 from ....fleet.library import Library
 from ....fleet.objects import Object

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from ....api.findings import Findings
-from ....api.load import Loaded
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
+from ....contract.load import Loaded
 from ....engines.pairs.reading import Transfer, transfer_of
 from ....engines.registry import engines
-from ....findings.ids import RuleId
 from ....fleet.library import Library
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ....api.findings import unknown
-from ....findings.ids import RuleId
+from ....contract.findings.collector import unknown
+from ....contract.findings.ids import RuleId
 from ....fleet.library import Library
 from ..lookup import server
 from ..reach import SelectedRole, selected_by

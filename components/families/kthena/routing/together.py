@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from ....api.problems import Problem
-from ....findings.ids import RuleId
+from ....contract.findings.ids import RuleId
+from ....contract.problems import Problem
 from ....fleet.rendered import Rendered
 
 

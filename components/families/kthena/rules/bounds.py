@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ....api.base import Broken, Json, Rule
+from ....contract.base import Broken, Json, Rule
 
 MOST_REPLICAS = 1_000_000
 

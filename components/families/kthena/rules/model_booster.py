@@ -5,8 +5,8 @@ Kthena has them in an admission hook that is never called; here each is checked,
 
 from collections.abc import Iterator
 
-from ....api.base import Broken, Json, Rule
-from ....api.rules import on_server, unique_names, within
+from ....contract.base import Broken, Json, Rule
+from ....contract.rules import on_server, unique_names, within
 from ..durations import nanoseconds_of
 from ..prices import backend_cost
 from .bounds import BOUNDS, MOST_REPLICAS

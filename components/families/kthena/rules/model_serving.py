@@ -5,9 +5,9 @@ V13 is in the types: nothing is negative. V3 would cost the API server too much 
 
 from collections.abc import Iterator
 
-from ....api.base import Broken, Json, Rule, by_the_server
-from ....api.names import is_dns1035_label
-from ....api.rules import on_server, unique_names, within
+from ....contract.base import Broken, Json, Rule, by_the_server
+from ....contract.names import is_dns1035_label
+from ....contract.rules import on_server, unique_names, within
 from ...leaderworkerset.rules import MAX_SURGE, MAX_UNAVAILABLE, is_share, share
 
 _Parts = Iterator[tuple[tuple[str | int, ...], Json]]

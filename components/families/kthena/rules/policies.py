@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from ....api.base import Broken, Json, Rule
-from ....api.quantity import parse_quantity
-from ....api.rules import on_server, repeated, within
+from ....contract.base import Broken, Json, Rule
+from ....contract.quantity import parse_quantity
+from ....contract.rules import on_server, repeated, within
 from ..durations import nanoseconds_of
 from .bounds import BOUNDS
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ....api.base import Broken, Json, Rule, by_the_server
-from ....api.rules import on_server, within
+from ....contract.base import Broken, Json, Rule, by_the_server
+from ....contract.rules import on_server, within
 
 _Parts = Iterator[tuple[tuple[str | int, ...], Json]]
 

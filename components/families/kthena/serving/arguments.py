@@ -1,11 +1,11 @@
 """What the engines of a ModelServing are started with, checked as their versions read it."""
 
-from ....api.findings import Findings
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
 from ....engines.images import image_of
 from ....engines.lint import report
 from ....engines.scripts.checks import script_faults
 from ....engines.served.adapters import adapter_faults
-from ....findings.ids import RuleId
 from .roles import RolePods
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ....api.findings import Findings
-from ....api.load import Loaded
+from ....contract.findings.collector import Findings
+from ....contract.load import Loaded
 from ....fleet.options import Options
 from ....fleet.origins import Origin
 from ..made import Made, behind

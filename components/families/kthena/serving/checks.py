@@ -3,10 +3,10 @@
 import functools
 from collections.abc import Mapping
 
-from ....findings.ids import RuleId
+from ....contract.findings.ids import RuleId
 from ....fleet.library import Library
+from ....fleet.nodes.instances import ACCELERATOR_RESOURCES
 from ....fleet.words import WorkloadChoice
-from ....nodes.instances import ACCELERATOR_RESOURCES
 from ..autoscaling.aims import aims_of
 from ..made import Made
 from ..names import SERVING_LABEL

@@ -1,11 +1,11 @@
 """Where a ModelServing answers."""
 
+from ....contract.findings.ids import RuleId
 from ....engines.flags.tables import flags_of
 from ....engines.pairs.rows import Stage
 from ....engines.paths import path_prefix
 from ....engines.served.names import served_names
 from ....engines.settings import Setting
-from ....findings.ids import RuleId
 from ....fleet.endpoints import Backend, Endpoint, WeightsOwner
 from ....fleet.objects import Object
 from ..names import role_service

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from ....api.quantity import format_quantity, parse_quantity
+from ....contract.quantity import format_quantity, parse_quantity
 from ....fleet.objects import Object, new_object
 from ..names import SERVING_LABEL, group_name, role_id, serving_labels
 from ..types.model_serving import ServingGroup

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from ....fleet.demand import INSTANCE_TYPE_LABEL, TYPE_LABELS, NodeChoice, NodeField, instance_type_in
+from ....fleet.nodes.instances import ACCELERATOR_RESOURCES
 from ....fleet.objects import Object
 from ....fleet.origins import Origin, Whole
 from ....fleet.placement import place, requested_by, taints, tolerate
-from ....nodes.instances import ACCELERATOR_RESOURCES
 
 Alternatives = Mapping[str, tuple[str, ...]]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

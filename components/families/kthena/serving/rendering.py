@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from ....api.findings import Findings
-from ....api.load import Loaded
-from ....findings.ids import RuleId
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
+from ....contract.load import Loaded
 from ....fleet.capabilities import LEADER_WORKER_SET
 from ....fleet.endpoints import Endpoint
 from ....fleet.library import Library

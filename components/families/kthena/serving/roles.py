@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ....api.findings import Unrenderable
-from ....api.problems import did_you_mean
+from ....contract.findings.collector import Unrenderable
+from ....contract.findings.ids import RuleId
+from ....contract.problems import did_you_mean
 from ....engines.command_line import line_of
 from ....engines.registry import Engine, engines
 from ....engines.settings import Setting
 from ....engines.shell import expanded_in
-from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ....fleet.origins import Whole
 from ....fleet.serving import check_containers, declared_port, require_containers, server_of

@@ -5,7 +5,7 @@ A serving group that is one role instance is where its entry pod is. Kthena's co
 
 from collections.abc import Iterator, Sequence
 
-from ....findings.ids import RuleId
+from ....contract.findings.ids import RuleId
 from ....fleet.objects import Object
 from ..names import SERVING_LABEL, entry_labels
 from ..types.model_serving import TopologySpreadConstraint

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from ....api.findings import Findings
-from ....aws.names import EFA_RESOURCE
+from ....clouds.aws.names import EFA_RESOURCE
+from ....contract.findings.collector import Findings
 from ....engines.pairs.checks import handover_rule
 from ....engines.pairs.faults import Side, pair_faults
 from ....engines.pairs.reading import transfer_of
 from ....engines.pairs.rows import Stage
+from ....fleet.nodes.instances import instance
 from ....fleet.placement import requests_of
-from ....nodes.instances import instance
 from .roles import RolePods
 
 _PAIR = (Stage.PREFILL, Stage.DECODE)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ....simulation.runs import Pass, ScalingRun
-from ....simulation.trace import Moment, TargetReading
+from ....performance.simulation.runs import Pass, ScalingRun
+from ....performance.simulation.trace import Moment, TargetReading
 from .correction import Corrector, Situation
 from .optimizer import distribution
 from .recommendation import Observation, recommended

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 
-from ....simulation.trace import Histogram, Moment, Reported, Sample, TargetReading, Trace
+from ....performance.simulation.trace import Histogram, Moment, Reported, Sample, TargetReading, Trace
 from .settings import Defects, Number
 
 _FRESH = 60_000

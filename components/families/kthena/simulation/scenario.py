@@ -7,13 +7,13 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeVar
 
-from ....api.findings import Findings, Unrenderable, unknown
-from ....api.load import Loaded
-from ....api.meta import Resource
+from ....contract.findings.collector import Findings, Unrenderable, unknown
+from ....contract.load import Loaded
+from ....contract.meta import Resource
 from ....fleet.options import Options
-from ....simulation.runs import ScalingRun
-from ....simulation.scenario import Names, Scaled, Scenario, ScenarioError, Simulator
-from ....simulation.trace import Moment, Trace
+from ....performance.simulation.runs import ScalingRun
+from ....performance.simulation.scenario import Names, Scaled, Scenario, ScenarioError, Simulator
+from ....performance.simulation.trace import Moment, Trace
 from ..autoscaling.costs import replica_cost
 from ..autoscaling.effective import effective_policy
 from ..booster.expansion import expand

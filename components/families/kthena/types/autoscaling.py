@@ -4,10 +4,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ....api import rules
-from ....api.base import ApiModel, Int32, NaturalInt32, Rule
-from ....api.meta import Resource
-from ....api.schema.embedded import Quantity
+from ....contract import rules
+from ....contract.base import ApiModel, Int32, NaturalInt32, Rule
+from ....contract.meta import Resource
+from ....contract.schema.embedded import Quantity
 from ..rules import policies
 from .values import Duration, LocalObjectReference, MostReplicas, ObjectReference, Percentage, Replicas
 

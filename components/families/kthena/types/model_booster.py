@@ -5,10 +5,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 from pydantic.config import JsonDict
 
-from ....api import rules
-from ....api.base import ApiModel, Int32, Int64, NaturalInt32, Rule
-from ....api.meta import Resource
-from ....api.schema.embedded import Conditions, EnvVars
+from ....contract import rules
+from ....contract.base import ApiModel, Int32, Int64, NaturalInt32, Rule
+from ....contract.meta import Resource
+from ....contract.schema.embedded import Conditions, EnvVars
 from ..rules import model_booster
 from .autoscaling import AutoscalingPolicySpec
 from .networking import ModelMatch

@@ -4,10 +4,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ....api import rules
-from ....api.base import ApiModel, Int32, Int64, NaturalInt32, Rule
-from ....api.meta import Resource
-from ....api.schema.embedded import META, Embedded, JsonObject, ref
+from ....contract import rules
+from ....contract.base import ApiModel, Int32, Int64, NaturalInt32, Rule
+from ....contract.meta import Resource
+from ....contract.schema.embedded import META, Embedded, JsonObject, ref
 from ..rules import model_serving
 from .values import IntOrString, LabelSelector, PodSpec, RoleName
 

@@ -4,9 +4,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ....api import rules
-from ....api.base import ApiModel, Int32, PositiveInt32, Rule
-from ....api.meta import Resource
+from ....contract import rules
+from ....contract.base import ApiModel, Int32, PositiveInt32, Rule
+from ....contract.meta import Resource
 from ..rules import routes
 from .values import Duration, Weight
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
-from ....api.base import ApiModel, NaturalInt32, PositiveInt32, several
-from ....api.schema.embedded import CORE, META, Embedded, JsonObject, ref, show
+from ....contract.base import ApiModel, NaturalInt32, PositiveInt32, several
+from ....contract.schema.embedded import CORE, META, Embedded, JsonObject, ref, show
 from ...leaderworkerset.types import IntOrString as IntOrString
 from .. import durations
 from ..durations import seconds_of as seconds_of

@@ -1,7 +1,7 @@
 """The Deployment or LeaderWorkerSet (llmaz spec 2.6, design decision 5)."""
 
-from ....api.findings import Findings, Unrenderable
-from ....findings.ids import RuleId
+from ....contract.findings.collector import Findings, Unrenderable
+from ....contract.findings.ids import RuleId
 from ....fleet.objects import DEPLOYMENT, LEADER_WORKER_SET, LWS_LABEL, Object, new_object
 from ....fleet.options import Options
 from ....fleet.words import WorkloadChoice

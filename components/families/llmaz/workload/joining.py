@@ -2,8 +2,8 @@
 
 import math
 
+from ....fleet.nodes.instances import instance
 from ....fleet.objects import Object
-from ....nodes.instances import instance
 from ..flavors import param
 from ..models import Claim
 from ..parallel import Parallelism, accelerators

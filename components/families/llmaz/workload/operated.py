@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ....api.findings import Findings
-from ....api.problems import field_path
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
+from ....contract.problems import field_path
 from ....engines.shell import is_plain
-from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.placement import taints, tolerates

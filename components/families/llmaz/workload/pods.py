@@ -1,6 +1,6 @@
 """Pod templates, with what flavors, models and the environment add to them."""
 
-from ....api.findings import Findings
+from ....contract.findings.collector import Findings
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.placement import place

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from ....api.findings import Findings
-from ....api.load import Loaded
+from ....contract.findings.collector import Findings
+from ....contract.load import Loaded
 from ....engines.paths import path_prefix
 from ....engines.settings import Setting
 from ....fleet import capabilities

@@ -1,6 +1,6 @@
 """Replicas: how many pods there are at rest and at most, and what moves their number (llmaz spec 2.8)."""
 
-from ....api.load import Loaded
+from ....contract.load import Loaded
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.demand import PodDemand
 from ....fleet.objects import HPA, Object, new_object

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....api.findings import Findings
-from ....api.problems import did_you_mean
-from ....findings.ids import RuleId
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
+from ....contract.problems import did_you_mean
 from ..names import ACCELERATOR_LABEL
 from ..types import VariantAutoscaling
 from ..types.variant_autoscaling import AcceleratorProfile

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ....api.findings import Findings
-from ....findings.ids import RuleId
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
 from ....fleet.demand import accelerated_nodes
 from ....fleet.engine_limits import limit_on
-from ....sizing.cases import Case, Profile, Sized, one_at_a_time
-from ....sizing.levels import Load, Promise, ServiceLevels
+from ....performance.sizing.cases import Case, Profile, Sized, one_at_a_time
+from ....performance.sizing.levels import Load, Promise, ServiceLevels
 from ..costs import UnitCost, unit_cost
 from ..described import profile_of
 from ..types import VariantAutoscaling

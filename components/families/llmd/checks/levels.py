@@ -2,10 +2,10 @@
 
 import json
 
-from ....api.findings import Findings
-from ....api.problems import did_you_mean
-from ....findings.ids import RuleId
-from ....sizing.levels import ServiceClass, ServiceLevels
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
+from ....contract.problems import did_you_mean
+from ....performance.sizing.levels import ServiceClass, ServiceLevels
 from ..controller.config_maps import class_key
 from ..names import CLASSES
 from ..types.variant_autoscaling import VariantAutoscalingSpec

@@ -6,10 +6,10 @@ What depends on the load is left to the model of queues.
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ....api.findings import Findings
-from ....findings.ids import RuleId
-from ....sizing.levels import Promise
-from ....sizing.refusals import MOST_AT_ONCE
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
+from ....performance.sizing.levels import Promise
+from ....performance.sizing.refusals import MOST_AT_ONCE
 from .accelerator import Entry
 from .levels import LEVELS
 

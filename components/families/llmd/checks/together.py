@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from ....api.load import Loaded
-from ....api.problems import Problem, Severity
-from ....findings.ids import RuleId
+from ....contract.findings.ids import RuleId
+from ....contract.load import Loaded
+from ....contract.problems import Problem, Severity
 from ....fleet.rendered import Rendered
 from ..types import VariantAutoscaling
 from ..types.variant_autoscaling import AcceleratorProfile

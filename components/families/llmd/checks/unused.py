@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from ....api.findings import unknown
-from ....api.problems import Problem, Severity, did_you_mean
-from ....findings.ids import RuleId
+from ....contract.findings.collector import unknown
+from ....contract.findings.ids import RuleId
+from ....contract.problems import Problem, Severity, did_you_mean
 from ....fleet.library import Library
-from ....sizing.levels import ServiceLevels
+from ....performance.sizing.levels import ServiceLevels
 from ..types import VariantAutoscaling
 
 _KIND = VariantAutoscaling.__name__

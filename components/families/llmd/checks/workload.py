@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
+from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
 from ....engines.metrics import engine_metrics
 from ....engines.served.names import served_names
-from ....findings.ids import RuleId
 from ....fleet.demand import accelerated_nodes
 from ....fleet.engine_limits import limit_on
+from ....fleet.nodes.instances import ACCELERATOR_RESOURCES
 from ....fleet.workloads import Workload
-from ....nodes.instances import ACCELERATOR_RESOURCES
-from ....sizing.accelerators import known_accelerator
+from ....performance.sizing.accelerators import known_accelerator
 from ..names import ACCELERATOR_LABEL
 from ..variant import Variant
 from .accelerator import LABEL_PATH, Entry

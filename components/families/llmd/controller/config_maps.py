@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ....api.problems import Problem
-from ....findings.ids import RuleId
+from ....contract.findings.ids import RuleId
+from ....contract.problems import Problem
 from ....fleet.objects import Object
-from ....sizing.levels import ServiceClass, ServiceLevels, VariantController
+from ....performance.sizing.levels import ServiceClass, ServiceLevels, VariantController
 from ..names import CLASSES, COSTS, NAMESPACE, SETTINGS
 from .texts import class_document, cost_entry
 

@@ -4,7 +4,7 @@ The contract's version has no chart. Upstream's kustomize overlay makes the same
 controller does not use; see docs/deviations.md.
 """
 
-from ....api.schema.crds import crd
+from ....contract.schema.crds import crd
 from ....fleet.objects import Object
 from ...family import OperatorSite
 from ..kinds import VARIANT_AUTOSCALING

@@ -4,7 +4,7 @@ import hashlib
 import json
 
 from ....fleet.objects import Object
-from ....sizing.levels import VariantController
+from ....performance.sizing.levels import VariantController
 from ..names import SETTINGS
 from .config_maps import MANDATORY, settings_map
 from .identity import ACCOUNT, HEALTH_PORT, LABELS, MANAGER, METRICS_PORT, labelled

@@ -2,13 +2,13 @@
 
 from decimal import ROUND_DOWN, Decimal
 
-from ....api.quantity import format_quantity
+from ....contract.findings.ids import RuleId
+from ....contract.quantity import format_quantity
 from ....engines.exporters import Exporter, exporter_of
 from ....engines.metrics import NONE, Metric
 from ....engines.versions import titled
-from ....findings.ids import RuleId
 from ....fleet.objects import Object
-from ....sizing.cases import MINUTE, Sized
+from ....performance.sizing.cases import MINUTE, Sized
 from ..variant import Variant
 from .remembered import at_largest
 

@@ -2,9 +2,9 @@
 
 from decimal import Decimal
 
-from ....sizing.assessments import HOURS_PER_MONTH
-from ....sizing.cases import Limit, Profile, Sized
-from ....sizing.levels import Load, Promise
+from ....performance.sizing.assessments import HOURS_PER_MONTH
+from ....performance.sizing.cases import Limit, Profile, Sized
+from ....performance.sizing.levels import Load, Promise
 from .level import VariantLevel
 
 _CENTS = 100

@@ -2,7 +2,7 @@
 
 import functools
 
-from ....sizing.cases import Behaviour, Case, Sized
+from ....performance.sizing.cases import Behaviour, Case, Sized
 
 _MOST = 4096
 
@@ -10,7 +10,7 @@ _MOST = 4096
 @functools.lru_cache(maxsize=_MOST)
 def sized(cases: tuple[Case, ...]) -> tuple[Sized, ...]:
     """Return how many replicas each case needs."""
-    from ....sizing.queues import size
+    from ....performance.sizing.queues import size
 
     return size(cases)
 
@@ -18,6 +18,6 @@ def sized(cases: tuple[Case, ...]) -> tuple[Sized, ...]:
 @functools.lru_cache(maxsize=_MOST)
 def at_largest(case: Case, per_minute: float) -> Behaviour:
     """Return what a replica does at its largest rate."""
-    from ....sizing.queues import behaviour
+    from ....performance.sizing.queues import behaviour
 
     return behaviour(case, per_minute)

@@ -7,13 +7,13 @@ on metrics of the engine.
 
 from collections.abc import Iterator
 
-from ....api.findings import Unrenderable
-from ....findings.ids import RuleId
+from ....contract.findings.collector import Unrenderable
+from ....contract.findings.ids import RuleId
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.origins import Origin
 from ....fleet.rendered import Rendered
-from ....sizing.cases import Sized
-from ....sizing.prices import accelerator_price
+from ....performance.sizing.cases import Sized
+from ....performance.sizing.prices import accelerator_price
 from ..checks.accelerator import ENTRIES
 from ..checks.agreed import check_kept
 from ..described import profile_of

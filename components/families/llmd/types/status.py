@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ....api.base import ApiModel, Int64
-from ....api.schema.embedded import Time
+from ....contract.base import ApiModel, Int64
+from ....contract.schema.embedded import Time
 from .values import DecimalText, Text
 
 _Natural = Annotated[Int64, Field(ge=0)]

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from ....api.base import several
-from ....api.schema.embedded import show
+from ....contract.base import several
+from ....contract.schema.embedded import show
 
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?\Z", re.ASCII)
 

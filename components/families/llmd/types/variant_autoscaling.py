@@ -4,9 +4,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ....api import rules
-from ....api.base import ApiModel, Int64, Rule
-from ....api.meta import Resource
+from ....contract import rules
+from ....contract.base import ApiModel, Int64, Rule
+from ....contract.meta import Resource
 from .status import VariantAutoscalingStatus
 from .values import DecimalText, Text
 

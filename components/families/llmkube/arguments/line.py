@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
 from ....engines.flags.rows import ENUM, Flag
 from ....engines.flags.tables import CLAP, EngineFlags, flags_of, successor
@@ -11,7 +12,6 @@ from ....engines.lint import report
 from ....engines.registry import engine_of
 from ....engines.settings import Setting
 from ....engines.versions import ANY, titled
-from ....findings.ids import RuleId
 from ..serving import Serving
 from ..types.inference_service import InferenceServiceSpec
 from .facts import flag_of, successor_of

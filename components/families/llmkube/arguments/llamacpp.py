@@ -1,8 +1,8 @@
 """Arguments of llama.cpp's server, in the order in which LLMKube writes them (LLMKube spec 2.1)."""
 
+from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
 from ....engines.settings import Feature, Setting
-from ....findings.ids import RuleId
 from ..serving import Serving
 from .facts import has
 from .line import EXTRA, Line

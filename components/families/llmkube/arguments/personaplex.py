@@ -1,8 +1,8 @@
 """Arguments of PersonaPlex, a speech-to-speech server (LLMKube spec 2.4)."""
 
+from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
 from ....engines.settings import Setting
-from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ..facts import llmkube
 from ..serving import Serving

@@ -3,8 +3,8 @@
 import math
 import re
 
+from ....contract.findings.ids import RuleId
 from ....engines.settings import Setting
-from ....findings.ids import RuleId
 from ..serving import Serving
 from ..types.model import GPUSpec
 from .line import EXTRA, Line

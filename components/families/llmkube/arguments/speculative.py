@@ -2,9 +2,9 @@
 
 import json
 
-from ....api.findings import unknown
+from ....contract.findings.collector import unknown
+from ....contract.findings.ids import RuleId
 from ....engines.settings import Setting
-from ....findings.ids import RuleId
 from ..serving import Serving
 from .line import Line
 

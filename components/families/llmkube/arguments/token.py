@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ....findings.ids import RuleId
+from ....contract.findings.ids import RuleId
 from ....fleet.objects import Object
 from ..serving import Serving
 

@@ -1,6 +1,6 @@
 """Tells of fields that the chosen runtime does not read: none is dropped silently."""
 
-from ....findings.ids import RuleId
+from ....contract.findings.ids import RuleId
 from ..serving import Serving
 from ..types.model import GPUSpec
 from .facts import readings

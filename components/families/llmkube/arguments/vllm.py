@@ -1,8 +1,8 @@
 """Arguments of vLLM's server, in the order in which LLMKube writes them (LLMKube spec 2.2)."""
 
+from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
 from ....engines.settings import Feature, Setting
-from ....findings.ids import RuleId
 from ....fleet.objects import Object
 from ..serving import Serving
 from ..types.runtimes import VLLMConfig

@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ....api import rules
-from ....api.base import ApiModel, Int32, NaturalInt32, PositiveInt32, Rule, ScaleReplicas
-from ....api.meta import Resource
-from ....api.schema.embedded import EnvList, PodSecurityContext, Probe, PullSecrets, SecurityContext, Tolerations
+from ....contract import rules
+from ....contract.base import ApiModel, Int32, NaturalInt32, PositiveInt32, Rule, ScaleReplicas
+from ....contract.meta import Resource
+from ....contract.schema.embedded import EnvList, PodSecurityContext, Probe, PullSecrets, SecurityContext, Tolerations
 from .model import Model as Model
 from .model import ModelSpec as ModelSpec
 from .runtimes import PersonaPlexConfig, RopeScalingSpec, TGIConfig, VLLMConfig

@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ....api.base import ApiModel, Int32, NaturalInt32, PositiveInt32, Rule
-from ....api.schema.embedded import SecretKeySelector
+from ....contract.base import ApiModel, Int32, NaturalInt32, PositiveInt32, Rule
+from ....contract.schema.embedded import SecretKeySelector
 from .. import rules as rules_llmkube
 from .values import Decimals, GpuShare
 

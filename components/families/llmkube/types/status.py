@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ....api.base import ApiModel, Broken, Int32, Int64, Rule
-from ....api.schema.embedded import Time
+from ....contract.base import ApiModel, Broken, Int32, Int64, Rule
+from ....contract.schema.embedded import Time
 from .values import ConditionReason, ConditionType
 
 

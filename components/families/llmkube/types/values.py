@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
-from ....api.base import Int32, Json, NaturalInt32, PositiveInt32, several
-from ....api.schema.embedded import show
+from ....contract.base import Int32, Json, NaturalInt32, PositiveInt32, several
+from ....contract.schema.embedded import show
 
 
 def _text(published: str, grammar: str, what: str) -> tuple[object, ...]:

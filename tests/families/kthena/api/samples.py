@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from components.api.kinds import Kind
+from components.contract.kinds import Kind
 from components.families import kinds
 
 Document = dict[str, Any]

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from components.api.kinds import Kind
-from components.api.schema.crds import crd
-from components.api.schema.jsonschema import schema
-from components.api.schema.structural import SchemaGraph, graph
+from components.contract.kinds import Kind
+from components.contract.schema.crds import crd
+from components.contract.schema.jsonschema import schema
+from components.contract.schema.structural import SchemaGraph, graph
 from components.families import kinds
 from components.families.kthena.family import FAMILY
 from tests.families.kthena.api.table import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.changing import REMOVED, changed, problems_of
+from tests.contract.changing import REMOVED, changed, problems_of
 from tests.families.kthena.api.samples import (
     BINDING,
     DEFAULTS,

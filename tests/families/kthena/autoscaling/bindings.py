@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from components.api.problems import Problem
+from components.contract.problems import Problem
 from components.fleet.rendered import Fleet
 from tests.families.kthena.serving.support import WORKLOAD_API, engine, model_serving, pods, role
 from tests.fleets import errors, fleet_of

@@ -6,10 +6,10 @@ import kubernetes_validate  # type: ignore[import-untyped]
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.checks.metrics.chain import MetricSettings, metric_chain
+from components.checks.metrics.words import Adapter
 from components.families import objects
 from components.fleet.options import Options
-from components.metrics.chain import MetricSettings, metric_chain
-from components.metrics.words import Adapter
 from components.plan.rendering import render_fleet
 from tests.families.kthena.autoscaling.bindings import binding, metric, policy, serving
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from components.api.findings import Findings
+from components.contract.findings.collector import Findings
 from components.families import objects
 from components.families.kthena.autoscaling.costs import replica_cost
 from components.families.kthena.serving.asked import AskedServing
 from components.families.kthena.types import ModelServing
+from components.fleet.nodes.instances import instance
 from components.fleet.options import Options
 from components.fleet.words import Realization
-from components.nodes.instances import instance
 from tests.families.kthena.autoscaling.bindings import GPU, binding, bounded, policy, said, serving
 from tests.families.kthena.serving.support import engine, pods, role
 from tests.fleets import fleet_of, read

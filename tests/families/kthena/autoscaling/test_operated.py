@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from components.checks.metrics.chain import metric_chain
 from components.fleet.rendered import Fleet
 from components.fleet.words import Realization
-from components.metrics.chain import metric_chain
-from components.prerequisites.needed import ClusterFacts, prerequisites
+from components.plan.prerequisites.needed import ClusterFacts, prerequisites
 from tests.families.kthena.autoscaling.bindings import binding, bounded, metric, policy, said, serving
 from tests.families.kthena.serving.support import engine, pods, role
 from tests.fleets import fleet_of

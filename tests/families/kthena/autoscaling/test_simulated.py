@@ -8,10 +8,10 @@ import yaml
 
 from components.families import parse
 from components.families.kthena.simulation.scenario import scenario
-from components.simulation.hpa.controller import simulate_hpas
-from components.simulation.rendered import hpas_of
-from components.simulation.scenario import Names, Scenario
-from components.simulation.trace import Moment, TargetReading
+from components.performance.simulation.hpa.controller import simulate_hpas
+from components.performance.simulation.rendered import hpas_of
+from components.performance.simulation.scenario import Names, Scenario
+from components.performance.simulation.trace import Moment, TargetReading
 from tests.families.kthena.autoscaling.bindings import GPU, PORT, QUEUE, binding, bounded, policy, rendered, serving
 from tests.families.kthena.serving.support import engine, pods, role
 

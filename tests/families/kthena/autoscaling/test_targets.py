@@ -240,7 +240,7 @@ class TestBooster:
         ]
 
     def test_what_is_installed_for_it(self) -> None:
-        from components.prerequisites.needed import ClusterFacts
+        from components.plan.prerequisites.needed import ClusterFacts
 
         found = plan(parse(BOOSTER, "b.yaml"), Environment(cluster=ClusterFacts(), install=True))
         charts = {each.chart.name for each in found.prerequisites}

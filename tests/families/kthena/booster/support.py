@@ -4,9 +4,9 @@ import copy
 import json
 from typing import Any
 
-from components.api.findings import Findings, Unrenderable
-from components.api.load import Loaded
-from components.api.problems import Problem
+from components.contract.findings.collector import Findings, Unrenderable
+from components.contract.load import Loaded
+from components.contract.problems import Problem
 from components.families import parse
 from components.families.kthena.booster.expansion import Expansion, expand
 from components.families.kthena.booster.literal.converting import Conversion, converted

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.api.problems import Severity
+from components.contract.problems import Severity
 from tests.families.kthena.booster.support import (
     KEYS,
     POLICY,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.api.findings import Findings
+from components.contract.findings.collector import Findings
 from components.families import objects as read
 from components.families.kthena.booster import expansion
 from components.families.kthena.booster.setup import Setup

@@ -7,7 +7,7 @@ import pulumi
 import pulumi_kubernetes
 import pytest
 
-from components.families.kthena.components import (
+from components.resources.kthena import (
     AutoscalingPolicy,
     AutoscalingPolicyBinding,
     ModelBooster,
@@ -15,7 +15,7 @@ from components.families.kthena.components import (
     ModelServer,
     ModelServing,
 )
-from components.serving.arguments import InvalidArguments
+from components.resources.serving.arguments import InvalidArguments
 from tests.recorded import deploy
 
 PROVIDER = "pulumi:providers:kubernetes::cluster"

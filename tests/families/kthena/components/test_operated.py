@@ -7,14 +7,14 @@ import pulumi
 import pulumi_kubernetes
 import pytest
 
-from components.families.kthena.components import (
+from components.resources.kthena import (
     AutoscalingPolicy,
     AutoscalingPolicyBinding,
     ModelRoute,
     ModelServer,
     ModelServing,
 )
-from components.serving.arguments import InvalidArguments
+from components.resources.serving.arguments import InvalidArguments
 from tests.recorded import Recorded, deploy
 
 WORKLOAD = "kubernetes:workload.serving.volcano.sh/v1alpha1"

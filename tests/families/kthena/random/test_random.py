@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from components.api.checking import check
+from components.contract.checking import check
 from tests.families.kthena.api.samples import kind_of
 from tests.families.kthena.api.table import FIELDS, KINDS, Row, label
 from tests.families.kthena.random.breaking import RULES, at

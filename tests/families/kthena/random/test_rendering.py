@@ -11,7 +11,7 @@ from components.families import objects
 from components.fleet.options import Options
 from components.fleet.words import Realization
 from components.plan.rendering import render_fleet
-from tests.api.breaking import broken
+from tests.contract.breaking import broken
 from tests.families.kthena.api.table import KINDS
 from tests.families.kthena.random.core import Object
 from tests.families.kthena.random.documents import document

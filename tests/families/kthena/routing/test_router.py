@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from components.prerequisites.charts import charts
-from components.prerequisites.operators import ROUTER_SERVICE
+from components.plan.prerequisites.charts import charts
+from components.resources.prerequisites.operators import ROUTER_SERVICE
 from tests.families.kthena.routing.routes import (
     ROUTER,
     model_route,

@@ -6,8 +6,8 @@ from fractions import Fraction
 from components.families.kthena.autoscaling.effective import Pace, Panic
 from components.families.kthena.simulation.autoscaler import simulate
 from components.families.kthena.simulation.settings import FIXED, Bound, Defects, ScaledTarget, ScalingPolicy
-from components.simulation.runs import ScalingRun
-from components.simulation.trace import Moment, TargetReading
+from components.performance.simulation.runs import ScalingRun
+from components.performance.simulation.trace import Moment, TargetReading
 
 TICK = 15_000
 TARGET = (("load", Fraction(10)),)

@@ -7,7 +7,7 @@ import pytest
 
 from components.families.kthena.simulation.collection import moments, percentile_of_difference
 from components.families.kthena.simulation.settings import FIXED, LITERAL, Defects
-from components.simulation.trace import Histogram, Reported, Sample, Trace
+from components.performance.simulation.trace import Histogram, Reported, Sample, Trace
 
 BOUNDS = (Decimal(1), Decimal(2), Decimal(4), Decimal("Infinity"))
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from components.families.kthena.autoscaling.effective import Pace, Panic
 from components.families.kthena.simulation.optimizer import blocks, distribution
 from components.families.kthena.simulation.settings import Bound, ScaledTarget, ScalingPolicy
-from components.simulation.runs import Pass, ScalingRun
-from components.simulation.trace import Moment, TargetReading
+from components.performance.simulation.runs import Pass, ScalingRun
+from components.performance.simulation.trace import Moment, TargetReading
 from tests.families.kthena.simulation.support import TICK, run
 
 RUNS = 5_000

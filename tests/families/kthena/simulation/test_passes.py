@@ -6,7 +6,7 @@ import pytest
 
 from components.families.kthena.simulation.recommendation import Observation, recommended
 from components.families.kthena.simulation.settings import FIXED, LITERAL, Bound, Defects, ScaledTarget, ScalingPolicy
-from components.simulation.trace import Moment, TargetReading
+from components.performance.simulation.trace import Moment, TargetReading
 from tests.families.kthena.simulation.support import CRD, CRD_PACE, TICK, loads, one, pace, replicas, run
 
 UNLIMITED = ScalingPolicy(10, CRD.metrics)

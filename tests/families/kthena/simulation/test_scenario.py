@@ -11,8 +11,8 @@ from components.families.kthena.autoscaling.effective import Panic
 from components.families.kthena.simulation.scenario import bound_settings, policy_settings
 from components.families.kthena.simulation.settings import UNLIMITED, Bound, Defects, ScaledTarget
 from components.families.kthena.types import AutoscalingPolicy, AutoscalingPolicyBinding
-from components.simulation.scenario import Names, Scenario, ScenarioError
-from components.simulation.trace import Moment, TargetReading
+from components.performance.simulation.scenario import Names, Scenario, ScenarioError
+from components.performance.simulation.trace import Moment, TargetReading
 from tests.families.kthena.simulation.support import pace
 
 API = "workload.serving.volcano.sh/v1alpha1"

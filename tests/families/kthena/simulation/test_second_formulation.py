@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from components.families.kthena.simulation.autoscaler import BindingScaler
 from components.families.kthena.simulation.optimizer import distribution
 from components.families.kthena.simulation.settings import Bound, Defects, ScaledTarget, ScalingPolicy
-from components.simulation.trace import Moment, TargetReading
+from components.performance.simulation.trace import Moment, TargetReading
 from tests.families.kthena.simulation.formulation import Plain
 from tests.families.kthena.simulation.test_invariants import POLICIES, optimizers
 

@@ -13,7 +13,7 @@ from components.families.kthena.simulation.settings import (
     ScaledTarget,
     ScalingPolicy,
 )
-from components.simulation.trace import Moment, TargetReading
+from components.performance.simulation.trace import Moment, TargetReading
 from tests.families.kthena.simulation.support import (
     CRD,
     CRD_PACE,

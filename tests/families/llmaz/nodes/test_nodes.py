@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from components.aws.nodes.autoscaler import autoscaler_tags
+from components.clouds.aws.nodes.autoscaler import autoscaler_tags
+from components.fleet.nodes.groups import NodeGroupDemand, allocatable, node_groups
+from components.fleet.nodes.instances import instance
 from components.fleet.options import PodOverrides
-from components.nodes.groups import NodeGroupDemand, allocatable, node_groups
-from components.nodes.instances import instance
 from tests.families.llmaz.nodes.flavored import ONE_GPU, OWN, SPEC, TYPE, flavor, gpu_playground
 from tests.fleets import (
     fleet_of,
@@ -176,7 +176,7 @@ class TestNodeGroups:
 
 
 def test_kubelet_and_system_keep_their_share() -> None:
-    """EKS images: 6 %, 1 %, 0.5 %, 0.5 % of the first cores, then 0.25 %; memory in ``tests/nodes``."""
+    """EKS images: 6 %, 1 %, 0.5 %, 0.5 % of the first cores, then 0.25 %; memory in ``tests/fleet/nodes``."""
     node = instance("g5.2xlarge")
     assert node is not None
     offered = allocatable(node)

@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from components.api.kinds import Kind
+from components.contract.kinds import Kind
 from components.families import kinds
 from tests.families.llmd.api.table import KIND
 

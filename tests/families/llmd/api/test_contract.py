@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from components.api.schema.crds import crd
-from components.api.schema.jsonschema import schema
-from components.api.schema.structural import SchemaGraph, graph
+from components.contract.schema.crds import crd
+from components.contract.schema.jsonschema import schema
+from components.contract.schema.structural import SchemaGraph, graph
 from components.families.llmd.family import FAMILY
 from tests.families.llmd.api.samples import VARIANT
 from tests.families.llmd.api.table import (

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from components.api.checking import check
+from components.contract.checking import check
 from components.families import parse
 from components.families.llmd.types import VariantAutoscaling
-from tests.api.changing import REMOVED, changed, problems_of
+from tests.contract.changing import REMOVED, changed, problems_of
 from tests.families.llmd.api.samples import DOCUMENTS, FULL, LEAST, STATUS, VARIANT, profile
 
 ACC0 = "spec/modelProfile/accelerators/0"

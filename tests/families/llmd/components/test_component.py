@@ -8,8 +8,8 @@ import pulumi
 import pulumi_kubernetes
 import pytest
 
-from components.families.llmd.components import VariantAutoscaling
-from components.serving.arguments import InvalidArguments
+from components.resources.llmd import VariantAutoscaling
+from components.resources.serving.arguments import InvalidArguments
 from tests.families.llmd.support import MODEL, of_kthena, of_llmaz, of_llmkube, of_lws
 from tests.recorded import Recorded, deploy, logged
 

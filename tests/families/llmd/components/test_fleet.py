@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from components.serving.arguments import InvalidArguments
+from components.resources.serving.arguments import InvalidArguments
 from tests.layers.modules import ROOT
 from tests.recorded import Recorded
-from tests.serving.manifests import fleet
+from tests.resources.serving.manifests import fleet
 
 LLAMA, MISTRAL = (
     list(yaml.safe_load_all((ROOT / f"stacks/variants/{name}.yaml").read_text()))

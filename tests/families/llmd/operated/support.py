@@ -5,7 +5,14 @@ from typing import Any
 
 from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Realization, WorkloadChoice
-from components.sizing.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels, VariantController
+from components.performance.sizing.levels import (
+    Accelerator,
+    Load,
+    Promise,
+    ServiceClass,
+    ServiceLevels,
+    VariantController,
+)
 from tests.fleets import GPU, errors, fleet_of, open_model, playground, warnings
 
 Object = dict[str, Any]

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from components.checks.metrics.chain import MetricSettings, metric_chain, with_scaled_objects
+from components.checks.metrics.words import Adapter
 from components.fleet.words import WorkloadChoice
-from components.metrics.chain import MetricSettings, metric_chain, with_scaled_objects
-from components.metrics.words import Adapter
 from tests.families.llmd.operated.support import (
     MODEL,
     Object,

@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
+from components.checks.metrics.chain import MetricSettings
+from components.checks.metrics.words import Adapter
 from components.families import objects
 from components.fleet.options import Options
 from components.fleet.words import Realization, WorkloadChoice
-from components.metrics.chain import MetricSettings
-from components.metrics.words import Adapter
+from components.performance.sizing.levels import ServiceLevels
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
-from components.prerequisites.needed import ClusterFacts
-from components.sizing.levels import ServiceLevels
+from components.plan.prerequisites.needed import ClusterFacts
 from tests.families.llmd.operated.support import HOME, MODEL, Object, levels, served, variant
 from tests.recorded import Entry, Recorded
-from tests.serving.manifests import fleet
+from tests.resources.serving.manifests import fleet
 
 URL = "https://prometheus.observability.svc:9090"
 OWN = {"llmd": Realization.OPERATOR}

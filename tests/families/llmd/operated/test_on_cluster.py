@@ -9,7 +9,7 @@ import yaml
 from components.families import operator_objects
 from components.families.family import OperatorSite
 from components.fleet.objects import Object
-from components.sizing.levels import Load
+from components.performance.sizing.levels import Load
 from tests.cluster.waiting import eventually
 from tests.families.llmd.operated.support import HOME, levels, load, served, variant, working
 from workbench.cluster.cluster import Running

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from components.api.problems import Problem
+from components.contract.problems import Problem
 from components.families import objects
 from components.fleet.options import Options
 from components.fleet.words import Realization
+from components.performance.sizing.levels import Promise, ServiceClass, ServiceLevels
 from components.plan.environment import Environment
 from components.plan.plan import plan
-from components.sizing.levels import Promise, ServiceClass, ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.api.samples import LABEL, Document
 from tests.families.llmd.random.documents import document

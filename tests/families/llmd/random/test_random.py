@@ -2,7 +2,7 @@
 
 from random import Random
 
-from components.api.checking import check
+from components.contract.checking import check
 from tests.families.llmd.api.samples import VARIANT
 from tests.families.llmd.api.table import FIELDS, KIND, label, paths
 from tests.families.llmd.random.documents import document

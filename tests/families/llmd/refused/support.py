@@ -5,13 +5,13 @@ from typing import Any
 
 import yaml
 
-from components.api.problems import Problem, Severity, errors
+from components.contract.problems import Problem, Severity, errors
 from components.families import parse
 from components.fleet.options import Options
 from components.fleet.words import Realization, WorkloadChoice
+from components.performance.sizing.levels import Promise, ServiceClass, ServiceLevels
 from components.plan.environment import Environment
 from components.plan.plan import plan
-from components.sizing.levels import Promise, ServiceClass, ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.support import LABEL, MODEL, Object, levels
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from components.api.problems import errors
+from components.contract.problems import errors
 from components.fleet.words import Realization
-from components.sizing.levels import Promise, ServiceClass, ServiceLevels
+from components.performance.sizing.levels import Promise, ServiceClass, ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.refused.support import (
     ENTRY,

@@ -8,7 +8,7 @@ import pytest
 
 from components.fleet.objects import WORKLOADS, key_of
 from components.fleet.rendered import Fleet
-from components.sizing.levels import Promise, ServiceLevels
+from components.performance.sizing.levels import Promise, ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.support import Object, levels, per_minute, profile, variant
 from tests.fleets import errors, fleet_of

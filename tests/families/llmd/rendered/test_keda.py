@@ -2,8 +2,8 @@
 
 import pytest
 
-from components.metrics.chain import MetricSettings, metric_chain
-from components.metrics.words import Adapter
+from components.checks.metrics.chain import MetricSettings, metric_chain
+from components.checks.metrics.words import Adapter
 from tests.families.llmd.support import fleet, of_llmkube, variant
 from tests.fleets import errors
 

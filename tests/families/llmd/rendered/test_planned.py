@@ -8,14 +8,14 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from components.checks.metrics.chain import MetricSettings
+from components.checks.metrics.words import Adapter
 from components.families import parse
 from components.fleet.options import Options
-from components.metrics.chain import MetricSettings
-from components.metrics.words import Adapter
 from components.plan.environment import Environment
 from components.plan.explain import ExplainedField, explain
 from components.plan.plan import Plan, plan
-from tests.aws.environments import environment, problems
+from tests.clouds.aws.environments import environment, problems
 from tests.families.llmd import support
 from tests.families.llmd.support import Object, levels, per_minute, variant
 from workbench.cli import app

@@ -8,8 +8,8 @@ import yaml
 from components.families import parse
 from components.fleet.options import Options
 from components.fleet.words import Realization
+from components.performance.sizing.levels import ServiceLevels
 from components.plan.rendering import render_fleet
-from components.sizing.levels import ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.support import fleet, levels, per_minute, told, variant
 from tests.fleets import warnings

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from components.api.kinds import Kind
+from components.contract.kinds import Kind
 from components.families import kinds
 
 Document = dict[str, Any]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from components.api.kinds import Kind
-from components.api.schema.structural import SchemaGraph, graph
+from components.contract.kinds import Kind
+from components.contract.schema.structural import SchemaGraph, graph
 from components.families.llmkube.family import FAMILY
 from tests.families.llmkube.api.documents import FIELDS, ROWS
 

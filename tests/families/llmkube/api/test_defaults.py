@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from components.api.schema.defaults import with_defaults
+from components.contract.schema.defaults import with_defaults
 from components.families.llmkube.types.inference_service import InferenceService, Model
-from tests.api.changing import changed
+from tests.contract.changing import changed
 from tests.families.llmkube.api.samples import (
     DOCUMENTS,
     LEAST,

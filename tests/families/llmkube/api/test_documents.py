@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from components.api.checking import check
+from components.contract.checking import check
 from tests.families.llmkube.api.documents import FieldPath, inference_services, models
 from tests.families.llmkube.api.samples import DOCUMENTS, Document, kind_of
 from tests.families.llmkube.api.wrong import Wrong, bad_values, paths, with_value, wrong

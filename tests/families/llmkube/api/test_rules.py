@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from components.api.checking import check
-from components.api.schema.structural import graph
+from components.contract.checking import check
+from components.contract.schema.structural import graph
 from components.families.llmkube.types.inference_service import InferenceService
-from tests.api.changing import REMOVED, changed, problems_of
+from tests.contract.changing import REMOVED, changed, problems_of
 from tests.families.llmkube.api.samples import (
     DOCUMENTS,
     GENERIC,

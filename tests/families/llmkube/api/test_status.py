@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.api.checking import check
+from components.contract.checking import check
 from components.families.llmkube.types.inference_service import InferenceService, Model
-from tests.api.changing import changed
+from tests.contract.changing import changed
 from tests.families.llmkube.api.samples import (
     DOCUMENTS,
     LEAST,

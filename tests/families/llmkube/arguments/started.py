@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.api.findings import Findings
-from components.api.load import Loaded
-from components.api.problems import Problem
+from components.contract.findings.collector import Findings
+from components.contract.load import Loaded
+from components.contract.problems import Problem
 from components.families.llmkube.arguments.started import StartCommand, arguments
 from components.families.llmkube.family import INFERENCE_SERVICE
 from components.families.llmkube.serving import Serving

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.metrics.chain import metric_chain
+from components.checks.metrics.chain import metric_chain
 from tests.families.llmkube.support import (
     GPUS,
     Object,

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.api.documents.writer import dump_all
-from components.findings.ids import FINAL
+from components.contract.documents.writer import dump_all
+from components.contract.findings.ids import FINAL
 from components.fleet.rendered import Fleet
 from tests.families.llmkube.api.documents import ROWS
 from tests.families.llmkube.random.faults import DOUBTS, FAULTS, Fault

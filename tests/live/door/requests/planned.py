@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from components import families
-from components.front_door.door import Auth, Door
-from components.front_door.words import AuthKind, Exposure
+from components.checks.front_door.door import Auth, Door
+from components.checks.front_door.words import AuthKind, Exposure
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
 from tests.fleets import GPU, open_model, playground

@@ -5,7 +5,7 @@ from copy import deepcopy
 
 import pytest
 
-from components.front_door.door import Auth
+from components.checks.front_door.door import Auth
 from tests.live.door.requests.doors import DoorFactory, StoodDoor, chat, secret
 from tests.live.door.requests.planned import KEYS, SECRET, models, planned
 

@@ -10,11 +10,11 @@ from dataclasses import replace
 import pytest
 
 from components import families
-from components.front_door.limits import RateLimit
-from components.front_door.words import LimitUnit
+from components.checks.front_door.limits import RateLimit
+from components.checks.front_door.words import LimitUnit
 from components.plan.environment import Environment
 from components.plan.plan import plan
-from components.prerequisites.needed import ClusterFacts
+from components.plan.prerequisites.needed import ClusterFacts
 from tests.live.door.requests.doors import DoorFactory, StoodDoor, chat
 from tests.live.door.requests.planned import DOOR, KEYS, SECRET, models, planned
 

@@ -9,9 +9,9 @@ from copy import deepcopy
 import httpx
 import pytest
 
-from components.front_door.door import Auth, Tls
-from components.front_door.limits import RateLimit
-from components.front_door.words import AuthKind, LimitUnit, TlsKind
+from components.checks.front_door.door import Auth, Tls
+from components.checks.front_door.limits import RateLimit
+from components.checks.front_door.words import AuthKind, LimitUnit, TlsKind
 from tests.live.door.requests.doors import DoorFactory, Object, StoodDoor, chat, secret
 from tests.live.door.requests.issuer import (
     AUDIENCE,

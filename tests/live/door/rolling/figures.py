@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from components import families
-from components.aws.environment import AwsEnvironment
-from components.front_door.settings import ENVOY_NAMESPACE
+from components.checks.front_door.settings import ENVOY_NAMESPACE
+from components.clouds.aws.environment import AwsEnvironment
 from components.plan.environment import Environment
 from components.plan.namespaces import gate_labels
 from components.plan.plan import plan

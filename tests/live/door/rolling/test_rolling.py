@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.front_door.doors import BALANCERS, made, one
+from tests.checks.front_door.doors import BALANCERS, made, one
 from tests.live.door.requests.doors import chat
 from tests.live.door.requests.engines import engines_of
 from tests.live.door.rolling.balancer import FASTER, NLB, balancer_of

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.aws.names import capacity_in
+from components.clouds.aws.names import capacity_in
 from components.fleet.demand import ZONE_LABEL, PodDemand
+from components.fleet.nodes.instances import instance
 from components.fleet.placement import requests_of
-from components.nodes.instances import instance
-from components.simulation.prices import node_share
+from components.performance.simulation.prices import node_share
 
 from ...control import GroupState, ModelState, PodState, ScalerState
 from ...served import LiveFleet, PaceSource, ServedWorkload

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from components.api.quantity import parse_quantity
+from components.contract.quantity import parse_quantity
 from components.fleet.placement import requests_of, tolerates
 
 from ..selecting import is_met

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from components.memory.cases import MemoryVerdict
-from components.memory.wording import gib
+from components.checks.memory.cases import MemoryVerdict
+from components.checks.memory.wording import gib
 
 from ...telling.fits import MemoryLine
 from ...telling.models import ModelLine, Sums

@@ -2,7 +2,7 @@
 
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from components.api.texts.printable import printable
+from components.contract.texts.printable import printable
 
 
 def drawing(name: str, **attributes: str | int) -> Element:

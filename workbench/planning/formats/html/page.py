@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.api.texts.printable import printable
-from components.memory.cases import Fit
-from components.review.review import ChangeKind, Review
-from components.review.snapshot import FindingState
+from components.checks.memory.cases import Fit
+from components.contract.texts.printable import printable
+from components.plan.review.review import ChangeKind, Review
+from components.plan.review.snapshot import FindingState
 
 from ...telling.causes import is_field
 from ...telling.figures import usd, usd_difference

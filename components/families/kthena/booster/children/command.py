@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .....aws.names import EFA_RESOURCE
+from .....clouds.aws.names import EFA_RESOURCE
 from .....engines.command_line import CommandLine
 from .....engines.flags.configured import config_words
 from .....engines.flags.tables import flags_of

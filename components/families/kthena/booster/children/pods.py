@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .....api.quantity import is_quantity, parse_quantity
+from .....contract.quantity import is_quantity, parse_quantity
 from .....engines.command_line import CommandLine
 from .....fleet.objects import Object
 from .....fleet.placement import SHARED_MEMORY

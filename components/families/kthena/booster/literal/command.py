@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from .....api.base import Json
-from .....api.quantity import parse_quantity
+from .....contract.base import Json
+from .....contract.quantity import parse_quantity
 from .....engines.settings import Setting
 from ...types.model_booster import ModelBackend, ModelWorker
 from ..children.weights import digest

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .....api.load import Loaded
-from .....api.schema.defaults import with_defaults
+from .....contract.load import Loaded
+from .....contract.schema.defaults import with_defaults
 from .....fleet.objects import Object
 from .....fleet.options import Options
 from ...names import NETWORKING_API, WORKLOAD_API, backend_name

@@ -3,7 +3,7 @@
 import math
 from decimal import Decimal
 
-from .....api.base import Json
+from .....contract.base import Json
 from ...durations import nanoseconds_of
 
 _DIGITS = 6

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from .....api.base import Json
+from .....contract.base import Json
 from .....engines.registry import engines
 from .....engines.settings import Setting
 from .....fleet.objects import Object

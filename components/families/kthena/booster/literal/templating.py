@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from .....api.base import Json
+from .....contract.base import Json
 from .....fleet.objects import Object
 from ...types.model_booster import ModelBackend
 from .command import Unconvertible

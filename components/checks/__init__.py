@@ -1,0 +1,1 @@
+"""Pure checks of a fleet: monitoring, the front door, hardening and memory."""

@@ -1,0 +1,243 @@
+"""How clients outside the cluster reach the models: one gateway for all, a load balancer for each, or not at all."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...clouds.aws.names import LOAD_BALANCER_CONTROLLER, load_balancer_annotations
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Problem, errors
+from ...fleet.endpoints import Endpoint
+from ...fleet.objects import BALANCED, LEADER_WORKER_SET, Object, is_core_service, tcp_ports
+from ...fleet.rendered import Fleet, Rendered
+from .balancers import Balancing, balanced_spec, check_ranges
+from .gateway import gateway_objects
+from .losses import lost_without_gateway
+from .rate_limits import backend_policy
+from .rollout_checks import check_rollout
+from .routes import Models, by_model, check_models, place_of, route_objects
+from .settings import (
+    CERT_MANAGER,
+    ENVOY_AI_GATEWAY,
+    ENVOY_GATEWAY,
+    ENVOY_NAMESPACE,
+    Auth,
+    Door,
+    Tls,
+    check_door,
+)
+from .words import Exposure, TlsKind
+
+__all__ = [
+    "ADDRESS",
+    "CERT_MANAGER",
+    "ENVOY_AI_GATEWAY",
+    "ENVOY_GATEWAY",
+    "ENVOY_NAMESPACE",
+    "AddressOf",
+    "Auth",
+    "Door",
+    "FrontDoorPlan",
+    "OutsideEndpoint",
+    "Tls",
+    "front_door",
+]
+
+ADDRESS = "{address}"
+"""Placeholder in a URL for what only the created object knows."""
+_SUFFIX = "-in"
+"""As long as that of the ``-lb`` Service, which fits every name that a workload may have."""
+_ANYWHERE = Balancing()
+_Place = tuple[str, str]
+"""Namespace and name of a Service."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOf:
+    """The object whose status holds an address once there is one, and the fields of the status that may have it."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideEndpoint:
+    """Where a resource answers from outside the cluster.
+
+    Attributes:
+        name: Name of the resource.
+        model: What clients ask for.
+        url: Base of the API; holds ``{address}`` until the address is known.
+        address_of: Where the address appears; None where the host was given.
+    """
+
+    name: str
+    namespace: str
+    model: str
+    api: str
+    url: str
+    address_of: AddressOf | None = None
+
+    def at(self, address: str) -> str:
+        """Return the URL with the address that the cloud has given."""
+        return self.url.replace(ADDRESS, address)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontDoorPlan:
+    """A front door made of Kubernetes objects.
+
+    Attributes:
+        objects: In the order in which they can be applied.
+        needs: What the cluster must offer, such as ``envoy-gateway``.
+        problems: What is wrong; with an error among them there are no objects.
+        secrets: Namespace and name of the Secrets that must be there already.
+        gateway: Where the address of the one gateway appears; None without a gateway.
+    """
+
+    objects: tuple[Object, ...] = ()
+    endpoints: tuple[OutsideEndpoint, ...] = ()
+    needs: frozenset[str] = frozenset()
+    problems: tuple[Problem, ...] = ()
+    secrets: tuple[tuple[str, str], ...] = ()
+    gateway: AddressOf | None = None
+
+
+def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Balancing = _ANYWHERE) -> FrontDoorPlan:
+    """Return what exposes the models of a fleet.
+
+    Args:
+        fleet: What is rendered.
+        door: How to expose it.
+        file: File of the settings, for messages.
+        balancing: What load balancers do there.
+    """
+    problems = [*check_door(door, file), *check_ranges(door, file), *check_rollout(door, file)]
+    models = by_model(fleet)
+    if door.expose == Exposure.GATEWAY:
+        problems += check_models(models)
+    else:
+        problems += lost_without_gateway(models)
+    if door.expose == Exposure.LOAD_BALANCER:
+        problems += _check_services(fleet, models)
+    if errors(problems) or door.expose == Exposure.NONE or not models:
+        return FrontDoorPlan(problems=tuple(problems))
+    if door.expose == Exposure.GATEWAY:
+        return _gateway(models, door, balancing, tuple(problems))
+    return _load_balancers(fleet, models, door, balancing, tuple(problems))
+
+
+def _gateway(models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]) -> FrontDoorPlan:
+    needs = {ENVOY_GATEWAY, ENVOY_AI_GATEWAY, LOAD_BALANCER_CONTROLLER}
+    if door.tls.kind == TlsKind.CERT_MANAGER:
+        needs.add(CERT_MANAGER)
+    scheme = "http" if door.tls.kind == TlsKind.NONE else "https"
+    source = AddressOf("gateway.networking.k8s.io/v1", "Gateway", door.namespace, door.name, ("addresses[0].value",))
+    url = f"{scheme}://{door.host or ADDRESS}/v1"
+    return FrontDoorPlan(
+        objects=(*gateway_objects(door, balancing), backend_policy(door), *route_objects(models, door)),
+        endpoints=tuple(_outside(each, url, None if door.host else source) for each in _each(models)),
+        needs=frozenset(needs),
+        problems=problems,
+        secrets=tuple((door.namespace, name) for name in door.auth.secrets),
+        gateway=source,
+    )
+
+
+def _load_balancers(
+    fleet: Fleet, models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]
+) -> FrontDoorPlan:
+    services = _services(fleet)
+    asked = {_service(each): services[_service(each)] for each in _each(models)}
+    bodies = {place: _load_balancer(name, body, door, balancing) for place, (name, body) in asked.items()}
+    return FrontDoorPlan(
+        objects=tuple(bodies.values()),
+        endpoints=tuple(
+            _outside(each, f"http://{ADDRESS}:{each.port}{each.path}", _status(bodies[_service(each)]))
+            for each in _each(models)
+        ),
+        needs=frozenset({LOAD_BALANCER_CONTROLLER}),
+        problems=problems,
+    )
+
+
+def _services(fleet: Fleet) -> dict[_Place, tuple[str, Object]]:
+    """Return every Service that is created here, and what a load balancer beside it is named after.
+
+    That is the endpoint that has it; of a Service of several endpoints none has, it is the Service.
+    """
+    bodies = {(item.namespace, str(body["metadata"]["name"])): body for item, body in _core_services(fleet)}
+    owners = {_service(each): each.name for _, each in fleet.endpoints if each.body is not None}
+    return {place: (owners.get(place, place[1]), body) for place, body in bodies.items()}
+
+
+def _core_services(fleet: Fleet) -> Iterator[tuple[Rendered, Object]]:
+    return ((item, body) for item in fleet.rendered for body in item.objects if is_core_service(body))
+
+
+def _service(each: Endpoint) -> _Place:
+    return each.backends[0].namespace, each.service
+
+
+def _each(models: Models) -> list[Endpoint]:
+    return sorted((each for endpoints in models.values() for each in endpoints), key=place_of)
+
+
+def _outside(each: Endpoint, url: str, source: AddressOf | None) -> OutsideEndpoint:
+    return OutsideEndpoint(each.name, each.namespace, each.model, each.api, url, source)
+
+
+def _load_balancer(name: str, service: Object, door: Door, balancing: Balancing) -> Object:
+    """Return a Service beside the model's own: that one keeps its address when the front door changes."""
+    own = service["spec"]
+    metadata = {
+        "name": name + _SUFFIX,
+        "namespace": service["metadata"]["namespace"],
+        "annotations": load_balancer_annotations(
+            internal=door.internal, seconds=door.balancer_seconds, tcp_ports=tcp_ports(own)
+        ),
+    }
+    spec = balanced_spec({"ports": own["ports"], "selector": own["selector"]}, balancing)
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+
+
+def _status(service: Object) -> AddressOf:
+    metadata = service["metadata"]
+    return AddressOf("v1", "Service", metadata["namespace"], metadata["name"], BALANCED)
+
+
+def _check_services(fleet: Fleet, models: Models) -> list[Problem]:
+    """Report models whose pods are chosen by an operator, and names that are taken."""
+    # The LeaderWorkerSet controller makes a headless Service of the set's name.
+    kinds = ("Service", LEADER_WORKER_SET)
+    taken = {
+        (i.namespace, body["metadata"]["name"]) for i in fleet.rendered for body in i.objects if body["kind"] in kinds
+    }
+    problems, services = [], _services(fleet)
+    for each in _each(models):
+        if _service(each) not in services:
+            problems.append(each.origin.problem(_unselected(each), rule=RuleId.ACCESS_UNROUTABLE))
+            continue
+        name = services[_service(each)][0] + _SUFFIX
+        if (each.namespace, name) in taken:
+            reason = (
+                f"its load balancer would be named {name!r}, but a Service with that name already exists; rename "
+                "one of the two"
+            )
+            problems.append(each.origin.source.problem("metadata.name", reason, rule=RuleId.NAMES_TAKEN))
+    return problems
+
+
+def _unselected(each: Endpoint) -> str:
+    router = each.backends[0].router
+    if router:
+        return (
+            f"is answered by a router in namespace {router.namespace!r}, before which no load balancer is created "
+            "here; use expose 'gateway'"
+        )
+    return (
+        "is run by an operator, whose pods a load balancer cannot select; use expose 'gateway', or realization "
+        "'native'"
+    )

@@ -1,0 +1,245 @@
+"""The gateway itself: class, proxies, listener, certificate, and the policies for its clients.
+
+Kinds and fields: Gateway API v1, Envoy Gateway v1.9 (``gateway.envoyproxy.io/v1alpha1``), cert-manager v1.
+"""
+
+from ...clouds.aws.names import certificate_annotations, load_balancer_annotations
+from ...fleet.demand import ZONE_LABEL
+from ...fleet.objects import Object
+from .balancers import Balancing, source_ranges
+from .concurrency import processor_bounds
+from .rollout import duration_text
+from .settings import Acme, Door
+from .words import AuthKind, TlsKind
+
+GATEWAY_API = "gateway.networking.k8s.io"
+ENVOY_API = "gateway.envoyproxy.io"
+_CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
+CLIENT_HEADER = "x-client-id"
+"""Who the client is, for the log and for limits. What clients send under this name is dropped when they authenticate
+(``setCopy`` in Envoy's api_key_auth.cc, ``sanitizeHeaders`` in its jwt_authn/extractor.cc)."""
+_KEEPALIVE = {"idleTime": "60s", "interval": "60s", "probes": 5}
+"""TLS listeners of Network Load Balancers drop connections that are silent for 350 seconds, as they may be during a
+long answer; so do the interfaces of newer nodes ("Best Practices for TCP Connection Management on EC2")."""
+_OWNERS = "gateway.envoyproxy.io/owning-gateway"
+"""Labels of proxies that name their Gateway (gateway v1.9.0, internal/gatewayapi/translator.go)."""
+TOKEN_COSTS = (("llm_input_token", "InputToken"), ("llm_output_token", "OutputToken"))
+ALL_TOKENS = ("llm_total_token", "TotalToken")
+"""Name under which the gateway keeps a count of tokens, and what it counts."""
+COUNTS = "io.envoy.ai_gateway"
+"""Where it keeps them: a namespace of Envoy's metadata."""
+_LOGGED = {
+    "start_time": "%START_TIME%",
+    "request_id": "%REQ(X-REQUEST-ID)%",
+    "method": "%REQ(:METHOD)%",
+    # A token may stand in the query, however useless it is there.
+    "path": "%REQ_WITHOUT_QUERY(X-ENVOY-ORIGINAL-PATH?:PATH)%",
+    "model": "%REQ(X-AI-EG-MODEL)%",
+    "backend": "%DYNAMIC_METADATA(io.envoy.ai_gateway:backend_name)%",
+    **{metadata: f"%DYNAMIC_METADATA(io.envoy.ai_gateway:{metadata})%" for metadata, _ in TOKEN_COSTS},
+    "response_code": "%RESPONSE_CODE%",
+    "response_flags": "%RESPONSE_FLAGS%",
+    "duration_ms": "%DURATION%",
+    "bytes_sent": "%BYTES_SENT%",
+    "client_address": "%DOWNSTREAM_REMOTE_ADDRESS%",
+}
+
+
+def gateway_objects(door: Door, balancing: Balancing) -> tuple[Object, ...]:
+    """Return the gateway's objects. Policies come before the first route, so that no model is ever open."""
+    certificate: tuple[Object, ...] = (_certificate(door),) if door.tls.kind == TlsKind.CERT_MANAGER else ()
+    if certificate and door.acme:
+        certificate = (_issuer(door, door.acme), *certificate)
+    security = () if door.auth.kind == AuthKind.NONE else (_security_policy(door),)
+    proxies, clients = _proxies(door, balancing), _client_policy(door, balancing)
+    return (_gateway_class(door), proxies, *certificate, clients, *security, _gateway(door))
+
+
+def gateway_reference(door: Door) -> Object:
+    """Return how routes and policies name the gateway."""
+    return {"group": GATEWAY_API, "kind": "Gateway", "name": door.name}
+
+
+def _gateway_class(door: Door) -> Object:
+    return {
+        "apiVersion": f"{GATEWAY_API}/v1",
+        "kind": "GatewayClass",
+        "metadata": {"name": door.name},
+        "spec": {"controllerName": _CONTROLLER},
+    }
+
+
+def _proxies(door: Door, balancing: Balancing) -> Object:
+    """Return the proxies, and their load balancer.
+
+    While they are replaced none goes before another one takes requests, and each ends when its requests have, see
+    :mod:`.rollout`.
+    """
+    encrypted = door.tls.kind == TlsKind.ACM
+    annotations = load_balancer_annotations(
+        internal=door.internal,
+        proxy_protocol=balancing.proxy_protocol,
+        seconds=door.balancer_seconds,
+        tcp_ports=() if encrypted else (_listener(door)["port"],),
+    )
+    if encrypted:
+        annotations |= certificate_annotations(door.tls.certificate_arn or "")
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": "25%"}}
+    kubernetes: Object = {
+        "envoyDeployment": {"replicas": door.replicas, "strategy": strategy},
+        # Envoy Gateway's own policy is Local: where nodes pass connections on, they keep the client's address.
+        "envoyService": {"type": "LoadBalancer", "annotations": annotations, **source_ranges(door.client_cidrs)},
+    }
+    if door.replicas > 1:
+        kubernetes["envoyDeployment"]["pod"] = {"topologySpreadConstraints": _spread(door)}
+        kubernetes["envoyPDB"] = {"maxUnavailable": 1}
+    drain = {
+        "drainTimeout": duration_text(door.drain_seconds),
+        "minDrainDuration": door.rollout.min_drain_duration,
+    }
+    spec = {
+        "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
+        "shutdown": drain,
+        "telemetry": {"accessLog": _access_log(door)},
+        **processor_bounds(),
+    }
+    return _object(f"{ENVOY_API}/v1alpha1", "EnvoyProxy", door, spec)
+
+
+def _spread(door: Door) -> list[Object]:
+    """Return how proxies are spread over zones, and where there is room over nodes.
+
+    Proxies of a rolling update are counted apart from those that they replace. Zones and nodes whose taints proxies
+    do not tolerate do not count: nodes with accelerators, one that is drained, and a zone that is out of reach.
+    """
+    common = {
+        "maxSkew": 1,
+        "labelSelector": {"matchLabels": {f"{_OWNERS}-name": door.name, f"{_OWNERS}-namespace": door.namespace}},
+        "matchLabelKeys": ["pod-template-hash"],
+        "nodeTaintsPolicy": "Honor",
+    }
+    return [
+        {"topologyKey": ZONE_LABEL, "whenUnsatisfiable": "DoNotSchedule", **common},
+        {"topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway", **common},
+    ]
+
+
+def _access_log(door: Door) -> Object:
+    """Return the log's settings. Neither prompts nor keys are written."""
+    if not door.access_log:
+        return {"disable": True}
+    client = {"client": f"%REQ({CLIENT_HEADER.upper()})%"} if door.auth.kind != AuthKind.NONE else {}
+    sink = {"type": "File", "file": {"path": "/dev/stdout"}}
+    return {"settings": [{"format": {"type": "JSON", "json": {**_LOGGED, **client}}, "sinks": [sink]}]}
+
+
+def _gateway(door: Door) -> Object:
+    proxies = {"group": ENVOY_API, "kind": "EnvoyProxy", "name": door.name}
+    spec = {
+        "gatewayClassName": door.name,
+        "infrastructure": {"parametersRef": proxies},
+        "listeners": [_listener(door)],
+    }
+    gateway = _object(f"{GATEWAY_API}/v1", "Gateway", door, spec)
+    if door.awaited:
+        # Pulumi's provider waits for it, so that the address is known to what points at it.
+        gateway["metadata"]["annotations"] = {"pulumi.com/waitFor": "jsonpath={.status.addresses[0].value}"}
+    return gateway
+
+
+def _listener(door: Door) -> Object:
+    """Return the only listener. With TLS port 80 is closed: a redirect would come after the key was sent in clear."""
+    host = {"hostname": door.host} if door.host else {}
+    # Routes are in the gateway's namespace, so that nobody else takes over a model's name.
+    common: Object = {**host, "allowedRoutes": {"namespaces": {"from": "Same"}}}
+    if door.tls.kind == TlsKind.NONE:
+        return {"name": "http", "protocol": "HTTP", "port": 80, **common}
+    if door.tls.kind == TlsKind.ACM:
+        # The load balancer has taken the encryption off.
+        return {"name": "https", "protocol": "HTTP", "port": 443, **common}
+    secret = {"group": "", "kind": "Secret", "name": _certificate_name(door)}
+    tls = {"mode": "Terminate", "certificateRefs": [secret]}
+    return {"name": "https", "protocol": "HTTPS", "port": 443, **common, "tls": tls}
+
+
+def _certificate_name(door: Door) -> str:
+    return f"{door.name}-tls"
+
+
+def _certificate(door: Door) -> Object:
+    issuer = {"group": "cert-manager.io", "kind": door.tls.issuer_kind.value, "name": door.tls.issuer}
+    spec = {"secretName": _certificate_name(door), "dnsNames": [door.host], "issuerRef": issuer}
+    return _object("cert-manager.io/v1", "Certificate", door, spec)
+
+
+def _issuer(door: Door, acme: Acme) -> Object:
+    """Return the issuer of the certificate, whose solver uses the credentials of cert-manager's pod."""
+    spec: Object = {
+        "server": acme.server,
+        **({"email": acme.email} if acme.email else {}),
+        "privateKeySecretRef": {"name": f"{door.tls.issuer}-account"},
+        "solvers": [{"selector": {"dnsNames": [door.host]}, **acme.solver}],
+    }
+    return {
+        "apiVersion": "cert-manager.io/v1",
+        "kind": "ClusterIssuer",
+        "metadata": {"name": door.tls.issuer},
+        "spec": {"acme": spec},
+    }
+
+
+def _client_policy(door: Door, balancing: Balancing) -> Object:
+    """Return how the gateway talks to its clients.
+
+    The AI gateway reads each request whole, and each answer that is not streamed: what exceeds the buffer ends in
+    413 or 500. With HTTP/1.1 the buffer is the connection's limit (32 KiB by default); with HTTP/2 it is the window
+    of the stream (64 KiB), whatever that limit says. A connection's window below a stream's would hold a stream up
+    before its own is full (Envoy's FAQ, "How do I configure flow control?"; ``BUFFERED`` in ai-gateway v1.1
+    internal/extensionserver/post_translate_modify.go; defaults in gateway v1.9 internal/xds/translator/listener.go).
+    """
+    limit = door.max_body_size
+    spec: Object = {
+        "targetRefs": [gateway_reference(door)],
+        # The log and x-forwarded-for name the client. Connections without the header are refused: nobody forges one
+        # but pods that reach the proxies directly.
+        **({"proxyProtocol": {"optional": False}} if balancing.proxy_protocol else {}),
+        "tcpKeepalive": dict(_KEEPALIVE),
+        "connection": {"bufferLimit": limit},
+        "http2": {"initialStreamWindowSize": limit, "initialConnectionWindowSize": limit},
+        # Without streaming nothing is sent until the answer is whole; Envoy gives up after five silent minutes.
+        # A connection that is kept open may start its last request as late as it may idle into the drain of a proxy.
+        "timeout": {
+            "http": {"streamIdleTimeout": door.request_timeout, "idleTimeout": door.rollout.min_drain_duration}
+        },
+    }
+    return _object(f"{ENVOY_API}/v1alpha1", "ClientTrafficPolicy", door, spec)
+
+
+def _security_policy(door: Door) -> Object:
+    """Return who may call the whole gateway: routes that are added later are protected too."""
+    spec: Object = {"targetRefs": [gateway_reference(door)]}
+    if door.auth.kind == AuthKind.API_KEY:
+        spec["apiKeyAuth"] = {
+            "credentialRefs": [{"group": "", "kind": "Secret", "name": name} for name in door.auth.secrets],
+            "extractFrom": [{"headers": ["Authorization"]}],
+            "forwardClientIDHeader": CLIENT_HEADER,
+            # Engines log headers; they need not see keys.
+            "sanitize": True,
+        }
+    else:
+        provider = {
+            "name": "clients",
+            "issuer": door.auth.issuer,
+            "audiences": list(door.auth.audiences),
+            "remoteJWKS": {"uri": door.auth.jwks_uri},
+            # Not from the query, where Envoy looks by default: what stands there is logged on the way.
+            "extractFrom": {"headers": [{"name": "Authorization", "valuePrefix": "Bearer "}]},
+            "claimToHeaders": [{"claim": door.auth.client_claim, "header": CLIENT_HEADER}],
+        }
+        spec["jwt"] = {"providers": [provider]}
+    return _object(f"{ENVOY_API}/v1alpha1", "SecurityPolicy", door, spec)
+
+
+def _object(api_version: str, kind: str, door: Door, spec: Object) -> Object:
+    metadata = {"name": door.name, "namespace": door.namespace}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}

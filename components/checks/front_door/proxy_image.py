@@ -1,0 +1,38 @@
+"""Where the image of the gateway's proxies is pulled from, which Envoy Gateway names itself unless it is told."""
+
+from collections.abc import Callable, Iterable
+
+from ...fleet.objects import Object, copied
+from .gateway import ENVOY_API
+
+PROXY_IMAGE = "docker.io/envoyproxy/envoy"
+"""Repository of the image (envoyproxy/gateway v1.9.0, api/v1alpha1/shared_types.go: DefaultEnvoyProxyImage)."""
+
+
+def with_proxy_image(objects: Iterable[Object], reference: Callable[[str], str]) -> tuple[Object, ...]:
+    """Return a gateway's objects with the repository of the proxies' image, where that is another one.
+
+    The tag stays Envoy Gateway's own (same file, KubernetesContainerSpec.ImageRepository: "The default tag will be
+    used").
+
+    Args:
+        objects: The objects.
+        reference: Returns where an image is pulled from.
+    """
+    repository = reference(PROXY_IMAGE)
+    if repository == PROXY_IMAGE:
+        return tuple(objects)
+    return tuple(_with_repository(body, repository) if _is_proxies(body) else body for body in objects)
+
+
+def _is_proxies(body: Object) -> bool:
+    return bool(body["kind"] == "EnvoyProxy" and str(body["apiVersion"]).startswith(f"{ENVOY_API}/"))
+
+
+def _with_repository(body: Object, repository: str) -> Object:
+    changed: Object = copied(body)
+    kubernetes = changed["spec"].setdefault("provider", {"type": "Kubernetes"}).setdefault("kubernetes", {})
+    container = kubernetes.setdefault("envoyDeployment", {}).setdefault("container", {})
+    if "image" not in container:
+        container["imageRepository"] = repository
+    return changed

@@ -1,0 +1,88 @@
+"""How proxies are replaced without cutting requests: how long they drain, and what load balancers are told of it.
+
+A Network Load Balancer takes 3 to 5 minutes to register a target (AWS Load Balancer Controller, issues 1834 and 1786)
+and still sends new connections to one for about 2 minutes after it was deregistered, for up to 3 in some reports
+(its issue 2366, aws/containers-roadmap issue 470, istio/istio issue 35964). So a proxy that ends
+
+1. takes new connections for ``min_drain_duration``, and tells each of its clients to use another connection after the
+   answer that it is giving;
+2. then waits for its connections to end, for ``drain_timeout`` at most.
+
+Every request that arrives within the first period has the rest of the second one for its answer. Envoy Gateway's
+shutdown manager does both (gateway v1.9.0, internal/cmd/envoy/shutdown_manager.go), and gives a pod 300 s more than
+the drain before it is killed (``expectedTerminationGracePeriodSeconds`` in
+internal/infrastructure/kubernetes/proxy/resource_provider.go).
+"""
+
+import math
+import re
+from dataclasses import dataclass
+
+from ...clouds.aws.names import IDLE_SECONDS, LONGEST_DEREGISTRATION
+
+MIN_DRAIN = "3m"
+_DURATION = re.compile(r"([0-9]{1,5}(h|m|s|ms)){1,4}\Z", re.ASCII)
+"""A duration as the Gateway API takes it (GEP-2257)."""
+_PART = re.compile(r"([0-9]+)(h|ms|m|s)", re.ASCII)
+_MILLISECONDS = {"h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+_LONGEST = 99_999 * 3600
+_AFTER_ANSWER = 60
+"""Seconds that a connection may idle beyond the longest answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyRollout:
+    """How proxies of the gateway, and pods behind load balancers, are replaced.
+
+    Attributes:
+        drain_timeout: How long a proxy that ends waits for its requests; None for ``min_drain_duration`` and the
+            timeout of a request together.
+        min_drain_duration: How long it takes new connections.
+        idle_timeout: How long a load balancer keeps a connection without data; None for a minute more than the
+            timeout of a request.
+        readiness_gates: Whether pods behind load balancers on AWS become Ready only when those reach them.
+    """
+
+    drain_timeout: str | None = None
+    min_drain_duration: str = MIN_DRAIN
+    idle_timeout: str | None = None
+    readiness_gates: bool = True
+
+    def drain_seconds(self, request_timeout: str) -> int:
+        """Return how long a proxy may drain, for requests with a timeout."""
+        if self.drain_timeout is not None:
+            return seconds(self.drain_timeout)
+        return min(seconds(self.min_drain_duration) + seconds(request_timeout), _LONGEST)
+
+    def deregistration_seconds(self, request_timeout: str) -> int:
+        """Return how long a load balancer calls a target draining. Elastic Load Balancing allows an hour."""
+        return min(self.drain_seconds(request_timeout), LONGEST_DEREGISTRATION)
+
+    def idle_seconds(self, request_timeout: str) -> int:
+        """Return how long load balancers keep a silent connection: longer than any answer, as far as AWS allows.
+
+        Less than its default of 350 s is only what settings ask for.
+        """
+        if self.idle_timeout is not None:
+            return seconds(self.idle_timeout)
+        _, default, longest = IDLE_SECONDS
+        return max(default, min(seconds(request_timeout) + _AFTER_ANSWER, longest))
+
+
+NO_CHANGES = ProxyRollout()
+
+
+def is_duration(text: str) -> bool:
+    """Tell whether a text is a duration of the Gateway API that is not zero."""
+    return bool(_DURATION.match(text) and re.search("[1-9]", text))
+
+
+def seconds(duration: str) -> int:
+    """Return a duration of the Gateway API in whole seconds, rounded up."""
+    return math.ceil(sum(int(count) * _MILLISECONDS[unit] for count, unit in _PART.findall(duration)) / 1000)
+
+
+def duration_text(count: int) -> str:
+    """Return seconds as a duration of the Gateway API, which has at most five digits for each unit."""
+    parts = ((count // 3600, "h"), (count // 60 % 60, "m"), (count % 60, "s"))
+    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"

@@ -1,0 +1,169 @@
+"""From the name of a model to its Service: routes, backends, and the grants between namespaces.
+
+Kinds and fields: Envoy AI Gateway v1.1 (``aigateway.envoyproxy.io/v1beta1``), llmaz spec 4.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Problem, Severity
+from ...fleet.endpoints import Backend, Endpoint
+from ...fleet.objects import Object, new_object
+from ...fleet.rendered import Fleet
+from .gateway import ALL_TOKENS, ENVOY_API, GATEWAY_API, TOKEN_COSTS, gateway_reference
+from .rules import check_headers, matches_of, rules_of, weights_of
+from .settings import Door
+from .words import AuthKind
+
+AI_API = "aigateway.envoyproxy.io"
+_SCHEMAS = {"openai": "OpenAI"}
+_USUAL_PREFIX = "/v1"
+MOST_RULES = 15
+"""Rules of one AIGatewayRoute; further ones go into further routes of the same gateway (its API documentation)."""
+
+
+Models = dict[str, list[Endpoint]]
+"""Endpoints by the name that clients ask for."""
+
+
+def by_model(fleet: Fleet) -> Models:
+    """Return the endpoints of a fleet by model; the order does not depend on that of the input."""
+    ordered = sorted((endpoint for _, endpoint in fleet.endpoints), key=lambda each: (each.model, *place_of(each)))
+    return {model: list(group) for model, group in groupby(ordered, key=lambda each: each.model)}
+
+
+def place_of(endpoint: Endpoint) -> tuple[str, str]:
+    """Return namespace and name, which tell an endpoint from others."""
+    return endpoint.namespace, endpoint.name
+
+
+def check_models(models: Models) -> list[Problem]:
+    """Report what cannot be behind one name, or behind the gateway at all."""
+    problems = []
+    for model, endpoints in models.items():
+        first = endpoints[0]
+        title = first.origin.source.title
+        for each in endpoints:
+            if each.api != first.api:
+                reason = (
+                    f"serves model {model!r} with the API {each.api!r}, but {title} serves it with {first.api!r}; "
+                    "rename one of the models"
+                )
+                problems.append(each.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE))
+            elif each.api not in _SCHEMAS:
+                known = ", ".join(_SCHEMAS)
+                reason = f"uses the API {each.api!r}, which the gateway cannot route; it supports {known}"
+                problems.append(each.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE))
+            elif each.weights != first.weights:
+                reason = (
+                    f"serves model {model!r}, and so does {title} in namespace {first.namespace} from another "
+                    "resource, so requests go to both; rename one of the models unless their weights are the same"
+                )
+                problems.append(each.origin.problem(reason, Severity.WARNING, rule=RuleId.ACCESS_SHARED_NAME))
+        problems += check_headers(endpoints)
+    return problems
+
+
+def route_objects(models: Models, door: Door) -> tuple[Object, ...]:
+    """Return backends, grants and routes, in the order in which they can be applied."""
+    endpoints = sorted((each for group in models.values() for each in group), key=place_of)
+    backends = [
+        body
+        for each in endpoints
+        for backend, name in zip(each.backends, backend_names(each), strict=True)
+        for body in (_backend(each, backend, name), _service_backend(each, name, door))
+    ]
+    others = sorted({each.namespace for each in endpoints} - {door.namespace})
+    grants = [_grant(namespace, door) for namespace in others]
+    rules = [_rule(model, rule, door) for model, group in models.items() for rule in rules_of(group)]
+    return (*backends, *grants, *_routes(rules, door))
+
+
+def backend_names(endpoint: Endpoint) -> list[str]:
+    """Return what the backends of an endpoint are called: the first like it, others after their Service as well."""
+    _, *others = endpoint.backends
+    return [endpoint.name, *(f"{endpoint.name}-{other.service}" for other in others)]
+
+
+def _backend(endpoint: Endpoint, backend: Backend, name: str) -> Object:
+    """Return the address of the model's Service: an AIServiceBackend refers to nothing but a Backend."""
+    hostname = f"{backend.service}.{backend.namespace}.svc.cluster.local"
+    spec = {"endpoints": [{"fqdn": {"hostname": hostname, "port": backend.port}}]}
+    return new_object(f"{ENVOY_API}/v1alpha1", "Backend", name, endpoint.namespace, spec)
+
+
+def _service_backend(endpoint: Endpoint, name: str, door: Door) -> Object:
+    """Return how the model is asked.
+
+    Engines log headers and need no token: Envoy Gateway always forwards it (``Forward: true`` in gateway v1.9
+    internal/xds/translator/jwt.go), so it goes here, after it was checked. Keys are removed where they are checked. A
+    gateway that checks nothing takes nothing away: the engine itself may ask for a key.
+    """
+    schema = {"name": _SCHEMAS[endpoint.api]}
+    if endpoint.path != _USUAL_PREFIX:
+        schema["prefix"] = endpoint.path or "/"
+    spec: Object = {"schema": schema, "backendRef": {"group": ENVOY_API, "kind": "Backend", "name": name}}
+    if door.auth.kind == AuthKind.JWT:
+        spec["headerMutation"] = {"remove": ["authorization"]}
+    return new_object(f"{AI_API}/v1beta1", "AIServiceBackend", name, endpoint.namespace, spec)
+
+
+def _grant(namespace: str, door: Door) -> Object:
+    """Let the gateway's routes use the backends of a namespace.
+
+    The AI gateway makes an HTTPRoute of each AIGatewayRoute, and that refers to the Backend by itself.
+    """
+    spec = {
+        "from": [
+            {"group": AI_API, "kind": "AIGatewayRoute", "namespace": door.namespace},
+            {"group": GATEWAY_API, "kind": "HTTPRoute", "namespace": door.namespace},
+        ],
+        "to": [{"group": AI_API, "kind": "AIServiceBackend"}, {"group": ENVOY_API, "kind": "Backend"}],
+    }
+    return new_object(f"{GATEWAY_API}/v1beta1", "ReferenceGrant", door.name, namespace, spec)
+
+
+def _rule(model: str, endpoints: list[Endpoint], door: Door) -> Object:
+    return {
+        "matches": matches_of(model, endpoints[0]),
+        "backendRefs": _references(endpoints, door),
+        "timeouts": {"request": door.request_timeout},
+    }
+
+
+def _references(endpoints: Sequence[Endpoint], door: Door) -> list[Object]:
+    """Return references to the backends of a rule."""
+    backends = [
+        (each, backend, name)
+        for each in endpoints
+        for backend, name in zip(each.backends, backend_names(each), strict=True)
+    ]
+    references: list[Object] = []
+    for (each, backend, name), weight in zip(backends, weights_of(endpoints), strict=True):
+        reference: Object = {"name": name}
+        if each.namespace != door.namespace:
+            reference["namespace"] = each.namespace
+        if len(backends) > 1 or not weight:
+            reference["weight"] = weight
+        if backend.knows_as and backend.knows_as != each.model:
+            reference["modelNameOverride"] = backend.knows_as
+        references.append(reference)
+    return references
+
+
+def _routes(rules: list[Object], door: Door) -> list[Object]:
+    parts = [rules[start : start + MOST_RULES] for start in range(0, len(rules), MOST_RULES)]
+    return [_route(part, number, door) for number, part in enumerate(parts, 1)]
+
+
+def _route(rules: list[Object], number: int, door: Door) -> Object:
+    spec: Object = {"parentRefs": [gateway_reference(door)]}
+    if door.host:
+        spec["hostnames"] = [door.host]
+    spec["rules"] = rules
+    counted = [*(TOKEN_COSTS if door.access_log else ()), *((ALL_TOKENS,) if door.rate_limit.tokens else ())]
+    if counted:
+        spec["llmRequestCosts"] = [{"metadataKey": key, "type": kind} for key, kind in counted]
+    name = door.name if number == 1 else f"{door.name}-{number}"
+    return new_object(f"{AI_API}/v1beta1", "AIGatewayRoute", name, door.namespace, spec)

@@ -1,0 +1,148 @@
+"""Which requests for a model go where: one rule for each choice of headers, and the weights of what answers.
+
+The gateway tries rules with more headers first, then those with more exact ones, then in their own order (Envoy
+Gateway v1.9, internal/gatewayapi/sort.go; the Gateway API leaves the last two open). It matches nothing but headers:
+the AI gateway v1.1 gives each rule the path of all its APIs (internal/controller/ai_gateway_route.go).
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Problem, Severity
+from ...fleet.endpoints import Backend, Endpoint, HeaderMatch
+from ...fleet.objects import Object
+from ...fleet.words import HeaderKind
+
+MODEL_HEADER = "x-ai-eg-model"
+"""The gateway reads the model's name out of the request and routes by this header."""
+_MOST_HEADERS = 15
+"""Beside the model's: the Gateway API takes 16 in a match."""
+_LONGEST_VALUE = 4096
+_MOST_WEIGHT = 1_000_000
+"""Of the Gateway API's references to backends (``BackendRef.weight``)."""
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+\-.^_`|~]{1,256}")
+
+_Signature = tuple[tuple[str, HeaderKind, str], ...]
+
+
+def rules_of(endpoints: Iterable[Endpoint]) -> list[list[Endpoint]]:
+    """Return the endpoints of one model by the rule that they share, in the order in which rules are tried."""
+    rules: dict[_Signature, list[Endpoint]] = {}
+    for endpoint in sorted(endpoints, key=_precedence):
+        rules.setdefault(_signature(endpoint), []).append(endpoint)
+    return list(rules.values())
+
+
+def matches_of(model: str, endpoint: Endpoint) -> list[Object]:
+    """Return what a request must have for a rule: the model's name, and the headers."""
+    named = {"type": "Exact", "name": MODEL_HEADER, "value": model}
+    return [{"headers": [named, *map(_match, endpoint.headers)]}]
+
+
+def _match(header: HeaderMatch) -> Object:
+    """Envoy compares a regular expression with the whole value (envoy.type.matcher.v3.RegexMatcher)."""
+    name = header.name.lower()
+    if header.kind is HeaderKind.EXACT:
+        return {"type": "Exact", "name": name, "value": header.value}
+    found = f"{re.escape(header.value)}.*" if header.kind is HeaderKind.PREFIX else f".*(?:{header.value}).*"
+    return {"type": "RegularExpression", "name": name, "value": found}
+
+
+def _signature(endpoint: Endpoint) -> _Signature:
+    return tuple(sorted((each.name.lower(), each.kind, each.value) for each in endpoint.headers))
+
+
+def _specificity(endpoint: Endpoint) -> tuple[int, int]:
+    return -len(endpoint.headers), -sum(each.kind is HeaderKind.EXACT for each in endpoint.headers)
+
+
+def _precedence(endpoint: Endpoint) -> tuple[int, int, int, str, str]:
+    return *_specificity(endpoint), endpoint.order, endpoint.namespace, endpoint.name
+
+
+def check_headers(endpoints: Sequence[Endpoint]) -> Iterator[Problem]:
+    """Yield what the gateway does not take of the headers of one model's endpoints, or tries in another order."""
+    for endpoint in endpoints:
+        yield from _refused(endpoint)
+    ordered = sorted(endpoints, key=lambda each: each.order)
+    for first, second in combinations(ordered, 2):
+        same = first.origin.source is second.origin.source and first.order != second.order
+        if same and _specificity(second) < _specificity(first) and not _exclude(first, second):
+            reason = (
+                "the gateway tries what has more headers first, so this answers requests that an earlier rule for "
+                f"{first.model!r} matches too; put it before that rule, or let their headers exclude each other"
+            )
+            yield second.origin.problem(reason, Severity.WARNING, rule=RuleId.ACCESS_ROUTES_ORDER)
+
+
+def _exclude(first: Endpoint, second: Endpoint) -> bool:
+    """Tell whether no request can be for both: they want different texts of one header."""
+    wanted = {each.name.lower(): each.value for each in first.headers if each.kind is HeaderKind.EXACT}
+    exact = (each for each in second.headers if each.kind is HeaderKind.EXACT)
+    return any(wanted.get(each.name.lower(), each.value) != each.value for each in exact)
+
+
+def _refused(endpoint: Endpoint) -> Iterator[Problem]:
+    seen = {MODEL_HEADER}
+    for header in endpoint.headers:
+        if not _HEADER_NAME.fullmatch(header.name):
+            yield header.origin.problem(
+                f"must be the name of a header, found {header.name!r}", rule=RuleId.ACCESS_UNROUTABLE
+            )
+        elif header.name.lower() in seen:
+            what = "is the gateway's own" if header.name.lower() == MODEL_HEADER else "is matched twice"
+            yield header.origin.problem(
+                f"{header.name!r} {what}, which the gateway cannot do; remove it", rule=RuleId.ACCESS_UNROUTABLE
+            )
+        if not header.value or len(_match(header)["value"]) > _LONGEST_VALUE:
+            yield header.origin.problem(
+                f"must have 1 to {_LONGEST_VALUE} characters for the gateway; correct it, or remove the header",
+                rule=RuleId.ACCESS_UNROUTABLE,
+            )
+        seen.add(header.name.lower())
+    if len(endpoint.headers) > _MOST_HEADERS:
+        reason = f"has {len(endpoint.headers)} headers, but the gateway matches at most {_MOST_HEADERS}; remove some"
+        yield endpoint.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE)
+
+
+def weights_of(endpoints: Sequence[Endpoint]) -> list[int]:
+    """Return the weights of the backends of a rule, endpoint by endpoint.
+
+    Endpoints share the requests by their replicas at rest, and their backends by their weights where they have some.
+    """
+    if len(endpoints) == 1 and _is_weighted(endpoints[0]):
+        return [_weight(backend) for backend in endpoints[0].backends]
+    backends = [backend for each in endpoints for backend in each.backends]
+    # All at rest without a pod: weights of 0 only would refuse requests even once one is started.
+    none_runs = not any(backend.share for backend in backends)
+    return _whole([part for each in endpoints for part in _parts(each, none_runs=none_runs)])
+
+
+def _parts(endpoint: Endpoint, *, none_runs: bool) -> list[Fraction]:
+    shares = [1 if none_runs else backend.share for backend in endpoint.backends]
+    if not _is_weighted(endpoint):
+        return [Fraction(share) for share in shares]
+    weights = [_weight(backend) for backend in endpoint.backends]
+    return [Fraction(sum(shares) * weight, sum(weights) or 1) for weight in weights]
+
+
+def _is_weighted(endpoint: Endpoint) -> bool:
+    return any(backend.weight is not None for backend in endpoint.backends)
+
+
+def _weight(backend: Backend) -> int:
+    return backend.weight or 0
+
+
+def _whole(parts: list[Fraction]) -> list[int]:
+    """Return whole numbers that are to each other as some parts, as nearly as the gateway takes."""
+    common = math.lcm(*(part.denominator for part in parts))
+    numbers = [int(part * common) for part in parts]
+    largest = max(numbers)
+    if largest <= _MOST_WEIGHT:
+        return numbers
+    return [max(1, number * _MOST_WEIGHT // largest) if number else 0 for number in numbers]

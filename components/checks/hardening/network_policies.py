@@ -1,0 +1,201 @@
+"""Who may talk to the pods of the models: NetworkPolicies from what was rendered.
+
+A pod that no policy selects takes every connection; one that a policy selects takes only what some policy allows.
+So each workload gets policies that select its own pods and nothing else: that denies the rest by default, without
+touching pods of others in the same namespace. The network plugin must enforce policies; without one they do nothing.
+"""
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ...clouds.aws.names import POD_IDENTITY_AGENT
+from ...fleet.endpoints import Endpoint, Router
+from ...fleet.objects import Key, Object, new_object
+from ...fleet.rendered import Fleet
+from ...fleet.workloads import Workload, by_set
+
+NETWORK_POLICY = "NetworkPolicy"
+_GROUP = ".group"
+"""After the name of the set of pods, in the name of the policy of its group."""
+_NAMESPACE_NAME = "kubernetes.io/metadata.name"
+_PROXIES = {
+    "app.kubernetes.io/component": "proxy",
+    "app.kubernetes.io/managed-by": "envoy-gateway",
+    "app.kubernetes.io/name": "envoy",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Who may connect to the models.
+
+    Attributes:
+        gateway_namespace: Namespace of the proxies of the gateway; None without one.
+        gateway_pods: Labels of the proxies; empty for every pod of that namespace.
+        monitoring_namespace: Namespace of what scrapes metrics; None without one.
+        metrics_port: Port of the metrics; None where they are on the serving port, as with every shipped engine.
+        clients: Labels of the namespaces whose pods may call models directly, one mapping per alternative. None, the
+            default, is every pod of the cluster: without a front door there is no other way in. Empty is nobody.
+        cidrs: Ranges outside the cluster that may call models directly: those that pods see connections and health
+            checks of load balancers come from.
+        only_balanced: Whether ``cidrs`` may call only the models whose own Service asks for a load balancer.
+        restrict_egress: Whether pods may open connections only for names (53), HTTPS (443), credentials of the
+            node's agent, and within their group. Weights that come over plain HTTP cannot be loaded then.
+    """
+
+    gateway_namespace: str | None = None
+    gateway_pods: Mapping[str, str] = field(default_factory=lambda: dict(_PROXIES))
+    monitoring_namespace: str | None = "monitoring"
+    metrics_port: int | None = None
+    clients: tuple[Mapping[str, str], ...] | None = None
+    cidrs: tuple[str, ...] = ()
+    only_balanced: bool = False
+    restrict_egress: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse addresses that the API server would refuse."""
+        for cidr in self.cidrs:
+            try:
+                ipaddress.ip_network(cidr)
+            except ValueError as error:
+                raise ValueError(f"cidrs: {cidr!r} is not a network such as 10.0.0.0/16: {error}") from None
+
+
+def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
+    """Return the policies of every set of pods, whether or not an endpoint leads to it, by namespace and name."""
+    endpoints = [endpoint for _, endpoint in fleet.endpoints]
+    behind = _workloads_of(endpoints)
+    balanced = _workloads_of(each for each in endpoints if each.has_own_balancer) if allowed.only_balanced else behind
+    routers = dict[tuple[str, str], list[tuple[int, Router]]]()
+    for position, (place, router) in enumerate(_routers_of(endpoints)):
+        routers.setdefault(place, []).append((position, router))
+    unbalanced = replace(allowed, cidrs=())
+    # What only a router answers for, only the router and the monitoring reach.
+    routed = replace(unbalanced, gateway_namespace=None, clients=())
+    sets = sorted(by_set(workload for _, workload in fleet.workloads).items(), key=lambda pair: pair[0])
+    reached = frozenset[tuple[str, str]]().union(*(each.reached for each in endpoints))
+    guarded = _groups((parts for _, parts in sets), reached)
+    policies: list[Object] = []
+    for _, parts in sets:
+        names, first = set[tuple[str, str]]().union(*(each.places for each in parts)), parts[0]
+        found = sorted((each for place in names for each in routers.get(place, ())), key=lambda each: each[0])
+        before = [router for _, router in found]
+        if names & behind:
+            policies += _of_workload(first, allowed if names & balanced else unbalanced, before)
+        elif before or (first.namespace, _frozen(first.group)) in guarded:
+            policies += _of_workload(first, routed, before)
+        else:
+            # No endpoint leads here: nothing is routed to it, and who may call models directly may call it too.
+            policies += _of_workload(first, replace(unbalanced, gateway_namespace=None), ())
+    return tuple(policies)
+
+
+def guards_of(workload: Workload) -> tuple[Key, ...]:
+    """Return kind, namespace and name of the policies that a workload may have: of its front, and of its group."""
+    return tuple((NETWORK_POLICY, workload.namespace, f"{workload.set_name}{suffix}") for suffix in ("", _GROUP))
+
+
+def _groups(
+    sets: Iterable[list[Workload]], reached: frozenset[tuple[str, str]]
+) -> set[tuple[str, frozenset[tuple[str, str]]]]:
+    """Return the groups of what is reached: their policies guard pods of further roles, which are scraped as well."""
+    grouped = (each for parts in sets for each in parts if each.group)
+    return {(each.namespace, _frozen(each.group)) for each in grouped if each.places & reached}
+
+
+def _frozen(labels: Mapping[str, str] | None) -> frozenset[tuple[str, str]]:
+    return frozenset((labels or {}).items())
+
+
+def _workloads_of(endpoints: Iterable[Endpoint]) -> set[tuple[str, str]]:
+    """Return namespace and name of what answers for some endpoints: of a workload, or of the set of its pods."""
+    return {
+        (backend.namespace, backend.workload) for each in endpoints for backend in each.backends if not backend.router
+    }
+
+
+def _routers_of(endpoints: Iterable[Endpoint]) -> list[tuple[tuple[str, str], Router]]:
+    """Return what is between some endpoints and the workloads there, by their namespace and name."""
+    return [
+        ((each.namespace, workload), backend.router)
+        for each in endpoints
+        for backend in each.backends
+        if backend.router
+        for workload in backend.router.workloads
+    ]
+
+
+def _of_workload(workload: Workload, allowed: Allowed, routers: Iterable[Router]) -> list[Object]:
+    front, group = workload.selector, workload.group
+    callers = [*_routing(routers, workload.port), *_callers(allowed, workload.port)]
+    ingress = [{"from": peers, "ports": [_tcp(port)]} for peers, port in callers]
+    if group is None:
+        return [_policy(workload, "", front, ingress, _egress(None, allowed))]
+    inside: Object = {"podSelector": {"matchLabels": group}}
+    return [
+        _policy(workload, "", front, ingress, None),
+        _policy(workload, _GROUP, group, [{"from": [inside]}], _egress(inside, allowed)),
+    ]
+
+
+def _routing(routers: Iterable[Router], serving: int) -> list[tuple[list[Object], int]]:
+    """Return the routers that may connect to a port, each once."""
+    peers: list[Object] = []
+    for router in routers:
+        peer = {**_namespace(router.namespace), "podSelector": {"matchLabels": dict(router.pods)}}
+        if peer not in peers:
+            peers.append(peer)
+    return [(peers, serving)] if peers else []
+
+
+def _callers(allowed: Allowed, serving: int) -> list[tuple[list[Object], int]]:
+    """Return who may connect to which port. Probes come from the node itself, which no policy stops."""
+    callers = []
+    if allowed.gateway_namespace:
+        proxies: Object = {"podSelector": {"matchLabels": dict(allowed.gateway_pods)}} if allowed.gateway_pods else {}
+        callers.append(([{**_namespace(allowed.gateway_namespace), **proxies}], serving))
+    if allowed.monitoring_namespace:
+        callers.append(([_namespace(allowed.monitoring_namespace)], allowed.metrics_port or serving))
+    clients = ({},) if allowed.clients is None else allowed.clients
+    direct: list[Object] = [{"namespaceSelector": {"matchLabels": dict(row)} if row else {}} for row in clients]
+    direct += [{"ipBlock": {"cidr": cidr}} for cidr in allowed.cidrs]
+    if direct:
+        callers.append((direct, serving))
+    return callers
+
+
+def _namespace(name: str) -> Object:
+    return {"namespaceSelector": {"matchLabels": {_NAMESPACE_NAME: name}}}
+
+
+def _egress(group: Object | None, allowed: Allowed) -> list[Object] | None:
+    """Return what pods may connect to; None leaves it open."""
+    if not allowed.restrict_egress:
+        return None
+    rules: list[Object] = [
+        # To any address: a cache of names on the node has a link-local one.
+        {"ports": [{"protocol": "UDP", "port": 53}, _tcp(53)]},
+        {"ports": [_tcp(443)]},
+        {"to": [{"ipBlock": {"cidr": POD_IDENTITY_AGENT}}], "ports": [_tcp(80)]},
+    ]
+    return [*rules, {"to": [group]}] if group else rules
+
+
+def _tcp(port: int) -> Object:
+    return {"protocol": "TCP", "port": port}
+
+
+def _policy(
+    workload: Workload, suffix: str, labels: Mapping[str, str], ingress: list[Object], egress: list[Object] | None
+) -> Object:
+    spec: Object = {
+        "podSelector": {"matchLabels": dict(labels)},
+        "policyTypes": ["Ingress"] if egress is None else ["Ingress", "Egress"],
+        "ingress": ingress,
+    }
+    if egress is not None:
+        spec["egress"] = egress
+    # Workloads have no dot in their names, so that no other workload's policy has this one.
+    name = f"{workload.set_name}{suffix}"
+    return new_object("networking.k8s.io/v1", NETWORK_POLICY, name, workload.namespace, spec)

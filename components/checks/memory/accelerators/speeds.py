@@ -1,0 +1,55 @@
+"""How fast accelerators and processors are: ``speeds.yaml``."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ....contract.tables import table
+from ....fleet.nodes.instances import Instance
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSpeed:
+    """What can be read and computed in a second.
+
+    Attributes:
+        bandwidth: Bytes of memory.
+        flops: Operations on numbers with 16 bits; of processors, with 32.
+        flops8: Likewise with 8 bits; the same where it does not compute those.
+    """
+
+    bandwidth: float
+    flops: float
+    flops8: float
+
+    def times(self, factor: float) -> "DeviceSpeed":
+        """Return the speed of so many, or of a part."""
+        return DeviceSpeed(self.bandwidth * factor, self.flops * factor, self.flops8 * factor)
+
+
+def accelerator_speed(node: Instance) -> DeviceSpeed | None:
+    """Return how fast one accelerator of an instance type is; None where no source says it."""
+    memory = float(node.accelerator_memory_gib or 0)
+    rows = [row for row in _speeds()["devices"] if row["name"] == node.accelerator]
+    row = next((row for row in rows if int(memory) <= row["gib"]), None)
+    if row is None or not memory:
+        return None
+    part = 1.0 if int(memory) == row["gib"] else memory / row["gib"]
+    flops = row["tflops"] * 1e12
+    return DeviceSpeed(row["bandwidth"] * 1e9, flops, row.get("fp8", row["tflops"]) * 1e12).times(part)
+
+
+def processor_speed(node: Instance) -> DeviceSpeed | None:
+    """Return how fast one vCPU of an instance type is; None where no source says it."""
+    row = next((row for row in _speeds()["processors"] if node.family in row["families"]), None)
+    if row is None:
+        return None
+    flops = row["gflops"] * 1e9
+    return DeviceSpeed(row["bandwidth"] * 1e9, flops, flops)
+
+
+@functools.cache
+def _speeds() -> Mapping[str, Any]:
+    found: dict[str, Any] = table(__package__, "speeds.yaml")
+    return found

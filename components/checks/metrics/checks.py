@@ -1,0 +1,315 @@
+"""What would keep an autoscaler from working, before anything is created (lws-hpa spec 2.3, 2.4; WVA spec 10)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Problem, Severity, did_you_mean
+from ...contract.quantity import parse_quantity
+from ...engines.exporters import Exporter
+from ...engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
+from ...engines.versions import spelled, titled
+from ...fleet.demand import accelerated_nodes
+from ...fleet.engine_limits import limit_on
+from ...fleet.objects import Object
+from ...fleet.rendered import Fleet
+from .names import check_names
+from .uses import MetricUse, Scaler, Scraped
+from .words import Adapter
+
+_CALM = "behavior.scaleDown: {stabilizationWindowSeconds: 600, policies: [{type: Pods, value: 1, periodSeconds: 60}]}"
+
+
+def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: Adapter) -> Iterator[Problem]:
+    """Yield what is wrong with an autoscaler of a fleet."""
+    yield from (scaler.problem(path, reason) for path, reason in scaler.autoscaler.malformed)
+    for use in scaler.uses:
+        if use.kind in ("Resource", "ContainerResource"):
+            yield from _requests(use)
+        elif use.kind in ("Pods", "External"):
+            # What cannot be asked for is not there either: the first cause speaks.
+            misnamed = list(check_names(use, adapter))
+            yield from misnamed or (_pods(use) if use.kind == "Pods" else _external(use, targets))
+        else:
+            reason = (
+                f"no adapter rule is generated for metrics of type {use.kind}; use Pods or External, or install the "
+                "rule yourself"
+            )
+            yield use.problem(
+                "",
+                reason,
+                Severity.ERROR if adapter == Adapter.KEDA else Severity.WARNING,
+                rule=RuleId.METRICS_ADAPTER_MISSING,
+            )
+    yield from _zero(scaler, adapter)
+    yield from _pace(scaler)
+
+
+def _pods(use: MetricUse) -> Iterator[Problem]:
+    serving = use.exporter
+    yield from _name(use, serving)
+    if use.wanted.get("type") != "AverageValue":
+        found = use.wanted.get("type")
+        reason = f"must be AverageValue for Pods metrics, found {found}; set averageValue to the value per pod"
+        yield use.problem("target.type", reason)
+        return
+    metric, value = use.metric, target_value(use)
+    if value is None or value <= 0:
+        yield use.problem("target.averageValue", f"must be above 0, found {use.wanted.get('averageValue')}")
+    elif metric and metric.ratio and value > 1:
+        yield use.problem("target.averageValue", _above_one(metric, value), rule=RuleId.METRICS_TARGET)
+    elif metric:
+        yield from _never(use, metric, value, serving)
+
+
+def _name(use: MetricUse, serving: Exporter) -> Iterator[Problem]:
+    facts, metric = serving.facts, use.metric
+    if not serving.is_known or facts is None:
+        if metric is None:
+            reason = f"{use.name!r} cannot be checked, because the metrics of image {_image(serving)!r} are unknown"
+            yield use.problem(
+                "metric.name",
+                f"{reason}; make sure that it exports a series with this name",
+                Severity.WARNING,
+                rule=RuleId.METRICS_UNCHECKED,
+            )
+    elif facts.exports == NONE:
+        reason = f"{facts.engine} exports no metrics, found {use.name!r}; scale on cpu, or choose another backend"
+        yield use.problem("metric.name", reason, rule=RuleId.METRICS_NOT_EXPORTED)
+        return
+    elif metric is None:
+        yield use.problem("metric.name", _unknown(use, serving), rule=RuleId.METRICS_NOT_EXPORTED)
+        return
+    if metric is not None:
+        yield from _usable(use, metric, serving)
+
+
+def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Problem]:
+    """Check a metric of the table against the version of the engine in the pod."""
+    engine = serving.facts.engine if serving.facts else "the engine"
+    own = serving.facts is not None and metric in serving.facts.metrics
+    version = serving.facts.version(serving.tag) if serving.facts else None
+    if own and metric.span.is_early(version):
+        since = spelled(metric.span.since or ())
+        reason = f"{use.name!r} was added in {engine} {since}, but the pods run {serving.tag}; {_other(use, serving)}"
+        yield use.problem("metric.name", f"{reason}, or a later version", rule=RuleId.METRICS_NOT_EXPORTED)
+    elif own and metric.span.is_over(version):
+        until = f" since {spelled(metric.span.until)}" if metric.span.until else ""
+        reason = f"{engine} no longer exports {use.name!r}{until}, and the pods run {titled(engine, serving.tag)}"
+        yield use.problem("metric.name", f"{reason}; {_other(use, serving)}", rule=RuleId.METRICS_NOT_EXPORTED)
+    elif metric.type == "histogram" and use.quantile is None:
+        reason = f"{use.name!r} is a histogram, so it has no single value to scale on; {_other(use, serving)}"
+        percentile = f", or {use.name}{':' if ':' in use.name else '_'}p95 for its 95th percentile"
+        yield use.problem(
+            "metric.name", reason + (percentile if use.kind == "Pods" else ""), rule=RuleId.METRICS_UNSCALABLE
+        )
+    elif metric.lifetime:
+        reason = f"{use.name!r} is an average over the lifetime of the process, which hardly decreases again"
+        yield use.problem(
+            "metric.name", f"{reason}; {_other(use, serving)}", Severity.WARNING, rule=RuleId.METRICS_UNSCALABLE
+        )
+
+
+def _unknown(use: MetricUse, serving: Exporter) -> str:
+    known = _scalable(serving)
+    hint = did_you_mean(use.name, [*known, *(name.replace(":", "_") for name in known)])
+    facts = serving.facts
+    engine = titled(facts.engine, serving.tag) if facts else "the engine"
+    return f"{engine} does not export {use.name!r}{hint} (metrics to scale on: {', '.join(known)}); use one of them"
+
+
+def _other(use: MetricUse, serving: Exporter) -> str:
+    """Name the metric to use: the successor, the one of the same kind, else the queue."""
+    metric, spelled = use.metric, ":" in use.name
+    offered = {m.name: m for m in serving.metrics if m.type != "histogram" and not m.lifetime}
+    same = [m for m in offered.values() if metric and m.kind == metric.kind]
+    successor = offered.get(metric.instead or "") if metric else None
+    queue = [m for m in offered.values() if m.kind == "queue"]
+    chosen = next((m for m in (successor, *same, *queue) if m), None)
+    if chosen is None:
+        return "use another metric"
+    return f"use {chosen.name if spelled or ':' not in chosen.name else chosen.neutral}"
+
+
+def _scalable(serving: Exporter) -> list[str]:
+    return [metric.name for metric in serving.metrics if metric.type == "gauge" and not metric.lifetime]
+
+
+def _never(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) -> Iterator[Problem]:
+    """Yield targets of running requests above the engine's limit on concurrent requests."""
+    if metric.kind != "running" or metric not in serving.metrics:
+        return
+    nodes = accelerated_nodes(use.scaler.target.workload.pods)
+    names = [node.accelerator for node in nodes] or [""]
+    limits = [limit_on([use.scaler.target.workload], name, nodes) for name in names]
+    most = max((each.most or 0 for each in limits if each), default=0)
+    limit = next((each for each in limits if each and each.most == most), None)
+    if limit is None or not all(each and each.most and not each.is_least for each in limits):
+        return
+    if value >= most:
+        reason = (
+            f"is {_plain(value)}, but a pod never works on more than {most} requests at once ({limit.reason}), so it "
+            "can never trigger"
+        )
+        yield use.problem(
+            "target.averageValue",
+            f"{reason}; {_queue(use, serving)}, or lower the target",
+            Severity.WARNING,
+            rule=RuleId.METRICS_NEVER_TRIGGERS,
+        )
+
+
+def _queue(use: MetricUse, serving: Exporter) -> str:
+    queue = next(metric for metric in serving.metrics if metric.kind == "queue")
+    return f"use {queue.name if ':' in use.name else queue.neutral}"
+
+
+def _external(use: MetricUse, targets: Sequence[Scraped]) -> Iterator[Problem]:
+    metric = use.metric
+    kind = str(use.wanted.get("type"))
+    if metric is None:
+        names = [m.name for m in gateway_metrics()]
+        names += [m.name for engine in engine_metrics().values() for m in engine.metrics]
+        hint = did_you_mean(use.name, [*names, *(name.replace(":", "_") for name in names)])
+        reason = (
+            f"none of the models exports {use.name!r}{hint}; make sure that Prometheus has a series with this name"
+        )
+        yield use.problem("metric.name", reason, Severity.WARNING, rule=RuleId.METRICS_UNCHECKED)
+        return
+    if metric.target and kind != metric.target:
+        yield use.problem("target.type", _wrong_target(metric, kind), rule=RuleId.METRICS_TARGET)
+    if metric in gateway_metrics():
+        return
+    yield from _usable(use, metric, use.exporter)
+    yield from _exporters(use, metric, targets)
+    value = target_value(use)
+    if metric.ratio and kind == "AverageValue":
+        reason = (
+            "divides an average over all pods by the number of pods again; use a metric of type Pods, or target "
+            "type Value"
+        )
+        yield use.problem("target.type", reason, rule=RuleId.METRICS_TARGET)
+    elif metric.ratio and value is not None and value > 1:
+        yield use.problem("target.value", _above_one(metric, value), rule=RuleId.METRICS_TARGET)
+
+
+def _exporters(use: MetricUse, metric: Metric, targets: Sequence[Scraped]) -> Iterator[Problem]:
+    """An external metric is one value per namespace: possibly of no model, or of several."""
+    namespace = use.scaler.target.namespace
+    there = [t for t in targets if t.namespace == namespace and metric in t.exporter.metrics]
+    facts = use.exporter.facts
+    if not there and not (facts and metric in facts.metrics):
+        reason = f"no model in namespace {namespace!r} exports {use.name!r}; use a metric that its own engine exports"
+        yield use.problem("metric.name", reason, Severity.WARNING, rule=RuleId.METRICS_UNCHECKED)
+    elif len(there) > 1 and not use.selector:
+        others = ", ".join(sorted(t.name for t in there))
+        reason = f"is the sum over {others}; use a metric of type Pods, or metric.selector.matchLabels: {{workload: "
+        yield use.problem(
+            "metric", f"{reason}{use.scaler.target.name}}}", Severity.WARNING, rule=RuleId.METRICS_AMBIGUOUS
+        )
+
+
+def _wrong_target(metric: Metric, found: str) -> str:
+    if metric.kind == "desired_replicas":
+        return (
+            f"must be AverageValue with averageValue 1 for {metric.name}, found {found}; Value would multiply the "
+            "replicas by the metric without bound"
+        )
+    return f"must be {metric.target} with value 1 for {metric.name}, found {found}"
+
+
+def _requests(use: MetricUse) -> Iterator[Problem]:
+    """A share of requests needs requests, on every container of the pod or on the one that is named."""
+    if use.wanted.get("type") != "Utilization":
+        return
+    only = use.body.get("container")
+    containers: list[Object] = use.scaler.target.workload.front["spec"]["containers"]
+    lacking = [c["name"] for c in containers if (only is None or c["name"] == only) and not _asks(c, use.name)]
+    if lacking:
+        reason = f"utilization is relative to {use.name} requests, but container {', '.join(lacking)} has none"
+        path = use.path if use.path == "metrics" else f"{use.place}.name"
+        yield use.scaler.problem(
+            path,
+            f"{reason}; set resources.requests.{use.name}, or scale on the engine's queue",
+            rule=RuleId.METRICS_REQUESTS_MISSING,
+        )
+
+
+def _asks(container: Object, resource: str) -> bool:
+    """A limit alone counts: the API server takes it for the request too."""
+    resources = container.get("resources") or {}
+    return any(resource in (resources.get(part) or {}) for part in ("requests", "limits"))
+
+
+def _zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem]:
+    if scaler.minimum > 0:
+        return
+    if adapter != Adapter.KEDA:
+        reason = "0 requires KEDA, because a HorizontalPodAutoscaler stops at 1; use adapter 'keda', or set 1"
+        yield scaler.problem("minReplicas", reason, rule=RuleId.AUTOSCALING_FROM_ZERO)
+    elif not any(use.kind == "External" and _from_outside(use) for use in scaler.uses):
+        names = ", ".join(use.name for use in scaler.uses)
+        yield scaler.problem(
+            "minReplicas",
+            f"scaled to 0, the model would never scale up again, because without pods nothing exports {names}; add "
+            f"an External metric from the gateway, such as {gateway_metrics()[0].name}, or set 1",
+            rule=RuleId.AUTOSCALING_FROM_ZERO,
+        )
+
+
+def check_first_requests(fleet: Fleet, known: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield models that may scale to zero, where nothing queues requests until a pod is ready.
+
+    Args:
+        fleet: The autoscalers.
+        known: Earlier problems: an autoscaler that can never scale up again needs another remedy first.
+    """
+    stuck = {(each.owner, each.path) for each in known if each.rule == RuleId.AUTOSCALING_FROM_ZERO}
+    for _, scaler in fleet.autoscalers:
+        if scaler.minimum > 0:
+            continue
+        _, namespace, name = scaler.aim
+        problem = scaler.blame("minReplicas").problem(
+            f"{namespace}/{name} may scale to zero, and nothing queues requests until a pod is ready: without pods "
+            "its Service has no endpoints, and the first requests fail; set 1, or let clients repeat failed requests",
+            Severity.WARNING,
+            RuleId.AUTOSCALING_UNHELD,
+        )
+        if (problem.owner, problem.path) not in stuck:
+            yield problem
+
+
+def _from_outside(use: MetricUse) -> bool:
+    return use.metric is None or use.metric in gateway_metrics()
+
+
+def _pace(scaler: Scaler) -> Iterator[Problem]:
+    """Kubernetes takes away all it may at once; a group is many nodes, and its weights are loaded again."""
+    down = (scaler.hpa["spec"].get("behavior") or {}).get("scaleDown")
+    serving = any(use.kind in ("Pods", "External") for use in scaler.uses)
+    if scaler.target.workload.size > 1 and serving and not down:
+        reason = (
+            f"a replica is {scaler.target.workload.size} pods, and by default all spare replicas are removed at "
+            "once after 300 s"
+        )
+        yield scaler.problem("behavior", f"{reason}; add {_CALM}", Severity.WARNING, rule=RuleId.AUTOSCALING_ABRUPT)
+
+
+def target_value(use: MetricUse) -> Decimal | None:
+    """Return the number that a metric is held against."""
+    text = use.wanted.get("averageValue", use.wanted.get("value"))
+    return None if text is None else parse_quantity(text)
+
+
+def _above_one(metric: Metric, value: Decimal) -> str:
+    share = value / 100 if value <= 100 else Decimal("0.8")
+    found, better = _plain(value), _plain(share)
+    return f"must be at most 1 for {metric.name}, which ranges from 0 to 1, found {found}; for example {better}"
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+def _image(serving: Exporter) -> str:
+    return str(serving.container.get("image", ""))

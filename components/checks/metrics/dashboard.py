@@ -1,0 +1,173 @@
+"""A Grafana dashboard of every model: latency, tokens, load, replicas, GPUs and what they cost an hour."""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from ...engines.metrics import engine_metrics
+from ...fleet.demand import INSTANCE_TYPE_LABEL
+from ...fleet.objects import Object
+from .queries import expand
+from .series import panel_rows
+
+SELECTOR = 'namespace=~"$namespace",model=~"$model"'
+LABEL = "grafana_dashboard"
+"""Grafana's sidecar reads ConfigMaps with this label."""
+_SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+_WIDTH, _HEIGHT, _COLUMNS = 8, 8, 24
+_CAMEL = re.compile(r"([a-z0-9])([A-Z])")
+_NOT_IN_LABEL = re.compile(r"[^a-zA-Z0-9_]")
+
+
+@dataclass(frozen=True, slots=True)
+class DashboardSettings:
+    """What the dashboard shows.
+
+    Attributes:
+        engines: Engines of the environment; None for all that are known.
+        costs: US dollars an hour of one node, by the value of ``cost_label``.
+        cost_label: Node label that tells the groups apart. kube-state-metrics must be told to export it, see
+            :func:`exported_node_labels`.
+        gateway: Whether the models are behind a gateway.
+    """
+
+    title: str = "Models"
+    uid: str = "inference-platform-models"
+    engines: Collection[str] | None = None
+    costs: Mapping[str, Decimal | float] = field(default_factory=dict)
+    cost_label: str = INSTANCE_TYPE_LABEL
+    gateway: bool = False
+
+
+DEFAULTS = DashboardSettings()
+
+
+def dashboard(settings: DashboardSettings = DEFAULTS) -> Object:
+    """Return the dashboard as Grafana imports it."""
+    return {
+        "uid": settings.uid,
+        "title": settings.title,
+        "tags": ["inference"],
+        "schemaVersion": 39,
+        "editable": True,
+        "refresh": "30s",
+        "time": {"from": "now-3h", "to": "now"},
+        "templating": {"list": [_datasource(), *_variables()]},
+        "panels": _placed(settings),
+    }
+
+
+def dashboard_config_map(name: str, namespace: str, settings: DashboardSettings = DEFAULTS) -> Object:
+    """Return the dashboard as a ConfigMap that Grafana's sidecar picks up."""
+    text = json.dumps(dashboard(settings), indent=1, sort_keys=True)
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": namespace, "labels": {LABEL: "1"}},
+        "data": {f"{settings.uid}.json": text},
+    }
+
+
+def exported_node_labels(settings: DashboardSettings = DEFAULTS) -> list[str]:
+    """Return value ``metricLabelsAllowlist`` of the chart kube-state-metrics, without which costs stay empty."""
+    return [f"nodes=[{settings.cost_label}]"]
+
+
+def _placed(settings: DashboardSettings) -> list[Object]:
+    """Lay the panels out in rows, three side by side."""
+    placed: list[Object] = []
+    top = 0
+    for title, panels in _rows(settings):
+        placed.append(_numbered({"type": "row", "title": title, "panels": []}, placed, 0, top, _COLUMNS, 1))
+        top += 1
+        for position, panel in enumerate(panels):
+            left = position * _WIDTH % _COLUMNS
+            below = top + position * _WIDTH // _COLUMNS * _HEIGHT
+            placed.append(_numbered(panel, placed, left, below, _WIDTH, _HEIGHT))
+        top += -(-len(panels) * _WIDTH // _COLUMNS) * _HEIGHT
+    return placed
+
+
+def _numbered(panel: Object, before: list[Object], x: int, y: int, width: int, height: int) -> Object:
+    return {"id": len(before) + 1, **panel, "gridPos": {"h": height, "w": width, "x": x, "y": y}}
+
+
+def _rows(settings: DashboardSettings) -> Iterator[tuple[str, list[Object]]]:
+    engines = tuple(engine_metrics()) if settings.engines is None else settings.engines
+    for row in panel_rows():
+        if row.get("gateway", False) and not settings.gateway:
+            continue
+        panels = [panel for written in row["panels"] if (panel := _panel(written, engines))]
+        if panels:
+            yield row["row"], panels
+    yield "Cost", _cost_panels(settings)
+
+
+def _panel(written: Mapping[str, Any], engines: Collection[str]) -> Object | None:
+    queries = [(expand(query["expr"], engines, SELECTOR, {}), query["legend"]) for query in written["queries"]]
+    asked = [(query, legend) for query, legend in queries if query]
+    return _graph(written["title"], written["unit"], asked) if asked else None
+
+
+def _graph(title: str, unit: str, queries: list[tuple[str, str]], kind: str = "timeseries") -> Object:
+    targets = [
+        {"refId": f"Q{number}", "expr": query, "legendFormat": legend, "datasource": _SOURCE}
+        for number, (query, legend) in enumerate(queries, 1)
+    ]
+    defaults: Object = {"unit": unit, "min": 0}
+    return {
+        "type": kind,
+        "title": title,
+        "datasource": _SOURCE,
+        "fieldConfig": {"defaults": defaults, "overrides": []},
+        "targets": targets,
+    }
+
+
+def _cost_panels(settings: DashboardSettings) -> list[Object]:
+    if not settings.costs:
+        text = "No prices are known for this environment."
+        return [{"type": "text", "title": "Cost per hour", "options": {"mode": "markdown", "content": text}}]
+    each = {group: _cost(settings.cost_label, group, cost) for group, cost in sorted(settings.costs.items())}
+    # A group without a node has no series; it costs nothing and must not take the sum with it.
+    total = " + ".join(f"({query} or vector(0))" for query in each.values())
+    return [
+        _graph("Cost per hour", "currencyUSD", [(total, "all")], "stat"),
+        _graph("Cost per hour by instance type", "currencyUSD", [(query, group) for group, query in each.items()]),
+    ]
+
+
+def _cost(label: str, group: str, cost: Decimal | float) -> str:
+    dollars = Decimal(str(cost))
+    return f"count(kube_node_labels{{{series_label(label)}={json.dumps(group)}}}) * {dollars:f}"
+
+
+def series_label(label: str) -> str:
+    """Return the label of a series under which kube-state-metrics exports an object's label."""
+    return "label_" + _CAMEL.sub(r"\1_\2", _NOT_IN_LABEL.sub("_", label)).lower()
+
+
+def _datasource() -> Object:
+    return {"name": "datasource", "label": "Prometheus", "type": "datasource", "query": "prometheus", "refresh": 1}
+
+
+def _variables() -> Iterator[Object]:
+    for name, others in (("namespace", ""), ("model", ',namespace=~"$namespace"')):
+        query = f'label_values(up{{model!=""{others}}}, {name})'
+        yield {
+            "name": name,
+            "label": name.capitalize(),
+            "type": "query",
+            "datasource": _SOURCE,
+            "definition": query,
+            "query": {"query": query, "refId": f"variable-{name}"},
+            "refresh": 2,
+            "sort": 1,
+            "multi": True,
+            "includeAll": True,
+            "allValue": ".*",
+            "current": {"text": ["All"], "value": ["$__all"]},
+        }

@@ -1,0 +1,21 @@
+"""The words that say how metrics are collected and handed on."""
+
+from ...contract.words import Word
+
+
+class Adapter(Word):
+    """What serves metrics to autoscalers: a chart, by its name."""
+
+    PROMETHEUS_ADAPTER = "prometheus-adapter"
+    """HorizontalPodAutoscalers stay what they are."""
+    KEDA = "keda"
+    """ScaledObjects take the place of those that read Prometheus."""
+
+
+class Scrape(Word):
+    """Which workloads Prometheus scrapes."""
+
+    ALL = "all"
+    """All that export metrics."""
+    USED = "used"
+    """Those that an autoscaler reads."""

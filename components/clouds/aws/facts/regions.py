@@ -1,0 +1,44 @@
+"""What differs between regions: instance types that EC2 offers, hosted zones of load balancers; with sources."""
+
+import csv
+import functools
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from types import MappingProxyType
+
+from ....contract.tables import table
+
+REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+", re.ASCII)
+
+
+def regions_of(instance_type: str) -> frozenset[str] | None:
+    """Return the regions that offer a type, None where nothing is known of it."""
+    return _offerings().get(instance_type)
+
+
+@functools.cache
+def regions() -> frozenset[str]:
+    """Return every region that offers any accelerated type."""
+    return frozenset().union(*_offerings().values())
+
+
+def is_withheld(instance_type: str, region: str) -> bool:
+    """Tell whether a type is known not to be offered in a region; of regions that nobody knows nothing is."""
+    offered = regions_of(instance_type)
+    return offered is not None and region not in offered and (region in regions() or not offered)
+
+
+def load_balancer_zone(region: str) -> str:
+    """Return the hosted zone of the names of a region's Network Load Balancers; empty where none is known."""
+    found: str = table(__package__, "load_balancers.yaml")["network_zones"].get(region, "")
+    return found
+
+
+@functools.cache
+def _offerings() -> Mapping[str, frozenset[str]]:
+    text = files(__package__).joinpath("offerings.csv").read_text(encoding="utf-8")
+    rows = csv.DictReader(text.splitlines())
+    return MappingProxyType(
+        {name: frozenset(row["regions"].split()) for row in rows for name in row["instance_types"].split()}
+    )

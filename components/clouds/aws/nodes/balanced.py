@@ -1,0 +1,71 @@
+"""Nodes that load balancers may not reach: in zones that were added after the load balancers were created."""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from ....contract.findings.ids import RuleId
+from ....contract.problems import Problem, Severity
+from ....fleet.demand import PodDemand
+from ....fleet.nodes.groups import lands_on
+from ....fleet.nodes.policy import NodePolicy
+from ....fleet.rendered import Fleet, Rendered
+from .plan import NodeEnvironment, NodeGroupPlan
+
+
+def check_balanced_zones(
+    fleet: Fleet,
+    groups: Iterable[NodeGroupPlan],
+    environment: NodeEnvironment,
+    control_plane: Collection[str],
+    system: Iterable[str],
+    *,
+    every_model: bool,
+    gateway: bool,
+) -> Iterator[Problem]:
+    """Warn of nodes in zones that were added to a cluster, where targets of load balancers may be.
+
+    The load balancer controller looks for subnets when it creates a load balancer, and keeps them
+    (kubernetes-sigs/aws-load-balancer-controller, pull request 2129). AWS sends no traffic to targets in other zones
+    (Elastic Load Balancing user guide, "Availability Zones and load balancer nodes").
+
+    Args:
+        fleet: What is rendered.
+        groups: The node groups.
+        environment: Where nodes are made.
+        control_plane: Zones of the control plane, there from the beginning; empty where they are not named.
+        system: Zones of the system nodes.
+        every_model: Whether each model has a load balancer.
+        gateway: Whether a gateway's proxies run on nodes without taints.
+    """
+    if not control_plane:
+        return
+    place = environment.place
+    balanced = [item for item in fleet.rendered if _is_balanced(item) or (every_model and item.endpoints)]
+    anywhere = [item.title for item in balanced if any(not demand.choices for demand in item.pods)]
+    proxies = ["the proxies of the gateway"] if gateway else []
+    nodes = [("the system nodes", system, "cluster.systemZones", [*anywhere, *proxies])]
+    if environment.pools.general:
+        nodes.append(("nodes of the general pool", environment.zones, place.path("zones"), [*anywhere, *proxies]))
+    for group in groups:
+        titles = [i.title for i in balanced if any(_may_land(group, demand, environment.nodes) for demand in i.pods)]
+        path = place.path("types", group.node.name, "zones")
+        nodes.append((f"nodes {group.name}", group.zones, path, [*titles, *([] if group.taints else proxies)]))
+    for name, zones, path, targets in nodes:
+        added = [zone for zone in zones if zone not in control_plane]
+        if added and targets:
+            reason = (
+                f"{name} may be in {', '.join(added)}, where {', '.join(targets)} may be a target of a load "
+                "balancer. One that was created before this zone was added sends no traffic there: set zones of the "
+                f"control plane ({', '.join(control_plane)}), or create the load balancer again"
+            )
+            yield Problem(place.file, 0, "", "", path, reason, Severity.WARNING, RuleId.NODES_UNBALANCED)
+
+
+def _is_balanced(item: Rendered) -> bool:
+    return any(endpoint.has_own_balancer for endpoint in item.endpoints)
+
+
+def _may_land(group: NodeGroupPlan, demand: PodDemand, policy: NodePolicy) -> bool:
+    if not demand.choices:
+        return not group.taints
+    there = group.demand
+    return any(lands_on(choice, there.labels, there.capacity, policy) for choice in demand.choices)

@@ -1,0 +1,192 @@
+"""The same node groups in Karpenter's words: a NodePool and an EC2NodeClass each (aws-gpu spec 10)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ....fleet.demand import INSTANCE_TYPE_LABEL, ZONE_LABEL
+from ....fleet.nodes.instances import instance
+from ....fleet.objects import Object
+from ..names import KARPENTER_CAPACITY_LABEL
+from ..words import NodeImage
+from .labels import karpenter_capacity
+from .launch import Disk
+from .plan import NodeGroupPlan
+from .pools.rules import Disruption
+from .sizes import most_at_once
+from .user_data import karpenter_user_data
+
+_FAMILIES = {NodeImage.AL2023: "AL2023", NodeImage.BOTTLEROCKET: "Bottlerocket"}
+_GROUP = "karpenter.k8s.aws"
+_STEP = 10
+_WELL_KNOWN = "karpenter.k8s.aws/"
+_DEFAULT = Disruption()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What nodes are launched into.
+
+    Attributes:
+        subnets: IDs of the subnets in their zones.
+        security_groups: IDs of their security groups.
+        role: Name of their IAM role, or the promise of one.
+        tags: Tags of instances, volumes and interfaces.
+        hops: Hop limit of the instance metadata service.
+        placement_group: Name of their placement group, or the promise of one.
+    """
+
+    subnets: Sequence[Any]
+    security_groups: Sequence[Any]
+    role: Any
+    tags: Mapping[str, str]
+    hops: int = 1
+    placement_group: Any = None
+
+
+def node_pool(plan: NodeGroupPlan, disruption: Disruption = _DEFAULT) -> Object:
+    """Return the NodePool of a group, which launches nodes for Pending pods.
+
+    The first flavor of a model weighs most. Nodes that are always there are those of another pool.
+    """
+    spec = {
+        "weight": max(1, 100 - _STEP * plan.demand.rank),
+        "limits": _limits(plan),
+        "disruption": disruption.wire(),
+        "template": _template(plan),
+    }
+    return pool_object(plan.name, spec)
+
+
+def static_pool(plan: NodeGroupPlan, disruption: Disruption = _DEFAULT) -> Object:
+    """Return the NodePool of a group's nodes that are always there, whether a pod needs them or not.
+
+    A pool is one or the other for life, and a static one has neither weight nor limits but on nodes; one more node
+    than wanted lets it replace one at a time (kubernetes-sigs/karpenter v1.14.1, pkg/apis/v1/nodepool.go and
+    pkg/controllers/disruption/staticdrift.go). It needs the feature staticCapacity.
+    """
+    spec = {
+        "replicas": plan.minimum,
+        "limits": {"nodes": str(plan.minimum + 1)},
+        "disruption": disruption.wire(),
+        "template": _template(plan),
+    }
+    return pool_object(f"{plan.name}-static", spec)
+
+
+def pool_object(name: str, spec: Object) -> Object:
+    """Return a NodePool."""
+    return {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": name}, "spec": spec}
+
+
+def class_reference(name: str) -> Object:
+    """Return what a NodePool says about its EC2NodeClass."""
+    return {"group": _GROUP, "kind": "EC2NodeClass", "name": name}
+
+
+def _template(plan: NodeGroupPlan) -> Object:
+    return {
+        "metadata": {"labels": dict(plan.labels)},
+        "spec": {
+            "nodeClassRef": class_reference(plan.name),
+            "requirements": _requirements(plan),
+            "expireAfter": "Never",
+            **({"taints": [dict(taint) for taint in plan.demand.taints]} if plan.demand.taints else {}),
+        },
+    }
+
+
+def _limits(plan: NodeGroupPlan) -> dict[str, str]:
+    """Bound what the pool may cost: AWS's own quotas are larger and shared.
+
+    As much as its largest type has, on every node: Karpenter leaves out types that have more than what remains, and
+    takes as used what the largest of those that it asks for has. The number of nodes alone would not do, for it is
+    not counted within one round of launches (kubernetes-sigs/karpenter v1.14.1,
+    pkg/controllers/provisioning/scheduling/scheduler.go, filterByRemainingResources and subtractMax).
+    """
+    resource = plan.node.accelerator_resource
+    types = [plan.node, *filter(None, map(instance, plan.demand.alternatives))]
+    most = max(node.accelerators if resource else node.vcpu for node in types)
+    blocks = [block.reservation for block in plan.blocks]
+    # A setting of a type may bound its nodes further.
+    bounded = plan.reservation is not None and plan.maximum < plan.reservation.count
+    maximum = most_at_once(blocks) if blocks and not bounded else plan.maximum
+    nodes = maximum - plan.minimum
+    return {resource or "cpu": str(most * nodes), "nodes": str(nodes)}
+
+
+def _requirements(plan: NodeGroupPlan) -> list[Object]:
+    wanted = {
+        INSTANCE_TYPE_LABEL: list(plan.instance_types),
+        "kubernetes.io/arch": [plan.node.arch],
+        "kubernetes.io/os": ["linux"],
+        KARPENTER_CAPACITY_LABEL: [karpenter_capacity(plan.demand.capacity)],
+        ZONE_LABEL: list(plan.zones),
+    }
+    # A pod that selects one of Karpenter's own labels gets it only from a pool that names it.
+    asked = {key: [value] for key, value in plan.demand.labels.items() if key.startswith(_WELL_KNOWN)}
+    return among({**wanted, **asked})
+
+
+def among(wanted: Mapping[str, Sequence[str]]) -> list[Object]:
+    """Return what a node must be as requirements: one of some values, by label."""
+    return [{"key": key, "operator": "In", "values": list(values)} for key, values in sorted(wanted.items())]
+
+
+def node_class(plan: NodeGroupPlan, place: Surroundings) -> Object:
+    """Return the EC2NodeClass of a group."""
+    image = {"id": plan.ami_id} if plan.ami_id else image_alias(plan.image, plan.release)
+    return class_object(plan.name, image, plan.disk, place, kubelet={"maxPods": plan.start.pods}, **_extras(plan))
+
+
+def image_alias(image: NodeImage, release: str) -> Object:
+    """Return what selects a release of an image of AWS's."""
+    return {"alias": f"{image}@{release}"}
+
+
+def class_object(name: str, image: Object, disk: Disk, place: Surroundings, **more: Any) -> Object:  # noqa: ANN401
+    """Return an EC2NodeClass with what all nodes have: an encrypted disk, IMDSv2, tags."""
+    metadata = {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": place.hops}
+    spec: Object = {
+        "amiSelectorTerms": [image],
+        "role": place.role,
+        "subnetSelectorTerms": [{"id": subnet} for subnet in place.subnets],
+        "securityGroupSelectorTerms": [{"id": group} for group in place.security_groups],
+        "blockDeviceMappings": [_volume(disk)],
+        "metadataOptions": metadata,
+        "tags": dict(place.tags),
+        **({"placementGroupSelector": {"name": place.placement_group}} if place.placement_group is not None else {}),
+        **more,
+    }
+    return {
+        "apiVersion": "karpenter.k8s.aws/v1",
+        "kind": "EC2NodeClass",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def _extras(plan: NodeGroupPlan) -> Object:
+    """Return what only some nodes have: an image of one's own, local disks, EFA, a reservation, more to be told."""
+    spec: Object = {}
+    if plan.ami_id:
+        spec["amiFamily"] = _FAMILIES[plan.image]
+    if plan.node.local_nvme_gb:
+        spec["instanceStorePolicy"] = "RAID0"
+    if plan.interfaces:
+        spec["networkInterfaces"] = [
+            {"networkCardIndex": i.card, "deviceIndex": i.device, "interfaceType": i.type} for i in plan.interfaces
+        ]
+    if plan.reservation:
+        held = [block.reservation for block in plan.blocks] or [plan.reservation]
+        spec["capacityReservationSelectorTerms"] = [{"id": each.id} for each in held]
+    words = karpenter_user_data(plan.start, plan.image)
+    if words:
+        spec["userData"] = words
+    return spec
+
+
+def _volume(disk: Disk) -> Object:
+    ebs: Object = {"volumeSize": f"{disk.gib}Gi", "volumeType": "gp3", "encrypted": True, "deleteOnTermination": True}
+    chosen = {"throughput": disk.throughput, "iops": disk.iops, "kmsKeyID": disk.kms_key}
+    return {"deviceName": disk.device, "ebs": {**ebs, **{key: value for key, value in chosen.items() if value}}}

@@ -1,0 +1,160 @@
+"""What a node boots with: disks and network interfaces (aws-gpu spec 6 to 8).
+
+Plain data in the words of EC2's launch template and of Karpenter's EC2NodeClass, which share them.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ....fleet.nodes.instances import Instance
+from ..facts.eks import first_efa_card
+from ..words import NodeImage, Provisioner
+
+USUAL_REGION = "us-east-1"
+"""Region of an environment whose settings name none."""
+SYSTEM_TYPES = ("m7i.large",)
+"""Instance types of the nodes for the cluster's own pods where settings name none."""
+SYSTEM_DISK_GIB = 50
+"""Root disk of the nodes for the cluster's own pods."""
+BASTION_TYPE, BASTION_DISK_GIB = "t4g.nano", 8
+"""Of the instance that forwards ports."""
+OS_DISK_GIB = 80
+"""Root disk of nodes that keep images and weights on local NVMe."""
+IMAGE_THROUGHPUT = 600
+"""Of disks that hold images, in MiB/s; gp3 starts at 125. Below it, unpacking in parallel makes pulls slower
+(awslabs/amazon-eks-ami, nodeadm/doc/examples.md, "Enabling fast image pull")."""
+_FAST_PULL_CPU = 8
+"""vCPUs of a 2xlarge, from which on the same page recommends it."""
+LEAST_THROUGHPUT, LEAST_IOPS, MOST_IOPS = 125, 3000, 80_000
+"""Of gp3 (EC2 API reference, LaunchTemplateEbsBlockDeviceRequest, as of botocore 1.44)."""
+MOST_THROUGHPUT = {Provisioner.MANAGED: 1000, Provisioner.KARPENTER: 2000}
+"""EC2 takes 2000 (same page); the launch template of the AWS provider, 1000 (hashicorp/terraform-provider-aws,
+internal/service/ec2/ec2_launch_template.go)."""
+SOCI_SINCE = (1, 44)
+"""The first release of Bottlerocket that pulls images in parallel (bottlerocket-os/bottlerocket, release notes of
+v1.44.0: "Add soci-snapshotter support to kubernetes variants")."""
+_RELEASE = re.compile(r"v?(\d+)\.(\d+)\.", re.ASCII)
+_IOPS_PER_GIB, _IOPS_PER_MIB = 500, 4
+"""Most IOPS per GiB, least IOPS per MiB/s (EBS user guide, "General Purpose SSD volumes")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """What an environment says of how its nodes start.
+
+    Attributes:
+        disk_gib: Disk for images and weights on nodes without local NVMe.
+        throughput: MiB/s of every disk; None for :data:`IMAGE_THROUGHPUT` where it holds images.
+        iops: Of every disk; None for what the throughput needs.
+        kms_key: ARN of the key of the disks; empty for the account's own.
+        fast_image_pull: Whether images are pulled in parallel; None for where that helps on AL2023.
+        user_data: What else nodes are told: a NodeConfig or a script, TOML for Bottlerocket.
+    """
+
+    disk_gib: int = 200
+    throughput: int | None = None
+    iops: int | None = None
+    kms_key: str = ""
+    fast_image_pull: bool | None = None
+    user_data: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """One network interface of a node."""
+
+    card: int
+    device: int
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """One EBS volume, encrypted gp3.
+
+    Attributes:
+        throughput: In MiB/s; None for the least.
+        iops: None for the least.
+        kms_key: ARN of its key; empty for the account's own.
+    """
+
+    device: str
+    gib: int
+    throughput: int | None = None
+    iops: int | None = None
+    kms_key: str = ""
+
+
+def interfaces(node: Instance) -> tuple[Interface, ...]:
+    """Return the interfaces of a node with all the EFA it can have: one for IP, one ``efa-only`` per card.
+
+    The layout is that of the EC2 documentation: card 0 carries IP, and EFA beside it where the type allows that.
+    """
+    first = first_efa_card(node.name)
+    cards = range(first, first + node.efa_interfaces)
+    return (
+        Interface(0, 0, "interface"),
+        *(Interface(card, 1 if card == 0 else 0, "efa-only") for card in cards),
+    )
+
+
+def data_device(image: str) -> str:
+    """Return the disk for images and logs: on Bottlerocket the second, since the first holds the system alone."""
+    return "/dev/xvdb" if image == NodeImage.BOTTLEROCKET else "/dev/xvda"
+
+
+def disk(node: Instance, image: NodeImage, boot: Boot) -> Disk:
+    """Return the disk that holds images and weights, unless local NVMe does."""
+    size = min(OS_DISK_GIB, boot.disk_gib) if node.local_nvme_gb else boot.disk_gib
+    throughput = boot.throughput or (None if node.local_nvme_gb else IMAGE_THROUGHPUT)
+    needed = _IOPS_PER_MIB * (throughput or 0)
+    iops = boot.iops or (needed if needed > LEAST_IOPS else None)
+    return Disk(data_device(image), size, throughput, iops, boot.kms_key)
+
+
+def pulls_fast(
+    node: Instance, image: NodeImage, root: Disk, boot: Boot, *, own_image: bool, by_karpenter: bool = False
+) -> bool:
+    """Tell whether a node pulls and unpacks images in parallel: on disks and processors that keep up.
+
+    On AL2023 that is nodeadm's; an image of one's own may have a nodeadm without it. On Bottlerocket it is asked for
+    alone: nodes that run must not be replaced by a default. Karpenter does not put its folder on local NVMe
+    (aws/karpenter-provider-aws issue 8393), so that images would fill the small disk of such nodes.
+    """
+    if image == NodeImage.BOTTLEROCKET:
+        return bool(boot.fast_image_pull) and not (by_karpenter and node.local_nvme_gb)
+    if image != NodeImage.AL2023:
+        return False
+    if boot.fast_image_pull is not None:
+        return boot.fast_image_pull
+    keeps_up = bool(node.local_nvme_gb) or (root.throughput or LEAST_THROUGHPUT) >= IMAGE_THROUGHPUT
+    return keeps_up and node.vcpu >= _FAST_PULL_CPU and not own_image
+
+
+def _is_older(release: str, least: tuple[int, int]) -> bool:
+    """Compare a release of Bottlerocket, such as ``1.66.0-1ad6b4a4``; one without a number is the newest."""
+    found = _RELEASE.match(release)
+    return found is not None and (int(found[1]), int(found[2])) < least
+
+
+def boot_problems(
+    boot: Boot, image: NodeImage, provisioner: Provisioner, release: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Return what EC2 or the image would refuse, by setting."""
+    most = MOST_THROUGHPUT[provisioner]
+    if boot.throughput and boot.throughput > most:
+        yield "diskThroughput", f"must be at most {most} MiB/s, found {boot.throughput}"
+    iops = boot.iops or LEAST_IOPS
+    if boot.iops and (boot.throughput or 0) * _IOPS_PER_MIB > iops:
+        yield (
+            "diskIops",
+            f"must be at least {_IOPS_PER_MIB * (boot.throughput or 0)} for {boot.throughput} MiB/s, found {iops}; "
+            "leave it out for what the throughput needs",
+        )
+    if iops > min(OS_DISK_GIB, boot.disk_gib) * _IOPS_PER_GIB:
+        size = min(OS_DISK_GIB, boot.disk_gib)
+        yield "diskIops", f"must be at most {size * _IOPS_PER_GIB} on a disk of {size} GiB, found {iops}"
+    if boot.fast_image_pull and image == NodeImage.BOTTLEROCKET and _is_older(release, SOCI_SINCE):
+        least = ".".join(map(str, SOCI_SINCE))
+        yield "fastImagePull", f"requires Bottlerocket {least}, and amiRelease is {release}; remove one of the two"

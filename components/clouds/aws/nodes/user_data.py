@@ -1,0 +1,242 @@
+"""The first words to a node: nodeadm's NodeConfig and scripts on AL2023, TOML on Bottlerocket (aws-gpu spec 6)."""
+
+import base64
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ....contract.documents.reader import YamlError, documents
+from ....fleet.nodes.instances import Instance
+from ..words import NodeImage
+
+_BOUNDARY = "//"
+_EPHEMERAL = ["/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods"]
+_SOCI_FOLDER = "/var/lib/soci-snapshotter"
+"""Where images are with parallel pulls (bottlerocket-os/bottlerocket pull request 4593)."""
+_MOST_BYTES = 12 * 1024
+"""EC2 takes 16 KiB for everything; EKS and Karpenter add theirs."""
+_DECIDED: Mapping[NodeImage, tuple[tuple[str, ...], ...]] = {
+    NodeImage.AL2023: (
+        ("spec", "cluster"),
+        ("spec", "kubelet", "config", "maxPods"),
+        ("spec", "instance", "localStorage"),
+        ("spec", "featureGates", "FastImagePull"),
+    ),
+    NodeImage.BOTTLEROCKET: (
+        *(("settings", "kubernetes", key) for key in ("max-pods", "node-labels", "node-taints", "cluster-name")),
+        ("settings", "bootstrap-commands", "ephemeral-storage"),
+    ),
+}
+"""What is decided here, for the pods' sake: where it differed, they would not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterAddress:
+    """What a node with an image of one's own must be told, since EKS tells it nothing."""
+
+    name: str
+    endpoint: str
+    certificate_authority: str
+    service_cidr: str
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a node is told at its start.
+
+    Attributes:
+        pods: How many pods it takes.
+        raid: Whether its local NVMe disks become one, which holds images, weights and logs: the folders of
+            containerd, kubelet and pods are mounted there (awslabs/amazon-eks-ami, setup-local-disks).
+        neuron: Whether containers that do not run as root get Neuron devices from their plugin; Bottlerocket asks.
+        fast_image_pull: Whether images are pulled and unpacked in parallel.
+        extra: What the environment adds.
+    """
+
+    pods: int
+    raid: bool = False
+    neuron: bool = False
+    fast_image_pull: bool = False
+    extra: str = ""
+
+    @classmethod
+    def of(cls, node: Instance, pods: int, *, fast_image_pull: bool = False, extra: str = "") -> "Start":
+        """Return what a node of a type is told."""
+        return cls(pods, bool(node.local_nvme_gb), node.manufacturer == "AWS", fast_image_pull, extra)
+
+
+def user_data(start: Start, image: NodeImage, join: ClusterAddress | None = None) -> str:
+    """Return the user data of a launch template, in base64.
+
+    Args:
+        start: What the node is told.
+        image: AL2023 takes a NodeConfig, Bottlerocket TOML.
+        join: The cluster, where the image is one's own (AL2023 only).
+    """
+    text = (
+        toml(_bottlerocket(start)) if image == NodeImage.BOTTLEROCKET else _al2023(start, _node_config(start, join))
+    )
+    return base64.b64encode(text.encode()).decode()
+
+
+def karpenter_user_data(start: Start, image: NodeImage) -> str:
+    """Return the user data of an EC2NodeClass, to which Karpenter adds pods and disks; empty where there is none."""
+    if image == NodeImage.BOTTLEROCKET:
+        return toml(_merged(_extra_toml(start.extra), _merged(_neuron(start), _soci(start))))
+    gates = _config(_fast_image_pull(start)) if start.fast_image_pull else ""
+    return _al2023(start, gates) if start.extra else gates
+
+
+def user_data_problem(text: str, image: NodeImage) -> str:
+    """Say what is wrong with what an environment adds; empty if nothing is."""
+    if len(text.encode()) > _MOST_BYTES:
+        return (
+            f"must be at most {_MOST_BYTES} bytes, found {len(text.encode())}; keep scripts in the image or a bucket"
+        )
+    if f"--{_BOUNDARY}" in text.splitlines():
+        return f"must not have the line --{_BOUNDARY}, which separates its parts"
+    if image == NodeImage.AL2023 and _is_script(text):
+        return ""
+    try:
+        given = tomllib.loads(text) if image == NodeImage.BOTTLEROCKET else _parsed_yaml(text)
+    except (tomllib.TOMLDecodeError, YamlError) as error:
+        return f"is not what {image} reads: {error}"
+    if image == NodeImage.AL2023 and (not isinstance(given, dict) or given.get("kind") != "NodeConfig"):
+        return "must be a NodeConfig (apiVersion: node.eks.aws/v1alpha1) or a script that begins with #!"
+    taken = [".".join(path) for path in _DECIDED[image] if _has(given, path)]
+    return f"sets {', '.join(taken)}, which follows from other settings; remove it" if taken else ""
+
+
+def _parsed_yaml(text: str) -> Any:  # noqa: ANN401  whatever it holds
+    return next((document.value for document in documents(text)), None)
+
+
+def _has(given: Any, path: tuple[str, ...]) -> bool:  # noqa: ANN401
+    for key in path:
+        if not isinstance(given, dict) or key not in given:
+            return False
+        given = given[key]
+    return True
+
+
+def _is_script(text: str) -> bool:
+    return text.startswith("#!")
+
+
+def _node_config(start: Start, join: ClusterAddress | None) -> str:
+    lines = []
+    if join:
+        lines += [
+            "  cluster:",
+            f"    name: {join.name}",
+            f"    apiServerEndpoint: {join.endpoint}",
+            f"    certificateAuthority: {join.certificate_authority}",
+            f"    cidr: {join.service_cidr}",
+        ]
+    if start.raid:
+        lines += ["  instance:", "    localStorage:", "      strategy: RAID0"]
+    lines += ["  kubelet:", "    config:", f"      maxPods: {start.pods}"]
+    return _config([*lines, *_fast_image_pull(start)])
+
+
+def _fast_image_pull(start: Start) -> list[str]:
+    return ["  featureGates:", "    FastImagePull: true"] if start.fast_image_pull else []
+
+
+def _config(spec: Iterable[str]) -> str:
+    lines = ["apiVersion: node.eks.aws/v1alpha1", "kind: NodeConfig", "spec:", *spec]
+    return "\n".join(lines) + "\n"
+
+
+def _al2023(start: Start, config: str) -> str:
+    """Return one message of all parts. Of NodeConfigs a later one wins, and the last is ours."""
+    extra = start.extra
+    kind = "text/x-shellscript" if _is_script(extra) else "application/node.eks.aws"
+    parts = [(kind, extra)] if extra else []
+    parts += [("application/node.eks.aws", config)] if config else []
+    return (
+        "MIME-Version: 1.0\n"
+        f'Content-Type: multipart/mixed; boundary="{_BOUNDARY}"\n\n'
+        + "".join(f"--{_BOUNDARY}\nContent-Type: {kind}\n\n{text}\n" for kind, text in parts)
+        + f"--{_BOUNDARY}--\n"
+    )
+
+
+def _bottlerocket(start: Start) -> dict[str, Any]:
+    """Return the settings of a node, as tables."""
+    ours = _merged({"settings": {"kubernetes": {"max-pods": start.pods}}}, _merged(_neuron(start), _soci(start)))
+    if start.raid:
+        folders = [*_EPHEMERAL, _SOCI_FOLDER] if start.fast_image_pull else _EPHEMERAL
+        storage = {
+            "commands": [
+                ["apiclient", "ephemeral-storage", "init"],
+                ["apiclient", "ephemeral-storage", "bind", "--dirs", *folders],
+            ],
+            "mode": "always",
+            "essential": True,
+        }
+        ours = _merged(ours, {"settings": {"bootstrap-commands": {"ephemeral-storage": storage}}})
+    return _merged(_extra_toml(start.extra), ours)
+
+
+def _neuron(start: Start) -> dict[str, Any]:
+    key = "device-ownership-from-security-context"
+    return {"settings": {"kubernetes": {key: True}}} if start.neuron else {}
+
+
+def _soci(start: Start) -> dict[str, Any]:
+    """Return what has images pulled and unpacked in parallel, with Bottlerocket's own numbers of each.
+
+    Source: bottlerocket.dev, settings.container-runtime-plugins ("soci-snapshotter Parallel Pull Unpack Mode").
+    """
+    if not start.fast_image_pull:
+        return {}
+    plugin = {"soci-snapshotter": {"pull-mode": "parallel-pull-unpack"}}
+    return {"settings": {"container-runtime": {"snapshotter": "soci"}, "container-runtime-plugins": plugin}}
+
+
+def _extra_toml(text: str) -> dict[str, Any]:
+    return tomllib.loads(text)
+
+
+def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both trees as one; where they differ the second holds."""
+    both = {
+        key: _merged(first[key], value)
+        if isinstance(value, Mapping) and isinstance(first.get(key), Mapping)
+        else value
+        for key, value in second.items()
+    }
+    return {**first, **both}
+
+
+def toml(settings: Mapping[str, Any]) -> str:
+    """Write tables as TOML."""
+    return "\n".join(_tables((), settings))
+
+
+def _tables(path: tuple[str, ...], table: Mapping[str, Any]) -> Iterator[str]:
+    values = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
+    if values:
+        head = f"[{'.'.join(path)}]\n" if path else ""
+        yield head + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in values.items())
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _tables((*path, _key(key)), value)
+
+
+def _key(key: str) -> str:
+    bare = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
+    return key if bare else json.dumps(key, ensure_ascii=False)
+
+
+def _value(value: Any) -> str:  # noqa: ANN401  whatever TOML can hold
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_key(key)} = {_value(inner)}' for key, inner in value.items())}}}"
+    if isinstance(value, str | bool | int | float):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value.isoformat())

@@ -1,0 +1,25 @@
+"""What nodes and the storage of weights have to do with each other."""
+
+from collections.abc import Iterable, Iterator
+
+from ....contract.findings.ids import RuleId
+from ....contract.problems import Problem, Severity
+from ..nodes.plan import NodeGroupPlan
+
+
+def check_cache_zone(groups: Iterable[NodeGroupPlan], zone: str | None, file: str) -> Iterator[Problem]:
+    """Warn of nodes outside the zone of a file system: what they read crosses zones.
+
+    It works, but AWS bills the traffic in both directions and it takes longer (FSx for Lustre user guide, "Accessing
+    file systems"; EC2 pricing, "Data transfer within the same AWS Region").
+    """
+    apart = {group.name: [each for each in group.zones if each != zone] for group in groups} if zone else {}
+    names = [f"{name} ({', '.join(zones)})" for name, zones in apart.items() if zones]
+    if names:
+        reason = (
+            f"{zone}, but nodes may be elsewhere: {', '.join(names)}; what they read from the file system crosses "
+            f"zones, which is billed and slower. Set zones: [{zone}] for them"
+        )
+        yield Problem(
+            file, 0, "", "", "modelCache.fsx.zone", reason, Severity.WARNING, rule=RuleId.STORAGE_CROSS_ZONE
+        )

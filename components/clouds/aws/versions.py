@@ -1,0 +1,126 @@
+"""Is the Kubernetes version of a cluster one that AWS supports, and what happens when that ends? (aws-gpu spec 5).
+
+What EKS does is in its user guide, "View current cluster upgrade policy", "Understand the Kubernetes version
+lifecycle on EKS" and "Roll back a cluster to a previous Kubernetes version". With the policy ``STANDARD`` it upgrades
+the control plane at the end of standard support to the next version that is in standard support, so that extended
+support is never paid for. With ``EXTENDED`` the cluster keeps its version, costs more per hour from that day, and is
+upgraded a year later. Add-ons and nodes stay what they are each time. The policy can be changed only while the
+version is in standard support. A version can go down by one minor version within seven days of an upgrade, and never
+otherwise.
+"""
+
+import datetime
+from collections.abc import Iterator
+
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Problem, Severity
+from .facts.eks import EksVersion, versions
+from .words import Support
+
+USUAL_VERSION = "1.35"
+"""Version of a cluster whose settings name none."""
+NOTICE = datetime.timedelta(days=60)
+"""So long before support ends there is time to move (aws-gpu spec 18, A10)."""
+
+
+def check_version(
+    version: str, today: datetime.date, file: str, key: str, support: Support | None = Support.STANDARD
+) -> Iterator[Problem]:
+    """Report a version that EKS does not have, or whose support has ended or ends within ``NOTICE``.
+
+    A cluster that exists keeps running whatever is known here of its version, so that it gets warnings alone.
+
+    Args:
+        version: The version, such as ``1.35``.
+        today: The day to hold the dates against.
+        file: Where the version stands, for the message.
+        key: Under which key it stands there.
+        support: The cluster's upgrade policy; None for a cluster that exists, whose policy is not known.
+    """
+    known = versions().get(version)
+    supported = ", ".join(name for name, facts in versions().items() if not _over(facts.extended_until, today))
+    if known is None:
+        if support is not None:
+            reason = f"unknown EKS version {version!r}; supported versions: {supported}"
+            yield Problem(file, 0, "", "", key, reason, rule=RuleId.SETTINGS)
+    elif _over(known.extended_until, today) and support is not None:
+        reason = (
+            f"EKS {version} has been out of support since {known.extended_until}; supported versions: {supported}"
+        )
+        yield Problem(file, 0, "", "", key, reason, rule=RuleId.SETTINGS)
+    elif known.standard_until and _over(known.standard_until - NOTICE, today):
+        rule, reason = _ending(known, known.standard_until, today, support)
+        yield Problem(file, 0, "", "", key, reason, Severity.WARNING, rule=rule)
+
+
+def is_extended(version: str, today: datetime.date, support: Support) -> bool:
+    """Tell whether a cluster is in extended support, which is paid for.
+
+    Never with the policy ``STANDARD``: EKS has upgraded the cluster.
+    """
+    known = versions().get(version)
+    return support == Support.EXTENDED and known is not None and _over(known.standard_until, today)
+
+
+def extended_soon(version: str, today: datetime.date, support: Support) -> datetime.date | None:
+    """Return the day from which extended support is paid for, if that is within ``NOTICE``."""
+    known = versions().get(version)
+    until = known.standard_until if known and support == Support.EXTENDED else None
+    return until if until and not _over(until, today) and _over(until - NOTICE, today) else None
+
+
+def upgraded_to(version: str, today: datetime.date) -> str:
+    """Return the version that EKS has upgraded a cluster with the policy ``STANDARD`` to by a day.
+
+    That is the first one from ``version`` on that is in standard support; empty if none is known. Somebody may have
+    upgraded the cluster further.
+    """
+    names = list(versions())
+    later = names[names.index(version) :] if version in names else []
+    return next((name for name in later if not _over(versions()[name].standard_until, today)), "")
+
+
+def _over(day: datetime.date | None, today: datetime.date) -> bool:
+    return day is not None and day <= today
+
+
+def _ending(
+    known: EksVersion, until: datetime.date, today: datetime.date, support: Support | None
+) -> tuple[RuleId, str]:
+    """Return the rule and the words for a version whose standard support has ended or soon ends."""
+    version, extended, is_over = known.version, known.extended_until, _over(until, today)
+    ended = f"standard support for EKS {version} {'ended' if is_over else 'ends'} on {until}"
+    if support is None and _over(extended, today):
+        return RuleId.RELEASE_BEHIND, (
+            f"{ended}, extended support on {extended}: EKS upgrades such clusters by itself, so that the cluster may "
+            "have a later version; name that one"
+        )
+    if support is None:
+        return RuleId.RELEASE_SUPPORT_ENDING, (
+            f"{ended}; the upgrade policy of an existing cluster is not known here: with STANDARD EKS upgrades it "
+            "by itself then, with EXTENDED its control plane costs more per hour from then on, until EKS upgrades it "
+            f"on {extended}; `aws eks describe-cluster --name <cluster> --query cluster.upgradePolicy.supportType` "
+            "shows it"
+        )
+    if support == Support.EXTENDED:
+        costs = "has cost more per hour since then" if is_over else "then costs more per hour"
+        return RuleId.RELEASE_SUPPORT_ENDING, (
+            f"{ended}; with support: {support} its control plane {costs}, until extended support ends on {extended} "
+            "and EKS upgrades it by itself; upgrade one minor version at a time"
+        )
+    later = upgraded_to(version, max(until, today))
+    to_later = f" to {later}" if later else ""
+    if not is_over:
+        return RuleId.RELEASE_SUPPORT_ENDING, (
+            f"{ended}; with support: {support} EKS then upgrades the control plane by itself{to_later}, at no higher "
+            "price and without its add-ons and nodes; before that day "
+            f"{f'name {later} here' if later else 'upgrade'}, or set support: {Support.EXTENDED} to stay, which then "
+            "costs more per hour"
+        )
+    return RuleId.RELEASE_BEHIND, (
+        f"{ended}; with support: {support} EKS has upgraded a cluster of this version by itself{to_later}, and what "
+        f"is named here is behind it: after a refresh, an update asks EKS for {version} again, which it refuses or, "
+        "within 7 days of the upgrade, does; look at `aws eks describe-cluster --name <cluster> --query "
+        "cluster.version`, run `pulumi refresh`, and name the version that it shows"
+        f"{f'; for a new cluster, {later} or later' if later else ''}"
+    )

@@ -1,0 +1,56 @@
+"""What each rule means: read once, and only by what speaks about rules."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ..problems import Severity
+from ..tables import table
+from .ids import FINAL, RuleId
+
+DOCUMENT = "docs/findings.md"
+"""Where the documentation has a section for each rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInfo:
+    """What a rule means.
+
+    Attributes:
+        title: What was found, in a few words.
+        severity: How bad a finding is at its worst.
+        help: What it means, and what to do.
+    """
+
+    id: RuleId
+    title: str
+    severity: Severity
+    help: str
+
+    @property
+    def may_be_ignored(self) -> bool:
+        """Whether an annotation or a setting may ignore findings of it."""
+        return self.id not in FINAL
+
+    @property
+    def anchor(self) -> str:
+        """The section of the documentation: its heading is the id."""
+        return f"{DOCUMENT}#{self.id}"
+
+
+@functools.cache
+def rules() -> Mapping[RuleId, RuleInfo]:
+    """Return every rule, in the order of the registry."""
+    rows = table(__package__, "registry.yaml")
+    return MappingProxyType(
+        {
+            RuleId(name): RuleInfo(RuleId(name), row["title"], Severity(row["severity"]), row["help"])
+            for name, row in rows.items()
+        }
+    )
+
+
+def rule(id_: RuleId) -> RuleInfo:
+    """Return what a rule means."""
+    return rules()[id_]

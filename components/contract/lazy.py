@@ -1,0 +1,24 @@
+"""Names that a package offers and imports where they are used first: who wants none of them does not load Pulumi."""
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def offered(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package.
+
+    Args:
+        package: The package.
+        homes: The module of each name, relative to the package as in an import, without the first dot:
+            ``charts`` is a module in it, ``..charts`` one of its grandparent. The arguments of a component,
+            ``<name>Args``, are where it is itself.
+    """
+
+    def find(name: str) -> Any:  # noqa: ANN401  a class
+        home = homes.get(name) or homes.get(name.removesuffix("Args"))
+        if home is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f".{home}", package), name)
+
+    return find

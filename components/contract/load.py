@@ -1,0 +1,355 @@
+"""Reads manifests: files or folders of YAML in, checked resources and every problem out."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from .base import Json
+from .checking import check, without_faults
+from .collection import paused_collection
+from .documents.files import files, text_of
+from .documents.reader import Document, YamlError, documents
+from .documents.source import Place, Source
+from .findings.annotations import reason_to_ignore
+from .findings.ids import RuleId
+from .kinds import Kind, Kinds
+from .meta import Resource
+from .problems import Owner, Problem, Severity, field_path
+from .texts.secrets import masked_text, secret_texts
+
+_MOST_BREAKS = 20
+"""Documents of one file that are no YAML before the rest of it is left unread."""
+_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_NO_BREAK = re.compile("[^\n\r\x85\u2028\u2029]")
+"""What ends a line in YAML 1.1, and all other characters."""
+_SEPARATOR = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_KIND = re.compile(r"^kind:\s*['\"]?([A-Za-z]{1,63})", re.MULTILINE)
+_NAME = re.compile(
+    r"^metadata:\s*\{?(?:[^\n]*\n[ \t]+|[^\n]*,\s*|\s*)?name:\s*['\"]?([-a-z0-9.]{1,253})", re.MULTILINE
+)
+_KUSTOMIZE = ("kustomization.yaml", "kustomization.yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A resource, its kind and where it came from."""
+
+    resource: Resource
+    kind: Kind
+    file: str
+    line: int
+    place: Place | None = field(default=None, repr=False, compare=False)
+    _secrets: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, resource: Resource, kind: Kind) -> "Loaded":
+        """Wrap a resource that a program made."""
+        return cls(resource, kind, "<program>", 0)
+
+    @property
+    def name(self) -> str:
+        """Name of the resource."""
+        return self.resource.metadata.name
+
+    @property
+    def title(self) -> str:
+        """``Kind/name``, as messages name it."""
+        return f"{self.resource.kind}/{self.name}"
+
+    @property
+    def owner(self) -> Owner:
+        """By which its problems are known."""
+        metadata = self.resource.metadata
+        return Owner(self.file, self.resource.kind, metadata.name, metadata.namespace or "")
+
+    @property
+    def where(self) -> str:
+        """The resource and its place, for messages about another one."""
+        return f"{self.title} in {self.file}:{self.line}" if self.line else f"{self.title} in {self.file}"
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Secrets that are written in it in clear; no message shows them."""
+        if not self._secrets:
+            self._secrets.append(secret_texts(self.resource.wire()))
+        return self._secrets[0]
+
+    def problem(
+        self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+    ) -> Problem:
+        """Return a problem of this resource, at the line of the field."""
+        reason = masked_text(reason, self.secrets)
+        line = self.place.line(path) if self.place else self.line
+        metadata = self.resource.metadata
+        ignored = masked_text(reason_to_ignore(metadata.annotations, rule), self.secrets)
+        title = self.resource.kind, metadata.name
+        return Problem(self.file, line, *title, path, reason, severity, rule, metadata.namespace or "", ignored)
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """An object of an API that is none of ours, as it is written. Whether it may be here is not said here."""
+
+    value: dict[str, Any]
+    file: str
+    line: int
+    place: Place | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def title(self) -> str:
+        """``apiVersion/Kind``."""
+        return f"{self.value['apiVersion']}/{self.value['kind']}"
+
+    def problem(
+        self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+    ) -> Problem:
+        """Return a problem of this object, at the line of the field."""
+        line = self.place.line(path) if self.place else self.line
+        return Problem(self.file, line, *_identity(self.value), path, reason, severity, rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifests:
+    """What was read.
+
+    Attributes:
+        others: Objects of APIs that are none of ours.
+        count: How many objects there were, whatever became of them.
+        files: How many files were read.
+        partial: Resources without their wrong fields, of which each is among the problems. They show what else is
+            wrong with a resource; nothing may be made of them.
+    """
+
+    resources: tuple[Loaded, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    others: tuple[Other, ...] = ()
+    count: int = 0
+    files: int = 0
+    partial: tuple[Loaded, ...] = ()
+
+    @classmethod
+    def joined(cls, parts: Iterable["Manifests"]) -> "Manifests":
+        """Return what several readings found together."""
+        each = list(parts)
+        return cls(
+            tuple(resource for part in each for resource in part.resources),
+            tuple(sorted((problem for part in each for problem in part.problems), key=lambda p: p.place)),
+            tuple(other for part in each for other in part.others),
+            sum(part.count for part in each),
+            sum(part.files for part in each),
+            tuple(resource for part in each for resource in part.partial),
+        )
+
+
+def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
+    """Read files, and folders with everything below them, in order; each file once.
+
+    Never raises for what it finds: an absent file, bad YAML or a wrong field is a problem.
+    """
+    reader = _ManifestReader(kinds)
+    with paused_collection():
+        for file in files(paths, reader.problems):
+            text = text_of(file.read_bytes, file, reader.problems)
+            if text is not None:
+                reader.read(text, str(file))
+    return reader.found(sort=True)
+
+
+def load_stream(stream: BinaryIO, kinds: Kinds, file: str) -> Manifests:
+    """Read manifests from an open file, such as the standard input."""
+    reader = _ManifestReader(kinds)
+    with paused_collection():
+        text = text_of(stream.read, file, reader.problems)
+        if text is not None:
+            reader.read(text, file)
+    return reader.found(sort=True)
+
+
+def parse(text: str, kinds: Kinds, file: str = "<text>") -> Manifests:
+    """Read manifests from text."""
+    reader = _ManifestReader(kinds)
+    with paused_collection():
+        reader.read(text, file)
+    return reader.found()
+
+
+def objects(values: Iterable[Json], kinds: Kinds, file: str = "<program>") -> Manifests:
+    """Take manifests that a program has as data, each an object in wire form."""
+    reader = _ManifestReader(kinds)
+    for value in values:
+        reader.take(value, file)
+    return reader.found()
+
+
+class _ManifestReader:
+    """Collects resources and problems, whatever the text."""
+
+    def __init__(self, kinds: Kinds) -> None:
+        self.kinds = kinds
+        self.resources: list[Loaded] = []
+        self.problems: list[Problem] = []
+        self.others: list[Other] = []
+        self.partial: list[Loaded] = []
+        self._count = 0
+        self._files = 0
+
+    def found(self, *, sort: bool = False) -> Manifests:
+        """Return what was collected."""
+        problems = sorted(self.problems, key=lambda p: p.place) if sort else self.problems
+        return Manifests(
+            tuple(self.resources), tuple(problems), tuple(self.others), self._count, self._files, tuple(self.partial)
+        )
+
+    def read(self, text: str, file: str) -> None:
+        """Read the documents of a file."""
+        self._files += 1
+        source = Source(file, text)
+        start = 0
+        for _ in range(_MOST_BREAKS):
+            try:
+                # What was read before is blank, so that places stay what they are.
+                for document in documents(_NO_BREAK.sub(" ", text[:start]) + text[start:]):
+                    if document.value is not None:
+                        source.hold(document)
+                        self._document(document, source)
+                break
+            except YamlError as error:
+                # An unclosed text or list ends at a separator, which begins the next document.
+                separators = list(_separators(text))
+                further = next((at for at, line in separators if at > start and line >= error.line), None)
+                inside = (at for at, line in separators if line <= error.line and at != further)
+                kind, name = _guessed(text[max(inside, default=start) : further])
+                self.problems.append(Problem(file, error.line, kind, name, "", error.reason))
+                if further is None:
+                    break
+                start = further
+        source.release()
+
+    def take(self, value: Json, file: str) -> None:
+        """Take one object that has no text."""
+        self._object(value, 0, None, file)
+
+    def _document(self, document: Document, source: Source) -> None:
+        value = document.value
+        place = Place(source, document.span)
+        kind, name = _identity(value)
+        self.problems += [
+            Problem(source.file, line, kind, name, "", f"key {key!r} appears twice in the same map; remove one")
+            for line, key in document.duplicates
+        ]
+        if isinstance(value, dict):
+            title = value.get("apiVersion"), value.get("kind")
+            if document.duplicates and self.kinds.find(*title) is None:
+                self._count += 1
+                return
+            of_kind = self.kinds.of_list(*title)
+            if of_kind or title == ("v1", "List"):
+                self._list(value, document, place, of_kind)
+                return
+        self._object(value, document.span.line, place, source.file, document)
+
+    def _list(self, value: dict[str, Any], document: Document, place: Place, kind: Kind | None) -> None:
+        """Read a list of objects, all of one kind if it is that kind's own list."""
+        items, file, name = value.get("items"), place.source.file, str(value["kind"])
+
+        def problem(path: str, reason: str) -> None:
+            self.problems.append(Problem(file, place.line(path), name, "", path, reason))
+
+        for key in value:
+            if key not in ("apiVersion", "kind", "metadata", "items"):
+                problem(str(key), "unknown field; a list has metadata and items")
+        if not isinstance(items, list):
+            problem("items", "must be a list of objects; list them under items, or put each into its own document")
+            return
+        for index, item in enumerate(items):
+            inner = Place(place.source, document.span, ("items", index))
+            if kind and isinstance(item, dict):  # whose items an API server may leave untyped
+                item = {"apiVersion": kind.api_version, "kind": kind.kind, **item}
+                if item["kind"] != kind.kind or item["apiVersion"] != kind.api_version:
+                    problem(f"items[{index}]", f"must be of kind {kind.kind}; put others into a List of v1")
+                    continue
+            self._object(item, inner.line(""), inner, file, document)
+
+    def _object(
+        self, value: Json, line: int, place: Place | None, file: str, document: Document | None = None
+    ) -> None:
+        self._count += 1
+        if not isinstance(value, dict):
+            reason = "must be a map with apiVersion, kind, metadata and spec"
+            self.problems.append(Problem(file, line, "", "", "", reason))
+            return
+
+        secrets: list[frozenset[str]] = []
+
+        def problem(path: str, reason: str) -> None:
+            at = place.line(path) if place else line
+            secrets[:] = secrets or [secret_texts(value)]
+            self.problems.append(Problem(file, at, *_identity(value), path, masked_text(reason, secrets[0])))
+
+        kind = self.kinds.find(value.get("apiVersion"), value.get("kind"))
+        if kind is None:
+            wrong = _wrong_kind(value.get("apiVersion"), value.get("kind"), self.kinds, Path(file).name)
+            if wrong:
+                problem(*wrong)
+            else:
+                self.others.append(Other(value, file, line, place))
+            return
+        odd = document is None or document.odd
+        resource, found = check(value, kind, odd=odd)
+        if resource is None:
+            part, more = without_faults(value, kind, found, odd=odd)
+            found += more
+            if part is not None:
+                self.partial.append(Loaded(part, kind, file, line, place))
+        elif document is not None and document.duplicates:
+            # Of a key that appears twice the last value was read, which may not be the one that is meant.
+            self.partial.append(Loaded(resource, kind, file, line, place))
+        else:
+            loaded = Loaded(resource, kind, file, line, place)
+            self.resources.append(loaded)
+            if resource.metadata.namespace and not kind.namespaced:
+                reason = f"has no effect: {kind.kind} is cluster-scoped; remove it"
+                self.problems.append(
+                    loaded.problem("metadata.namespace", reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
+                )
+        for parts, reason in found:
+            problem(field_path(parts), reason)
+
+
+def _separators(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where documents begin, and on which line."""
+    line, before = 1, 0
+    for found in _SEPARATOR.finditer(text):
+        line += len(_BREAK.findall(text, before, found.start()))
+        before = found.start()
+        yield before, line
+
+
+def _guessed(text: str) -> tuple[str, str]:
+    """Return kind and name of a document that is no YAML, so that references to it are not called wrong."""
+    kind, name = _KIND.search(text), _NAME.search(text)
+    return (kind[1], name[1]) if kind and name else ("", "")
+
+
+def _wrong_kind(api_version: object, kind: object, kinds: Kinds, file: str) -> tuple[str, str] | None:
+    """Return what is wrong with the type of an object; None if it is of another API."""
+    titles = ", ".join(kinds.titles)
+    if not api_version and file in _KUSTOMIZE:
+        return "", "is a list of manifests for kustomize, no manifest; pass the files that it lists instead"
+    if not isinstance(api_version, str) or not api_version:
+        return "apiVersion", f"is required, found {api_version!r}; use one of {titles}"
+    if not isinstance(kind, str) or not kind:
+        return "kind", f"is required, found {kind!r}; use one of {titles}"
+    return kinds.misspelt(api_version, kind)
+
+
+def _identity(value: Json) -> tuple[str, str]:
+    """Return kind and name for a message, whatever the value is."""
+    if not isinstance(value, dict):
+        return "", ""
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    kind = value.get("kind")
+    return kind if isinstance(kind, str) else "", name if isinstance(name, str) else "?"

@@ -1,0 +1,176 @@
+"""What is wrong with a manifest, and where: the one way every check of the project reports."""
+
+import difflib
+import enum
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+from .findings.ids import RuleId
+from .texts.printable import printable
+from .texts.secrets import masked_text
+
+
+class Severity(enum.StrEnum):
+    """What a problem does to the resource that has it."""
+
+    ERROR = "error"
+    """It must not be used."""
+    WARNING = "warning"
+    """It works, but hardly as meant."""
+    NOTE = "note"
+    """Nothing is wrong: it says what was decided, and why."""
+
+
+class Owner(NamedTuple):
+    """What problems are of: a resource, as it is written; without a kind, the settings of a file."""
+
+    file: str
+    kind: str
+    name: str
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One defect of one object; line 0 where the file has none to show."""
+
+    file: str
+    line: int
+    kind: str
+    name: str
+    path: str
+    reason: str
+    severity: Severity = Severity.ERROR
+    rule: RuleId = RuleId.CONTRACT
+    namespace: str = ""
+    """As it is written; empty where none is."""
+    ignored: str = ""
+    """Why it is ignored; empty where it counts."""
+
+    def __post_init__(self) -> None:
+        """Keep secrets and what would forge a line out of the reasons: they quote what others wrote."""
+        object.__setattr__(self, "reason", _clean(self.reason))
+        if self.ignored:
+            object.__setattr__(self, "ignored", _clean(self.ignored))
+
+    def __str__(self) -> str:
+        subject = f"{self.kind}/{self.name}: " if self.kind else ""
+        field = f"{self.path}: " if self.path else ""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        # The id by which a rule is looked up and ignored; of some there is nothing to look up, or to ignore.
+        rule = "" if self.rule in _PLAIN else f" [{self.rule}]"
+        return _clean(f"{place}: {subject}{field}") + self.reason + rule
+
+    def as_dict(self) -> dict[str, str | int]:
+        """Return the problem as plain JSON."""
+        return {key: _clean(value) if isinstance(value, str) else value for key, value in asdict(self).items()}
+
+    @property
+    def owner(self) -> "Owner":
+        """What it is of."""
+        return Owner(self.file, self.kind, self.name, self.namespace)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it forbids the use of what it is about."""
+        return self.severity == Severity.ERROR and not self.ignored
+
+    @property
+    def place(self) -> tuple[str, int, str, str]:
+        """Sort key: by file, then line, then field."""
+        return (self.file, self.line, self.path, self.reason)
+
+
+_PLAIN = (RuleId.CONTRACT, RuleId.SETTINGS)
+"""Rules that say nothing beyond the reason, and that nobody can ignore."""
+
+
+def _clean(text: str) -> str:
+    return printable(masked_text(text))
+
+
+class InvalidManifests(Exception):  # noqa: N818 - named for what it says, not for being an error
+    """Manifests that must not be used; the text has one line per problem."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+def errors(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Return the problems that forbid the use of a manifest."""
+    return tuple(p for p in problems if p.is_error)
+
+
+def first_causes(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield each problem once, without the warnings about a field that has an error.
+
+    A warning says what to write beside a value that works. Beside one that must change first, that advice is wrong as
+    often as not: how to use two GPUs, where the node has one.
+    """
+    distinct = dict.fromkeys(problems)
+    # An error that is ignored is a cause all the same: it must not bring up what it stood for.
+    wrong = {_field(problem) for problem in distinct if problem.severity is Severity.ERROR}
+    return (each for each in distinct if each.severity is Severity.ERROR or _field(each) not in wrong)
+
+
+def _field(problem: Problem) -> tuple[str, int, str, str, str, str] | Problem:
+    """Return what identifies the field of a problem; a resource as a whole is no field."""
+    if problem.path in _WHOLE:
+        return problem
+    return problem.file, problem.line, problem.kind, problem.namespace, problem.name, problem.path
+
+
+_WHOLE = ("", "spec")
+_STEP = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a hint that ends a message about an unknown word, or nothing."""
+    lowered = {k.lower(): k for k in known}
+    close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
+    return f"; did you mean {lowered[close[0]]!r}?" if close else ""
+
+
+MOST_HINTS = 50
+"""Looking for a near name takes longer than all the rest; whoever has so many unknown words knows by then."""
+
+
+class Hints:
+    """Looks for near names while it is cheap."""
+
+    def __init__(self) -> None:
+        self._left = MOST_HINTS
+
+    def did_you_mean(self, word: str, known: Iterable[str]) -> str:
+        """Return a hint that ends a message about an unknown word, or nothing."""
+        self._left -= 1
+        return did_you_mean(word, known) if self._left >= 0 else ""
+
+
+def field_path(parts: Iterable[str | int]) -> str:
+    """Write a path as Kubernetes does: ``spec.envs[0].name``, ``limits[nvidia.com/gpu]``."""
+    text = ""
+    for part in parts:
+        if isinstance(part, int) or not _plain(part):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def path_parts(path: str) -> list[str | int]:
+    """Read a path written by :func:`field_path`."""
+    parts: list[str | int] = []
+    for bracketed, plain in _STEP.findall(path):
+        if plain:
+            parts.append(plain)
+        else:
+            parts.append(int(bracketed) if bracketed.isdecimal() else bracketed)
+    return parts
+
+
+def _plain(part: str) -> bool:
+    return part.replace("_", "a").isalnum()

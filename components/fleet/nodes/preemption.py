@@ -1,0 +1,349 @@
+"""Models that evict others: priorities that differ among pods that may be on the same nodes.
+
+kube-scheduler preempts before a node autoscaler sees a pending pod: if no node has room, it evicts pods of
+lower priority from a node where that makes room (Kubernetes, "Pod Priority and Preemption"; kubernetes/kubernetes
+pkg/scheduler/framework/preemption). Any pod of a node may be evicted, whichever scheduler placed it.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Problem, Severity
+from ..objects import Object
+from ..origins import Argument, Origin, Reporter
+from ..rendered import Fleet, Rendered
+from ..workloads import Workload
+from .unserved import NodeKind, admitted, pods_of
+
+PRIORITY_CLASS = "PriorityClass"
+_SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+"""Classes of every cluster (kubernetes/kubernetes pkg/apis/scheduling/types.go and helpers.go)."""
+_NEVER = "Never"
+_USUAL_SCHEDULER = "default-scheduler"
+_NO_PREEMPTION = ("volcano",)
+"""Schedulers that do not preempt with their default configuration: Volcano's actions do not include ``preempt``
+(volcano-sh/volcano, installer/helm/chart/volcano/config/volcano-scheduler.conf)."""
+_SHOWN = 3
+"""Models and kinds of nodes that a message names."""
+_UNNAMED = "nodes that no manifest names"
+_SETTING = "hardening.priority"
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The PriorityClasses of a cluster, as far as they are known.
+
+    Attributes:
+        values: Priority by the name of the class.
+        never: Classes whose pods do not preempt others.
+        usual: The class of pods that name none; empty without one.
+    """
+
+    values: Mapping[str, int]
+    never: frozenset[str]
+    usual: str = ""
+
+    @classmethod
+    def of(cls, objects: Iterable[Object]) -> "Classes":
+        """Return the classes among objects, and those of every cluster."""
+        found = [body for body in objects if body["kind"] == PRIORITY_CLASS]
+        values = {str(body["metadata"]["name"]): int(body.get("value") or 0) for body in found}
+        never = frozenset(str(b["metadata"]["name"]) for b in found if b.get("preemptionPolicy") == _NEVER)
+        usual = [str(body["metadata"]["name"]) for body in found if body.get("globalDefault")]
+        # Of several the lowest counts (kubernetes/kubernetes plugin/pkg/admission/priority/admission.go).
+        return cls({**values, **_SYSTEM}, never, min(usual, key=lambda name: (values[name], name), default=""))
+
+    def value(self, name: str) -> int | None:
+        """Return the priority of pods that name a class, or none; None where it is not known."""
+        return self.values.get(name or self.usual) if name or self.usual else 0
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultClass:
+    """The environment's default PriorityClass, for pods that set none.
+
+    Attributes:
+        path: The setting that defines it.
+        file: The file of that setting.
+    """
+
+    name: str
+    path: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """Equal pods of a resource, with their priority.
+
+    Attributes:
+        klass: The class that they name; empty for none.
+        value: Their priority; None where it is not known.
+        is_default: Whether the class is the environment's.
+        is_written: Whether the resource sets a priority, even if it is its family's default.
+        is_stated: Whether it sets one that differs from its family's default.
+        is_raised: Whether it sets one above that default.
+        places: Kinds of nodes that take them.
+    """
+
+    item: Rendered
+    workload: Workload
+    klass: str
+    value: int | None
+    preempts: bool
+    scheduler: str
+    is_default: bool
+    is_written: bool
+    is_stated: bool
+    is_raised: bool
+    places: frozenset[int]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.item.title, self.item.namespace
+
+    @property
+    def field(self) -> Reporter:
+        known = self.workload.priority
+        return known.stated_at if known else Origin(self.item.source, "spec")
+
+
+@dataclass(frozen=True, slots=True)
+class _Victims:
+    """The resources that pods of a priority may evict.
+
+    Attributes:
+        lowest: The lowest priority of each resource.
+        unstated: Resources that do not set that priority explicitly.
+        places: Kinds of nodes where that may happen.
+        shown: The first of them, as shown in messages.
+    """
+
+    lowest: Mapping[tuple[str, str], int]
+    unstated: frozenset[tuple[str, str]]
+    places: frozenset[int]
+    shown: str
+
+    @classmethod
+    def of(cls, ranked: Iterable["_Ranked"], places: frozenset[int], value: int) -> "_Victims":
+        """Collect the resources of lower priority that share some places."""
+        lowest: dict[tuple[str, str], int] = {}
+        shared, unstated = set[int](), set[tuple[str, str]]()
+        for each in ranked:
+            common = each.places & places
+            if each.value is None or each.value >= value or not common:
+                continue
+            lowest[each.key] = min(each.value, lowest.get(each.key, each.value))
+            shared |= common
+            if not each.is_stated:
+                unstated.add(each.key)
+        return cls(lowest, frozenset(unstated), frozenset(shared), _shown(lowest))
+
+    @classmethod
+    def together(cls, parts: Iterable["_Victims"]) -> "_Victims":
+        """Merge several results."""
+        lowest: dict[tuple[str, str], int] = {}
+        places, unstated = frozenset[int](), frozenset[tuple[str, str]]()
+        for part in parts:
+            for key, value in part.lowest.items():
+                lowest[key] = min(value, lowest.get(key, value))
+            places, unstated = places | part.places, unstated | part.unstated
+        return cls(lowest, unstated, places, _shown(lowest))
+
+
+def _shown(lowest: Mapping[tuple[str, str], int]) -> str:
+    return _first_of([f"{title} ({value})" for (title, _), value in sorted(lowest.items())])
+
+
+class _Others:
+    """Compares pods with those of other resources; results are cached for pods with equal places and priority."""
+
+    def __init__(self, ranked: Sequence[_Ranked]) -> None:
+        self._ranked = ranked
+        self._victims: dict[tuple[frozenset[int], int], _Victims] = {}
+        self._unknown: dict[tuple[frozenset[int], str], str] = {}
+        kinds: dict[tuple[str, str], set[tuple[int | None, str]]] = {}
+        for each in ranked:
+            kinds.setdefault(each.key, set()).add((each.value, each.klass))
+        self._uneven = {key for key, found in kinds.items() if len(found) > 1}
+        """Resources whose own pods differ: they must not be compared with themselves."""
+
+    def victims(self, pod: _Ranked) -> _Victims:
+        """Return the resources that pods of a known priority may evict."""
+        value = pod.value or 0
+        if pod.key in self._uneven:
+            return _Victims.of((each for each in self._ranked if each.key != pod.key), pod.places, value)
+        alike = (pod.places, value)
+        if alike not in self._victims:
+            self._victims[alike] = _Victims.of(self._ranked, *alike)
+        return self._victims[alike]
+
+    def unknown(self, pod: _Ranked) -> str:
+        """Return why the priority of pods cannot be compared; empty if there is nothing to compare it with."""
+        if pod.key in self._uneven:
+            return _unknown(pod, [each for each in self._ranked if each.key != pod.key])
+        alike = (pod.places, pod.klass)
+        if alike not in self._unknown:
+            self._unknown[alike] = _unknown(pod, self._ranked)
+        return self._unknown[alike]
+
+
+def preemptions(
+    fleet: Fleet,
+    kinds: Sequence[NodeKind],
+    classes: Iterable[Object],
+    *,
+    knows_nodes: bool,
+    tolerates_devices: bool = False,
+    default: DefaultClass | None = None,
+) -> Iterator[Problem]:
+    """Yield the resources whose pods may evict those of others, and those for which this is unknown.
+
+    A warning where the priority is a family's default, which other families do not have. A note where the resource
+    states a higher priority, or the others state a lower one.
+
+    Args:
+        fleet: What is rendered.
+        kinds: Every kind of node that is known.
+        classes: What is created; the PriorityClasses among it count.
+        knows_nodes: Whether there are no other nodes.
+        tolerates_devices: Whether the API server lets pods tolerate the taints of the devices that they request.
+        default: The class that the environment gives pods; None where it gives none.
+    """
+    families = (workload.priority.known for _, workload in fleet.workloads if workload.priority)
+    known = Classes.of([*classes, *(body for body in families if body)])
+    usual = default.name if default else ""
+    ranked = list(_ranked(fleet, kinds, known, usual, knows_nodes=knows_nodes, tolerates_devices=tolerates_devices))
+    if len({(each.value, each.klass if each.value is None else "") for each in ranked}) < 2:
+        return
+    names = [kind.name for kind in kinds]
+    by_item: dict[tuple[str, str], list[_Ranked]] = {}
+    for each in ranked:
+        by_item.setdefault(each.key, []).append(each)
+    others = _Others(ranked)
+    is_reported = False
+    for pods in by_item.values():
+        evicting: list[tuple[_Ranked, _Victims]] = []
+        for each in pods:
+            if each.value is None:
+                # A class of the environment's is reported once, at its setting.
+                if not (each.is_default and is_reported) and (reason := others.unknown(each)):
+                    is_reported = is_reported or each.is_default
+                    field = Argument(default.file, default.path) if each.is_default and default else each.field
+                    yield field.problem(reason, Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
+                continue
+            victims = others.victims(each)
+            if not each.preempts or not victims.lowest:
+                continue
+            if each.scheduler != _USUAL_SCHEDULER:
+                yield each.field.problem(_scheduled(each), Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
+            else:
+                evicting.append((each, victims))
+        if evicting:
+            # Pods of the highest priority may evict all that the others may; only their places can differ.
+            leading = max((each for each, _ in evicting), key=lambda each: each.value or 0)
+            victims = evicting[0][1] if len(evicting) == 1 else _Victims.together([each for _, each in evicting])
+            shown = [names[place] if place < len(names) else _UNNAMED for place in sorted(victims.places)]
+            is_meant = not victims.unstated
+            reason = _evicts(leading, victims, sorted(dict.fromkeys(shown)), is_meant=is_meant)
+            severity = Severity.NOTE if is_meant or leading.is_raised else Severity.WARNING
+            yield leading.field.problem(reason, severity, RuleId.PRIORITY_MIXED)
+
+
+def _ranked(
+    fleet: Fleet, kinds: Sequence[NodeKind], known: Classes, usual: str, *, knows_nodes: bool, tolerates_devices: bool
+) -> Iterator[_Ranked]:
+    unnamed: dict[str, int] = {}
+    cache: dict[str, frozenset[int]] = {}
+    for item, workload in fleet.workloads:
+        for template, demand in pods_of(workload):
+            if not demand.most:
+                continue
+            pod = admitted(template, demand) if tolerates_devices else template
+            where = {name: pod[name] for name in ("nodeSelector", "affinity", "tolerations") if name in pod}
+            requests = sorted((name, str(amount)) for name, amount in demand.requests.items())
+            shape = json.dumps([where, requests], sort_keys=True, default=str)
+            if shape not in cache:
+                places = {place for place, kind in enumerate(kinds) if not kind.obstacle(pod, demand.requests)}
+                if not knows_nodes and not any(choice.instance_type for choice in demand.choices):
+                    # Nodes that are there already: pods that select the same labels and devices may meet on them.
+                    devices = sorted(name for name in demand.requests if "/" in name)
+                    labels = pod.get("nodeSelector") or {}
+                    other = json.dumps([devices, labels], sort_keys=True, default=str)
+                    places.add(unnamed.setdefault(other, len(kinds) + len(unnamed)))
+                cache[shape] = frozenset(places)
+            klass = str(pod.get("priorityClassName") or "")
+            scheduler = str(pod.get("schedulerName") or _USUAL_SCHEDULER)
+            own = workload.priority
+            stated = bool(klass) and klass != usual
+            yield _Ranked(
+                item,
+                workload,
+                klass,
+                known.value(klass),
+                (klass or known.usual) not in known.never and scheduler not in _NO_PREEMPTION,
+                scheduler,
+                bool(klass) and klass == usual,
+                own.is_written if own else stated,
+                own.is_stated if own else stated,
+                own.is_raised if own else stated,
+                cache[shape],
+            )
+
+
+def _evicts(leading: _Ranked, victims: _Victims, places: Sequence[str], *, is_meant: bool) -> str:
+    if leading.is_default:
+        origin = "the default of this environment"
+    elif leading.is_written:
+        origin = "set here"
+    elif leading.workload.priority:
+        origin = f"the default of {leading.item.kind}"
+    else:
+        origin = "the default of pods without a class"
+    own = f"{leading.klass}, " if leading.klass else ""
+    if is_meant:
+        remedy = "if that is not intended, remove the lower priority of the others"
+    elif leading.is_raised:
+        remedy = "if that is not intended, remove it"
+    elif leading.workload.operated:
+        remedy = "set a PriorityClass here that is as low as theirs: its operator has no configurable default"
+    elif leading.is_written:
+        remedy = f"remove it, and set {_SETTING}, the default of all models that set none"
+    else:
+        remedy = f"set {_SETTING}, the default of all models that set none (`none` for no class)"
+    return (
+        f"its pods have priority {leading.value} ({own}{origin}), and those of {victims.shown} a lower one on the "
+        f"same nodes ({_first_of(list(places))}): if no node has room, the scheduler evicts these before a node "
+        f"is added; {remedy}"
+    )
+
+
+def _unknown(each: _Ranked, ranked: Iterable[_Ranked]) -> str:
+    """Return why a priority cannot be compared with that of others on the same nodes; empty if there are none."""
+    others = {
+        other.key[0]: other.klass or "no class"
+        for other in ranked
+        if other.klass != each.klass and other.places & each.places
+    }
+    if not others:
+        return ""
+    shown = _first_of([f"{title} ({klass})" for title, klass in sorted(others.items())])
+    return (
+        f"PriorityClass {each.klass!r} is not created here, so its value is unknown: whether its "
+        f"pods evict those of {shown} on the same nodes, or are evicted by them, is not checked; add the "
+        "PriorityClass to the manifests (with otherKinds: apply), or use one class for all"
+    )
+
+
+def _scheduled(each: _Ranked) -> str:
+    return (
+        f"its pods are placed by {each.scheduler!r}, whose configuration is unknown: whether they evict pods of a "
+        "lower priority on the same nodes is not checked"
+    )
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

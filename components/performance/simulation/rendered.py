@@ -1,0 +1,57 @@
+"""What a fleet says of a scenario: the autoscalers that are rendered for it, and what its replicas cost."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from ...fleet.autoscalers import Autoscaler
+from ...fleet.rendered import Fleet
+from .hpa.spec import HpaError, HpaSpec, name_in, read_spec
+from .prices import replica_price
+from .scenario import Scenario
+
+
+def hpas_of(fleet: Fleet, scenario: Scenario) -> dict[str, HpaSpec]:
+    """Return the HorizontalPodAutoscaler that is rendered for each target.
+
+    Raises:
+        HpaError: there is none, or it reads what the trace does not say.
+    """
+    found = {}
+    for target in scenario.targets:
+        scaler = _scaler(fleet, scenario.namespace, target.name)
+        if scaler is None:
+            raise HpaError(
+                f"no HorizontalPodAutoscaler is rendered for {target.name!r}, target of {scenario.sources[0].title}"
+                "; pass the manifest of the target too, with realization native"
+            )
+        found[target.name] = read_spec(scaler.hpa["spec"], _columns(scaler, scenario))
+    return found
+
+
+def prices_of(fleet: Fleet, scenario: Scenario) -> dict[str, Decimal]:
+    """Return what a replica of each target costs an hour, where that is known."""
+    names = {target.name for target in scenario.targets}
+    found = {
+        workload.name: replica_price(workload.pods)
+        for _, workload in fleet.workloads
+        if workload.namespace == scenario.namespace and workload.name in names
+    }
+    return {name: price for name, price in found.items() if price is not None}
+
+
+def _scaler(fleet: Fleet, namespace: str, target: str) -> Autoscaler | None:
+    aims = {scaler.aim[1:]: scaler for _, scaler in fleet.autoscalers if not scaler.operated}
+    return aims.get((namespace, target))
+
+
+def _columns(scaler: Autoscaler, scenario: Scenario) -> Mapping[str, str]:
+    """Return what the trace calls the metrics of an autoscaler: they are rendered in the order of the policy's."""
+    names = [name_in(metric) for metric in scaler.hpa["spec"].get("metrics") or ()]
+    known = list(scenario.metrics)
+    if len(names) != len(known):
+        others = ", ".join(name for name in names if name not in known) or "none"
+        raise HpaError(
+            f"the HorizontalPodAutoscaler {scaler.name} has {len(names)} metrics and {scenario.sources[1].title} "
+            f"{len(known)} (only there: {others}); write one policy for both"
+        )
+    return {name: name if name in known else column for name, column in zip(names, known, strict=True)}

@@ -1,0 +1,84 @@
+"""The images that charts run, and the values that have them pulled by way of a cache."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from ...clouds.aws.images import RegistryCache
+from ...contract.tables import table
+from ...contract.words import Word
+from ...engines.images import located
+
+
+class Takes(Word):
+    """What a chart's value says of where an image is pulled from."""
+
+    REPOSITORY = "repository"
+    """The whole repository, without tag and digest."""
+    REGISTRY = "registry"
+    """What stands before the rest of the repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartImage:
+    """One image that a chart runs.
+
+    Attributes:
+        image: Its repository, with the registry.
+        path: The value that says where it is pulled from, such as ``image.repository``; empty where there is none.
+        takes: What that value is.
+        why: Why there is no path.
+    """
+
+    image: str
+    path: str = ""
+    takes: Takes = Takes.REPOSITORY
+    why: str = ""
+
+    @property
+    def registry(self) -> str:
+        """Its registry."""
+        place = located(self.image)
+        return place.registry if place else ""
+
+    def value(self, cache: RegistryCache) -> str:
+        """Return the value by which it is pulled by way of a cache that has a rule for its registry."""
+        if self.takes is Takes.REGISTRY:
+            return f"{cache.host}/{cache.prefix_of(self.registry)}"
+        return cache.reference(self.image)
+
+
+@functools.cache
+def chart_images() -> Mapping[str, tuple[ChartImage, ...]]:
+    """Return the images that each chart runs as it is installed here, by name of the chart."""
+    rows: dict[str, dict[str, Any]] = table(__package__, "chart_images.yaml")
+    return MappingProxyType({name: tuple(map(_image, row["images"])) for name, row in rows.items()})
+
+
+def _image(row: Mapping[str, str]) -> ChartImage:
+    return ChartImage(
+        row["image"], row.get("path", ""), Takes(row.get("takes", Takes.REPOSITORY)), row.get("why", "")
+    )
+
+
+def image_values(chart: str, cache: RegistryCache | None) -> dict[str, Any]:
+    """Return the values that have the images of a chart pulled by way of a cache; none without one."""
+    values: dict[str, Any] = {}
+    for each in chart_images().get(chart, ()) if cache else ():
+        if cache is None or not each.path or each.registry not in cache.registries:
+            continue
+        *sections, key = each.path.split(".")
+        section = values
+        for step in sections:
+            section = section.setdefault(step, {})
+        section[key] = each.value(cache)
+    return values
+
+
+def uncached_images(chart: str, cache: RegistryCache) -> tuple[ChartImage, ...]:
+    """Return the images of a chart that are not pulled by way of a cache."""
+    return tuple(
+        each for each in chart_images().get(chart, ()) if not each.path or each.registry not in cache.registries
+    )

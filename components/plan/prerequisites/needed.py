@@ -1,0 +1,278 @@
+"""What must be in a cluster before its models can run, why, and in which order it is installed."""
+
+import datetime
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ...checks.metrics.words import Adapter
+from ...clouds.aws.environment import device_charts
+from ...clouds.aws.words import NodeImage
+from ...contract.clock import OLD_AFTER_MONTHS, months_before
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Problem, Severity, did_you_mean
+from ...contract.words import Word
+from ...fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
+from ...fleet.nodes.groups import NodeGroupDemand
+from ...fleet.nodes.instances import instance
+from ...fleet.rendered import Fleet
+from .charts import EXCLUSIVE, Chart, known, providers_of
+
+_MINOR = re.compile(r"(\d+)\.(\d+)", re.ASCII)
+_NVIDIA = "nvidia.com/gpu"
+
+
+class Cloud(Word):
+    """Where the cluster and its nodes come from."""
+
+    NONE = "none"
+    """Somebody else: they are there."""
+    AWS = "aws"
+    """This program, or what it is told of, in AWS."""
+
+
+class GpuStack(Word):
+    """What makes GPUs available to pods."""
+
+    DEVICE_PLUGIN = "device-plugin"
+    """NVIDIA's device plugin; drivers come with the nodes."""
+    OPERATOR = "operator"
+    """NVIDIA's GPU operator, which brings drivers, plugin and exporter."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """What is known of a cluster and wanted of it.
+
+    Attributes:
+        version: Kubernetes version, such as ``1.35``; empty where it is not known.
+        cloud: Who makes the cluster.
+        node_autoscaler: The chart of who makes nodes; empty where nobody does.
+        image: Image of the nodes; Bottlerocket brings NVIDIA's device plugin.
+        adapter: Who serves metrics to autoscalers.
+        gpu_stack: What offers GPUs to pods.
+        monitoring: Whether models are watched even where no autoscaler needs it.
+        present: Names of charts whose work is done already, by hand or as an add-on.
+        today: The day against which releases are held; None where none is.
+        file: What to name in messages.
+    """
+
+    version: str = ""
+    cloud: Cloud = Cloud.NONE
+    node_autoscaler: str = ""
+    image: NodeImage = NodeImage.AL2023
+    adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
+    gpu_stack: GpuStack = GpuStack.DEVICE_PLUGIN
+    monitoring: bool = False
+    present: frozenset[str] = frozenset()
+    today: datetime.date | None = None
+    file: str = "<program>"
+
+
+@dataclass(frozen=True, slots=True)
+class Prerequisite:
+    """One chart to install, and for what.
+
+    Attributes:
+        reasons: What needs it, in words.
+        after: Names of the prerequisites that must run before.
+    """
+
+    chart: Chart
+    reasons: tuple[str, ...]
+    after: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """Names of charts and why they are wanted."""
+
+    reasons: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, name: str, reason: str) -> None:
+        reasons = self.reasons.setdefault(name, [])
+        if reason not in reasons:
+            reasons.append(reason)
+
+
+def prerequisites(
+    fleet: Fleet, groups: Iterable[NodeGroupDemand], facts: ClusterFacts, more: Iterable[tuple[str, str]] = ()
+) -> tuple[Prerequisite, ...]:
+    """Return what to install, in the order of installation; what is present is left out.
+
+    Every entry comes after all that it needs. A Deployment alone needs nothing; what is wanted says by what.
+
+    Args:
+        fleet: The models.
+        groups: Their nodes.
+        facts: The cluster.
+        more: Names of further charts, each with what needs it.
+    """
+    wanted = _Wanted()
+    for name, reason in (*_of_models(fleet, facts), *_of_nodes(list(groups), facts), *_of_cluster(facts), *more):
+        wanted.add(name, reason)
+    _complete(wanted, facts)
+    missing = {name: reasons for name, reasons in wanted.reasons.items() if name not in facts.present}
+    chosen = [known()[name] for name in missing]
+    before = {chart.name: _before(chart, chosen) for chart in chosen}
+    return tuple(Prerequisite(chart, tuple(missing[chart.name]), before[chart.name]) for chart in _in_order(before))
+
+
+def _in_order(before: Mapping[str, tuple[str, ...]]) -> Iterator[Chart]:
+    """Yield the charts so that each comes after all it needs, otherwise by stage and name."""
+    left = {name: set(names) for name, names in before.items()}
+    while left:
+        ready = [known()[name] for name, names in left.items() if not names & left.keys()]
+        first = min(ready, key=lambda chart: (chart.stage, chart.name))
+        del left[first.name]
+        yield first
+
+
+def _of_models(fleet: Fleet, facts: ClusterFacts) -> Iterator[tuple[str, str]]:
+    by_need = {
+        LEADER_WORKER_SET: "leader-worker-set",
+        RESOURCE_METRICS: "metrics-server",
+        CUSTOM_METRICS: facts.adapter,
+        EXTERNAL_METRICS: facts.adapter,
+    }
+    for item in fleet.rendered:
+        for need in sorted(item.needs):
+            chart = by_need.get(need, need)
+            if chart in known():
+                yield chart, item.title
+
+
+def _of_nodes(groups: list[NodeGroupDemand], facts: ClusterFacts) -> Iterator[tuple[str, str]]:
+    for group in groups:
+        node = instance(group.instance_type)
+        resource = node.accelerator_resource if node else None
+        if resource == _NVIDIA:
+            yield from ((name, f"nodes {group.name}") for name in _gpu_charts(facts))
+        yield from device_charts(group)
+
+
+def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:
+    """Name what makes NVIDIA's GPUs usable and seen: never two device plugins (aws-gpu spec 6)."""
+    if facts.gpu_stack == GpuStack.OPERATOR:
+        yield "gpu-operator"
+        return
+    if facts.image != NodeImage.BOTTLEROCKET:
+        yield "nvidia-device-plugin"
+    if facts.monitoring:
+        yield "dcgm-exporter"
+
+
+def _of_cluster(facts: ClusterFacts) -> Iterator[tuple[str, str]]:
+    if facts.node_autoscaler:
+        yield facts.node_autoscaler, "node autoscaling"
+    if facts.monitoring:
+        yield "prometheus", "monitoring"
+
+
+def _complete(wanted: _Wanted, facts: ClusterFacts) -> None:
+    """Add what the wanted ones need themselves, unless it is provided already."""
+    queue = list(wanted.reasons)
+    while queue:
+        chart = known()[queue.pop(0)]
+        for thing in chart.needs:
+            candidates = providers_of(thing)
+            there = {*wanted.reasons, *facts.present}
+            if there.intersection(candidates) or _on_node(thing, facts):
+                continue
+            wanted.add(candidates[0], chart.name)
+            queue.append(candidates[0])
+
+
+def _on_node(thing: str, facts: ClusterFacts) -> bool:
+    """Whether the nodes' image brings it."""
+    return thing == _NVIDIA and facts.image == NodeImage.BOTTLEROCKET
+
+
+def _before(chart: Chart, chosen: list[Chart]) -> tuple[str, ...]:
+    """Return what must run before a chart: what provides what it needs, and webhooks that see its objects.
+
+    The load balancer controller sees every Service that is made (lws-hpa spec 2.2).
+    """
+    return tuple(
+        other.name
+        for other in chosen
+        if other is not chart
+        and (set(other.provides) & set(chart.needs) or (other.stage == 1 and other.stage < chart.stage))
+    )
+
+
+def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[Problem]:
+    """Return what cannot be: unknown names, two owners of one thing, a Kubernetes that is too old."""
+    for name in sorted(facts.present - set(known())):
+        hint = did_you_mean(name, known())
+        yield _problem(facts, "present", f"unknown prerequisite {name!r}{hint or '; known: ' + ', '.join(known())}")
+    there = {*facts.present & set(known()), *(each.chart.name for each in needed)}
+    for thing in EXCLUSIVE:
+        owners = sorted(name for name in there if thing in known()[name].provides and _serves(name, thing, facts))
+        if len(owners) > 1:
+            reason = f"{' and '.join(owners)} both provide {thing}; choose one"
+            yield _problem(facts, "present", reason, RuleId.PREREQUISITES_CONFLICT)
+    for each in needed:
+        if _older(facts.version, each.chart.kubernetes):
+            reason = f"{each.chart.name} {each.chart.version} requires Kubernetes {each.chart.kubernetes} or later"
+            yield Problem(
+                facts.file,
+                0,
+                "",
+                "",
+                "cluster.version",
+                f"{reason}, but the cluster runs {facts.version}",
+                rule=RuleId.PREREQUISITES_TOO_NEW,
+            )
+
+
+def check_ages(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[Problem]:
+    """Warn of charts whose pinned version is older than six months, all in one finding.
+
+    Args:
+        needed: What is installed.
+        facts: What is known of the cluster; without a day nothing is old.
+    """
+    if facts.today is None:
+        return
+    oldest = months_before(facts.today, OLD_AFTER_MONTHS)
+    old = {each.chart.name: each.chart for each in needed if each.chart.released < oldest}
+    if old:
+        names = ", ".join(f"{name} {chart.version} ({chart.released})" for name, chart in sorted(old.items()))
+        reason = (
+            f"installs releases that are older than six months: {names}; use a newer release of this package, or see "
+            "whether these projects have newer releases"
+        )
+        yield Problem(facts.file, 0, "", "", "prerequisites", reason, Severity.WARNING, rule=RuleId.RELEASE_OLD)
+
+
+def _serves(name: str, thing: str, facts: ClusterFacts) -> bool:
+    """Whether a chart really takes what it can provide: the adapter leaves external metrics to KEDA."""
+    beside_keda = facts.adapter == Adapter.KEDA or Adapter.KEDA in facts.present
+    return not (name == Adapter.PROMETHEUS_ADAPTER and thing == "external.metrics.k8s.io" and beside_keda)
+
+
+def _older(version: str, least: str) -> bool:
+    """Compare what can be compared: a version that is none is somebody else's to report."""
+    known, wanted = _numbers(version), _numbers(least)
+    return bool(known and wanted) and known < wanted
+
+
+def is_at_least(version: str, least: str) -> bool:
+    """Tell whether a Kubernetes version is known, and not below another one."""
+    known = _numbers(version)
+    return bool(known) and known >= _numbers(least)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    found = _MINOR.match(version)
+    return tuple(map(int, found.groups())) if found else ()
+
+
+def _problem(facts: ClusterFacts, key: str, reason: str, rule: RuleId = RuleId.SETTINGS) -> Problem:
+    return Problem(facts.file, 0, "", "", f"prerequisites.{key}", reason, rule=rule)
+
+
+def reasons_by_name(needed: Iterable[Prerequisite]) -> Mapping[str, list[str]]:
+    """Return, for outputs, what each prerequisite is for."""
+    return {each.chart.name: list(each.reasons) for each in needed}

@@ -1,0 +1,322 @@
+"""The blast radius: what a change does to replicas that run."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...fleet.objects import pod_templates
+from .differences import Path, differences, path_text
+from .nodes import NodeChange, node_changes
+from .renames import Renames
+from .review import Blast, ChangeKind, Interruption, ModelChange, ResourceChange
+from .rollouts import Rollout, rollout_of
+from .room import Room
+from .snapshot import Snapshot, WorkloadState
+from .spans import about, span
+from .starts import StartEstimate, grace_seconds, source, start_estimate
+
+_TEMPLATES = (("spec", "template"), ("spec", "leaderWorkerTemplate"))
+_CLAIM = "PersistentVolumeClaim"
+
+
+def blasts(
+    base: Snapshot,
+    head: Snapshot,
+    changes: Sequence[ResourceChange],
+    models: Iterable[ModelChange],
+    renames: Renames,
+) -> tuple[Blast, ...]:
+    """Return what happens to each workload that is not left alone, in the order of titles."""
+    before = {workload.title: workload for workload in base.workloads}
+    after = {workload.title: workload for workload in head.workloads}
+    site = _Site.of(base, head, changes, models, renames)
+    found = (_blast(before.get(title), after.get(title), site) for title in sorted({*before, *after}))
+    return tuple(blast for blast in found if blast)
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """What happens around workloads.
+
+    Attributes:
+        replaced: Fields that make new objects of old ones, by the titles of both.
+        nodes: What happens to node groups.
+        weights: Bytes of weights, by title of the workload.
+        successors: Workloads that take the place of one that goes, by its title.
+        predecessors: The other way round.
+    """
+
+    room: Room
+    replaced: Mapping[str, tuple[str, ...]]
+    nodes: Mapping[str, NodeChange]
+    weights: Mapping[str, int]
+    successors: Mapping[str, tuple[str, ...]]
+    predecessors: Mapping[str, tuple[WorkloadState, ...]]
+
+    @classmethod
+    def of(
+        cls,
+        base: Snapshot,
+        head: Snapshot,
+        changes: Sequence[ResourceChange],
+        models: Iterable[ModelChange],
+        renames: Renames,
+    ) -> "_Site":
+        successors, predecessors = _moves(base, head, models, renames)
+        return cls(
+            Room.of(head, base),
+            {
+                change.title: tuple(field.path for field in change.fields if field.replaces)
+                for change in changes
+                if change.kind is ChangeKind.REPLACED
+            },
+            node_changes(head.groups, changes),
+            {**_weights(base), **_weights(head)},
+            successors,
+            predecessors,
+        )
+
+    def start(self, workload: WorkloadState, *, new_node: bool, new_image: bool) -> StartEstimate:
+        """Estimate how long a replica takes to start."""
+        size = self.weights.get(workload.title)
+        return start_estimate(dict(workload.body), size, new_node=new_node, new_image=new_image)
+
+
+def _weights(snapshot: Snapshot) -> dict[str, int]:
+    verdicts = (each for model in snapshot.models for each in model.verdicts.items())
+    asked = ((title, verdict.asked.shape.weights_bytes) for title, verdict in verdicts if verdict.asked)
+    return {title: size for title, size in asked if size is not None}
+
+
+def _moves(
+    base: Snapshot, head: Snapshot, models: Iterable[ModelChange], renames: Renames
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[WorkloadState, ...]]]:
+    """Return which workloads take the place of which, where a model is served by others than before."""
+    old = {workload.title: workload for workload in base.workloads}
+    new = {workload.title for workload in head.workloads}
+    successors: dict[str, tuple[str, ...]] = {}
+    predecessors: dict[str, tuple[WorkloadState, ...]] = {}
+    for model in models:
+        if model.before and model.after:
+            gone = [title for title in model.before.workloads if title in old and title not in new]
+            come = [title for title in model.after.workloads if title in new and title not in old]
+            for title in tuple(gone):
+                found = next((other for other in come if renames.is_same_text(title, other)), None)
+                if found:
+                    gone.remove(title)
+                    come.remove(found)
+                    successors[title], predecessors[found] = (found,), (old[title],)
+            if gone and come:
+                successors.update(dict.fromkeys(gone, tuple(come)))
+                predecessors.update(dict.fromkeys(come, tuple(old[title] for title in gone)))
+    return successors, predecessors
+
+
+def _blast(old: WorkloadState | None, new: WorkloadState | None, site: _Site) -> Blast | None:
+    if old is None:
+        return None if new is None else _added(new, site)
+    if new is None:
+        return _removed(old, site)
+    found = _changed(old, new, site)
+    if found is None:
+        return None
+    # Accelerators of added replicas, in addition to those that the update needs temporarily.
+    more, most = (max(0, new.replicas[n] * new.accelerators - old.replicas[n] * old.accelerators) for n in (0, 2))
+    most = most if old.replicas[2] != new.replicas[2] else 0
+    return replace(found, extra_accelerators=found.extra_accelerators + more, extra_at_most=most)
+
+
+def _removed(old: WorkloadState, site: _Site) -> Blast:
+    others = site.successors.get(old.title, ())
+    why = (f"{_joined(others)} {'takes' if len(others) == 1 else 'take'} its place; it goes last",) if others else ()
+    return Blast(old.title, old.served, Interruption.REMOVED, old.replicas[0], because=why, waves=0)
+
+
+def _added(new: WorkloadState, site: _Site) -> Blast:
+    others = site.predecessors.get(new.title, ())
+    start = site.start(new, new_node=site.room.needs_node(new, 0), new_image=True)
+    extra = sum(other.replicas[0] * other.accelerators for other in others)
+    pending = site.room.pending(new, new.replicas[0])
+    return Blast(
+        new.title,
+        new.served,
+        Interruption.NEW,
+        new.replicas[0],
+        short=pending,
+        seconds=None if pending else 0,
+        extra_accelerators=extra,
+        because=(f"takes the place of {_joined([other.title for other in others])}",) if others else (),
+        estimate="" if pending else _estimate("answers after", start, start.seconds),
+        warning=_stays_pending(pending, new, site.room),
+        pending=pending,
+    )
+
+
+def _stays_pending(number: int, workload: WorkloadState, room: Room, extra: int = 0) -> str:
+    """Describe why replicas stay Pending; empty if none do."""
+    if not number:
+        return ""
+    which = "a replica stays" if number == 1 else f"up to {number} replicas stay"
+    return f"{which} Pending until there is room: {room.crowded(workload, extra)}"
+
+
+def _changed(old: WorkloadState, new: WorkloadState, site: _Site) -> Blast | None:
+    paths = [found.path for found in differences(dict(old.body), dict(new.body))]
+    inside = [path for path in paths if path[:2] in _TEMPLATES]
+    scaled = tuple(_scaled(old, new))
+    causes = (*(path_text(path) for path in inside), *scaled)
+    if new.title in site.replaced:
+        return _all_at_once(new, site, (*site.replaced[new.title], *causes), new_image=_has_new_image(inside))
+    if inside and old.replicas[0] and new.replicas[0]:
+        elsewhere = old.group != new.group or _has_new_image(inside)
+        return _rolls(new, site, rollout_of(dict(new.body), new.replicas[0]), causes, new_image=elsewhere)
+    claims = tuple(title for title in _claims(new) if title in site.replaced)
+    if claims and old.replicas[0]:
+        return _all_at_once(new, site, tuple(f"{title} is replaced" for title in claims), new_image=False)
+    if old.replicas[0] and (nodes := site.nodes.get(new.group)):
+        return _moved(new, site, nodes)
+    if scaled:
+        return _scales(old, new, site, scaled)
+    if not paths:
+        return None
+    return Blast(new.title, new.served, Interruption.NONE, 0, because=tuple(map(path_text, paths)), waves=0)
+
+
+def _has_new_image(paths: Iterable[Path]) -> bool:
+    return any(path[-1] == "image" for path in paths)
+
+
+def _claims(workload: WorkloadState) -> Iterator[str]:
+    """Yield the titles of the claims that its pods mount."""
+    for template in pod_templates(dict(workload.body)).values():
+        for volume in template["spec"].get("volumes") or ():
+            name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+            if name:
+                yield f"{_CLAIM} {workload.namespace}/{name}"
+
+
+def _scaled(old: WorkloadState, new: WorkloadState) -> Iterator[str]:
+    if old.replicas[0] != new.replicas[0]:
+        yield f"replicas {old.replicas[0]} -> {new.replicas[0]}"
+    if old.replicas[2] != new.replicas[2] and (old.replicas[0], new.replicas[0]) != (
+        old.replicas[2],
+        new.replicas[2],
+    ):
+        gone = f": replicas above {new.replicas[2]} are removed" if new.replicas[2] < old.replicas[2] else ""
+        yield f"at most {old.replicas[2]} -> {new.replicas[2]} replicas{gone}"
+
+
+def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[str, ...]) -> Blast:
+    more = max(0, new.replicas[0] - old.replicas[0])
+    pending = site.room.pending(new, more)
+    further = new.replicas[2] - new.replicas[0]
+    later = site.room.pending(new, further, further) if new.replicas[2] > old.replicas[2] and further else 0
+    start = site.start(new, new_node=more > 0 and site.room.needs_node(new, 0), new_image=False)
+    return Blast(
+        new.title,
+        new.served,
+        Interruption.SCALE,
+        abs(new.replicas[0] - old.replicas[0]),
+        short=pending,
+        seconds=None if pending else 0,
+        because=causes,
+        estimate=_estimate("the new ones answer after", start, start.seconds) if more and not pending else "",
+        waves=1 if more else 0,
+        warning=_stays_pending(pending, new, site.room)
+        or (f"at most, {_stays_pending(later, new, site.room, further)}" if later else ""),
+        pending=pending,
+        pending_at_most=later,
+    )
+
+
+def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str, ...], *, new_image: bool) -> Blast:
+    """Return what a new pod template does."""
+    if not rollout.replicas:
+        held = "the partition keeps all groups as they are"
+        return Blast(new.title, new.served, Interruption.NONE, 0, because=(*causes, held), waves=0)
+    pending = site.room.pending(new, rollout.extra, rollout.extra)
+    if pending and rollout.short:
+        # The update proceeds as old replicas free their accelerators.
+        rollout, pending = Rollout(rollout.replicas, rollout.short, 0, -(-rollout.replicas // rollout.short)), 0
+    extra = rollout.extra
+    first = site.start(new, new_node=site.room.needs_node(new, extra), new_image=new_image)
+    # What is on top is there then; those that move to other nodes wait for each.
+    later = site.start(new, new_node=site.room.needs_node(new, 0), new_image=new_image)
+    ending = 0 if not rollout.short else grace_seconds(dict(new.body)) * rollout.waves
+    seconds = None if first.seconds is None else first.seconds + (later.seconds or 0) * (rollout.waves - 1) + ending
+    gap = rollout.short > 0
+    if pending:
+        return Blast(
+            new.title,
+            new.served,
+            Interruption.SURGE,
+            rollout.replicas,
+            0,
+            None,
+            extra * new.accelerators,
+            causes,
+            "",
+            rollout.waves,
+            f"{_stays_pending(pending, new, site.room, extra)}; the update waits for it, and old replicas answer",
+            pending,
+        )
+    return Blast(
+        new.title,
+        new.served,
+        Interruption.GAP if gap else Interruption.SURGE,
+        rollout.replicas,
+        rollout.short,
+        seconds if gap else 0,
+        extra * new.accelerators,
+        causes,
+        _estimate("short for" if gap else "nothing is missing; it takes", first, seconds, rollout, ending),
+        rollout.waves,
+    )
+
+
+def _all_at_once(new: WorkloadState, site: _Site, causes: tuple[str, ...], *, new_image: bool) -> Blast:
+    """Return what happens where all old replicas go before new ones come."""
+    number = new.replicas[0]
+    return _gap(new, site, Rollout(number, number, 0, 1), causes, new_node=False, new_image=new_image)
+
+
+def _moved(new: WorkloadState, site: _Site, nodes: NodeChange) -> Blast:
+    """Return what happens where nodes go, and pods with them."""
+    number = new.replicas[0]
+    at_once = number if nodes.at_once else min(number, max(1, nodes.accelerators // max(1, new.accelerators)))
+    rollout = Rollout(number, at_once, 0, -(-number // at_once))
+    return _gap(new, site, rollout, (nodes.because,), new_node=nodes.at_once, new_image=True)
+
+
+def _gap(
+    new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str, ...], *, new_node: bool, new_image: bool
+) -> Blast:
+    start = site.start(new, new_node=new_node, new_image=new_image)
+    ending = grace_seconds(dict(new.body)) * rollout.waves
+    seconds = None if start.seconds is None else start.seconds * rollout.waves + ending
+    return Blast(
+        new.title,
+        new.served,
+        Interruption.GAP,
+        rollout.replicas,
+        rollout.short,
+        seconds,
+        because=causes,
+        estimate=_estimate("short for", start, seconds, rollout, ending),
+        waves=rollout.waves,
+    )
+
+
+def _estimate(
+    lead: str, start: StartEstimate, seconds: int | None, rollout: Rollout | None = None, ending: int = 0
+) -> str:
+    """Say how long it takes, what that is made of, and that it is an estimate."""
+    if seconds is None:
+        return f"no estimate: {start.text}"
+    waves = f"; {rollout.waves} times one after the other" if rollout and rollout.waves > 1 else ""
+    ends = f", and up to {span(ending)} until the old ones end" if ending else ""
+    return f"estimate: {lead} {about(seconds)} ({start.text}{waves}{ends}; {source()})"
+
+
+def _joined(titles: Sequence[str]) -> str:
+    """Write a list: ``a, b and c``."""
+    return f"{', '.join(titles[:-1])} and {titles[-1]}" if len(titles) > 1 else "".join(titles)

@@ -1,0 +1,302 @@
+"""What becomes of resources from one revision to another one, and of those that use what is replaced.
+
+The rules are those of Pulumi's engine (pkg/resource/deploy/step_generator.go in pulumi/pulumi at 1b594989): a
+resource whose inputs differ is updated, or replaced where only a new one can have them. A new one has other outputs,
+so that whatever is computed from these differs as well. If a resource is deleted before its replacement is created,
+those go with it of which an input that only a new resource can have comes from it, even if its value stays
+(``calculateDependentReplacements``).
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...clouds.aws.facts.updates import deletes_first, order_free_fields, renewed_outputs, replaced_fields
+from .differences import MISSING, Difference, differences, fixed_fields, is_within, parse_path, path_text, value_text
+from .review import FieldDifference
+from .snapshot import RegisteredResource, ValueSource, ValueSources
+
+URN = "urn"
+"""Stands for a field where an object is registered under another URN without an alias."""
+PROVIDER = "provider"
+"""Stands for a field where a resource is replaced because its provider is."""
+GOES_WITH = "deletedWith"
+"""Stands for a field where a resource is replaced because another one is, without which it is not there."""
+_BRACKETS = re.compile(r"\[[^\[\]]+\]")
+_KUBERNETES_PROVIDER = "pulumi:providers:kubernetes"
+_OTHERS: Mapping[str, tuple[str, ...]] = {
+    # helm_release.go of pulumi/pulumi-kubernetes at 94977969, Diff: forceNewFields
+    "kubernetes:helm.sh/v3:Release": ("name", "namespace"),
+}
+_RENEWED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    # Each update is a new revision of the release, whatever it changes.
+    "kubernetes:helm.sh/v3:Release": {"status": ()},
+}
+
+_Steps = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Cascade:
+    """Compares pairs of resources, until nothing follows from what was found.
+
+    Attributes:
+        pairs: What was there and what takes its place, where both are there.
+        before: What decides unknown values in the former inputs.
+        after: What decides them in today's.
+        providers_before: The providers that were there, by URN.
+        providers_after: Those that will be there.
+    """
+
+    pairs: Sequence[tuple[RegisteredResource, RegisteredResource]]
+    before: ValueSources
+    after: ValueSources
+    providers_before: Mapping[str, RegisteredResource]
+    providers_after: Mapping[str, RegisteredResource]
+    fields: dict[str, tuple[FieldDifference, ...]] = field(default_factory=dict)
+    """What differs, by today's URN."""
+    _old: dict[str, RegisteredResource] = field(default_factory=dict)
+    _new: dict[str, RegisteredResource] = field(default_factory=dict)
+    _today: dict[str, str] = field(default_factory=dict)
+    """Today's URN by the former one."""
+    _users: dict[str, list[str]] = field(default_factory=dict)
+    """Resources by a name of an unknown value in their inputs."""
+    _other: set[str] = field(default_factory=set)
+    """Names of unknown values that are others afterwards."""
+    _forced: dict[str, dict[str, FieldDifference]] = field(default_factory=dict)
+    _replaced: set[str] = field(default_factory=set)
+    _gone_first: set[str] = field(default_factory=set)
+    _queue: deque[str] = field(default_factory=deque)
+
+    def run(self) -> Mapping[str, tuple[FieldDifference, ...]]:
+        """Return what differs of each pair, by today's URN; nothing of those that stay as they are."""
+        for old, new in self.pairs:
+            if old.urn == new.urn or old.urn in new.former:
+                self._today[old.urn] = new.urn
+            else:
+                self._force(new.urn, FieldDifference(URN, old.urn, new.urn, replaces=True))
+        before, today = self._same_names()
+        for old, new in self.pairs:
+            self._old[new.urn], self._new[new.urn] = _with_names(old, before), _with_names(new, today)
+            for name in set(_names(self._new[new.urn].inputs)):
+                self._users.setdefault(name, []).append(new.urn)
+        for old, new in self.pairs:
+            if self._today.get(old.provider, old.provider) != new.provider:
+                self._other_provider(old, new)
+        self._queue.extend(self._new)
+        while self._queue:
+            self._compare(self._queue.popleft())
+        return {urn: fields for urn, fields in self.fields.items() if fields}
+
+    def _other_provider(self, old: RegisteredResource, new: RegisteredResource) -> None:
+        """Replace what gets a provider for another cluster or account (``providerChanged``)."""
+        former, today = self.providers_before.get(old.provider), self.providers_after.get(new.provider)
+        if former and today and any(each.replaces for each in self._differences(former, today)):
+            self._force(new.urn, FieldDifference(PROVIDER, former.title, today.title, replaces=True))
+
+    def _same_names(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return common names of unknown values, by those before and by today's: a renamed resource stays the same.
+
+        How a value is made of outputs of renamed resources cannot be compared: if it is made of the same ones, it
+        counts as the same.
+        """
+        renamed = {old: new for old, new in self._today.items() if old != new}
+        urns = set(renamed.values())
+        common: dict[tuple[bool, tuple[ValueSource, ...]], str] = {}
+        today, before = {}, {}
+        for name, sources in sorted(self.after.items()):
+            if any(source.urn in urns for source in sources):
+                today[name] = common.setdefault((_is_made_of(name), tuple(sorted(sources))), name)
+        for name, sources in self.before.items():
+            if any(source.urn in renamed for source in sources):
+                same = tuple(sorted(ValueSource(renamed.get(each.urn, each.urn), each.output) for each in sources))
+                before[name] = common.get((_is_made_of(name), same), name)
+        return before, today
+
+    def _compare(self, urn: str) -> None:
+        """Compare one pair, and let others know what follows."""
+        old, new = self._old[urn], self._new[urn]
+        found = self._differences(old, new)
+        forced = self._forced.get(urn, {})
+        present = {each.path for each in found if each.replaces}
+        others = (each for path, each in sorted(forced.items(), key=_urn_first) if path not in present)
+        found = (*others, *found)
+        if found == self.fields.get(urn, ()):
+            return
+        self.fields[urn] = found
+        if any(each.replaces for each in found):
+            self._is_replaced(urn)
+        else:
+            self._outputs_change(urn, _renewed(new, found))
+
+    def _differences(self, old: RegisteredResource, new: RegisteredResource) -> tuple[FieldDifference, ...]:
+        ignored = [parse_path(path) for path in new.ignored]
+        fixed = _fixed(old, new)
+        free = [parse_path(path) for path in order_free_fields(new.type)]
+        after = _renamed(dict(new.inputs), {name: f"{name[:-1]}, which changes]" for name in self._other})
+        return tuple(
+            _field(found, replaces=is_within(_steps(found), fixed))
+            for found in differences(_sorted(dict(old.inputs), free), _sorted(after, free))
+            if not _is_below(_steps(found), ignored)
+        )
+
+    def _is_replaced(self, urn: str) -> None:
+        """Let those know that use a resource which is replaced."""
+        first_time = urn not in self._replaced
+        self._replaced.add(urn)
+        old, new = self._old[urn], self._new[urn]
+        if first_time:
+            self._outputs_change(urn, None)
+            for other, resource in self._new.items():
+                if resource.provider == urn:
+                    self._force(other, FieldDifference(PROVIDER, new.title, f"{new.title}, replaced", replaces=True))
+                if urn in resource.goes_with:
+                    self._force(
+                        other, FieldDifference("deletedWith", new.title, f"{new.title}, replaced", replaces=True)
+                    )
+        if urn not in self._gone_first and _deletes_first(old, new):
+            self._goes_first(urn)
+
+    def _goes_first(self, urn: str) -> None:
+        """Let those go that cannot stay without a resource: an input comes from it that needs a new resource."""
+        self._gone_first.add(urn)
+        gone, title = self._old[urn].urn, self._new[urn].title
+        for other, old in self._old.items():
+            new = self._new[other]
+            fixed = _fixed(old, new)
+            ignored = [parse_path(path) for path in old.ignored]
+            for name, origins in sorted(old.comes_from.items()):
+                if gone in origins and is_within((name,), fixed) and not _is_below((name,), ignored):
+                    before = value_text(old.inputs.get(name, MISSING))
+                    after = f"[known after {title} is replaced]"
+                    self._force(other, FieldDifference(name, before, after, replaces=True))
+                    if other not in self._gone_first:
+                        self._goes_first(other)
+                    break
+
+    def _force(self, urn: str, why: FieldDifference) -> None:
+        self._forced.setdefault(urn, {}).setdefault(why.path, why)
+        self._queue.append(urn)
+
+    def _outputs_change(self, urn: str, outputs: Iterable[str] | None) -> None:
+        """Compare again whatever comes from some outputs of a resource; without outputs, from any."""
+        changed = None if outputs is None else tuple(outputs)
+        for name, sources in self.after.items():
+            if name not in self._other and any(
+                source.urn == urn and (changed is None or _is_one_of(source.output, changed)) for source in sources
+            ):
+                self._other.add(name)
+                self._queue.extend(self._users.get(name, ()))
+
+
+def _urn_first(item: tuple[str, FieldDifference]) -> tuple[bool, str]:
+    return item[0] != URN, item[0]
+
+
+def _fixed(old: RegisteredResource, new: RegisteredResource) -> list[_Steps]:
+    """Return the fields that only a new resource can have."""
+    if new.is_object:
+        return fixed_fields(new.inputs, new.replaced_on)
+    own = (*replaced_fields(new.type), *_OTHERS.get(new.type, ()), *_of_kubernetes(old, new))
+    return [parse_path(path) for path in (*own, *new.replaced_on)]
+
+
+def _of_kubernetes(old: RegisteredResource, new: RegisteredResource) -> tuple[str, ...]:
+    """Return what tells one cluster from another one.
+
+    ``DiffConfig`` in provider.go of pulumi/pulumi-kubernetes at 94977969: the identifier, if there was one before and
+    is one now; the cluster in the kubeconfig only where there is none.
+    """
+    if new.type != _KUBERNETES_PROVIDER:
+        return ()
+    known = [bool(each.inputs.get("clusterIdentifier")) for each in (old, new)]
+    if all(known):
+        return ("clusterIdentifier",)
+    return () if any(known) else ("kubeconfig",)
+
+
+def _deletes_first(old: RegisteredResource, new: RegisteredResource) -> bool:
+    """Whether a resource goes before its replacement comes: as the program says, else as its provider decides.
+
+    An object of a cluster does if its name stays (provider.go of pulumi/pulumi-kubernetes at 94977969, Diff).
+    """
+    if new.deletes_first is not None:
+        return new.deletes_first
+    if new.is_object:
+        return _place(old) == _place(new)
+    return deletes_first(new.type, new.inputs)
+
+
+def _place(resource: RegisteredResource) -> tuple[Any, Any]:
+    metadata = resource.inputs.get("metadata")
+    return (metadata.get("namespace"), metadata.get("name")) if isinstance(metadata, Mapping) else (None, None)
+
+
+def _renewed(new: RegisteredResource, found: Iterable[FieldDifference]) -> Iterator[str]:
+    """Yield the outputs that an update in place changes."""
+    paths = [parse_path(each.path) for each in found]
+    for output, causes in {**renewed_outputs(new.type), **_RENEWED.get(new.type, {})}.items():
+        fields = [parse_path(path) for path in causes]
+        if not fields or any(is_within(path, fields) for path in paths):
+            yield output
+
+
+def _is_one_of(output: str, outputs: Iterable[str]) -> bool:
+    """Whether an output is among some, or a part of one; one that is not known may be any."""
+    return not output or any(re.match(rf"{re.escape(each)}($|[.\[])", output) for each in outputs)
+
+
+def _is_made_of(name: str) -> bool:
+    """Whether a name is of something that is made of outputs, and not of an output itself."""
+    return name.startswith(("[from ", "[secret from "))
+
+
+def _names(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    """Yield the texts in brackets in a value."""
+    if isinstance(value, str):
+        yield from _BRACKETS.findall(value)
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _names(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _names(inner)
+
+
+def _with_names(resource: RegisteredResource, names: Mapping[str, str]) -> RegisteredResource:
+
+    return replace(resource, inputs=_renamed(dict(resource.inputs), names)) if names else resource
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
+    """Return a value with other texts in brackets."""
+    if not names:
+        return value
+    if isinstance(value, str):
+        return _BRACKETS.sub(lambda found: names.get(found[0], found[0]), value) if "[" in value else value
+    if isinstance(value, Mapping):
+        return {key: _renamed(inner, names) for key, inner in value.items()}
+    return [_renamed(inner, names) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _sorted(value: Any, free: Sequence[_Steps], path: _Steps = ()) -> Any:  # noqa: ANN401
+    """Return a value in which those lists are sorted whose order has no meaning."""
+    if not free:
+        return value
+    if isinstance(value, dict):
+        return {key: _sorted(inner, free, (*path, key)) for key, inner in value.items()}
+    return sorted(value, key=repr) if isinstance(value, list) and path in free else value
+
+
+def _steps(found: Difference) -> _Steps:
+    return tuple(map(str, found.path))
+
+
+def _is_below(path: _Steps, fields: Sequence[_Steps]) -> bool:
+    return any(len(field) <= len(path) and is_within(path, [field]) for field in fields)
+
+
+def _field(found: Difference, *, replaces: bool) -> FieldDifference:
+    return FieldDifference(path_text(found.path), value_text(found.before), value_text(found.after), replaces)

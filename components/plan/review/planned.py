@@ -1,0 +1,196 @@
+"""What a plan says, as the plain data of a snapshot."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ...checks.memory.cases import MemoryVerdict
+from ...contract.problems import Problem
+from ...contract.texts.printable import printable
+from ...contract.texts.secrets import masked
+from ...fleet.demand import NodeChoice, PodDemand
+from ...fleet.nodes.groups import NodeGroupDemand, lands_on
+from ...fleet.nodes.instances import ACCELERATOR_RESOURCES, instance
+from ...fleet.nodes.policy import NodePolicy
+from ...fleet.objects import Key
+from ...fleet.rendered import Fleet, Rendered
+from ...fleet.workloads import Workload
+from ..costs.bill import Bill
+from ..costs.replicas import minimums, replicas_of
+from ..plan import Plan
+from .snapshot import FindingState, ManifestState, NodeGroupState, ServedModel, Snapshot, WorkloadState
+
+
+def title_of(workload: Workload) -> str:
+    """Name a workload for a reader."""
+    return f"{workload.kind} {workload.namespace}/{workload.name}"
+
+
+def snapshot_of(planned: Plan, stack: str, bill: Bill) -> Snapshot:
+    """Return a plan as a snapshot, without what a program registers for it.
+
+    Args:
+        planned: The plan.
+        stack: The environment.
+        bill: What it costs.
+    """
+    workloads = workloads_of(planned)
+    return Snapshot(
+        stack,
+        models=models_of(planned, workloads),
+        workloads=workloads,
+        simulated=planned.environment.simulated,
+        groups=groups_of(planned),
+        findings=findings_of([*planned.problems, *(each.problem for each in planned.ignored)]),
+        bill=bill,
+        manifests=manifests_of(planned),
+    )
+
+
+def models_of(planned: Plan, workloads: Sequence[WorkloadState]) -> tuple[ServedModel, ...]:
+    """Return each resource that serves.
+
+    Args:
+        planned: The plan.
+        workloads: What the resources run as.
+    """
+    served = [item for item in planned.fleet.rendered if item.workloads or item.endpoints]
+    states = {id(workload): state for (_, workload), state in zip(planned.fleet.workloads, workloads, strict=True)}
+    judged = {name: each.verdict for each in planned.verdicts for name in each.names}
+    return tuple(_model(item, planned, [states[id(each)] for each in item.workloads], judged) for item in served)
+
+
+def _model(
+    item: Rendered, planned: Plan, own: Sequence[WorkloadState], judged: Mapping[str, MemoryVerdict]
+) -> ServedModel:
+    workloads = _behind(planned.fleet, item)
+    return ServedModel(
+        title=item.title,
+        namespace=item.namespace,
+        model=item.model or next((workload.model for workload in workloads), item.name),
+        file=printable(item.source.file),
+        workloads=tuple(title_of(workload) for workload in workloads),
+        replicas=_sums(state.replicas for state in own),
+        accelerators=_sums(_times(state.replicas, state.accelerators) for state in own),
+        groups=tuple(dict.fromkeys(state.group for state in own if state.group)),
+        verdicts={state.title: judged[state.title] for state in own if state.title in judged},
+    )
+
+
+def _behind(fleet: Fleet, item: Rendered) -> Sequence[Workload]:
+    """Return the workloads of a resource; of one that only says where a model answers, those that do."""
+    reached = frozenset[tuple[str, str]]().union(*(each.reached for each in item.endpoints))
+    return item.workloads or [each for _, each in fleet.workloads if each.places & reached]
+
+
+def _times(replicas: tuple[int, int, int], each: int) -> tuple[int, int, int]:
+    now, least, most = replicas
+    return now * each, least * each, most * each
+
+
+def _sums(rows: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
+    now, least, most = (sum(column) for column in zip((0, 0, 0), *rows, strict=True))
+    return now, least, most
+
+
+def workloads_of(planned: Plan) -> tuple[WorkloadState, ...]:
+    """Return what the resources run as."""
+    least = minimums(planned.fleet)
+    return tuple(_state(item, workload, planned, least) for item, workload in planned.fleet.workloads)
+
+
+def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key, int]) -> WorkloadState:
+    counts = replicas_of(workload, least)
+    demand = next((demand for demand in workload.pods if demand.choices), None)
+    names = _taking(demand.choices, planned) if demand else []
+    # If the first choice has no node group, the placement of the pods is unknown.
+    group = next(iter(_taking(demand.choices[:1], planned)), "") if demand else ""
+    return WorkloadState(
+        title=title_of(workload),
+        served=item.title,
+        namespace=item.namespace,
+        body=masked(workload.body),
+        replicas=(counts.now, counts.least, counts.most),
+        pods=workload.size,
+        accelerators=sum(_accelerators_in(demand) * demand.per_replica for demand in workload.pods),
+        group=group,
+        role=workload.role,
+        operated=workload.operated,
+        fallbacks=tuple(dict.fromkeys(name for name in names if name != group)),
+    )
+
+
+def _accelerators_in(demand: PodDemand) -> int:
+    """Count the accelerators of one pod."""
+    return int(sum(amount for key, amount in demand.requests.items() if key in ACCELERATOR_RESOURCES))
+
+
+def _taking(choices: Sequence[NodeChoice], planned: Plan) -> list[str]:
+    """Return the node groups that take a pod, those of its first choices first."""
+    aws = planned.environment.aws
+    policy = aws.nodes.nodes if aws and aws.nodes else NodePolicy()
+    return [
+        group.name
+        for choice in choices
+        for group in planned.groups
+        if group.instance_type == choice.instance_type and lands_on(choice, group.labels, group.capacity, policy)
+    ]
+
+
+def manifests_of(planned: Plan) -> tuple[ManifestState, ...]:
+    """Return the manifests that a plan was made from, secrets masked."""
+    usual = planned.environment.options.namespace
+    return tuple(
+        ManifestState(
+            kind=each.resource.kind,
+            namespace=(each.resource.metadata.namespace or usual) if each.kind.namespaced else "",
+            name=each.name,
+            body=masked(each.resource.wire()),
+        )
+        for each in planned.manifests.resources
+    )
+
+
+def groups_of(planned: Plan) -> tuple[NodeGroupState, ...]:
+    """Return the nodes that the models need."""
+    return tuple(_groups(planned))
+
+
+def _groups(planned: Plan) -> Iterator[NodeGroupState]:
+    clouds = {group.name: group for group in planned.cloud_groups}
+    for group in planned.groups:
+        own = clouds.get(group.name)
+        yield NodeGroupState(
+            name=group.name,
+            instance_type=group.instance_type,
+            capacity=group.capacity,
+            nodes=group.nodes,
+            max_nodes=own.maximum if own else group.max_nodes,
+            accelerators=_accelerators(group),
+            made_by="cloud" if own else "simulated" if planned.environment.simulated else "",
+            identity=own.id if own else "",
+        )
+
+
+def _accelerators(group: NodeGroupDemand) -> int:
+    facts = instance(group.instance_type)
+    return facts.accelerators if facts else 0
+
+
+def findings_of(problems: Iterable[Problem]) -> tuple[FindingState, ...]:
+    """Return what is wrong, in the order of files and lines."""
+    ordered = sorted(set(problems), key=lambda problem: (problem.place, problem.kind, problem.name))
+    return tuple(_finding(problem) for problem in ordered)
+
+
+def _finding(problem: Problem) -> FindingState:
+    shown = problem.as_dict()
+    return FindingState(
+        rule=str(problem.rule),
+        severity=str(problem.severity),
+        file=str(shown["file"]),
+        line=problem.line,
+        kind=str(shown["kind"]),
+        name=str(shown["name"]),
+        path=str(shown["path"]),
+        reason=str(shown["reason"]),
+        ignored=problem.ignored,
+    )

@@ -1,0 +1,110 @@
+"""How long a replica takes to start: an estimate from what was measured once, and from the size of the weights."""
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from ...contract.tables import table
+from ...fleet.objects import Object, pod_templates
+from .spans import span
+
+_GIB = Decimal(2**30)
+_USUAL_PERIOD = 10
+"""Seconds between two probes, and until pods are killed (kubernetes/kubernetes v1.36.3, pkg/apis/core/v1/defaults.go:
+SetDefaults_Probe, SetDefaults_PodSpec)."""
+_USUAL_GRACE = 30
+
+
+@dataclass(frozen=True, slots=True)
+class StartEstimate:
+    """How long a replica takes to start.
+
+    Attributes:
+        parts: What takes time, each with its seconds, in order.
+        unknown: Why there is no estimate; empty where there is one.
+    """
+
+    parts: tuple[tuple[str, int], ...] = ()
+    unknown: str = ""
+
+    @property
+    def seconds(self) -> int | None:
+        """All of it; None where it is not known."""
+        return None if self.unknown else sum(seconds for _, seconds in self.parts)
+
+    @property
+    def text(self) -> str:
+        """What it is made of, for a reader."""
+        if self.unknown:
+            return self.unknown
+        return ", ".join(f"{name} {span(seconds)}" for name, seconds in self.parts)
+
+
+def source() -> str:
+    """Return where the figures are from."""
+    return f"measured in {_figures()['source']}"
+
+
+def start_estimate(body: Object, weights: int | None, *, new_node: bool, new_image: bool) -> StartEstimate:
+    """Estimate how long a replica takes from its creation until it takes requests.
+
+    Args:
+        body: The workload.
+        weights: Size of the weights in bytes; None where nobody knows it.
+        new_node: Whether it waits for a node; the image has to be pulled there then.
+        new_image: Whether the node has not pulled the image before.
+    """
+    if weights is None:
+        return StartEstimate(unknown="the size of the weights is not known")
+    return StartEstimate(tuple(_parts(body, weights, new_node=new_node, new_image=new_image)))
+
+
+def _parts(body: Object, weights: int, *, new_node: bool, new_image: bool) -> Iterator[tuple[str, int]]:
+    figures = _figures()
+    if new_node:
+        yield "node", figures["node"]
+        yield "its initialization", figures["initialization"]
+    if new_node or new_image:
+        yield "image", figures["image"]
+    measured = figures["weights"]
+    loading = Decimal(measured["seconds"]) * weights / _GIB / Decimal(str(measured["gib"]))
+    running = [
+        ("container", int(figures["bootstrap"])),
+        (f"{weights / _GIB:.1f} GiB of weights", round(loading)),
+        ("engine", int(figures["engine"])),
+    ]
+    yield from running
+    delay, interval = _probe(body)
+    waited = max(0, delay - sum(seconds for _, seconds in running)) + interval
+    if waited:
+        yield "probes", waited
+
+
+def _probe(body: Object) -> tuple[int, int]:
+    """Return the first delay and the period of the readiness probe of the pods that take requests."""
+    probes = [
+        probe for container in _front(body).get("containers") or () if (probe := container.get("readinessProbe"))
+    ]
+    if not probes:
+        return 0, 0
+    delays = [int(probe.get("initialDelaySeconds") or 0) for probe in probes]
+    return max(delays), max(int(probe.get("periodSeconds") or _USUAL_PERIOD) for probe in probes)
+
+
+def grace_seconds(body: Object) -> int:
+    """Return how long an old pod may take to end."""
+    stated = _front(body).get("terminationGracePeriodSeconds")
+    return _USUAL_GRACE if stated is None else int(stated)
+
+
+def _front(body: Object) -> Object:
+    spec: Object = next(iter(pod_templates(body).values()), {}).get("spec") or {}
+    return spec
+
+
+@functools.cache
+def _figures() -> dict[str, Any]:
+    found: dict[str, Any] = table(__package__, "starts.yaml")
+    return found

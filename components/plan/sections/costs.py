@@ -1,0 +1,227 @@
+"""What an environment costs: computed from its plan, from what else is paid for there, and from dated prices."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+
+from ...checks.front_door.words import Exposure
+from ...checks.memory.cases import MemoryCase
+from ...checks.memory.weights import weights_of
+from ...clouds.aws.environment import AwsEnvironment
+from ...clouds.aws.images import images_in
+from ...clouds.aws.names import EFA_COST
+from ...clouds.aws.traffic import image_passes_gateway, weights_pass_gateway
+from ...contract.quantity import parse_quantity
+from ...engines.asked.memory import asked_of
+from ...fleet.demand import PodDemand
+from ...fleet.nodes.instances import ACCELERATOR_RESOURCES, PRICED_REGION
+from ...fleet.nodes.policy import Capacity, NodePolicy
+from ...fleet.objects import Object, is_balanced
+from ...fleet.workloads import Workload
+from ..costs.bill import HOURS_PER_MONTH, Amounts, Bill, CostItem, CostKind, UnitPrice, cents
+from ..costs.cold_starts import ColdPods, nat_traffic
+from ..costs.commitments import compared
+from ..costs.infrastructure import Infrastructure, fixed, item
+from ..costs.models import PriceOf, model_cost
+from ..costs.nodes import NodePool, disk_items, pool_made_elsewhere, pool_of, price_of
+from ..costs.prices import OwnPrices, Prices
+from ..costs.replicas import Counts, minimums, nodes_of, pods_of, replicas_of
+from ..costs.tables import Buying, Flat
+from ..plan import Plan
+from ..prerequisites.images import chart_images
+
+_NOTHING_ELSE, _SHIPPED = Infrastructure(), OwnPrices()
+_GIB = 2**30
+NOT_COUNTED = "Traffic, requests, logs and what is stored in buckets and EFS depend on use and are not counted."
+SPOT = (
+    "Spot counts as it cost on average in the 30 days until {until} (AWS Spot Instance Advisor), and at most as on "
+    "demand: more is paid only where somebody allows it."
+)
+ELSEWHERE = "The nodes are made elsewhere; they count as models need them."
+SIMULATED = "Nobody pays for simulated nodes: models show what they would cost on AWS, on demand, in {region}."
+UNKNOWN = "What this cluster costs is not known: models show what they would cost on AWS, on demand, in {region}."
+
+
+def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NOTHING_ELSE) -> Bill:
+    """Return what an environment costs.
+
+    Args:
+        planned: The environment.
+        own: Prices that count more than those that are shipped.
+        paid: What is paid for beside the nodes of models.
+    """
+    aws = planned.environment.aws
+    if aws is None or not aws.region:
+        return _as_on_aws(planned, own)
+    prices = Prices(aws.region, own)
+    pools = _pools(planned, aws)
+    items = [
+        *(pool.item(prices) for pool in pools),
+        *paid.items(prices),
+        *_balancer_items(planned, prices, paid),
+        *disk_items(pools, paid, prices),
+        *_volume_items(planned, prices),
+        *_cached_images(planned, prices),
+    ]
+    notes = (*_notes(planned, aws, items), *paid.remarks(prices), *compared(items))
+    bill = _bill(planned, aws.region, items, notes, lambda demand: _price(demand, _policy(planned), prices))
+    traffic = nat_traffic(_cold_pods(planned, aws.region), prices) if paid.nat_gateways else None
+    return replace(bill, notes=(*notes, traffic.text), estimates=(traffic,)) if traffic else bill
+
+
+def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
+    """Yield the images that a cache keeps, whose sizes nobody knows before they are pulled."""
+    cache = planned.environment.image_cache
+    if cache is None:
+        return
+    found = {image for body in (*planned.objects, *planned.others) for image in images_in(body)}
+    kept = {image for image in found if image.startswith(f"{cache.host}/")}
+    for each in planned.prerequisites if planned.environment.install else ():
+        rows = chart_images()[each.chart.name]
+        kept |= {row.image for row in rows if row.path and row.registry in cache.registries}
+    price = prices.flat(Flat.REGISTRY_GB)
+    if isinstance(price, str):
+        month = price
+    else:
+        month = f"ECR keeps a GB for {cents(price.usd * HOURS_PER_MONTH)} US dollars a month ({price.source})"
+    yield CostItem(
+        "cached images", CostKind.STORAGE, fixed(len(kept)), None, f"their sizes are not known; {month}", "images"
+    )
+
+
+def _as_on_aws(planned: Plan, own: OwnPrices) -> Bill:
+    """Return the bill of an environment where nothing is paid for, or nobody knows what."""
+    prices = Prices(PRICED_REGION, own)
+    note = (SIMULATED if planned.environment.simulated else UNKNOWN).format(region=PRICED_REGION)
+    return _bill(planned, "", [], [note], lambda demand: prices.node(_types(demand)[:1], Buying.ON_DEMAND))
+
+
+def _bill(planned: Plan, region: str, items: list[CostItem], notes: Iterable[str], price: PriceOf) -> Bill:
+    least = minimums(planned.fleet)
+    served = sorted(
+        (each for each in planned.fleet.rendered if each.pods), key=lambda each: (each.namespace, each.title)
+    )
+    used = [each.price for each in items] + [price(pods) for each in served for pods in each.pods if _types(pods)]
+    dates = sorted({each.date for each in used if isinstance(each, UnitPrice) and each.date})
+    return Bill(
+        region=region,
+        date=" to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "",
+        items=tuple(items),
+        models=tuple(model_cost(each, price, least) for each in served),
+        notes=tuple(notes),
+    )
+
+
+def _types(demand: PodDemand) -> tuple[str, ...]:
+    """Return the instance types of a pod's first choice, the one that it names first."""
+    choice = demand.choices[0] if demand.choices else None
+    return (choice.instance_type, *choice.alternatives) if choice and choice.instance_type else ()
+
+
+def _policy(planned: Plan) -> NodePolicy:
+    """Return what is said about nodes, as the plan has it."""
+    aws, options = planned.environment.aws, planned.environment.options
+    return aws.nodes.nodes if aws and aws.nodes else NodePolicy(labels=options.overrides.node_selector)
+
+
+def _price(demand: PodDemand, policy: NodePolicy, prices: Prices) -> UnitPrice | str:
+    return price_of(_types(demand), policy.capacity_of(demand.choices[0]), prices)
+
+
+def _pools(planned: Plan, aws: AwsEnvironment) -> list[NodePool]:
+    """Return the nodes of the models, made here or elsewhere."""
+    needed = nodes_of(planned.fleet, _policy(planned))
+    none = Counts(0, 0, 0)
+    if aws.nodes is None:
+        return [pool_made_elsewhere(group, needed.get(group.name, none)) for group in planned.groups]
+    return [pool_of(group, needed.get(group.name, none)) for group in planned.cloud_groups]
+
+
+def _balancer_items(planned: Plan, prices: Prices, paid: Infrastructure) -> Iterator[CostItem]:
+    """Yield load balancers, and all addresses on the internet."""
+    door = planned.environment.door
+    gateways = int(door.expose == Exposure.GATEWAY and bool(planned.door.objects))
+    balancers = gateways + sum(map(is_balanced, (*planned.objects, *planned.others)))
+    if balancers:
+        yield item("load balancers", CostKind.BALANCERS, fixed(balancers), prices.flat(Flat.LOAD_BALANCER))
+    addresses = paid.nat_gateways + (0 if door.internal else gateways * paid.zones)
+    if addresses:
+        yield item("public IPv4 addresses", CostKind.NETWORK, fixed(addresses), prices.flat(Flat.PUBLIC_IPV4))
+
+
+def _volume_items(planned: Plan, prices: Prices) -> Iterator[CostItem]:
+    """Yield the volumes that the cluster makes: of Prometheus, and of claims of the default class."""
+    environment = planned.environment
+    kept = environment.storage_gib if environment.install and _installs_prometheus(planned) else None
+    sizes = {"volume of Prometheus": Decimal(kept or 0), "volumes of models": _claimed(planned)}
+    for name, gib in sizes.items():
+        if gib:
+            yield item(name, CostKind.STORAGE, Amounts(gib, gib, gib), prices.flat(Flat.DISK_GIB), "GiB")
+
+
+def _installs_prometheus(planned: Plan) -> bool:
+    return any(each.chart.name == "prometheus" for each in planned.prerequisites)
+
+
+def _claimed(planned: Plan) -> Decimal:
+    claims = [body["spec"] for body in planned.fleet.objects if body["kind"] == "PersistentVolumeClaim"]
+    provisioned = [claim for claim in claims if not claim.get("volumeName") and claim.get("storageClassName") is None]
+    sizes = (claim.get("resources", {}).get("requests", {}).get("storage", "0") for claim in provisioned)
+    return sum((parse_quantity(size) for size in sizes), Decimal(0)) / _GIB
+
+
+def _cold_pods(planned: Plan, region: str) -> Iterator[ColdPods]:
+    """Yield the pods with accelerators, with what each fetches through a NAT gateway when it starts on a new node."""
+    least, policy = minimums(planned.fleet), _policy(planned)
+    judged = {name: each.verdict.asked for each in planned.verdicts for name in each.names}
+    for resource, workload in planned.fleet.workloads:
+        counts = replicas_of(workload, least)
+        weights = _fetched(workload, judged.get(f"{workload.kind} {workload.namespace}/{workload.name}"))
+        image = image_passes_gateway(workload.container.get("image", ""), region)
+        for demand in workload.pods:
+            if demand.choices and any(key in demand.requests for key in ACCELERATOR_RESOURCES):
+                spot = policy.capacity_of(demand.choices[0]) == Capacity.SPOT
+                yield ColdPods(resource.title, pods_of(demand, counts).amounts, spot, weights, image)
+
+
+def _fetched(workload: Workload, asked: MemoryCase | None) -> int | None:
+    """Return the bytes of weights that a pod fetches through a NAT gateway; None where their size is not known.
+
+    A server that is told no other names fetches what its command line names. What is kept in a claim is fetched once.
+    """
+    spec = workload.front["spec"]
+    if any("persistentVolumeClaim" in volume for volume in spec.get("volumes") or ()):
+        return 0
+    names = [each.name for each in workload.server.weights]
+    if not names:
+        server = asked_of(workload.server.line, _variables(workload.container))
+        if isinstance(server, str):
+            return None
+        names = [name for name in (server.model, server.draft) if name]
+    if not any(map(weights_pass_gateway, names)):
+        return 0
+    if asked is None:
+        return None
+    total = 0
+    for shape in filter(None, (asked.shape, asked.draft)):
+        size = weights_of(shape)
+        if isinstance(size, str):
+            return None
+        total += size.total
+    return total
+
+
+def _variables(container: Object) -> tuple[tuple[str, str | None], ...]:
+    return tuple((each["name"], each.get("value")) for each in container.get("env") or ())
+
+
+def _notes(planned: Plan, aws: AwsEnvironment, items: Iterable[CostItem]) -> Iterator[str]:
+    """Yield what a reader must know about the bill."""
+    yield NOT_COUNTED
+    if aws.nodes is None:
+        yield ELSEWHERE
+    days = sorted({item.price.saved_until for item in items if item.price and item.price.saved_until})
+    if days:
+        yield SPOT.format(until=" to ".join(dict.fromkeys((days[0], days[-1]))))
+    if any(group.efa for group in planned.groups):
+        yield EFA_COST

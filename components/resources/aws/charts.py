@@ -1,0 +1,257 @@
+"""What is installed into clusters on AWS alone: who makes nodes and load balancers there, and two device plugins."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Required, TypedDict, cast
+
+import pulumi
+
+from ...clouds.aws.names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, ROLE_ANNOTATION
+from ...clouds.aws.nodes.autoscaler import EXPANDER, chart_groups, discovery_keys, expander_priorities
+from ...clouds.aws.nodes.pools.rules import FEATURES
+from ...fleet.nodes.instances import instances
+from ..prerequisites.accelerators import EVERYTHING
+from ..prerequisites.chart import ChartComponent, FixedChart
+from ..serving.arguments import checked_args, missing
+from ..serving.site import Site
+from .argument_problems import Problems
+
+Values = dict[str, pulumi.Input[Any]]
+OnAws = Callable[[str, Site, Values, pulumi.ResourceOptions], ChartComponent]
+"""Installs a chart, with values of it, in a cluster."""
+
+
+class NeuronDevicePlugin(FixedChart):
+    """Makes Inferentia and Trainium devices available to pods. Does not install Neuron's scheduler extension."""
+
+    _chart = "neuron-device-plugin"
+
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        """Name the types that it goes to: those of its default are of 2024, without Trainium 2."""
+        types = sorted(node.name for node in instances().values() if node.accelerator_resource == NEURON_RESOURCE)
+        return {
+            "neuronInstances": types,
+            "npd": {"enabled": False},
+            "devicePlugin": {"tolerations": [EVERYTHING]},
+        }
+
+
+class EfaDevicePlugin(FixedChart):
+    """Makes EFA interfaces available to pods, on nodes with GPUs or Neuron devices."""
+
+    _chart = "efa-device-plugin"
+
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        """Tolerate every taint; the toleration of critical add-ons it adds itself."""
+        return {"tolerations": [EVERYTHING]}
+
+
+class ClusterAutoscalerArgs(TypedDict, total=False):
+    """Arguments of ClusterAutoscaler."""
+
+    cluster_name: Required[str]
+    """Name of the EKS cluster; the autoscaler finds its groups by tags that contain it."""
+    region: Required[str]
+    """AWS region."""
+    role_arn: pulumi.Input[str]
+    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
+    bounds: pulumi.Input[list[Any]]
+    """Sizes that the autoscaler keeps, and which groups it tries first: GpuNodeGroups.bounds, Cluster.bounds.
+    Default: the sizes of the Auto Scaling groups, and the group that leaves the least unused."""
+    bounded_only: bool
+    """Whether groups that bounds do not list are left alone. Otherwise those with the tags are scaled within the
+    sizes of their Auto Scaling group, which are 0 to 450. Default: false."""
+    values: dict[str, pulumi.Input[Any]]
+    """Values of the chart, which override those set here; leaves may be outputs."""
+
+
+class ClusterAutoscaler(ChartComponent):
+    """Scales the node groups that GpuNodeGroups and Cluster hand over to it, and no others.
+
+    Its permissions come from the Pod Identity of its service account (see Identities).
+    """
+
+    def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it. Model pods keep caches on local disks; that alone must not keep a node."""
+        args = checked_args(name, args, ClusterAutoscalerArgs, _bound_problems)
+        discovery = {"clusterName": args["cluster_name"], "tags": discovery_keys(args["cluster_name"])}
+        values: dict[str, Any] = {
+            "fullnameOverride": "cluster-autoscaler",
+            "cloudProvider": "aws",
+            "awsRegion": args["region"],
+            **({} if args.get("bounded_only") else {"autoDiscovery": discovery}),
+            "rbac": {"serviceAccount": _account("cluster-autoscaler", args.get("role_arn"))},
+            "extraArgs": {
+                "expander": EXPANDER if "bounds" in args else "least-waste",
+                "skip-nodes-with-local-storage": False,
+                "scale-down-unneeded-time": "10m",
+                "enforce-node-group-min-size": True,
+            },
+        }
+        if "bounds" in args:
+            values |= _groups(args["bounds"])
+        self.install("cluster-autoscaler", name, values, args, opts)
+
+
+def _bound_problems(args: ClusterAutoscalerArgs) -> Problems:
+    yield from missing(args, ClusterAutoscalerArgs)
+    bounds = args.get("bounds")
+    if args.get("bounded_only") and bounds is None:
+        yield "bounded_only", "leaves no node groups to scale; set bounds too, or remove it"
+    for index, each in enumerate(bounds if isinstance(bounds, list) else ()):
+        if not isinstance(each, Mapping) or not {"name", "minSize", "maxSize"} <= each.keys():
+            yield (
+                f"bounds[{index}]",
+                f"must have name, minSize and maxSize, as in GpuNodeGroups.bounds, found {each!r}",
+            )
+
+
+def _groups(bounds: pulumi.Input[list[Any]]) -> dict[str, Any]:
+    """Return the values of the chart for some bounds. What is known of them before deployment stays so."""
+    known: pulumi.Output[list[Any]] = pulumi.Output.from_input(cast("Any", bounds))
+    groups = chart_groups(bounds) if isinstance(bounds, list) else known.apply(chart_groups)
+    return {"autoscalingGroups": groups, "expanderPriorities": known.apply(expander_priorities)}
+
+
+class KarpenterArgs(TypedDict, total=False):
+    """Arguments of Karpenter."""
+
+    cluster_name: Required[str]
+    """Name of the EKS cluster."""
+    interruption_queue: Required[pulumi.Input[str]]
+    """Name of the queue of interruption notices: KarpenterAccess.queue_name."""
+    features: list[str]
+    """Features that are off otherwise: nodeRepair, spotToSpotConsolidation, staticCapacity. Default: none."""
+    role_arn: pulumi.Input[str]
+    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
+    values: dict[str, pulumi.Input[Any]]
+    """Values of the chart, which override those set here; leaves may be outputs."""
+
+
+class Karpenter(ChartComponent):
+    """Launches nodes for Pending pods. Its permissions come from its Pod Identity (see Identities).
+
+    Runs on at least two nodes that it did not launch.
+    """
+
+    def __init__(self, name: str, args: KarpenterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it."""
+        args = checked_args(name, args, KarpenterArgs, _feature_problems)
+        gates = dict.fromkeys(args.get("features", []), True)
+        values = {
+            "settings": {
+                "clusterName": args["cluster_name"],
+                "interruptionQueue": args["interruption_queue"],
+                **({"featureGates": gates} if gates else {}),
+            },
+            "serviceAccount": _account("karpenter", args.get("role_arn")),
+            "replicas": 2,
+        }
+        self.install("karpenter", name, values, args, opts)
+
+
+def _feature_problems(args: KarpenterArgs) -> Problems:
+    yield from missing(args, KarpenterArgs)
+    for feature in args.get("features", []):
+        if feature not in FEATURES:
+            yield "features", f"unknown feature {feature!r}; known features: {', '.join(FEATURES)}"
+
+
+class LoadBalancerControllerArgs(TypedDict, total=False):
+    """Arguments of LoadBalancerController."""
+
+    cluster_name: Required[str]
+    """Name of the EKS cluster."""
+    region: Required[str]
+    """AWS region; pods cannot read it from the instance metadata."""
+    vpc_id: Required[pulumi.Input[str]]
+    """The cluster's VPC, for the same reason."""
+    role_arn: pulumi.Input[str]
+    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
+    values: dict[str, pulumi.Input[Any]]
+    """Values of the chart, which override those set here; leaves may be outputs."""
+
+
+class LoadBalancerController(ChartComponent):
+    """Creates AWS load balancers for Services. Its permissions come from its Pod Identity (see Identities).
+
+    Its webhook, which would see every new Service and reject all of them while its pods start (lws-hpa spec 2.2), is
+    disabled: our Services set their load balancer class themselves.
+    """
+
+    def __init__(
+        self, name: str, args: LoadBalancerControllerArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        """Install it."""
+        args = checked_args(name, args, LoadBalancerControllerArgs)
+        values = {
+            "clusterName": args["cluster_name"],
+            "region": args["region"],
+            "vpcId": args["vpc_id"],
+            "serviceAccount": _account("aws-load-balancer-controller", args.get("role_arn")),
+            "enableServiceMutatorWebhook": False,
+            "replicaCount": 2,
+            # Its other webhook gives proxies their readiness gates, and lets them go without while it is away.
+            "podDisruptionBudget": {"maxUnavailable": 1},
+        }
+        self.install(LOAD_BALANCER_CONTROLLER, name, values, args, opts)
+
+
+def _account(name: str, role_arn: pulumi.Input[str] | None) -> dict[str, Any]:
+    """Return a chart's service account, with the role that it names itself, if it has to."""
+    return {"name": name, **({"annotations": {ROLE_ANNOTATION: role_arn}} if role_arn else {})}
+
+
+def _cluster_autoscaler(name: str, site: Site, values: Values, opts: pulumi.ResourceOptions) -> ChartComponent:
+    args: ClusterAutoscalerArgs = {"cluster_name": site.name, "region": site.region, "values": values}
+    if site.node_bounds is not None:
+        args |= {"bounds": site.node_bounds, "bounded_only": site.bounded_only}
+    role = site.role_of("cluster-autoscaler")
+    return ClusterAutoscaler(name, {**args, "role_arn": role} if role else args, opts)
+
+
+def _karpenter(name: str, site: Site, values: Values, opts: pulumi.ResourceOptions) -> ChartComponent:
+    args: KarpenterArgs = {
+        "cluster_name": site.name,
+        "interruption_queue": site.interruption_queue,
+        "values": values,
+    }
+    if site.features:
+        args["features"] = list(site.features)
+    role = site.role_of("karpenter")
+    return Karpenter(name, {**args, "role_arn": role} if role else args, opts)
+
+
+def _load_balancers(name: str, site: Site, values: Values, opts: pulumi.ResourceOptions) -> ChartComponent:
+    args: LoadBalancerControllerArgs = {
+        "cluster_name": site.name,
+        "region": site.region,
+        "vpc_id": site.vpc_id,
+        "values": values,
+    }
+    role = site.role_of(LOAD_BALANCER_CONTROLLER)
+    return LoadBalancerController(name, {**args, "role_arn": role} if role else args, opts)
+
+
+ON_AWS: Mapping[str, OnAws] = {
+    "cluster-autoscaler": _cluster_autoscaler,
+    "efa-device-plugin": lambda name, _, values, opts: EfaDevicePlugin(name, {"values": values}, opts),
+    "karpenter": _karpenter,
+    LOAD_BALANCER_CONTROLLER: _load_balancers,
+    "neuron-device-plugin": lambda name, _, values, opts: NeuronDevicePlugin(name, {"values": values}, opts),
+}
+"""The component of each chart that is for clusters on AWS alone."""
+_TOLD = {
+    "cluster-autoscaler": ("name", "region"),
+    "karpenter": ("name", "interruption_queue"),
+    LOAD_BALANCER_CONTROLLER: ("name", "region", "vpc_id"),
+}
+
+
+def untold_facts(site: Site, charts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield what charts need to know about a cluster and is not given, as argument and reason."""
+    for chart in charts:
+        for fact in _TOLD.get(chart, ()):
+            if getattr(site, fact) == "":
+                yield f"cluster.{fact}", f"is required to install {chart}; set it"

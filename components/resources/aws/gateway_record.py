@@ -1,0 +1,78 @@
+"""The name of a gateway in Route 53.
+
+GatewayRecord
+└── route53.Record   <name>
+"""
+
+import re
+from typing import Required, TypedDict
+
+import pulumi
+from pulumi_aws import route53
+
+from ...checks.front_door.settings import is_host
+from ...clouds.aws.facts.regions import load_balancer_zone
+from ...clouds.aws.names import HOSTED_ZONE
+from ..serving.arguments import checked_args
+from ..serving.objects import token
+from .argument_problems import Problems
+
+_SECONDS = 300
+"""How long resolvers keep a CNAME."""
+
+
+class GatewayRecordArgs(TypedDict, total=False):
+    """Arguments of GatewayRecord."""
+
+    host: Required[str]
+    """DNS name of the gateway."""
+    hosted_zone_id: Required[str]
+    """Route 53 hosted zone that the name belongs to, public or private."""
+    region: Required[str]
+    """AWS region of the load balancer."""
+    address: Required[pulumi.Input[str]]
+    """DNS name of the gateway's Network Load Balancer: addresses[0].value in the status of the Gateway."""
+
+
+class GatewayRecord(pulumi.ComponentResource):
+    """Points a DNS name at a gateway's load balancer.
+
+    The record is an alias, which costs nothing for each query and may be the name of the zone itself (Route 53
+    developer guide, "Choosing between alias and non-alias records"). In a region whose zone of load balancers is not
+    known here it is a CNAME.
+    """
+
+    host: pulumi.Output[str]
+    """The name, known once its record exists."""
+
+    def __init__(self, name: str, args: GatewayRecordArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Register the record.
+
+        Raises:
+            InvalidArguments: arguments are missing, unknown or wrong; every problem is listed.
+        """
+        args = checked_args(name, args, GatewayRecordArgs, _problems)
+        super().__init__(token("GatewayRecord"), name, {}, opts)
+        zone, target = load_balancer_zone(args["region"]), args["address"]
+        # With one address there is no other to fall back to, whatever its health.
+        alias = route53.RecordAliasArgs(name=target, zone_id=zone, evaluate_target_health=False)
+        record = route53.Record(
+            name,
+            zone_id=args["hosted_zone_id"],
+            name=args["host"],
+            type="A" if zone else "CNAME",
+            aliases=[alias] if zone else None,
+            ttl=None if zone else _SECONDS,
+            records=None if zone else [target],
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.host = record.name
+        self.register_outputs({"host": self.host})
+
+
+def _problems(args: GatewayRecordArgs) -> Problems:
+    host, zone = args.get("host", ""), args.get("hosted_zone_id", "")
+    if not is_host(host):
+        yield "host", f"must be a DNS name such as models.example.com, found {host!r}"
+    if not re.fullmatch(HOSTED_ZONE, zone):
+        yield "hosted_zone_id", f"must be the ID of a hosted zone such as Z0123456789ABCDEFGHIJ, found {zone!r}"

@@ -1,0 +1,250 @@
+"""Managed node groups for flavors, or for the models of a fleet.
+
+GpuNodeGroups
+├── ec2.SecurityGroup + rules   <name>-efa, where a group has EFA
+└── per group
+    ├── ec2.PlacementGroup      <name>-<group>, on request
+    ├── ec2.LaunchTemplate      <name>-<group>
+    ├── eks.NodeGroup           <name>-<group>
+    ├── autoscaling.Tag         <name>-<group>-<tag>, one per tag of the autoscaler
+    └── autoscaling.Schedule    <name>-<group>-begin, for a Capacity Block
+
+A type with Capacity Blocks has one group per block, whose name ends in the block's ID.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Self
+
+import pulumi
+from pulumi_aws import autoscaling, ec2, eks
+
+from ...clouds.aws.facts.eks import limits
+from ...clouds.aws.facts.updates import rolling_fields
+from ...clouds.aws.nodes.autoscaler import discovery_tags
+from ...clouds.aws.nodes.launch import Interface
+from ...clouds.aws.nodes.plan import NodeGroupPlan, of_blocks
+from ...clouds.aws.nodes.sizes import CapacityBlock
+from ...clouds.aws.nodes.user_data import ClusterAddress, user_data
+from ...clouds.aws.words import Provisioner
+from ...fleet.nodes.policy import Capacity
+from ..serving.objects import token
+from .cluster_args import SERVICE_CIDR
+from .node_args import GpuNodeGroupsArgs
+from .node_planning import planned_groups
+from .parts.auto_scaling_groups import auto_scaling_group, bounds_of, tag_group
+from .parts.efa import efa_security_group
+from .parts.launch_template import block_devices, metadata_options, placement_group, tag_specifications
+from .parts.roles import named, replaceable_name
+
+_KEEP = -1
+"""What a scheduled action is to leave as it is."""
+_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+_OF_RUNNING = ("amiType", "launchTemplate", "nodeGroupName", "releaseVersion", "version")
+"""What a group keeps while its Capacity Block runs. EKS asks for a desired size of 0 while such a group is updated
+(EKS user guide, "Create a managed node group with Capacity Blocks for ML"), and a replacement would end its nodes."""
+
+
+class GpuNodeGroups(pulumi.ComponentResource):
+    """Creates one managed node group per distinct need of flavors or models.
+
+    Groups start empty. From then on the Cluster Autoscaler owns the size, also the minimum and maximum, and no update
+    changes it. Does not install the autoscaler or device plugins, and does not create reservations: it uses existing
+    ones.
+    """
+
+    names: pulumi.Output[list[str]]
+    """Names of the node groups."""
+    bounds: pulumi.Output[list[dict[str, Any]]]
+    """The fewest and the most nodes of each group: name of its Auto Scaling group, minSize, maxSize and, where a
+    model prefers it to another, priority. EKS does not keep these bounds: pass them to ClusterAutoscaler or, with
+    enforce-node-group-min-size, to the chart of your own autoscaler as autoscalingGroups."""
+
+    def __init__(self, name: str, args: GpuNodeGroupsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Plan the groups, check them and register them.
+
+        Raises:
+            InvalidArguments: something is wrong with the arguments, or with the nodes; every problem is listed.
+        """
+        args, groups, _ = planned_groups(name, args, GpuNodeGroupsArgs, Provisioner.MANAGED)
+        self.register(name, groups, args, opts)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        groups: Sequence[NodeGroupPlan],
+        args: GpuNodeGroupsArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> Self:
+        """Create the component from groups that were planned and checked before; of the rest the cluster counts."""
+        component = cls.__new__(cls)
+        component.register(name, groups, args, opts)
+        return component
+
+    def register(
+        self,
+        name: str,
+        groups: Sequence[NodeGroupPlan],
+        args: GpuNodeGroupsArgs,
+        opts: pulumi.ResourceOptions | None,
+    ) -> None:
+        """Register the component and every group."""
+        pulumi.ComponentResource.__init__(self, token("GpuNodeGroups"), name, {}, opts)
+        self._name, self._args = name, args
+        self._tags = args.get("tags", {})
+        with_efa = any(group.interfaces for group in groups)
+        self._efa_group = efa_security_group(f"{name}-efa", args["vpc_id"], self._tags, self) if with_efa else None
+        self.groups: dict[str, eks.NodeGroup] = {
+            each.name: self._group(each) for group in groups for each in of_blocks(group)
+        }
+        self.names = pulumi.Output.all(*(group.node_group_name for group in self.groups.values()))
+        self.bounded = [
+            bounds_of(self.groups[group.name], group.bounds) for group in groups if group.bounds is not None
+        ]
+        self.bounds = pulumi.Output.from_input(self.bounded)
+        self.register_outputs({"names": self.names, "bounds": self.bounds})
+
+    def _child(self, **options: Any) -> pulumi.ResourceOptions:  # noqa: ANN401  resource options
+        return pulumi.ResourceOptions(parent=self, **options)
+
+    def _group(self, plan: NodeGroupPlan) -> eks.NodeGroup:
+        name = f"{self._name}-{plan.name}"
+        template = self._launch_template(name, plan)
+        subnets = [self._args["subnets"][zone] for zone in plan.zones]
+        role = self._args["node_role_arn"]
+        group = eks.NodeGroup(
+            name,
+            cluster_name=self._args["cluster_name"],
+            node_group_name=replaceable_name(plan.name, plan.id, role, *subnets),
+            node_role_arn=role,
+            subnet_ids=subnets,
+            ami_type=plan.ami_type,
+            version=None if plan.ami_id else self._args["version"],
+            release_version=plan.release or None,
+            force_update_version=plan.force_update or None,
+            capacity_type=plan.capacity_type,
+            instance_types=None if plan.demand.capacity == Capacity.CAPACITY_BLOCK else list(plan.instance_types),
+            scaling_config=eks.NodeGroupScalingConfigArgs(
+                min_size=0, desired_size=0, max_size=limits().nodes_per_group
+            ),
+            update_config=eks.NodeGroupUpdateConfigArgs(max_unavailable=1, update_strategy=plan.update_strategy),
+            node_repair_config=eks.NodeGroupNodeRepairConfigArgs(enabled=self._args.get("node_repair", False)),
+            labels=dict(plan.labels),
+            taints=[eks.NodeGroupTaintArgs(**taint) for taint in plan.taints],
+            launch_template=eks.NodeGroupLaunchTemplateArgs(
+                id=template.id, version=template.latest_version.apply(str)
+            ),
+            tags=named(name, self._tags),
+            opts=self._child(
+                # As a whole: each change would send the wanted size too, as it was once (see nodes/sizes.py).
+                ignore_changes=["scalingConfig", *(_OF_RUNNING if _runs(plan) else ())],
+                # A new group beside the old one would need the reserved instances twice.
+                delete_before_replace=plan.reserved,
+                aliases=self._formerly(plan),
+            ),
+        )
+        self._tell_autoscaler(name, plan, group)
+        return group
+
+    def _launch_template(self, name: str, plan: NodeGroupPlan) -> ec2.LaunchTemplate:
+        tags = named(name, self._tags)
+        block = plan.demand.capacity == Capacity.CAPACITY_BLOCK
+        return ec2.LaunchTemplate(
+            name,
+            description=f"Nodes {plan.name} of {self._args['cluster_plain_name']}",
+            update_default_version=True,
+            image_id=plan.ami_id,
+            instance_type=plan.node.name if block else None,
+            user_data=self._user_data(plan),
+            block_device_mappings=block_devices(plan.disk),
+            metadata_options=metadata_options(self._args.get("imds_hop_limit", 1)),
+            network_interfaces=[self._interface(interface) for interface in plan.interfaces] or None,
+            capacity_reservation_specification=_reservation(plan),
+            instance_market_options={"market_type": str(Capacity.CAPACITY_BLOCK)} if block else None,
+            placement={"group_name": placement_group(name, self._tags, self).name} if plan.placement_group else None,
+            tag_specifications=tag_specifications(tags),
+            tags=tags,
+            opts=self._child(
+                ignore_changes=list(rolling_fields(_TEMPLATE)) if _runs(plan) else None, aliases=self._formerly(plan)
+            ),
+        )
+
+    def _formerly(self, plan: NodeGroupPlan, suffix: str = "") -> list[pulumi.Alias] | None:
+        """Return the name that a resource of a Capacity Block had in stacks of earlier releases."""
+        return [pulumi.Alias(name=f"{self._name}-{plan.former}{suffix}")] if plan.former else None
+
+    def _user_data(self, plan: NodeGroupPlan) -> pulumi.Input[str]:
+        if not plan.ami_id:
+            return user_data(plan.start, plan.image)
+        args = self._args
+        facts = (args["cluster_name"], args.get("endpoint", ""), args.get("certificate_authority", ""))
+        cidr = args.get("service_cidr", SERVICE_CIDR)
+        return pulumi.Output.all(*facts).apply(
+            lambda known: user_data(plan.start, plan.image, ClusterAddress(known[0], known[1], known[2], cidr))
+        )
+
+    def _interface(self, interface: Interface) -> ec2.LaunchTemplateNetworkInterfaceArgsDict:
+        groups = [self._args["cluster_security_group_id"]]
+        if self._efa_group is not None:
+            groups.append(self._efa_group)
+        return {
+            "network_card_index": interface.card,
+            "device_index": interface.device,
+            "interface_type": interface.type,
+            "security_groups": groups,
+            "delete_on_termination": "true",
+        }
+
+    def _tell_autoscaler(self, name: str, plan: NodeGroupPlan, group: eks.NodeGroup) -> None:
+        """Tag or schedule the Auto Scaling group, to which EKS hands no tags on (aws-gpu spec 7, 9)."""
+        if plan.autoscaled:
+            tags = {**discovery_tags(self._args["cluster_plain_name"]), **plan.tags}
+            tag_group(name, group, tags, self)
+        for block in plan.blocks:
+            self._fill(name, plan, block, group)
+
+    def _fill(self, name: str, plan: NodeGroupPlan, block: CapacityBlock, group: eks.NodeGroup) -> None:
+        """Register the action that gives a group the nodes of its Capacity Block.
+
+        The provider would send the start that it read last along with each change, which is in the past by then
+        (pulumi/pulumi-aws, issue 2473): a change makes another action. The old one goes first, since both are due at
+        the same times (Auto Scaling user guide, "Scheduled scaling", Limitations).
+        """
+        filling = block.filling
+        if filling is None:
+            return
+        facts = repr((block.reservation.starts, filling.ends, filling.nodes))
+        autoscaling.Schedule(
+            f"{name}-begin",
+            scheduled_action_name=f"{name}-begin-{hashlib.sha256(facts.encode()).hexdigest()[:6]}",
+            autoscaling_group_name=auto_scaling_group(group),
+            recurrence=filling.recurrence,
+            start_time=f"{filling.starts:%Y-%m-%dT%H:%M:%SZ}" if filling.starts else None,
+            end_time=f"{filling.ends:%Y-%m-%dT%H:%M:%SZ}",
+            min_size=_KEEP,
+            desired_capacity=filling.nodes,
+            max_size=_KEEP,
+            # An action that has begun keeps its start, which AWS moves on with each recurrence.
+            opts=self._child(
+                ignore_changes=["startTime"], delete_before_replace=True, aliases=self._formerly(plan, "-begin")
+            ),
+        )
+
+
+def _runs(plan: NodeGroupPlan) -> bool:
+    """Whether a group has a Capacity Block that has begun."""
+    return any(block.running for block in plan.blocks)
+
+
+def _reservation(plan: NodeGroupPlan) -> ec2.LaunchTemplateCapacityReservationSpecificationArgs | None:
+    if plan.reservation is None:
+        return None
+    id_ = plan.reservation.id
+    by_group = id_.startswith("arn:")
+    return ec2.LaunchTemplateCapacityReservationSpecificationArgs(
+        capacity_reservation_target=ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgs(
+            capacity_reservation_id=None if by_group else id_,
+            capacity_reservation_resource_group_arn=id_ if by_group else None,
+        )
+    )

@@ -1,0 +1,123 @@
+"""Karpenter's pools for flavors, or for the models of a fleet.
+
+KarpenterPools
+├── ec2.SecurityGroup + rules         <name>-efa, where a group has EFA
+├── per group
+│   ├── ec2.PlacementGroup            <name>-<group>, on request
+│   ├── EC2NodeClass                  <name>-<group>-class
+│   ├── NodePool                      <name>-<group>
+│   └── NodePool                      <name>-<group>-static, for nodes that are always there
+└── EC2NodeClass, NodePool            <name>-general-class, <name>-general, on request
+"""
+
+from collections.abc import Sequence
+from typing import Self
+
+import pulumi
+
+from ...clouds.aws.nodes.karpenter import Surroundings, node_class, node_pool, static_pool
+from ...clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan
+from ...clouds.aws.nodes.pools.general import general_class, general_pool
+from ...clouds.aws.words import Provisioner
+from ...fleet.objects import Object
+from ..serving.objects import KubernetesObject, kubernetes_object, token
+from .node_args import KarpenterPoolsArgs
+from .node_planning import planned_groups
+from .parts.efa import efa_security_group
+from .parts.launch_template import placement_group
+
+_DRAINED_WITHIN = "30m"
+"""Pods have minutes to end, and instances with many GPUs take minutes to; the provider's own limit is ten."""
+
+
+class KarpenterPools(pulumi.ComponentResource):
+    """Tells Karpenter which nodes the models need; it launches them when pods are Pending.
+
+    Deleting a pool drains its nodes: destroy waits until Karpenter has removed them, so Karpenter must still be
+    running. Make this component depend on Karpenter's installation. Nodes that are always there (``min_nodes``) need
+    Karpenter's feature staticCapacity.
+    """
+
+    names: pulumi.Output[list[str]]
+    """Names of the pools."""
+
+    def __init__(self, name: str, args: KarpenterPoolsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Plan the pools, check them and register them.
+
+        Raises:
+            InvalidArguments: something is wrong with the arguments, or with the nodes; every problem is listed.
+        """
+        args, groups, where = planned_groups(name, args, KarpenterPoolsArgs, Provisioner.KARPENTER)
+        self.register(name, groups, where, args, opts)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        groups: Sequence[NodeGroupPlan],
+        where: NodeEnvironment,
+        args: KarpenterPoolsArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> Self:
+        """Create the component from groups that were planned and checked before; of the rest the cluster counts."""
+        component = cls.__new__(cls)
+        component.register(name, groups, where, args, opts)
+        return component
+
+    def register(
+        self,
+        name: str,
+        groups: Sequence[NodeGroupPlan],
+        where: NodeEnvironment,
+        args: KarpenterPoolsArgs,
+        opts: pulumi.ResourceOptions | None,
+    ) -> None:
+        """Register the component, and the NodePools with their EC2NodeClass per group."""
+        pulumi.ComponentResource.__init__(self, token("KarpenterPools"), name, {}, opts)
+        self._name, self._args, self._where = name, args, where
+        self._tags = args.get("tags", {})
+        self._members: list[pulumi.Input[str]] = [args["cluster_security_group_id"]]
+        self._with_efa = list(self._members)
+        if any(plan.interfaces for plan in groups):
+            self._with_efa.append(efa_security_group(f"{name}-efa", args["vpc_id"], self._tags, self))
+        self.pools: dict[str, KubernetesObject] = {}
+        for plan in groups:
+            self._group(plan)
+        if where.pools.general:
+            place = self._surroundings(where.zones, self._members)
+            made_from = self._class(general_class(where, place))
+            self._pool(general_pool(where.pools.general, where), made_from)
+        self.names = pulumi.Output.from_input(list(self.pools))
+        self.register_outputs({"names": self.names})
+
+    def _group(self, plan: NodeGroupPlan) -> None:
+        name = f"{self._name}-{plan.name}"
+        close = placement_group(name, self._tags, self).name if plan.placement_group else None
+        place = self._surroundings(plan.zones, self._with_efa if plan.interfaces else self._members, close)
+        made_from = self._class(node_class(plan, place))
+        disruption = self._where.pools.disruption
+        self._pool(node_pool(plan, disruption), made_from)
+        if plan.minimum:
+            self._pool(static_pool(plan, disruption), made_from)
+
+    def _surroundings(
+        self,
+        zones: Sequence[str],
+        security_groups: Sequence[pulumi.Input[str]],
+        close: pulumi.Output[str] | None = None,
+    ) -> Surroundings:
+        args = self._args
+        subnets = [args["subnets"][zone] for zone in zones]
+        hops = args.get("imds_hop_limit", 1)
+        return Surroundings(subnets, security_groups, args["node_role_name"], self._tags, hops, close)
+
+    def _class(self, value: Object) -> KubernetesObject:
+        name = f"{self._name}-{value['metadata']['name']}-class"
+        return kubernetes_object(value, name, pulumi.ResourceOptions(parent=self))
+
+    def _pool(self, value: Object, made_from: KubernetesObject) -> None:
+        """Register a pool, which is gone when its nodes are: they are its dependents, and have a finalizer."""
+        pool = value["metadata"]["name"]
+        within = pulumi.CustomTimeouts(delete=_DRAINED_WITHIN)
+        options = pulumi.ResourceOptions(parent=self, depends_on=[made_from], custom_timeouts=within)
+        self.pools[pool] = kubernetes_object(value, f"{self._name}-{pool}", options)

@@ -1,0 +1,186 @@
+"""Arguments of a Network, and what can be wrong with them."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Required, TypedDict
+
+from ...clouds.aws.facts.regions import REGION
+from ...clouds.aws.logs import DEFAULT_DAYS, FlowLogsArgs, retention_problems
+from ...clouds.aws.subnets import CIDR, MOST_ZONES, cidr_problem, placeless, pod_cidr_problem, range_of
+from ...clouds.aws.words import NatGateways, Traffic
+from .argument_problems import Problems, place_problems, repeated
+
+ENDPOINT_SERVICES = (
+    *("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth"),
+    *("elasticloadbalancing", "logs", "sqs", "ssm", "ssmmessages", "sts"),
+)
+
+
+class NetworkArgs(TypedDict, total=False):
+    """Arguments of a Network. All are plain: they decide which resources there are."""
+
+    cluster_name: Required[str]
+    """Name of the EKS cluster, for resource names and the tags by which controllers find subnets."""
+    region: Required[str]
+    """AWS region, such as us-east-1."""
+    zones: list[str]
+    """Availability zones, two to seven. Without control_plane_zones the position of a zone determines the addresses
+    of its subnets, and the control plane has all zones: then do not change the list."""
+    control_plane_zones: list[str]
+    """Those of the zones, two at least, in which the control plane has its subnets: as they were when the cluster was
+    created, for EKS takes no others afterwards. With them, zones can be added, removed and listed in any order.
+    Default: all."""
+    cidr: str
+    """IPv4 range of the VPC, /16 to /21. For an existing VPC: its range, required only with interface endpoints.
+    Default: 10.0.0.0/16."""
+    pod_cidr: str
+    """A second IPv4 range of a new VPC, inside 100.64.0.0/10 and /16 to /21, with a subnet per zone from which pods
+    take addresses once those of the first run short. Default: none."""
+    ipv6: bool
+    """Whether a new VPC also has IPv6: nodes reach the internet without a NAT gateway, as do pods if the Cluster has
+    ipv6_egress. The cluster itself stays IPv4. Default: false."""
+    flow_logs: FlowLogsArgs
+    """Records the connections in a new VPC. Default: none."""
+    nat_gateways: str
+    """one, per-zone or none: how private subnets reach the internet. With none, nodes start only if interface
+    endpoints provide what they need. Default: one."""
+    interface_endpoints: list[str]
+    """AWS services to reach without the internet: autoscaling, ec2, ecr.api, ecr.dkr, eks, eks-auth,
+    elasticloadbalancing, logs, sqs, ssm, ssmmessages, sts. Default: none."""
+    vpc_id: str
+    """An existing VPC. Only interface endpoints are created in it, and nothing in it is tagged."""
+    private_subnets: dict[str, str]
+    """Private subnets by zone in that VPC, in at least two zones."""
+    public_subnets: dict[str, str]
+    """Public subnets by zone in that VPC."""
+    tags: dict[str, str]
+    """Tags for everything that is created."""
+    protect: bool
+    """Whether Pulumi protects a VPC that is created here from deletion. Default: as in the options of the
+    component."""
+
+
+def problems(args: NetworkArgs) -> Problems:
+    """Yield what is wrong, by argument."""
+    region = args.get("region", "")
+    yield from place_problems("cluster_name", args.get("cluster_name", ""), region)
+    wanted = args.get("interface_endpoints", [])
+    if wanted and region.startswith("cn-"):
+        yield "interface_endpoints", f"have different service names in {region}; remove them, and create your own"
+    for service in dict.fromkeys(wanted):
+        if service not in ENDPOINT_SERVICES:
+            yield (
+                "interface_endpoints",
+                f"unknown service {service!r}; known services: {', '.join(ENDPOINT_SERVICES)}",
+            )
+    yield from repeated("interface_endpoints", wanted)
+    yield from _given_problems(args) if "vpc_id" in args else _new_problems(args)
+
+
+def _new_problems(args: NetworkArgs) -> Problems:
+    for key in ("private_subnets", "public_subnets"):
+        if key in args:
+            yield key, "is for an existing VPC; set vpc_id, or remove it to have subnets created"
+    zones = args.get("zones", [])
+    if not 2 <= len(zones) <= MOST_ZONES:
+        yield (
+            "zones",
+            f"found {len(zones)}; EKS requires subnets in at least two zones, and there is room for {MOST_ZONES}; "
+            "for example [us-east-1a, us-east-1b]",
+        )
+    yield from _zone_problems("zones", zones, args)
+    yield from repeated("zones", zones)
+    first = args.get("control_plane_zones", [])
+    yield from control_plane_problems("control_plane_zones", first, zones, "zones")
+    yield from placement_problems("zones", zones, first)
+    problem = cidr_problem(args.get("cidr", CIDR))
+    if problem:
+        yield "cidr", problem
+    if "pod_cidr" in args:
+        problem = pod_cidr_problem(args["pod_cidr"], args.get("cidr", CIDR))
+        if problem:
+            yield "pod_cidr", problem
+    nat = args.get("nat_gateways", NatGateways.ONE)
+    if nat not in list(NatGateways):
+        yield "nat_gateways", f"must be one of {', '.join(NatGateways)}, found {nat!r}"
+    if "flow_logs" in args:
+        yield from _flow_log_problems(args["flow_logs"])
+
+
+def control_plane_problems(key: str, zones: Sequence[str], known: Iterable[str], where: str) -> Problems:
+    """Yield what is wrong with the zones of a control plane.
+
+    EKS: "All subnets that you add must be in the same set of AZs as originally provided" (EKS user guide, "VPC
+    requirements and considerations"); UpdateClusterConfig refuses others, and fewer as well (aws/containers-roadmap
+    #2258).
+
+    Args:
+        key: The argument that lists them.
+        zones: What it lists; nothing where the control plane has all zones.
+        known: The zones with a private subnet.
+        where: The argument that lists those.
+    """
+    yield from repeated(key, zones)
+    if len(zones) == 1:
+        yield key, "found 1; EKS requires subnets in at least two zones"
+    missing = [zone for zone in zones if zone not in known]
+    if missing:
+        yield (
+            key,
+            f"{', '.join(missing)}: not among {where}, but EKS fixes the zones of a control plane at the creation of "
+            f"the cluster, and has network interfaces there; list {'them' if len(missing) > 1 else 'it'} in {where}, "
+            "and name zones for the nodes that are to be elsewhere",
+        )
+
+
+def placement_problems(key: str, zones: Sequence[str], control_plane: Sequence[str]) -> Problems:
+    """Yield the zones for which the range of a VPC has no place, beside those of a control plane."""
+    for zone in placeless(zones, control_plane) if control_plane else ():
+        yield key, f"{zone}: beside the zones of the control plane there is room for those from a to g; remove it"
+
+
+def _flow_log_problems(wanted: FlowLogsArgs) -> Problems:
+    traffic = wanted.get("traffic")
+    if traffic not in list(Traffic):
+        yield "flow_logs.traffic", f"must be one of {', '.join(Traffic)}, found {traffic!r}"
+    yield from retention_problems("flow_logs.retention_days", wanted.get("retention_days", DEFAULT_DAYS))
+
+
+def _given_problems(args: NetworkArgs) -> Problems:
+    if not str(args["vpc_id"]).startswith("vpc-"):
+        yield "vpc_id", f"must be the ID of a VPC (vpc-...), found {args['vpc_id']!r}"
+    for key in ("zones", "nat_gateways", "pod_cidr", "ipv6", "flow_logs"):
+        if key in args:
+            yield key, "is for a new VPC; remove it, or remove vpc_id"
+    yield from _given_cidr_problems(args)
+    private, public = args.get("private_subnets", {}), args.get("public_subnets", {})
+    if len(private) < 2:
+        yield (
+            "private_subnets",
+            f"found {len(private)}; EKS requires subnets in at least two zones, as zone: subnet-...",
+        )
+    first = args.get("control_plane_zones", [])
+    yield from control_plane_problems("control_plane_zones", first, private, "private_subnets")
+    for key, given in (("private_subnets", private), ("public_subnets", public)):
+        yield from _zone_problems(key, given, args)
+        for zone, subnet in given.items():
+            if not str(subnet).startswith("subnet-"):
+                yield f"{key}[{zone}]", f"must be the ID of a subnet (subnet-...), found {subnet!r}"
+    yield from repeated("private_subnets", [*private.values(), *public.values()])
+
+
+def _given_cidr_problems(args: NetworkArgs) -> Problems:
+    wanted = bool(args.get("interface_endpoints"))
+    if wanted and "cidr" not in args:
+        yield "cidr", "is missing; set it to the range of the VPC, from which interface endpoints accept traffic"
+    elif wanted and range_of(args["cidr"]) is None:
+        yield "cidr", f"must be the IPv4 range of the VPC, such as {CIDR}, found {args['cidr']!r}"
+    elif not wanted and "cidr" in args:
+        yield "cidr", "is for a new VPC; remove it, or remove vpc_id"
+
+
+def _zone_problems(key: str, zones: Sequence[str] | Mapping[str, str], args: NetworkArgs) -> Problems:
+    region = args.get("region", "")
+    for zone in zones:
+        if REGION.fullmatch(region) and not re.fullmatch(f"{region}[a-z]", zone):
+            yield key, f"must be availability zones of {region}, such as {region}a, found {zone!r}"

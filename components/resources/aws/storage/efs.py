@@ -1,0 +1,95 @@
+"""An EFS file system that every node can mount, with a folder per namespace."""
+
+from collections.abc import Mapping
+
+import pulumi
+from pulumi_aws import ec2, efs, vpc
+
+from ....clouds.aws.words import Throughput
+from .args import ModelStorageArgs, access_path
+from .file_system import FileSystem
+from .settings import EfsSettings
+
+NFS = 2049
+_FOLDER_MODE = "0750"
+
+
+class EfsCache(FileSystem):
+    """Registers a file system, where it is ours, and access to it."""
+
+    def __init__(self, name: str, args: ModelStorageArgs, wanted: EfsSettings, parent: pulumi.Resource) -> None:
+        """Register the file system with what it takes to mount it.
+
+        Args:
+            name: Logical names begin with it.
+            args: Arguments of the component.
+            wanted: The file system.
+            parent: The component.
+        """
+        super().__init__(name, args, parent)
+        self._wanted = wanted
+        self.id: pulumi.Input[str] = wanted.id or self._file_system()
+
+    def handles(self) -> Mapping[str, pulumi.Output[str]]:
+        """Register an access point per namespace; return what a volume is called, by namespace."""
+        return {namespace: self._access(namespace) for namespace in self._args["namespaces"]}
+
+    def _file_system(self) -> pulumi.Output[str]:
+        wanted = self._wanted
+        system = efs.FileSystem(
+            self._name,
+            encrypted=True,
+            kms_key_id=wanted.kms_key_arn,
+            throughput_mode=wanted.throughput.value,
+            provisioned_throughput_in_mibps=wanted.mibps if wanted.throughput == Throughput.PROVISIONED else None,
+            tags=self._named(),
+            opts=self._child(),
+        )
+        group = self._group()
+        rule = self._rule(group)
+        self.ready.append(rule)
+        for zone, subnet in self._args["subnets"].items():
+            self.ready.append(
+                efs.MountTarget(
+                    f"{self._name}-{zone}",
+                    file_system_id=system.id,
+                    subnet_id=subnet,
+                    security_groups=[group.id],
+                    opts=self._child(rule),
+                )
+            )
+        return system.id
+
+    def _rule(self, group: ec2.SecurityGroup) -> pulumi.Resource:
+        """Register the rule that admits NFS from the nodes alone (EFS user guide, "Using VPC security groups")."""
+        return vpc.SecurityGroupIngressRule(
+            self._name,
+            security_group_id=group.id,
+            referenced_security_group_id=self._args["cluster_security_group_id"],
+            ip_protocol="tcp",
+            from_port=NFS,
+            to_port=NFS,
+            description="NFS from the nodes",
+            tags=self._named(),
+            opts=self._child(),
+        )
+
+    def _access(self, namespace: str) -> pulumi.Output[str]:
+        """Register the folder of a namespace, in which everybody is the same user.
+
+        The access point replaces the user of each request by its own, so that pods that run as different users, none
+        of them root, read and write the same files (EFS user guide, "Enforcing a user identity").
+        """
+        uid, gid = self._wanted.uid, self._wanted.gid
+        point = efs.AccessPoint(
+            f"{self._name}-{namespace}",
+            file_system_id=self.id,
+            posix_user={"uid": uid, "gid": gid},
+            root_directory={
+                "path": access_path(self._args, namespace),
+                "creation_info": {"owner_uid": uid, "owner_gid": gid, "permissions": _FOLDER_MODE},
+            },
+            tags=self._named(f"-{namespace}"),
+            opts=self._child(),
+        )
+        return pulumi.Output.concat(self.id, "::", point.id)

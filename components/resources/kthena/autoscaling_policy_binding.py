@@ -1,0 +1,85 @@
+"""Kthena's AutoscalingPolicyBinding: what a policy scales, and within which bounds.
+
+AutoscalingPolicyBinding
+├── HorizontalPodAutoscaler    <name>-hpa, or one per target of an optimizer
+└── AutoscalingPolicyBinding   <name>, with realization operator instead
+"""
+
+from typing import Any, Required, TypedDict
+
+import pulumi
+
+from ...families.kthena.names import WORKLOAD_API
+from ...families.kthena.types.autoscaling import AutoscalingPolicyBindingSpec
+from ...fleet.rendered import Rendered
+from ..serving.arguments import Arguments, line_of, model_by_argument, tell, wire_names
+from ..serving.objects import kubernetes_object, token
+from ..serving.rendering_options import options_of
+from ..serving.workload_component import logical_name, render_one
+from .binding_args import OptimizerConfigurationArgs, ScalingConfigurationArgs
+
+
+class AutoscalingPolicyBindingArgs(TypedDict, total=False):
+    """Arguments of an AutoscalingPolicyBinding: scaling_configuration, or optimizer_configuration."""
+
+    name: str
+    """Name of the binding. Default: the component's name."""
+    namespace: str
+    """Namespace of the binding, of the policy and of the targets. Default: default."""
+    realization: str
+    """native renders HorizontalPodAutoscalers; operator creates the Kthena resource. Default: native."""
+    policy: Required[pulumi.Input[dict[str, Any]]]
+    """The AutoscalingPolicy, in wire form: the ``manifest`` of an AutoscalingPolicy component."""
+    targets: Required[pulumi.Input[list[dict[str, Any]]]]
+    """What the configuration names as targets, in wire form: the ``manifest`` of each ModelServing component, or of
+    the ModelBooster that makes them."""
+    scaling_configuration: ScalingConfigurationArgs
+    """One target and its bounds."""
+    optimizer_configuration: OptimizerConfigurationArgs
+    """Several targets that share a load, the cheapest first."""
+
+
+class AutoscalingPolicyBinding(pulumi.ComponentResource):
+    """Scales ModelServings: a HorizontalPodAutoscaler for each target, with the metrics of the policy.
+
+    Does not create the policy, the targets or the metrics adapter.
+    """
+
+    autoscalers: pulumi.Output[list[str]]
+    """Names of the HorizontalPodAutoscalers; none with realization operator."""
+    namespace: pulumi.Output[str]
+    """Namespace of everything that was created."""
+
+    def __init__(
+        self, name: str, args: AutoscalingPolicyBindingArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        """Render and register.
+
+        Raises:
+            InvalidArguments: the arguments contradict the contract, or a target cannot be scaled.
+        """
+        rendered = _render(name, args)
+        super().__init__(token(type(self).__name__), name, {}, opts)
+        tell(rendered.warnings, line_of, lambda _: self)
+        for value in rendered.objects:
+            options = pulumi.ResourceOptions(parent=self)
+            kubernetes_object(value, logical_name(name, rendered.name, value), options)
+        autoscalers = [scaler.name for scaler in rendered.autoscalers if not scaler.operated]
+        self.autoscalers = pulumi.Output.from_input(autoscalers)
+        self.namespace = pulumi.Output.from_input(rendered.namespace)
+        self.register_outputs({"autoscalers": self.autoscalers, "namespace": self.namespace})
+
+
+def _render(name: str, args: AutoscalingPolicyBindingArgs) -> Rendered:
+    given = Arguments(name, args, AutoscalingPolicyBindingArgs, model_by_argument(AutoscalingPolicyBindingSpec))
+    options = options_of(given)
+    policy = given.manifest("policy", "AutoscalingPolicy")
+    targets = given.manifests("targets", "ModelServing")
+    given.check()
+    spec = {
+        "policyRef": {"name": policy["metadata"]["name"]},
+        **wire_names(given.values, AutoscalingPolicyBindingSpec),
+    }
+    metadata = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
+    resource = given.resource(WORKLOAD_API, "AutoscalingPolicyBinding", metadata, spec)
+    return render_one(resource, [policy, *targets], options)

@@ -1,0 +1,127 @@
+"""llm-d's VariantAutoscaling: as many replicas of a workload as a promise needs.
+
+VariantAutoscaling
+├── HorizontalPodAutoscaler   <name>-hpa
+└── VariantAutoscaling        <name>, with realization operator
+"""
+
+from typing import Any, Required, TypedDict
+
+import pulumi
+
+from ...families.llmd.controller.config_maps import class_key
+from ...families.llmd.names import ACCELERATOR_LABEL, API, CLASSES
+from ...families.llmd.types.variant_autoscaling import VariantAutoscalingSpec
+from ...fleet.rendered import Rendered
+from ..serving.arguments import Arguments, line_of, model_by_argument, tell, wire_names
+from ..serving.level_args import LoadArgs, PromiseArgs
+from ..serving.objects import kubernetes_object, token
+from ..serving.workload_component import logical_name, render_one
+from .profile_args import ConfigMapKeyRefArgs, ModelProfileArgs
+from .stated import DEFAULT_CLASS, options_for
+
+
+class VariantAutoscalingArgs(TypedDict, total=False):
+    """Arguments of a VariantAutoscaling. All but the targets are plain: they decide how many replicas there are."""
+
+    name: str
+    """Name of the VariantAutoscaling, which is that of the workload. Default: the component's name."""
+    namespace: str
+    """Namespace of the VariantAutoscaling and of the workload. Default: default."""
+    realization: str
+    """native renders a HorizontalPodAutoscaler on metrics of the engine; operator creates the VariantAutoscaling for
+    llm-d's controller, and an autoscaler that follows it. Default: native."""
+    workload: str
+    """auto, lws or deployment, as the targets are deployed. Default: auto."""
+    targets: Required[pulumi.Input[list[dict[str, Any]]]]
+    """The resource whose workload is scaled, and what it refers to, in wire form: the ``manifest`` of each
+    component."""
+    accelerator: Required[str]
+    """The accelerator that the workload runs on, by its name in the profile."""
+    model_id: Required[str]
+    """Name under which clients ask for the model."""
+    slo_class_ref: ConfigMapKeyRefArgs
+    """Where the controller's service class stands; nothing reads it. Default: that of service_class."""
+    model_profile: Required[ModelProfileArgs]
+    """How fast the model is."""
+    service_class: str
+    """Name of the service class that the promise is of. Default: default."""
+    promise: Required[PromiseArgs]
+    """What is promised for the model."""
+    load: LoadArgs
+    """What is asked of the workload. Required unless realization is operator, which measures it: the load then bounds
+    the replicas, which are 10 at most without."""
+    cents_per_hour: float
+    """Price of one accelerator in US cents an hour. Default: that of the nodes, on demand in us-east-1."""
+
+
+class VariantAutoscaling(pulumi.ComponentResource):
+    """Scales a workload so that a promise is kept, within bounds that a model of queues finds.
+
+    Does not create the workload, the metrics adapter or the controller, nor its ConfigMaps about classes and prices:
+    these are of all variants of a cluster, and ModelFleet makes them.
+    """
+
+    autoscaler: pulumi.Output[str]
+    """Name of the HorizontalPodAutoscaler."""
+    namespace: pulumi.Output[str]
+    """Namespace of everything that was created."""
+    min_replicas: pulumi.Output[int]
+    """Replicas at the quietest time."""
+    max_replicas: pulumi.Output[int]
+    """Replicas at the peak."""
+    most_per_minute: pulumi.Output[float]
+    """Requests a minute that one replica can take and keep the promise; 0 where no load is known."""
+    limit: pulumi.Output[str]
+    """What bounds that: itl, ttft or capacity; empty where no load is known."""
+    cents_per_hour: pulumi.Output[float]
+    """Price of all replicas at the peak, in US cents an hour; 0 where no load is known."""
+
+    def __init__(self, name: str, args: VariantAutoscalingArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Size, render and register.
+
+        Raises:
+            InvalidArguments: the arguments contradict the contract, or the promise cannot be kept.
+        """
+        rendered = _render(name, args)
+        super().__init__(token(type(self).__name__), name, {}, opts)
+        tell(rendered.warnings, line_of, lambda _: self)
+        for value in rendered.objects:
+            options = pulumi.ResourceOptions(parent=self)
+            kubernetes_object(value, logical_name(name, rendered.name, value), options)
+        (scaler,) = rendered.autoscalers
+        sized = scaler.sized
+        self.autoscaler = pulumi.Output.from_input(scaler.name)
+        self.namespace = pulumi.Output.from_input(rendered.namespace)
+        self.min_replicas = pulumi.Output.from_input(scaler.minimum)
+        self.max_replicas = pulumi.Output.from_input(scaler.maximum)
+        self.most_per_minute = pulumi.Output.from_input(sized.most_per_minute if sized else 0.0)
+        self.limit = pulumi.Output.from_input(sized.limit.value if sized else "")
+        self.cents_per_hour = pulumi.Output.from_input(sized.cents_per_hour if sized else 0.0)
+        self.register_outputs(
+            {
+                "autoscaler": self.autoscaler,
+                "namespace": self.namespace,
+                "minReplicas": self.min_replicas,
+                "maxReplicas": self.max_replicas,
+                "mostPerMinute": self.most_per_minute,
+                "limit": self.limit,
+                "centsPerHour": self.cents_per_hour,
+            }
+        )
+
+
+def _render(name: str, args: VariantAutoscalingArgs) -> Rendered:
+    given = Arguments(name, args, VariantAutoscalingArgs, model_by_argument(VariantAutoscalingSpec))
+    targets = given.manifests("targets")
+    own, namespace = given.get("name", name), given.get("namespace", "default")
+    options = options_for(given, own, namespace)
+    given.require("accelerator")
+    given.check()
+    labels = {ACCELERATOR_LABEL: given.get("accelerator")}
+    spec = {
+        "sloClassRef": {"name": CLASSES, "key": class_key(given.get("service_class", DEFAULT_CLASS))},
+        **wire_names(given.values, VariantAutoscalingSpec),
+    }
+    metadata = {"name": own, "namespace": namespace, "labels": labels}
+    return render_one(given.resource(API, "VariantAutoscaling", metadata, spec), targets, options)

@@ -1,0 +1,141 @@
+"""The components that other Pulumi languages see: all that are offered here, and one per kind of every family."""
+
+import ast
+import importlib
+import inspect
+import itertools
+import json
+import re
+from typing import Any, is_typeddict
+
+import pulumi
+from pulumi.provider import ConstructResult
+from pulumi.provider.experimental.analyzer import ComponentDefinition
+from pulumi.provider.experimental.component import ComponentProvider
+from pulumi.provider.server import ComponentInitError
+
+from ..contract.problems import path_parts
+from ..families import FAMILIES
+from . import COMPONENTS
+from .serving.settled import holds_secret, settled
+from .serving.typed_args import camel, keys_below
+
+NAME = "inference-platform"
+_WORDS = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*_?")
+
+
+def components() -> list[type[pulumi.ComponentResource]]:
+    """Return every public component."""
+    own = [getattr(importlib.import_module(f"{__package__}.{home}"), name) for name, home in COMPONENTS.items()]
+    of_families = [f.component(member) for f in FAMILIES for member in f.members if member.component]
+    return [*own, *of_families]
+
+
+class Host(ComponentProvider):
+    """Makes components for programs in other languages: their arguments in, problems in their words out."""
+
+    def __init__(self, version: str = "0.0.0") -> None:
+        """Analyze every public component."""
+        public = components()
+        self._args = {each.__name__: _typed_args(each) for each in public}
+        super().__init__(public, NAME, version=version)
+        self.schema = json.dumps(self._documented(json.loads(self.schema or "{}")))
+
+    def _documented(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema with what inherited arguments say of themselves: only a class's own are read."""
+        for token, resource in schema["resources"].items():
+            inherited = _inherited(self._args[token.rpartition(":")[2]])
+            for key, described in resource["inputProperties"].items():
+                if "description" not in described and key in inherited:
+                    described["description"] = inherited[key]
+        return schema
+
+    def map_inputs(self, inputs: pulumi.Inputs, component_def: ComponentDefinition) -> pulumi.Inputs:
+        """Return arguments under the names of Python; what is known of other resources by now is plain.
+
+        Nothing is refused here, and nothing dropped: the component itself tells all that is wrong.
+        """
+        named: pulumi.Inputs = settled(inputs, self._args[component_def.name], remote=True)
+        return named
+
+    def construct(
+        self, name: str, resource_type: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None = None
+    ) -> ConstructResult:
+        """Make a component.
+
+        Raises:
+            InputPropertiesError: its arguments are wrong; each with its path, unless that would show a secret.
+        """
+        try:
+            return super().construct(name, resource_type, inputs, options)
+        except ComponentInitError as error:
+            if isinstance(error.inner, pulumi.InputPropertiesError):
+                typed = self._args[resource_type.rpartition(":")[2]]
+                renamed = _in_their_words(error.inner, typed)
+                raise pulumi.InputPropertiesError(renamed.message, _without_secrets(renamed.errors, inputs)) from None
+            if isinstance(error.inner, pulumi.RunError):
+                raise error.inner from None
+            raise
+
+
+def _typed_args(component: type[pulumi.ComponentResource]) -> Any:  # noqa: ANN401  a TypedDict is no type
+    """Return the type of a component's arguments, from which its schema is generated.
+
+    Raises:
+        TypeError: its ``__init__`` has no parameter ``args`` with a type.
+    """
+    typed = inspect.get_annotations(component.__init__).get("args")
+    if typed is None:
+        raise TypeError(
+            f"{component.__module__}.{component.__qualname__}: __init__ has no typed parameter 'args', from which "
+            "the schema of the component is generated; declare one, such as a TypedDict"
+        )
+    return typed
+
+
+def _without_secrets(details: Any, inputs: pulumi.Inputs) -> Any:  # noqa: ANN401  a list of the SDK's maps
+    """Return the problems whose paths the engine may look up; the message lists all of them, with their paths.
+
+    The engine prints the value that it finds at a path, secrets in clear (errorToMessage in
+    pkg/resource/deploy/source_eval.go of Pulumi 3.260): no path may lead into an argument that holds a secret. An
+    empty path is that of all arguments.
+    """
+    secret = {key for key, value in inputs.items() if holds_secret(value, key)}
+    return [each for each in details if each["property_path"] and path_parts(each["property_path"])[0] not in secret]
+
+
+def _inherited(typed: object) -> dict[str, str]:
+    """Return the documentation of the arguments that a type inherits, by the name that other languages see.
+
+    A TypedDict does not say at run time what it inherits from; its source does.
+    """
+    found: dict[str, str] = {}
+    for base in _declared(typed).bases:
+        inherited = getattr(inspect.getmodule(typed), ast.unparse(base), None)
+        if not is_typeddict(inherited):
+            continue
+        for key, literal in itertools.pairwise(_declared(inherited).body):
+            if isinstance(key, ast.AnnAssign) and isinstance(literal, ast.Expr):
+                found[camel(ast.unparse(key.target))] = " ".join(str(ast.literal_eval(literal.value)).split())
+    return found
+
+
+def _declared(typed: Any) -> ast.ClassDef:  # noqa: ANN401  a TypedDict is no type to type checkers
+    """Return a class as it is written."""
+    (found,) = ast.parse(inspect.getsource(typed)).body
+    assert isinstance(found, ast.ClassDef)  # noqa: S101  the source of a class
+    return found
+
+
+def _in_their_words(error: pulumi.InputPropertiesError, typed: object) -> pulumi.InputPropertiesError:
+    """Return an error with the arguments' names as other languages have them."""
+    known = keys_below(typed)
+
+    def words(text: str) -> str:
+        return _WORDS.sub(lambda found: camel(found[0]) if found[0] in known else found[0], text)
+
+    details: list[Any] = [
+        {"property_path": words(each["property_path"]), "reason": words(each["reason"])}
+        for each in error.errors or ()
+    ]
+    return pulumi.InputPropertiesError(words(error.message), details)

@@ -1,0 +1,1 @@
+"""Components that install what models need in a cluster."""

@@ -1,0 +1,66 @@
+"""The CustomResourceDefinitions of the kinds that a stack uses.
+
+CustomResources
+└── CustomResourceDefinition   <name>-<plural>, one per kind
+"""
+
+from collections.abc import Iterator
+from typing import TypedDict
+
+import pulumi
+
+from ...contract.kinds import Kinds
+from ...contract.schema.crds import crd
+from ...families import kinds
+from ...plan.prerequisites.pod_groups import POD_GROUP
+from ..serving.arguments import checked_args
+from ..serving.objects import KubernetesObject, kubernetes_object, token
+
+
+def installable() -> Kinds:
+    """Return the kinds of all families, and what objects that are made for them have besides."""
+    return Kinds([*kinds(), POD_GROUP])
+
+
+class CustomResourcesArgs(TypedDict):
+    """Arguments of CustomResources."""
+
+    kinds: list[str]
+    """Names of the kinds, such as LeaderWorkerSet."""
+
+
+class CustomResources(pulumi.ComponentResource):
+    """Installs CustomResourceDefinitions: the API server then validates and defaults the kinds as this package does.
+
+    Does not install the controllers that act on them; install their charts on clusters that run pods.
+    """
+
+    kinds: pulumi.Output[list[str]]
+    """The installed kinds."""
+
+    def __init__(self, name: str, args: CustomResourcesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Register one definition per kind.
+
+        Raises:
+            InvalidArguments: kinds are unknown; every one is listed.
+        """
+        args = checked_args(name, args, CustomResourcesArgs, _problems)
+        super().__init__(token("CustomResources"), name, {}, opts)
+        self.definitions: list[KubernetesObject] = []
+        for kind in args["kinds"]:
+            value = crd(installable().one(kind))
+            child = f"{name}-{value['spec']['names']['plural']}"
+            self.definitions.append(kubernetes_object(value, child, pulumi.ResourceOptions(parent=self)))
+        self.kinds = pulumi.Output.from_input(list(args["kinds"]))
+        self.register_outputs({"kinds": self.kinds})
+
+
+def _problems(args: CustomResourcesArgs) -> Iterator[tuple[str, str]]:
+    if "kinds" not in args:
+        yield "kinds", "is required"
+        return
+    for position, name in enumerate(args["kinds"]):
+        try:
+            installable().one(name)
+        except ValueError as error:
+            yield f"kinds[{position}]", str(error)

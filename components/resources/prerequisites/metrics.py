@@ -1,0 +1,119 @@
+"""Who measures, and who tells autoscalers: metrics-server, Prometheus, its adapter, KEDA."""
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+import pulumi
+
+from ...checks.metrics.dashboard import exported_node_labels
+from ...plan.prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
+from ..serving.arguments import checked_args
+from .chart import ChartComponent, FixedChart
+
+
+class MetricsServer(FixedChart):
+    """Serves CPU and memory usage of pods to autoscalers. Do not combine it with the EKS add-on of the same name."""
+
+    _chart = "metrics-server"
+
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        return {"replicas": 2}
+
+
+class PrometheusArgs(TypedDict, total=False):
+    """Arguments of Prometheus."""
+
+    retention: str
+    """How long samples are kept. Default: 10d."""
+    storage_gib: int
+    """Size of its volume. Default: no volume; samples are lost with the pod."""
+    grafana: bool
+    """Whether to install Grafana as well. Default: true."""
+    values: dict[str, pulumi.Input[Any]]
+    """Values of the chart, which override those set here; leaves may be outputs."""
+
+
+class Prometheus(ChartComponent):
+    """Installs the Prometheus operator, one Prometheus and Grafana.
+
+    It selects every PodMonitor, ServiceMonitor and rule in the cluster, whatever their labels (lws-hpa spec 2.2).
+    Scraping of the control plane is off, since that of a managed cluster cannot be scraped. Of the node labels it
+    exports the one that the dashboard needs for costs.
+    """
+
+    def __init__(self, name: str, args: PrometheusArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it."""
+        args = checked_args(name, args, PrometheusArgs)
+        self.install("prometheus", name, prometheus_values(args), args, opts)
+
+
+def prometheus_values(args: PrometheusArgs) -> dict[str, Any]:
+    """Return the chart's values."""
+    kinds = ("podMonitor", "serviceMonitor", "rule", "probe", "scrapeConfig")
+    spec: dict[str, Any] = {f"{kind}SelectorNilUsesHelmValues": False for kind in kinds}
+    spec["retention"] = args.get("retention", "10d")
+    if "storage_gib" in args:
+        claim = {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": f"{args['storage_gib']}Gi"}},
+        }
+        spec["storageSpec"] = {"volumeClaimTemplate": {"spec": claim}}
+    return {
+        "kubeEtcd": {"enabled": False},
+        "kubeScheduler": {"enabled": False},
+        "kubeControllerManager": {"enabled": False},
+        "grafana": {"enabled": args.get("grafana", True)},
+        "kube-state-metrics": {"metricLabelsAllowlist": exported_node_labels()},
+        "prometheus": {"prometheusSpec": spec},
+    }
+
+
+class PrometheusAdapterArgs(TypedDict, total=False):
+    """Arguments of PrometheusAdapter."""
+
+    url: str
+    """URL of Prometheus, without port. Default: that of this package's Prometheus."""
+    port: int
+    """Its port. Default: 9090."""
+    rules: dict[str, Any]
+    """The chart's rules, custom and external. Default: none."""
+    external: bool
+    """Whether it serves external metrics; set to false with KEDA, which provides that API. Default: true."""
+    values: dict[str, pulumi.Input[Any]]
+    """Values of the chart, which override those set here; leaves may be outputs."""
+
+
+class PrometheusAdapter(ChartComponent):
+    """Serves Prometheus metrics to autoscalers: exactly those that its rules name."""
+
+    def __init__(self, name: str, args: PrometheusAdapterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Install it."""
+        args = checked_args(name, args, PrometheusAdapterArgs)
+        self.install("prometheus-adapter", name, adapter_values(args), args, opts)
+
+
+def adapter_values(args: PrometheusAdapterArgs) -> dict[str, Any]:
+    """Return the chart's values. The default rules are off: they would expose every series of the cluster."""
+    rules = args.get("rules", {})
+    external: Sequence[Any] = rules.get("external", []) if args.get("external", True) else []
+    return {
+        "prometheus": {"url": args.get("url", PROMETHEUS_URL), "port": args.get("port", PROMETHEUS_PORT)},
+        "replicas": 2,
+        "metricsRelistInterval": "1m",
+        "rules": {"default": False, "custom": list(rules.get("custom", [])), "external": list(external)},
+    }
+
+
+class Keda(FixedChart):
+    """Scales on Prometheus metrics, including from and to zero. It provides the external metrics API."""
+
+    _chart = "keda"
+
+    @staticmethod
+    def _values() -> dict[str, Any]:
+        """Have its own series, which tell of queries that fail, served and scraped."""
+        return {
+            "crds": {"install": True},
+            "prometheus": {"operator": {"enabled": True, "serviceMonitor": {"enabled": True}}},
+        }

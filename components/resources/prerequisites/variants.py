@@ -1,0 +1,109 @@
+"""The controller of variants of models, which no chart installs at the contract's version.
+
+VariantAutoscaler
+└── any Kubernetes object   <name>-<kind>-<name of the object>, each after the one before
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pulumi
+from pydantic import ValidationError
+
+from ...clouds.aws.images import images_in
+from ...contract.problems import field_path
+from ...families import operator_objects
+from ...families.family import OperatorSite
+from ...plan.faults import faults
+from ...plan.prerequisites.charts import known
+from ...plan.prerequisites.prometheus import PROMETHEUS_ACCOUNT
+from ...plan.sections.levels import ControllerSettings, LevelSettings
+from ..serving.arguments import checked_args
+from ..serving.level_args import VariantControllerArgs
+from ..serving.objects import KubernetesObject, kubernetes_object, token
+
+_NAME = "wva"
+"""In ``objects.yaml``."""
+_SETTINGS = tuple(ControllerSettings.model_fields)
+
+
+class VariantAutoscalerArgs(VariantControllerArgs, total=False):
+    """Arguments of VariantAutoscaler."""
+
+    scrape_interval: str
+    """How often Prometheus scrapes its metrics. Default: 15s."""
+    monitor_labels: dict[str, str]
+    """Labels by which Prometheus finds what to scrape, beside release: kube-prometheus-stack."""
+    scraper_namespace: str
+    """Namespace of the pods of Prometheus, which may read its metrics. Default: monitoring."""
+    scraper_account: str
+    """Their service account; empty for any of that namespace. Default: that of this package's Prometheus."""
+    network_policy: bool
+    """Whether only these pods may connect to it. Default: false."""
+    create_namespace: bool
+    """Whether to create its namespace, inferno-autoscaler-system. Default: true."""
+
+
+class VariantAutoscaler(pulumi.ComponentResource):
+    """Installs the controller that tells how many replicas each variant of a model should have.
+
+    It asks Prometheus over https alone, and only starts when that answers. It scales nothing itself: autoscalers
+    follow its metrics. What models promise and accelerators cost it reads from ConfigMaps, which ModelFleet makes.
+    """
+
+    namespace: pulumi.Output[str]
+    """Namespace of everything that is namespaced."""
+    version: pulumi.Output[str]
+    """Commit of the controller's project that the objects are made for."""
+
+    def __init__(self, name: str, args: VariantAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Register the objects.
+
+        Raises:
+            InvalidArguments: arguments are wrong; every problem is listed.
+        """
+        args = checked_args(name, args, VariantAutoscalerArgs, _problems)
+        super().__init__(token("VariantAutoscaler"), name, {}, opts)
+        self.objects: list[KubernetesObject] = []
+        for body in operator_objects(_NAME, _site(args)):
+            if body["kind"] == "Namespace" and not args.get("create_namespace", True):
+                continue
+            child = f"{name}-{body['kind'].lower()}-{body['metadata']['name']}"
+            options = pulumi.ResourceOptions(parent=self, depends_on=self.objects[-1:])
+            self.objects.append(kubernetes_object(body, child, options))
+        self.namespace = pulumi.Output.from_input(known()[_NAME].namespace)
+        self.version = pulumi.Output.from_input(known()[_NAME].version)
+        self.register_outputs({"namespace": self.namespace, "version": self.version})
+
+
+def controller_image(args: VariantAutoscalerArgs) -> str:
+    """Return the image that the controller of some arguments runs."""
+    return next(image for body in operator_objects(_NAME, _site(args)) for image in images_in(body))
+
+
+def _settings_in(args: VariantAutoscalerArgs) -> dict[str, Any]:
+    return {key: value for key, value in args.items() if key in _SETTINGS}
+
+
+def _site(args: VariantAutoscalerArgs) -> OperatorSite:
+    settings = LevelSettings(
+        controller=ControllerSettings.model_validate(_settings_in(args), by_name=True, by_alias=False)
+    )
+    return OperatorSite(
+        settings.levels("<program>"),
+        args.get("scrape_interval", "15s"),
+        args.get("monitor_labels", {}),
+        args.get("scraper_namespace", known()["prometheus"].namespace),
+        args.get("scraper_account", PROMETHEUS_ACCOUNT),
+        args.get("network_policy", False),
+    )
+
+
+def _problems(args: VariantAutoscalerArgs) -> Iterator[tuple[str, str]]:
+    if not args.get("prometheus_url"):
+        yield "prometheus_url", "is required, with https: the controller asks no other one"
+    try:
+        ControllerSettings.model_validate(_settings_in(args), by_name=True, by_alias=False)
+    except ValidationError as error:
+        for fault in faults(error, ControllerSettings, by_name=True):
+            yield field_path(fault.path), fault.reason

@@ -1,0 +1,288 @@
+"""The arguments of a component: read once, and everything that is wrong with them is reported at once."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar, cast
+
+import pulumi
+
+from ...contract.base import ApiModel, whole_float_to_int
+from ...contract.checking import check
+from ...contract.findings.ids import RuleId
+from ...contract.load import Loaded
+from ...contract.problems import Problem, Severity, errors, field_path, path_parts
+from ...families import kinds
+from ...plan.plan import Plan
+from .settled import outputs, settled
+from .typed_args import Found, keys_of, model_in, unknown_keys, wire
+
+Args = TypeVar("Args", bound=Mapping[str, Any])
+PROGRAM = "<program>"
+"""Stands in problems for a file where there is none."""
+
+
+class InvalidArguments(pulumi.InputPropertiesError, pulumi.RunError):
+    """Arguments that must not be used: one line per problem, for a program and for a remote caller alike."""
+
+
+class Arguments:
+    """The arguments of a component.
+
+    Attributes:
+        name: Name of the component.
+        values: What was given and is known, under its own name, and in wire form below that. Whole numbers are
+            integers: those of a remote caller arrive as floats.
+    """
+
+    def __init__(
+        self, name: str, args: Mapping[str, Any], typed: type, models: Mapping[str, type[ApiModel]] | None = None
+    ) -> None:
+        """Read the arguments of a component.
+
+        Args:
+            name: Name of the component.
+            args: What was given.
+            typed: The TypedDict that describes the arguments.
+            models: The contract's types behind some of them, by argument.
+        """
+        self.name = name
+        read, found = taken(args, typed)
+        self._found = [self._problem(path, reason) for path, reason in found]
+        self._left_out = {key for key, value in args.items() if value is not None} - read.keys()
+        self.values: dict[str, Any] = {
+            key: plain(wire(read[key], typed_value, (models or {}).get(key)))
+            for key, typed_value in keys_of(typed).items()
+            if key in read
+        }
+
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401  JSON
+        """Return an argument."""
+        return self.values.get(key, default)
+
+    def blame(self, key: str, reason: str) -> None:
+        """Record what is wrong with an argument."""
+        self._found.append(self._problem(key, reason))
+
+    def require(self, *keys: str) -> None:
+        """Record what is required and is not there."""
+        for key in keys:
+            if key not in self.values and key not in self._left_out:
+                self.blame(key, "is required")
+
+    def manifest(self, key: str, kind: str) -> dict[str, Any]:
+        """Return the manifest that an argument holds; one that is none is recorded."""
+        value = self.get(key)
+        if _is_manifest(value):
+            found: dict[str, Any] = value
+            return found
+        if key not in self._left_out:
+            self.blame(key, _no_manifest(value, kind))
+        return {}
+
+    def manifests(self, key: str, kind: str = "") -> list[dict[str, Any]]:
+        """Return the manifests that an argument holds, of some kind or of any; what is none is recorded."""
+        values = self.get(key)
+        if isinstance(values, list) and values:
+            for position, value in enumerate(values):
+                if not _is_manifest(value):
+                    self.blame(f"{key}[{position}]", _no_manifest(value, kind))
+            return [value for value in values if _is_manifest(value)]
+        if key not in self._left_out:
+            found = "nothing" if values is None else "none" if values == [] else type(values).__name__
+            self.blame(key, f"must be a list of manifests, found {found}; pass [{_component(kind)}.manifest]")
+        return []
+
+    def check(self) -> None:
+        """Raise everything that was recorded.
+
+        Raises:
+            InvalidArguments: there is something.
+        """
+        if self._found:
+            refuse(self._found)
+
+    def resource(self, api_version: str, kind: str, metadata: dict[str, Any], spec: dict[str, Any]) -> Loaded:
+        """Return the checked resource that the arguments describe.
+
+        Raises:
+            InvalidArguments: the contract refuses it, or something was recorded; every problem is listed.
+        """
+        value = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
+        loaded, found = _checked(value, metadata["name"])
+        if loaded is None or self._found:
+            refuse([*self._found, *found])
+        return loaded
+
+    def _problem(self, path: str, reason: str) -> Problem:
+        return Problem(self.name, 0, "", "", path, reason, rule=RuleId.SETTINGS)
+
+
+def _is_manifest(value: object) -> bool:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    return isinstance(metadata, dict) and bool(metadata.get("name"))
+
+
+def _no_manifest(value: object, kind: str) -> str:
+    article = "an" if kind[:1] in tuple("AEIOU") else "a"
+    found = "nothing" if value is None else type(value).__name__
+    return f"must be the manifest of {article} {kind or 'resource'}, found {found}; pass {_component(kind)}.manifest"
+
+
+def _component(kind: str) -> str:
+    """Return how a program writes a component of a kind, or of any."""
+    return f"{kind}(...)" if kind else "component"
+
+
+def taken(args: Mapping[str, Any], typed: type) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Return the arguments that can be used, and by path what is wrong with the others: unknown, or not plain."""
+    read = settled(args, typed)
+    unready = list(outputs(read, typed))
+    not_plain = {path_parts(path)[0] for path, _ in unready}
+    usable = {key: value for key, value in read.items() if value is not None and key not in not_plain}
+    return usable, [*unknown_keys(read, typed), *unready]
+
+
+def left_out(args: Mapping[str, Any], usable: Mapping[str, Any]) -> bool:
+    """Say whether arguments are not plain: what else is wrong follows from all of them, and would be guessed."""
+    return any(value is not None and key not in usable for key, value in args.items())
+
+
+def checked_args(name: str, args: Args, typed: type[Args], problems: Callable[[Args], Found] | None = None) -> Args:
+    """Return arguments that are the keys of their type, with whole numbers as integers.
+
+    Args:
+        name: Name of the component.
+        args: What was given.
+        typed: The TypedDict that describes it.
+        problems: Yields what else is wrong, by argument. Default: what is required and is not there.
+
+    Raises:
+        InvalidArguments: keys are missing, unknown or not plain, or something else is wrong; all of it is listed.
+    """
+    usable, found = taken(args, typed)
+    read: Any = plain(usable)
+    if not left_out(args, usable):
+        found += problems(read) if problems else missing(read, typed)
+    if found:
+        refuse([Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found])
+    return cast("Args", read)
+
+
+def missing(args: Mapping[str, Any], typed: type) -> Found:
+    """Yield the arguments that a component cannot do without, and that are not there."""
+    required: frozenset[str] = getattr(typed, "__required_keys__", frozenset())
+    return ((key, "is required") for key in sorted(required) if args.get(key) is None)
+
+
+def model_by_argument(spec: type[ApiModel]) -> dict[str, type[ApiModel]]:
+    """Return the types behind arguments that are the fields of one type of the contract."""
+    found = {name: model_in(field.annotation) for name, field in spec.model_fields.items()}
+    return {name: model for name, model in found.items() if model}
+
+
+def referred(value: Mapping[str, Any]) -> Loaded:
+    """Return a manifest that a component refers to, checked.
+
+    Raises:
+        InvalidArguments: its kind is unknown or the contract refuses it.
+    """
+    loaded, found = _checked(plain(dict(value)), "a referred manifest")
+    return loaded or refuse(found)
+
+
+def _checked(value: dict[str, Any], name: str) -> tuple[Loaded | None, list[Problem]]:
+    kind = kinds().find(value.get("apiVersion"), value.get("kind"))
+    if kind is None:
+        reason = f"unknown kind {value.get('apiVersion')}/{value.get('kind')}"
+        return None, [Problem(PROGRAM, 0, "", name, "kind", reason)]
+    resource, found = check(value, kind)
+    if resource is None:
+        named = value.get("metadata", {}).get("name", name)
+        return None, [Problem(PROGRAM, 0, kind.kind, named, field_path(path), reason) for path, reason in found]
+    return Loaded.of(resource, kind), []
+
+
+def checked_plan(planned: Plan) -> Plan:
+    """Return a plan without errors; what works but hardly as meant is logged.
+
+    Raises:
+        InvalidArguments: there are errors; every problem is listed.
+    """
+    report(planned.problems)
+    return planned
+
+
+def report(problems: Sequence[Problem]) -> None:
+    """Log what was decided and what works but hardly as meant, and refuse what cannot work.
+
+    Raises:
+        InvalidArguments: there are errors; every problem is listed.
+    """
+    tell(problems, line_of)
+    if errors(problems):
+        refuse(problems)
+
+
+def report_wrong(problems: Sequence[Problem]) -> None:
+    """Report everything if there is an error; otherwise nothing yet: what there is to say is logged at resources.
+
+    Raises:
+        InvalidArguments: there are errors; every problem is listed.
+    """
+    if errors(problems):
+        report(problems)
+
+
+def tell(
+    problems: Iterable[Problem],
+    line: Callable[[Problem], str],
+    about: Callable[[Problem], pulumi.Resource | None] = lambda _: None,
+) -> None:
+    """Log what is no error.
+
+    Args:
+        problems: What was found.
+        line: How a problem is written.
+        about: At which resource it is logged; previews show it there.
+    """
+    for problem in problems:
+        if problem.severity is Severity.WARNING:
+            pulumi.log.warn(line(problem), about(problem))
+        elif problem.severity is Severity.NOTE:
+            pulumi.log.info(line(problem), about(problem))
+
+
+def refuse(problems: Iterable[Problem]) -> NoReturn:
+    """Raise the problems that are errors."""
+    wrong = errors(problems)
+    details: list[pulumi.InputPropertyErrorDetails] = [
+        {"property_path": problem.path, "reason": problem.reason} for problem in wrong
+    ]
+    raise InvalidArguments("\n".join(map(line_of, wrong)), details)
+
+
+def line_of(problem: Problem) -> str:
+    """Return a line about a problem; of a resource that a program made, no file is named."""
+    return str(problem).removeprefix(f"{PROGRAM}: ")
+
+
+def wire_names(args: Mapping[str, Any], model: type[ApiModel]) -> dict[str, Any]:
+    """Return the arguments that are fields of a type of the contract, under their names on the wire.
+
+    What is set and empty stays: it may replace a default.
+    """
+    fields = {name: field.alias or name for name, field in model.model_fields.items()}
+    return {alias: args[name] for name, alias in fields.items() if args.get(name) is not None}
+
+
+def compact(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is set, of values without defaults: there, empty is nothing."""
+    return {key: value for key, value in values.items() if value is not None and value not in ({}, [])}
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401  JSON in, JSON out
+    """Return JSON with whole numbers as integers: a remote caller's arrive as floats."""
+    if isinstance(value, Mapping):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    return whole_float_to_int(value)

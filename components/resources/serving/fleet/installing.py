@@ -1,0 +1,189 @@
+"""Installs what the models of a fleet need, each after what it needs itself."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pulumi
+
+from ....checks.metrics.words import Adapter
+from ....clouds.aws.names import ROLE_ANNOTATION
+from ....clouds.aws.words import NodeImage
+from ....plan.monitoring import asked_over_https, scraper_of
+from ....plan.namespaces import gate_labels
+from ....plan.plan import Plan
+from ....plan.prerequisites.charts import LOAD_BALANCER, providers_of
+from ....plan.prerequisites.images import image_values
+from ....plan.prerequisites.prometheus import PROMETHEUS_ACCOUNT
+from ....plan.settings import Prerequisites
+from ...aws.charts import ON_AWS, OnAws
+from ...prerequisites import accelerators, metrics, networking, operators, variants, workloads
+from ...prerequisites.chart import SYSTEM, ChartComponent, FixedChart
+from ..objects import KubernetesObject, kubernetes_object
+from ..site import Site
+
+_EMPTY_WITHIN = "20m"
+"""A load balancer takes minutes to go, and its addresses some more."""
+_Make = Callable[[str, "Installation", pulumi.ResourceOptions], pulumi.ComponentResource]
+
+
+class Installation:
+    """What is installed for a plan, and where."""
+
+    def __init__(self, planned: Plan, wanted: Prerequisites, site: Site) -> None:
+        self.planned = planned
+        self.wanted = wanted
+        self.site = site
+
+    def image_values(self, chart: str) -> dict[str, Any]:
+        """Return the values that say where a chart's images are pulled from, where that is not their registry."""
+        return image_values(chart, self.planned.environment.image_cache)
+
+    def install(
+        self, prefix: str, parent: pulumi.Resource, namespaces: Mapping[str, KubernetesObject]
+    ) -> dict[str, pulumi.ComponentResource]:
+        """Register the charts, and what stands for one, in order, below a component; return them by their names.
+
+        Args:
+            prefix: Logical names begin with it.
+            parent: The component.
+            namespaces: Namespaces that are there for the models, by name.
+        """
+        installed: dict[str, pulumi.ComponentResource] = {}
+        places = dict(namespaces)
+        for each in self.planned.prerequisites if self.wanted.install else ():
+            name, namespace = each.chart.name, each.chart.namespace
+            after: list[pulumi.Resource] = [*self.site.after, *(installed[name] for name in each.after)]
+            if self.site.owned and namespace != SYSTEM and namespace not in places:
+                cleaners = [installed[key] for key in providers_of(LOAD_BALANCER) if key in installed]
+                labels = gate_labels(self.planned, namespace)
+                places[namespace] = _namespace(prefix, namespace, labels, parent, [*self.site.after, *cleaners])
+            after += [places[namespace]] if namespace in places else []
+            opts = pulumi.ResourceOptions(parent=parent, depends_on=after)
+            installed[name] = _COMPONENTS[name](f"{prefix}-{name}", self, opts)
+        return installed
+
+
+def _namespace(
+    prefix: str, name: str, labels: Mapping[str, str], parent: pulumi.Resource, after: Sequence[pulumi.Resource]
+) -> KubernetesObject:
+    """Register the namespace of a chart, so that it goes with everything that the chart leaves in it.
+
+    That is what controllers make: the Service of a gateway, whose load balancer would keep the VPC, and the claim of
+    Prometheus. The load balancer controller takes off the Service's finalizer, so it goes last (its
+    controllers/service/service_controller.go); the gateway's own controller has no finalizer on a Gateway, and is
+    gone by then (envoyproxy/gateway v1.9.0, internal/provider/kubernetes/controller.go).
+    """
+    metadata = {"name": name, **({"labels": dict(labels)} if labels else {})}
+    value = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+    within = pulumi.CustomTimeouts(delete=_EMPTY_WITHIN)
+    options = pulumi.ResourceOptions(parent=parent, depends_on=list(after), custom_timeouts=within)
+    return kubernetes_object(value, f"{prefix}-{name}", options)
+
+
+def _prometheus(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    wanted = place.wanted
+    args: metrics.PrometheusArgs = {
+        "retention": wanted.retention,
+        "grafana": wanted.grafana,
+        "values": place.image_values("prometheus"),
+    }
+    if wanted.storage_gib:
+        args["storage_gib"] = wanted.storage_gib
+    return metrics.Prometheus(name, args, opts)
+
+
+def _adapter(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    wanted = place.wanted
+    args: metrics.PrometheusAdapterArgs = {
+        "url": wanted.prometheus_url,
+        "port": wanted.prometheus_port,
+        "rules": dict(place.planned.chain.adapter_rules),
+        "external": wanted.adapter != Adapter.KEDA and Adapter.KEDA not in wanted.present,
+        "values": place.image_values("prometheus-adapter"),
+    }
+    return metrics.PrometheusAdapter(name, args, opts)
+
+
+def _gpu_operator(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    cluster = place.planned.environment.cluster
+    own = cluster is None or cluster.image != NodeImage.BOTTLEROCKET
+    values = place.image_values("gpu-operator")
+    return accelerators.GpuOperator(name, {"device_plugin": own, "values": values}, opts)
+
+
+def _envoy_gateway(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    args: networking.EnvoyGatewayArgs = {"values": place.image_values("envoy-gateway")}
+    redis = place.planned.environment.door.rate_limit.redis
+    if redis:
+        args["redis"] = redis
+    return networking.EnvoyGateway(name, args, opts)
+
+
+def _cert_manager(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    """Install it with its role for DNS-01 challenges, where its service account must name the role itself."""
+    values = dict(place.image_values("cert-manager"))
+    role = place.site.role_of("cert-manager") if place.site.answers_challenges else None
+    if role is not None:
+        values["serviceAccount"] = {"annotations": {ROLE_ANNOTATION: role}}
+    return workloads.CertManager(name, {"values": values} if values else {}, opts)
+
+
+def _variant_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOptions) -> pulumi.ComponentResource:
+    """Make the controller of variants, in the namespace that the fleet makes for what they have in common."""
+    environment = place.planned.environment
+    controller = environment.options.levels.controller
+    args: variants.VariantAutoscalerArgs = {
+        "prometheus_url": asked_over_https(environment),
+        "insecure_skip_verify": controller.skip_verify,
+        "scale_to_zero": controller.scale_to_zero,
+        "interval": controller.interval,
+        "image": controller.image,
+        "ca_secret": controller.ca_secret,
+        "scrape_interval": environment.metrics.interval,
+        "monitor_labels": dict(environment.metrics.monitor_labels),
+        "scraper_namespace": scraper_of(environment) or "",
+        "scraper_account": "" if "prometheus" in environment.present else PROMETHEUS_ACCOUNT,
+        "network_policy": environment.network_policies,
+        "create_namespace": False,
+    }
+    if environment.image_cache:
+        args["image"] = environment.image_cache.reference(variants.controller_image(args))
+    return variants.VariantAutoscaler(name, args, opts)
+
+
+def _fixed(chart: str, component: type[FixedChart]) -> _Make:
+    """Make a component that needs to be told nothing but where its images are pulled from."""
+    return lambda name, place, opts: component(name, {"values": place.image_values(chart)}, opts)
+
+
+def _sited(chart: str, component: OnAws) -> _Make:
+    """Make a component that has to know the cluster."""
+    return lambda name, place, opts: component(name, place.site, place.image_values(chart), opts)
+
+
+_FIXED: Mapping[str, type[FixedChart]] = {
+    "ai-gateway": networking.AiGateway,
+    "ai-gateway-crds": networking.AiGatewayKinds,
+    "dcgm-exporter": accelerators.DcgmExporter,
+    "keda": metrics.Keda,
+    "kthena": operators.KthenaOperator,
+    "kthena-router": operators.KthenaRouter,
+    "leader-worker-set": workloads.LeaderWorkerSetController,
+    "llmaz": operators.LlmazOperator,
+    "llmkube": operators.LlmkubeOperator,
+    "metrics-server": metrics.MetricsServer,
+    "nvidia-device-plugin": accelerators.NvidiaDevicePlugin,
+    "volcano": workloads.Volcano,
+}
+
+
+_COMPONENTS: Mapping[str, _Make] = {
+    **{name: _sited(name, component) for name, component in ON_AWS.items()},
+    **{name: _fixed(name, component) for name, component in _FIXED.items()},
+    "cert-manager": _cert_manager,
+    "envoy-gateway": _envoy_gateway,
+    "gpu-operator": _gpu_operator,
+    "prometheus": _prometheus,
+    "prometheus-adapter": _adapter,
+    "wva": _variant_autoscaler,
+}

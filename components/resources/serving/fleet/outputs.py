@@ -1,0 +1,161 @@
+"""What a fleet tells the world: endpoints, models and nodes."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import pulumi
+
+from ....checks.front_door.door import AddressOf, OutsideEndpoint
+from ....checks.memory.reading import fit_in_words
+from ....clouds.aws.nodes.plan import NodeGroupPlan
+from ....fleet.endpoints import Endpoint
+from ....fleet.nodes.groups import NodeGroupDemand
+from ....fleet.nodes.instances import instance
+from ....fleet.objects import Key, address_in
+from ....fleet.rendered import Fleet, Rendered
+from ....fleet.workloads import Workload, by_set
+from ....plan.plan import Plan
+from ..object_set import ObjectSet
+from ..workload_component import WorkloadComponent
+
+_POD = "Pod"
+_PORTS = {"http": 80, "https": 443}
+
+
+def shown_name(planned: Plan, namespace: str, name: str) -> str:
+    """Name something in outputs: with its namespace, unless that is the environment's own."""
+    return name if namespace == planned.environment.options.namespace else f"{namespace}/{name}"
+
+
+def endpoints_of(
+    planned: Plan, components: Mapping[Key, WorkloadComponent], door: ObjectSet | None
+) -> dict[str, dict[str, Any]]:
+    """Return where each model answers.
+
+    Args:
+        planned: The fleet.
+        components: What each resource became; their load balancers know addresses.
+        door: The registered front door; its objects know addresses.
+    """
+    outside = {(each.namespace, each.name): each for each in planned.door.endpoints}
+    found: dict[str, dict[str, Any]] = {}
+    for item, endpoint in planned.fleet.endpoints:
+        shown = shown_name(planned, endpoint.namespace, endpoint.name)
+        component = components.get((item.kind, item.namespace, item.name))
+        found[shown] = _endpoint(endpoint, component, outside.get((endpoint.namespace, endpoint.name)), door)
+    return found
+
+
+def _endpoint(
+    inside: Endpoint, component: WorkloadComponent | None, outside: OutsideEndpoint | None, door: ObjectSet | None
+) -> dict[str, Any]:
+    """Return where a model answers: from outside where there is a door, and always from within the cluster."""
+    if outside is None or door is None:
+        own: dict[str, Any] = {"url": inside.url}
+        if component and inside.has_own_balancer:
+            own = {"url": component.endpoints[inside.name], "clusterUrl": inside.url}
+        return {**own, "api": inside.api, "model": inside.model, "port": inside.port}
+    parts = urlsplit(outside.url)
+    return {
+        "url": _url(outside, door),
+        "api": outside.api,
+        "model": outside.model,
+        "port": parts.port or _PORTS[parts.scheme],
+        "clusterUrl": inside.url,
+    }
+
+
+def _url(outside: OutsideEndpoint, door: ObjectSet) -> pulumi.Input[str | None]:
+    source = outside.address_of
+    if source is None:
+        return outside.url
+    created = door.objects[source.kind, source.namespace, source.name]
+    return created.status.apply(lambda status: _addressed(outside, source, status))
+
+
+def _addressed(outside: OutsideEndpoint, source: AddressOf, status: Mapping[str, Any] | None) -> str | None:
+    """Return the URL; None as long as the object has no address, which the next refresh brings."""
+    address = address_in(status, source.fields)
+    return outside.at(address) if address else None
+
+
+def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
+    """Return what became of each resource that serves."""
+    served = [item for item in planned.fleet.rendered if item.endpoints]
+    options = planned.environment.options
+    kept = [claim.name for claim in planned.environment.claims]
+    kept += [place for place in (options.cache.claim, options.cache.host_path) if place] if options.cache else []
+    judged = {id(each.workload): each for each in planned.verdicts}
+    found = {}
+    for item in served:
+        workloads = _behind(planned.fleet, item)
+        fit = fit_in_words([judged[id(each)] for each in workloads if id(each) in judged])
+        shown = shown_name(planned, item.namespace, item.name)
+        found[shown] = {**_model(item, workloads, kept), **({"fit": fit} if fit else {})}
+    return found
+
+
+def _behind(fleet: Fleet, item: Rendered) -> Sequence[Workload]:
+    """Return the workloads of a resource; of one that only says where a model answers, those that do."""
+    reached = frozenset[tuple[str, str]]().union(*(each.reached for each in item.endpoints))
+    return item.workloads or [each for _, each in fleet.workloads if each.places & reached]
+
+
+def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str]) -> dict[str, Any]:
+    """Return what became of a resource.
+
+    Args:
+        item: The resource.
+        workloads: What serves.
+        kept: Claims and folders in which the environment keeps weights.
+    """
+    sets = list(by_set(workloads).values())
+    parts = sets[0] if sets else []
+    weights = sorted({place for place in _mounted(workloads) if place in kept})
+    # The objects of all sets, where they are not simply what the set is called; bare pods have names of their own.
+    objects = [each.name for each in workloads if parts and each.kind == parts[0].kind and each.kind != _POD]
+    return {
+        "kind": item.kind,
+        "namespace": item.namespace,
+        "workload": parts[0].set_name if parts else "",
+        "workloadKind": parts[0].kind if parts else "",
+        "replicas": sum(each.replicas for each in workloads),
+        "model": item.model,
+        **({"weights": ", ".join(weights)} if weights else {}),
+        **({"workloads": [each[0].set_name for each in sets]} if len(sets) > 1 else {}),
+        **({"parts": objects} if objects and objects != [parts[0].set_name] else {}),
+    }
+
+
+def _mounted(workloads: Iterable[Workload]) -> Iterator[str]:
+    """Yield the claims and folders of nodes that pods mount."""
+    for template in (template for workload in workloads for template in workload.templates):
+        for volume in template["spec"].get("volumes") or ():
+            yield volume.get("persistentVolumeClaim", {}).get("claimName", "")
+            yield volume.get("hostPath", {}).get("path", "")
+
+
+def nodes_of(planned: Plan) -> dict[str, dict[str, Any]]:
+    """Return what nodes the models need, by group; in a cloud with their bounds."""
+    sizes = {group.name: _sizes(group) for group in planned.cloud_groups}
+    return {group.name: _group(group) | sizes.get(group.name, {}) for group in planned.groups}
+
+
+def _group(group: NodeGroupDemand) -> dict[str, Any]:
+    facts = instance(group.instance_type)
+    return {
+        "instanceType": group.instance_type,
+        "nodes": group.nodes,
+        "accelerators": facts.accelerators if facts else 0,
+    }
+
+
+def _sizes(group: NodeGroupPlan) -> dict[str, Any]:
+    return {
+        "instanceTypes": list(group.instance_types),
+        "capacity": group.demand.capacity,
+        "zones": list(group.zones),
+        "minNodes": group.minimum,
+        "maxNodes": group.maximum,
+    }

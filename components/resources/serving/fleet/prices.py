@@ -1,0 +1,25 @@
+"""Prices of one's own, read from the file that settings name."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from ....contract.documents.files import text_of
+from ....contract.findings.ids import RuleId
+from ....contract.problems import Problem
+from ....plan.costs.price_file import read_prices
+from ....plan.costs.prices import OwnPrices
+
+
+def own_prices(path: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
+    """Return the prices of a file, and what is wrong with it; none where no file is named."""
+    if not path:
+        return OwnPrices(), ()
+    problems: list[Problem] = []
+    text = text_of(Path(path).read_bytes, path, problems)
+    if text is not None:
+        return read_prices(text, path)
+    named = (
+        replace(each, reason=f"{each.reason}; it is the file that prices names", rule=RuleId.SETTINGS)
+        for each in problems
+    )
+    return OwnPrices(), tuple(named)

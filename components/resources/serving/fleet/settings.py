@@ -1,0 +1,208 @@
+"""The settings, manifests and cluster that the arguments of a ModelFleet describe, and what is wrong with them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pulumi
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic.alias_generators import to_camel
+
+from ....clouds.aws.environment import AwsEnvironment
+from ....clouds.aws.images import region_problem
+from ....clouds.aws.subnets import CIDR, range_of
+from ....clouds.aws.words import NodeImage
+from ....contract.base import several
+from ....contract.findings.ids import RuleId
+from ....contract.load import Manifests
+from ....contract.problems import Problem, field_path, path_parts
+from ....families import load, objects
+from ....plan.faults import faults
+from ....plan.prerequisites.charts import CLUSTER_AUTOSCALER, NODE_AUTOSCALER, providers_of
+from ....plan.prerequisites.needed import Cloud, ClusterFacts
+from ....plan.section import KubernetesVersion, Section
+from ....plan.settings import FleetSettings
+from ..arguments import plain, refuse
+from ..settled import outputs, settled
+from ..site import Site
+from ..typed_args import keys_below, known_keys, unknown_keys
+from .args import ModelFleetArgs
+
+_SOURCES = ("files", "manifests")
+_LEAVES: Mapping[str, tuple[type, str]] = {
+    "vpc_id": (str, "a string"),
+    "interruption_queue": (str, "a string"),
+    "role_arns": (Mapping, "a map"),
+    "node_bounds": (list, "a list"),
+}
+"""Of the cluster what may be known only after other resources, and what it is then."""
+_CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]*)+\b")
+_KEYS = {to_camel(key): key for key in keys_below(ModelFleetArgs)}
+
+
+class _Cluster(Section):
+    """What is known of the cluster before anything is created."""
+
+    name: str = ""
+    version: KubernetesVersion = ""
+    cloud: Cloud = Cloud.NONE
+    region: str = ""
+    cidr: str | None = None
+    image: NodeImage = NodeImage.AL2023
+    node_autoscaler: str = ""
+
+    @field_validator("cidr")
+    @classmethod
+    def _range(cls, value: str | None) -> str | None:
+        if value is not None and range_of(value) is None:
+            raise ValueError(f"must be the IPv4 range of the VPC, such as {CIDR}, found {value!r}")
+        return value
+
+    @field_validator("node_autoscaler")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        known = providers_of(NODE_AUTOSCALER)
+        if value not in ("", *known):
+            raise ValueError(f"must be one of {', '.join(known)}")
+        return value
+
+
+class _Settings(FleetSettings):
+    """The settings of a fleet in somebody's program."""
+
+    files: list[str] = Field(default_factory=list)
+    manifests: list[Any] = Field(default_factory=list)
+    cluster: _Cluster = Field(default_factory=_Cluster)
+
+    @model_validator(mode="after")
+    def _image_cache_on_aws(self) -> "_Settings":
+        wanted, cluster = self.image_cache, self.cluster
+        found = ""
+        if not wanted.registries:
+            return self
+        if cluster.cloud != Cloud.AWS or not cluster.region:
+            found = "is a cache on AWS; set cluster.cloud to aws, and cluster.region"
+        elif wanted.account is None:
+            found = "set account to that of the cache"
+        else:
+            found = region_problem(cluster.region)
+        if found:
+            raise several([(("image_cache",), found)])
+        return self
+
+    @property
+    def aws(self) -> AwsEnvironment | None:
+        """What is known of AWS; its nodes are made elsewhere."""
+        if self.cluster.cloud != Cloud.AWS:
+            return None
+        cache = self.image_cache.cache(self.cluster.region, self.image_cache.account)
+        return AwsEnvironment(region=self.cluster.region, existing=True, cidr=self.cluster.cidr, image_cache=cache)
+
+    def facts(self) -> ClusterFacts:
+        """Return what is known of the cluster, for what must be installed in it."""
+        cluster = self.cluster
+        return replace(
+            super().facts(),
+            version=cluster.version,
+            cloud=cluster.cloud,
+            image=cluster.image,
+            node_autoscaler=cluster.node_autoscaler,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the arguments of a fleet come to."""
+
+    settings: FleetSettings
+    manifests: Manifests
+    site: Site
+    problems: tuple[Problem, ...]
+
+
+def described(name: str, args: ModelFleetArgs) -> Described:
+    """Read the arguments of a fleet.
+
+    Raises:
+        InvalidArguments: values are wrong and leave nothing to plan; everything is listed, also of the manifests.
+    """
+    args = settled(args, ModelFleetArgs)
+    unready = list(outputs(args, ModelFleetArgs))
+    found = [*unknown_keys(args, ModelFleetArgs), *unready]
+    left_out = {path_parts(path)[0] for path, _ in unready}
+    known = known_keys(args, ModelFleetArgs)
+    given = {key: value for key, value in known.items() if value is not None and key not in left_out}
+    leaves = _take_leaves(given)
+    found += _wrong_leaves(leaves)
+    if not any(key in args for key in _SOURCES):
+        found.append(("manifests", "is required unless files is set; pass manifests as data, or as files"))
+    settings = _settings(name, given, found)
+    found += _unheld(leaves, settings) if settings else ()
+    problems = tuple(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
+    manifests = _manifests(settings or _sources_alone(given))
+    if settings is None:
+        refuse([*problems, *manifests.problems])
+    site = Site(name=settings.cluster.name, region=settings.cluster.region, **leaves)
+    return Described(settings, manifests, site, problems)
+
+
+def _take_leaves(given: dict[str, Any]) -> dict[str, Any]:
+    """Take out of the cluster what may be known only after other resources."""
+    cluster = given.get("cluster")
+    if not isinstance(cluster, Mapping):
+        return {}
+    given["cluster"] = {key: value for key, value in cluster.items() if key not in _LEAVES and value is not None}
+    return {key: cluster[key] for key in _LEAVES if cluster.get(key) is not None}
+
+
+def _wrong_leaves(leaves: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in leaves.items():
+        kind, words = _LEAVES[key]
+        if not isinstance(value, kind | pulumi.Output):
+            yield f"cluster.{key}", f"must be {words} or an output, found {value!r}"
+
+
+def _unheld(leaves: Mapping[str, Any], settings: _Settings) -> Iterator[tuple[str, str]]:
+    """Yield bounds of node groups that nobody keeps."""
+    installed = settings.prerequisites.install and CLUSTER_AUTOSCALER not in settings.prerequisites.present
+    if "node_bounds" in leaves and not (installed and settings.cluster.node_autoscaler == CLUSTER_AUTOSCALER):
+        yield (
+            "cluster.node_bounds",
+            f"has no effect, because {CLUSTER_AUTOSCALER} is not installed here; set node_autoscaler: "
+            f"{CLUSTER_AUTOSCALER} and prerequisites: {{install: true}}, or pass the bounds to your own autoscaler",
+        )
+
+
+def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) -> _Settings | None:
+    """Return the settings; None, and what is wrong in ``found``, where values cannot be used."""
+    try:
+        return _Settings.model_validate({**plain(given), "file": name}, by_name=True, by_alias=False)
+    except ValidationError as error:
+        wrong = list(faults(error, _Settings, by_name=True))
+    found += [(field_path(fault.path), fault.reason) for fault in wrong]
+    return None
+
+
+def _sources_alone(given: Mapping[str, Any]) -> _Settings:
+    """Return settings with the manifests alone, so that these are checked whatever else is wrong."""
+    sources = {key: value for key, value in plain(given).items() if key in _SOURCES and isinstance(value, list)}
+    sources["files"] = [file for file in sources.get("files", []) if isinstance(file, str)]
+    return _Settings.model_validate(sources, by_name=True, by_alias=False)
+
+
+def _manifests(settings: _Settings) -> Manifests:
+    """Read the manifests, first the files, then the data."""
+    data = (objects([value], f"manifests[{position}]") for position, value in enumerate(settings.manifests))
+    return Manifests.joined([load(settings.files), *data])
+
+
+def in_python(problem: Problem, name: str) -> Problem:
+    """Return a problem of a fleet's settings with their keys as Python has them; others as they are."""
+    if problem.kind or problem.file != name:
+        return problem
+    return replace(problem, path=_CAMEL.sub(_snake, problem.path), reason=_CAMEL.sub(_snake, problem.reason))
+
+
+def _snake(found: re.Match[str]) -> str:
+    return _KEYS.get(found[0], found[0])

@@ -1,0 +1,87 @@
+"""How to render, from the arguments of a component: the words and checks are those of a fleet's settings."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from ...contract.names import is_dns1123_label
+from ...contract.problems import field_path
+from ...fleet.options import Options
+from ...plan.faults import SettingsFault, faults
+from ...plan.settings import FleetSettings
+from .arguments import Arguments
+
+_SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "realization": ("realization",),
+    "workload": ("workload",),
+    "runtimes": ("runtimes",),
+    "cache_claim": ("model_cache", "claim"),
+    "cache_host_path": ("model_cache", "host_path"),
+    "tolerations": ("pods", "tolerations"),
+    "service_account_name": ("pods", "service_account_name"),
+    "image_pull_secrets": ("pods", "image_pull_secrets"),
+    "priority_class_name": ("pods", "priority_class_name"),
+    "pod_annotations": ("pods", "annotations"),
+    "pod_labels": ("pods", "labels"),
+}
+"""The setting of a fleet that an argument of a single component stands for."""
+_DEFAULT_NAMESPACE = "default"
+
+
+def options_of(given: Arguments, without: frozenset[str] = frozenset()) -> Options:
+    """Return how to render; what is wrong is recorded.
+
+    Args:
+        given: The arguments of a component.
+        without: Arguments that are fields of the component's own kind.
+    """
+    places = {key: place for key, place in _SETTINGS.items() if key in given.values and key not in without}
+    values: dict[str, Any] = {}
+    for key, place in places.items():
+        section = values.setdefault(place[0], {}) if place[1:] else values
+        section[place[-1]] = given.get(key)
+    namespace = given.get("namespace", _DEFAULT_NAMESPACE)
+    # A name that is no label is refused with the resource, whose namespace it is.
+    values["namespace"] = namespace if is_dns1123_label(str(namespace)) else _DEFAULT_NAMESPACE
+    options, wrong = read_options(values)
+    for fault in wrong:
+        given.blame(_argument(fault.path, places), fault.reason)
+    return options
+
+
+def is_autoscaled(given: Arguments, options: Options, own: Iterable[str] = ("replicas",)) -> bool:
+    """Return whether another component scales this one; what contradicts that is recorded.
+
+    Args:
+        given: The arguments of the component.
+        options: How it is rendered.
+        own: Arguments that say how many replicas there are.
+    """
+    value = given.get("autoscaled", False)
+    if not isinstance(value, bool):
+        given.blame("autoscaled", f"must be true or false, found {value!r}")
+    elif value and not options.realization.is_native:
+        given.blame(
+            "autoscaled", "has no effect with realization 'operator': the operator sets the replicas; remove it"
+        )
+    for key in own if value is True else ():
+        if key in given.values:
+            given.blame(key, "has no effect with autoscaled, which leaves replicas to another component; remove one")
+    return value is True
+
+
+def read_options(values: Mapping[str, Any]) -> tuple[Options, tuple[SettingsFault, ...]]:
+    """Return how to render by some settings of a fleet, spelled as in Python, and what is wrong with them."""
+    try:
+        return FleetSettings.model_validate(values, by_name=True, by_alias=False).options(), ()
+    except ValidationError as error:
+        return Options(), tuple(faults(error, FleetSettings, by_name=True))
+
+
+def _argument(path: tuple[str | int, ...], places: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the argument behind a setting, or the first of those that a section is made of."""
+    for key, place in places.items():
+        if path[: len(place)] == place:
+            return field_path((key, *path[len(place) :]))
+    return next((key for key, place in places.items() if place[: len(path)] == path), field_path(path))

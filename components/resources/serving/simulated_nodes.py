@@ -1,0 +1,161 @@
+"""Nodes that exist on paper only, for clusters in which kwok plays the kubelet.
+
+SimulatedNodes
+└── core/v1 Node   <name>-<group>-<index>, as many as the models need
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Self, TypedDict, cast
+
+import pulumi
+
+from ...contract.findings.ids import RuleId
+from ...contract.problems import Problem, field_path
+from ...contract.quantity import format_quantity
+from ...families import flavors, objects
+from ...fleet.demand import REGION_LABEL, ZONE_LABEL
+from ...fleet.nodes.fit import misfits
+from ...fleet.nodes.flavors import flavor_groups, flavor_wishes
+from ...fleet.nodes.groups import NodeGroupDemand, allocatable
+from ...fleet.nodes.instances import instance
+from ...fleet.origins import Argument
+from ...plan.environment import Environment
+from ...plan.plan import plan
+from .arguments import checked_args, checked_plan, refuse, report
+from .flavor_args import FlavorArgs, flavors_or_manifests
+from .level_args import ServiceLevelsArgs
+from .objects import KubernetesObject, kubernetes_object, token
+from .rendering_options import read_options
+from .typed_args import wire
+
+_STEP = 8
+_REGION, _ZONES = "local-1", "abc"
+"""Where nodes are whose group does not say it; zones are named after their region, as clouds do."""
+_KWOK = {"kwok.x-k8s.io/node": "fake"}
+
+
+class SimulatedNodesArgs(TypedDict, total=False):
+    """Arguments of SimulatedNodes: flavors or manifests."""
+
+    flavors: list[FlavorArgs]
+    """Flavors of the nodes to simulate."""
+    manifests: pulumi.Input[list[dict[str, Any]]]
+    """Instead of flavors, the models to simulate nodes for, each an object in wire form."""
+    namespace: str
+    """Namespace of resources that do not set one. Default: default."""
+    service_levels: ServiceLevelsArgs
+    """What the models promise and what is asked of them, as in ModelFleet. Default: nothing."""
+
+
+class SimulatedNodes(pulumi.ComponentResource):
+    """Creates Node objects for the same demand that node groups in a cloud are created for.
+
+    Capacity comes from the table of instance types, labels and taints from the function that places the pods. Does
+    not create machines: the nodes become ready only if kwok manages nodes annotated as fake.
+    """
+
+    nodes: pulumi.Output[int]
+    """How many nodes there are."""
+
+    def __init__(self, name: str, args: SimulatedNodesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Register the nodes of every group.
+
+        Raises:
+            InvalidArguments: something is wrong with the flavors or the models; every problem is listed.
+        """
+        args = checked_args(name, args, SimulatedNodesArgs)
+        self.register(name, _groups(name, args), opts)
+
+    @classmethod
+    def of(cls, name: str, groups: Iterable[NodeGroupDemand], opts: pulumi.ResourceOptions | None = None) -> Self:
+        """Create the component from what was planned before."""
+        component = cls.__new__(cls)
+        component.register(name, groups, opts)
+        return component
+
+    def register(self, name: str, groups: Iterable[NodeGroupDemand], opts: pulumi.ResourceOptions | None) -> None:
+        """Register the component and the nodes of every group."""
+        pulumi.ComponentResource.__init__(self, token("SimulatedNodes"), name, {}, opts)
+        self._name = name
+        self.of_group: dict[str, list[KubernetesObject]] = {
+            group.name: [self._node(group, index) for index in range(simulated(group))] for group in groups
+        }
+        self.nodes = pulumi.Output.from_input(sum(map(len, self.of_group.values())))
+        self.register_outputs({"nodes": self.nodes})
+
+    def _node(self, group: NodeGroupDemand, index: int) -> KubernetesObject:
+        return kubernetes_object(
+            node_object(group, index), f"{self._name}-{group.name}-{index}", pulumi.ResourceOptions(parent=self)
+        )
+
+
+def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
+    """Return the nodes that arguments describe; what works but hardly as meant is logged.
+
+    Raises:
+        InvalidArguments: something is wrong with the flavors or the models; every problem is listed.
+    """
+    found = [
+        Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in flavors_or_manifests(args)
+    ]
+    if found:
+        refuse(found)
+    given = args.get("flavors")
+    if given:
+        demands, found = flavors(wire(given, list[FlavorArgs]), Argument(name, "flavors"), {})
+        report([*found, *misfits(flavor_wishes(demands))])
+        return flavor_groups(demands)
+    settings = {key: args[key] for key in ("namespace", "service_levels") if args.get(key) is not None}
+    options, wrong = read_options({"namespace": "default", **settings})
+    if wrong:
+        refuse(
+            Problem(name, 0, "", "", field_path(fault.path), fault.reason, rule=RuleId.SETTINGS) for fault in wrong
+        )
+    manifests = cast("list[Any]", args.get("manifests", []))  # plain, or refused before
+    return checked_plan(plan(objects(manifests), Environment(options=options))).groups
+
+
+def simulated(group: NodeGroupDemand) -> int:
+    """Return how many nodes to play: all that the group may grow to, within reason, in steps of eight.
+
+    No autoscaler runs here, so the nodes that it would add are there from the start; a change of replicas then
+    changes the workload alone.
+    """
+    wanted = max(group.nodes, min(group.max_nodes, group.nodes + _STEP), 1)
+    return math.ceil(wanted / _STEP) * _STEP
+
+
+def node_object(group: NodeGroupDemand, index: int) -> dict[str, Any]:
+    """Return one node of a group as a Kubernetes object.
+
+    Raises:
+        ValueError: the group's instance type is not in the catalog.
+    """
+    facts = instance(group.instance_type)
+    if facts is None:
+        raise ValueError(f"unknown instance type {group.instance_type!r}; add it to components/fleet/nodes")
+    offered = {key: format_quantity(amount) for key, amount in allocatable(facts, efa=group.efa).items()}
+    name = f"{group.name}-{index}"
+    labels = {"kubernetes.io/arch": facts.arch, "kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
+    labels |= {**_place(group, index), **group.labels}
+    node: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "annotations": dict(_KWOK),
+            "labels": {**labels, **_place(group, index), **group.labels},
+        },
+        "status": {"capacity": offered, "allocatable": offered},
+    }
+    if group.taints:
+        node["spec"] = {"taints": [dict(taint) for taint in group.taints]}
+    return node
+
+
+def _place(group: NodeGroupDemand, index: int) -> dict[str, str]:
+    """Return zone and region of a node; a group is spread over zones unless its labels name one."""
+    zone = group.labels.get(ZONE_LABEL)
+    region = group.labels.get(REGION_LABEL) or (zone[:-1] if zone else _REGION)
+    return {REGION_LABEL: region, ZONE_LABEL: zone or f"{region}{_ZONES[index % len(_ZONES)]}"}

@@ -1,0 +1,149 @@
+"""The base of components that serve a model: registers what rendering computed, and decides nothing."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+from urllib.parse import urlsplit, urlunsplit
+
+import pulumi
+
+from ...contract.load import Loaded, Manifests
+from ...fleet.combining import without_replicas
+from ...fleet.objects import BALANCED, HPA, WORKLOADS, Key, address_in, is_balanced, is_core_service, key_of
+from ...fleet.options import Options
+from ...fleet.rendered import Rendered
+from ...plan.environment import Environment
+from ...plan.plan import plan
+from .arguments import line_of, referred, report_wrong, tell
+from .objects import KubernetesObject, kubernetes_object, token
+
+
+class WorkloadComponent(pulumi.ComponentResource):
+    """Outputs and children that all components share which serve a model."""
+
+    endpoint: pulumi.Output[str]
+    """URL under which the model answers: at its load balancer where it has one, else inside the cluster."""
+    model: pulumi.Output[str]
+    """Name that requests give as their model."""
+    workload_name: pulumi.Output[str]
+    """Name of the Deployment or LeaderWorkerSet."""
+    namespace: pulumi.Output[str]
+    """Namespace of everything that was created."""
+
+    @classmethod
+    def from_rendered(cls, name: str, rendered: Rendered, opts: pulumi.ResourceOptions | None = None) -> Self:
+        """Create the component from a resource that was rendered before, with its whole fleet."""
+        component = cls.__new__(cls)
+        component.register(name, rendered, opts)
+        return component
+
+    def register(
+        self, name: str, rendered: Rendered, opts: pulumi.ResourceOptions | None, *, shared: bool = False
+    ) -> None:
+        """Register the component and what was rendered; the outputs follow from that alone.
+
+        Args:
+            name: Logical name of the component.
+            rendered: The resource and its objects.
+            opts: The component's options.
+            shared: Whether to register what other resources may need as well; a stack does that itself.
+        """
+        pulumi.ComponentResource.__init__(self, token(type(self).__name__), name, {}, opts)
+        tell(rendered.warnings, line_of, lambda _: self)
+        before = [
+            kubernetes_object(value, f"{name}-{value['kind']}".lower(), pulumi.ResourceOptions(parent=self))
+            for value in (rendered.shared if shared else ())
+        ]
+        self.endpoints = {each.name: pulumi.Output.from_input(each.url) for each in rendered.endpoints}
+        self._make(name, rendered, before)
+        first = next(iter(rendered.endpoints), None)
+        self.endpoint = self.endpoints[first.name] if first else pulumi.Output.from_input("")
+        self.model = pulumi.Output.from_input(first.model if first else "")
+        self.workload_name = pulumi.Output.from_input(next((w.name for w in rendered.workloads), ""))
+        self.namespace = pulumi.Output.from_input(rendered.namespace)
+        self.register_outputs(
+            {
+                "endpoint": self.endpoint,
+                "model": self.model,
+                "workloadName": self.workload_name,
+                "namespace": self.namespace,
+                **self.further_outputs(rendered),
+            }
+        )
+
+    def further_outputs(self, rendered: Rendered) -> dict[str, Any]:  # noqa: ARG002  a component may tell of it
+        """Return outputs that only some components have; they are set here as well."""
+        return {}
+
+    def _make(self, name: str, rendered: Rendered, before: list[KubernetesObject]) -> None:
+        """Register the objects: workloads first, what scales one after it; load balancers tell their address."""
+        reached = {id(endpoint.body): endpoint for endpoint in rendered.endpoints}
+        aims = {id(scaler.body): scaler.aim for scaler in rendered.autoscalers}
+        created: dict[Key, KubernetesObject] = {}
+        for value in rendered.objects:
+            scaled = [created[aim] for aim in (aims.get(id(value)),) if aim in created]
+            # Pods mount what is shared; where an operator makes them, its resource is the first object.
+            needs = before if not created or value["kind"] in WORKLOADS else scaled
+            options = pulumi.ResourceOptions(parent=self, depends_on=needs or None)
+            child = kubernetes_object(value, logical_name(name, rendered.name, value), options)
+            created[key_of(value)] = child
+            endpoint = reached.get(id(value))
+            if endpoint and is_balanced(value):
+                at_load_balancer = functools.partial(_at_load_balancer, endpoint.url)
+                self.endpoints[endpoint.name] = child.status.apply(at_load_balancer)
+
+
+class ReferredComponent(WorkloadComponent):
+    """A component whose resource others refer to as well."""
+
+    manifest: dict[str, Any]
+    """The resource in wire form, for the components that refer to it."""
+
+    def further_outputs(self, rendered: Rendered) -> dict[str, Any]:
+        """Return the manifest."""
+        self.manifest = rendered.source.resource.wire()
+        return {"manifest": self.manifest}
+
+
+def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:
+    """Return the URL at the address that the cloud gave; inside the cluster as long as there is none."""
+    address = address_in(status, BALANCED)
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=f"{address}:{parts.port}")) if address else url
+
+
+def added_name(value: Mapping[str, Any], resource: str) -> str:
+    """Return what an object's name has beside that of the resource that it belongs to."""
+    name = str(value["metadata"]["name"])
+    return name.removeprefix(resource) if name.startswith(resource) else f"/{name}"
+
+
+def logical_name(name: str, resource: str, value: dict[str, Any]) -> str:
+    """Name a child after the component, and after what its object's name adds to the resource's."""
+    added = added_name(value, resource)
+    if is_core_service(value):
+        return name + (added or "-lb")
+    return f"{name}{added}-hpa" if value["kind"] == HPA else name + added
+
+
+def render_one(
+    resource: Loaded, manifests: Sequence[Mapping[str, Any]], options: Options, *, autoscaled: bool = False
+) -> Rendered:
+    """Render one resource with the manifests that it refers to, after every check that a stack does too.
+
+    Args:
+        resource: What to render.
+        manifests: What it refers to.
+        options: How to render.
+        autoscaled: Whether another component scales its workloads.
+
+    Raises:
+        InvalidArguments: something is wrong with it or does not fit; every problem is listed.
+    """
+    others = tuple(referred(manifest) for manifest in manifests)
+    planned = plan(Manifests((resource, *others)), Environment(options=options))
+    report_wrong(planned.problems)
+    found = next(item for item in planned.fleet.rendered if item.source is resource)
+    item = replace(found, warnings=planned.problems)
+    return replace(item, workloads=tuple(map(without_replicas, item.workloads))) if autoscaled else item

@@ -1,0 +1,196 @@
+"""What counts as a secret, by its name and by its own form; what only refers to one does not."""
+
+import time
+
+import pytest
+
+from components.contract.texts.secrets import (
+    SECRET_TEXT,
+    is_literal_secret,
+    masked,
+    masked_text,
+    names_secret,
+    replace_secrets,
+    secret_texts,
+)
+
+HF = "hf_" + "aB3" * 11
+FORMS = {
+    "Hugging Face": HF,
+    "OpenAI": "sk-proj-" + "a1B2" * 6,
+    "Anthropic": "sk-ant-api03-" + "x9" * 20,
+    "AWS": "AKIA" + "ABCDEFGH" * 2,
+    "AWS, temporary": "ASIA" + "ABCDEFGH" * 2,
+    "GitHub": "ghp_" + "a1" * 18,
+    "GitLab": "glpat-" + "a1" * 10,
+    "Slack": "xoxb-1234567890-abcdef",
+    "Google": "AIza" + "Sy_x" * 9,
+    "NVIDIA": "nvapi-" + "a_1-" * 10,
+    "a JSON web token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjMifQ.c2lnbmF0dXJl",
+    "a private key": "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "HF_TOKEN",
+            "HUGGING_FACE_HUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_ACCESS_KEY_ID",
+            "OSS_ACCESS_KEY_SECRET",
+        ),
+        *("OPENAI_API_KEY", "WANDB_API_KEY", "DB_PASSWORD", "MINIO_SECRET", "GF_SECURITY_ADMIN_PASSWORD"),
+        *(
+            "--api-key",
+            "--hf-token",
+            "apiKey",
+            "clientSecret",
+            "password",
+            "token",
+            "accessKey",
+            "some.chart/apiToken",
+        ),
+    ],
+)
+def test_names_of_secrets(name: str) -> None:
+    assert names_secret(name)
+    assert masked({name: "hunter2"}) == {name: SECRET_TEXT}
+    assert is_literal_secret(name, "hunter2")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("key", "topologyKey", "labelKeys", "secretName", "existingSecret", "tlsSecret", "hfTokenSecretRef", "keys"),
+        *("tokenizer", "--tokenizer", "max_tokens", "maxTokens", "TOKENIZERS_PARALLELISM", "HF_TOKEN_PATH"),
+        *("--api-key-file", "--ssl-keyfile", "--max-new-tokens", "nvidia.com/gpu", "monkey", "", "name", "HF_HOME"),
+    ],
+)
+def test_names_of_other_things(name: str) -> None:
+    assert not names_secret(name)
+    assert masked({name: "hunter2"}) == {name: "hunter2"}
+
+
+@pytest.mark.parametrize("secret", FORMS.values(), ids=FORMS)
+def test_a_secret_is_known_by_its_form_wherever_it_stands(secret: str) -> None:
+    assert is_literal_secret("X", secret)
+    assert masked_text(f"must be a URL, found '{secret}'; x") == f"must be a URL, found '{SECRET_TEXT}'; x"
+    assert masked(["a", f"run --x {secret} y"]) == ["a", f"run --x {SECRET_TEXT} y"]
+    assert secret_texts({"a": [f"run {secret}"]}) == {secret}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "$(HF_TOKEN)",
+        "${HF_TOKEN}",
+        "$HF_TOKEN",
+        "/var/run/secrets/token",
+        "<your token>",
+        "%DYNAMIC_METADATA(io.envoy.ai_gateway:llm_input_token)%",
+        "1",
+        "true",
+        "EMPTY",
+        "",
+        True,
+    ],
+)
+def test_what_refers_to_a_secret_is_none(value: object) -> None:
+    assert not is_literal_secret("HF_TOKEN", value)
+    assert masked({"HF_TOKEN": value}) == {"HF_TOKEN": value}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "pip install hf_transfer",
+            "disk-usage-over-90-percent-1",
+            "task-scheduler-long-name-1",
+            "ghost_of_the_machine",
+        ),
+        *("--api-key is a flag of vLLM", "set --hf-token in a Secret", "the key to success", "token: is required"),
+        *("hf://org/model@main", "https://example.com/a@b", "s3://bucket/key", "params TP: '2' and tokens: '3'"),
+    ],
+)
+def test_words_are_left_alone(text: str) -> None:
+    assert masked_text(text) == text
+
+
+def test_variables_and_command_lines() -> None:
+    container = {
+        "env": [{"name": "HF_TOKEN", "value": "abc"}, {"name": "A", "value": "b"}],
+        "command": ["sh", "-c", "HF_TOKEN=abc exec serve --api-key 'x y' --model m; curl https://me:pw1@host/"],
+        "args": ["--api-key", "def", "--api-key=ghi", "--hf-token", "--model", "m", "--port=8080"],
+    }
+    assert masked(container) == {
+        "env": [{"name": "HF_TOKEN", "value": SECRET_TEXT}, {"name": "A", "value": "b"}],
+        "command": [
+            "sh",
+            "-c",
+            "HF_TOKEN=[secret] exec serve --api-key '[secret]' --model m; curl https://me:[secret]@host/",
+        ],
+        "args": ["--api-key", SECRET_TEXT, "--api-key=[secret]", "--hf-token", "--model", "m", "--port=8080"],
+    }
+    assert secret_texts(container) == {"abc", "x y", "pw1", "def", "ghi"}
+
+
+def test_everything_in_a_secret_is_one() -> None:
+    value = {"kind": "Secret", "metadata": {"name": "s"}, "data": {"a": "Yg=="}, "stringData": {"c": {"d": 1}}}
+    shown = {"data": {"a": SECRET_TEXT}, "stringData": {"c": {"d": SECRET_TEXT}}}
+    assert masked(value) == {**value, **shown}
+    assert masked({**value, "kind": "ConfigMap"}) == {**value, "kind": "ConfigMap"}
+
+
+def test_messages_quote_what_is_known_to_be_a_secret() -> None:
+    text = "HF_TOKEN: must be short, found 'hunter2'; a map {'DB_PASSWORD': 'abc'}; abcd"
+    assert masked_text(text, {"hunter2"}) == (
+        "HF_TOKEN: must be short, found '[secret]'; a map {'DB_PASSWORD': '[secret]'}; abcd"
+    )
+    nested = """KeyError: 'x TOKEN=abc KEY="HF_TOKEN=abc"' key={"DB_PASSWORD": "abc"}"""
+    assert "abc" not in masked_text(nested)
+    assert masked_text("'abc' and abcd", {"abc"}) == "'[secret]' and abcd"
+
+
+def test_masking_masked_values_changes_nothing() -> None:
+    value = {"HF_TOKEN": HF, "args": [f"--api-key={HF}"], "text": f"Bearer {HF}"}
+    once = masked(value)
+    assert HF not in str(once)
+    assert masked(once) == once
+
+
+def test_callers_decide_what_a_secret_becomes() -> None:
+    value = {"env": [{"name": "HF_TOKEN", "value": "abc"}], "args": ["x", f"a {HF} b"]}
+    wrapped = replace_secrets(value, lambda secret, shown: ("sealed", secret, shown))
+    assert wrapped["env"][0]["value"] == ("sealed", "abc", SECRET_TEXT)
+    assert wrapped["args"] == ["x", ("sealed", f"a {HF} b", f"a {SECRET_TEXT} b")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("key" * 30000, "sk-" * 30000, "eyJaaaaaaaaaa." * 10000, "key='" * 20000, "://a:" * 20000, "token " * 20000),
+        *(
+            "key" + " " * 90000,
+            "key=" * 20000,
+            "token=" * 20000,
+            "token='" * 20000,
+            "--token " * 20000,
+            "hf_" * 30000,
+            "-----BEGIN PRIVATE KEY-----" * 4000,
+            "/a" * 40000,
+            "token=$" * 20000,
+        ),
+        *("curl -u " * 15000, "curl -u '" * 10000, "curl \\\n" * 10000, "token: '" * 15000, "token:\n" * 15000),
+        *("https://a?key=" * 9000, "${token:-b" * 10000, "a: {token: " * 6000, "[" * 60000, "--token \n" * 10000),
+        *('{"token":' * 8000, "token: " + "a " * 40000, "TOKEN=$(a" * 10000, "\ntoken = " * 10000, "`" * 60000),
+    ],
+    ids=lambda text: text[:14],
+)
+def test_no_text_takes_long(text: str) -> None:
+    begun = time.process_time()
+    masked_text(text)
+    masked({"TOKEN": text, "a": text})
+    assert time.process_time() - begun < 2

@@ -1,0 +1,79 @@
+"""The equations of the model as they are written down (WVA spec 8), slowly and one case at a time."""
+
+import math
+from collections.abc import Callable
+
+from components.performance.sizing.cases import Behaviour, Case, Profile
+from components.performance.sizing.levels import Promise
+
+Q = -math.log(1 - 0.95)
+DELTA = 0.001
+ROOM = 10
+HALVINGS = 100
+
+
+def case(
+    alpha: float, beta: float, batch: int, tokens: float, promise: tuple[int, int], rate: float, **more: float
+) -> Case:
+    """Return a case as the tables of the spec write it: cents and count by keyword."""
+    profile = Profile("A", int(more.get("count", 1)), alpha, beta, batch)
+    least = int(more.get("least", 1))
+    return Case(profile, Promise(*promise), rate, tokens, more.get("cents", 0.0), least)
+
+
+def completions(each: Case, n: int) -> float:
+    """Return mu(n), of 8.2."""
+    profile, tokens = each.profile, int(each.output_tokens)
+    n = min(n, profile.batch)
+    return n / (tokens * (profile.alpha + profile.beta * n))
+
+
+def behaviour(each: Case, per_minute: float) -> Behaviour:
+    """Return 8.3, state by state."""
+    rate, batch, tokens = per_minute / 60_000, each.profile.batch, int(each.output_tokens)
+    logs = [0.0]
+    for n in range(1, ROOM * batch + 1):
+        logs.append(logs[-1] + math.log(rate) - math.log(completions(each, n)))
+    shares = [math.exp(log - max(logs)) for log in logs]
+    total = math.fsum(shares)
+    p = [share / total for share in shares]
+    throughput = rate * (1 - p[-1])
+    in_system = math.fsum(n * share for n, share in enumerate(p))
+    in_service = math.fsum(min(n, batch) * share for n, share in enumerate(p))
+    response, service = in_system / throughput, in_service / throughput
+    wait = max(0.0, response - service)
+    busy = math.fsum(p[1:])
+    return Behaviour(
+        per_minute,
+        throughput * 60_000,
+        in_system,
+        in_service,
+        busy,
+        response,
+        service,
+        wait,
+        Q * wait,
+        service / tokens,
+    )
+
+
+def most(each: Case) -> tuple[float | None, float | None, float]:
+    """Return the largest rates for both promises (None without one, 0 if broken) and without, of 8.4 and 8.5."""
+    low, high = DELTA * completions(each, 1) * 60_000, (1 - DELTA) * completions(each, each.profile.batch) * 60_000
+    promise, tokens = each.promise, int(each.output_tokens)
+    itl = _bisect(lambda rate: behaviour(each, rate).service_ms, tokens * promise.itl_ms, low, high)
+    ttft = _bisect(lambda rate: behaviour(each, rate).wait_ms, promise.ttft_ms / Q, low, high)
+    return itl if promise.itl_ms else None, ttft if promise.ttft_ms else None, high
+
+
+def _bisect(figure: Callable[[float], float], limit: float, low: float, high: float) -> float:
+    if not limit or figure(low) > limit:
+        return 0.0
+    if figure(high) <= limit:
+        return high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if figure(middle) <= limit else (low, middle)
+    return low

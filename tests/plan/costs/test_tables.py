@@ -1,0 +1,118 @@
+"""The shipped prices: each with source and date, and none that contradicts another."""
+
+import csv
+import datetime
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import components.plan.costs
+from components.fleet.nodes.instances import instances
+from components.plan.costs.prices import Prices
+from components.plan.costs.tables import NODES_DATE, NODES_SOURCE, Buying, Flat, quoted
+
+FOLDER = Path(components.plan.costs.__file__).parent
+REGIONS = ("us-east-1", "us-east-2", "us-west-2", "eu-west-1", "eu-central-1", "ap-northeast-1")
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a table."""
+    with path.open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.mark.parametrize("name", ["instances.csv", "spot.csv", "flat.csv"])
+def test_every_row_has_a_source_and_a_date_and_stands_once(name: str) -> None:
+    found = rows(FOLDER / name)
+    key = [column for column in ("region", "instance_type", "bought", "item") if column in found[0]]
+    assert len({tuple(row[column] for column in key) for row in found}) == len(found)
+    for row in found:
+        assert datetime.date.fromisoformat(row["date"]) < datetime.date(2026, 11, 22)
+        assert len(row["source"]) > 20, row
+        assert Decimal(row.get("usd") or row["saved_percent"]) > 0 or row.get("saved_percent") == "0", row
+
+
+def test_items_and_ways_are_words() -> None:
+    assert {row["item"] for row in rows(FOLDER / "flat.csv")} <= set(Flat)
+    ways = {Buying.ON_DEMAND, Buying.RESERVED, Buying.RESERVED_3Y}
+    assert {row["bought"] for row in rows(FOLDER / "instances.csv")} == ways
+
+
+def test_prices_of_nodes_have_the_source_that_is_named() -> None:
+    for table in ("accelerated_instances.csv", "general_instances.csv"):
+        for row in rows(FOLDER.parents[1] / "fleet/nodes" / table):
+            if row["usd_per_hour_us_east_1"]:
+                folder = NODES_SOURCE.partition(" ")[2]
+                assert f"{folder} ({NODES_DATE})" in row["source"]
+
+
+@pytest.mark.parametrize("table", ["accelerated_instances.csv", "general_instances.csv"])
+def test_tables_of_instance_types_have_named_columns_alone(table: str) -> None:
+    path = FOLDER.parents[1] / "fleet/nodes" / table
+    header, *lines = csv.reader(path.read_text().splitlines())
+    assert all(header)
+    assert {len(line) for line in lines} == {len(header)}
+
+
+def test_no_region_but_the_first_has_types_whose_price_changed() -> None:
+    """AWS lowered the prices of p4 and p5 after the day of the other regions' prices."""
+    later = {row["instance_type"] for row in rows(FOLDER / "instances.csv") if row["region"] != "us-east-1"}
+    assert not [name for name in later if re.match(r"p[456]", name)]
+
+
+def test_a_commitment_is_cheaper_and_spot_no_dearer_than_on_demand() -> None:
+    counted = 0
+    for region in REGIONS:
+        for name in instances():
+            full = quoted(region, name, Buying.ON_DEMAND)
+            committed, spot = quoted(region, name, Buying.RESERVED), Prices(region).node([name], Buying.SPOT)
+            if full and committed:
+                counted += 1
+                longer = quoted(region, name, Buying.RESERVED_3Y)
+                assert longer is not None
+                assert longer.usd < committed.usd < full.usd, (region, name)
+            if full and not isinstance(spot, str):
+                assert 0 < spot.usd <= full.usd == spot.high, (region, name)
+    assert counted > 400
+
+
+@pytest.mark.parametrize(
+    ("region", "name", "usd"),
+    [
+        ("us-east-1", "g5.2xlarge", "1.212"),
+        ("us-east-1", "t4g.nano", "0.0042"),
+        ("us-west-2", "g5.2xlarge", "1.212"),
+        ("eu-west-1", "g5.2xlarge", "1.35296"),
+        ("eu-central-1", "g4dn.xlarge", "0.658"),
+        ("ap-northeast-1", "g4dn.xlarge", "0.71"),
+    ],
+)
+def test_prices_as_aws_lists_them(region: str, name: str, usd: str) -> None:
+    quote = quoted(region, name, Buying.ON_DEMAND)
+    assert quote is not None
+    assert quote.usd == Decimal(usd)
+
+
+@pytest.mark.parametrize(
+    ("item", "month"),
+    [
+        # What infracost's test data say for 730 hours or a month (internal/providers/terraform/aws/testdata).
+        (Flat.CONTROL_PLANE, "73.00"),
+        (Flat.EXTENDED_SUPPORT, "438.00"),
+        (Flat.NAT_GATEWAY, "32.85"),
+        (Flat.INTERFACE_ENDPOINT, "7.30"),
+        (Flat.LOAD_BALANCER, "16.425"),
+        (Flat.DISK_GIB, "0.08"),
+        (Flat.DISK_THROUGHPUT, "0.04"),
+        (Flat.DISK_IOPS, "0.005"),
+        (Flat.EFS_THROUGHPUT, "6"),
+        (Flat.KEY, "1"),
+        (Flat.PUBLIC_IPV4, "3.65"),
+    ],
+)
+def test_flat_prices_of_us_east_1_by_the_month(item: Flat, month: str) -> None:
+    price = Prices("us-east-1").flat(item)
+    assert not isinstance(price, str)
+    assert abs(price.usd * 730 - Decimal(month)) < Decimal("1e-20")

@@ -1,0 +1,313 @@
+"""What a change does to replicas that run. The seconds are worked out by hand from the figures that are named."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.plan.review.compare import review
+from components.plan.review.review import Blast, Interruption
+from components.plan.review.snapshot import Snapshot, WorkloadState
+from tests.plan.review.revisions import (
+    GIB,
+    changed,
+    cloud,
+    deployment,
+    groups,
+    node_group,
+    resource,
+    revision,
+    workload,
+)
+from workbench.planning.telling.resources import blast_lines
+
+ARGS = "spec.template.spec.containers.0.args"
+IMAGE = "spec.template.spec.containers.0.image"
+RUNNING = 74 + 21 + 62 + 195
+"""Seconds from the start of a container until the server answers, with 51.75 GiB of weights."""
+GRACE = 30
+SIZE = round(51.75 * GIB)
+ONE_BY_ONE = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+NEW_FIRST = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+
+
+def about(seconds: int) -> str:
+    """Estimates are in whole minutes from two of them on, rounded up."""
+    return f"about {-(-seconds // 60)} min"
+
+
+def blasts(before: Snapshot, after: Snapshot) -> list[Blast]:
+    return list(review(after, before).blasts)
+
+
+def one(before: Snapshot, after: Snapshot) -> Blast:
+    (found,) = blasts(before, after)
+    return found
+
+
+def updated(body: dict[str, Any], path: str = ARGS, value: object = None, **facts: Any) -> Blast:
+    """Return what becomes of a workload of which a field changes."""
+    new = ["--model", "other", "--port", "80"] if value is None else value
+    before, after = workload(body, **facts), workload(changed(body, path, new), **facts)
+    return one(revision(before, weights=SIZE), revision(after, weights=SIZE))
+
+
+def test_a_workload_that_stays_is_not_told_of() -> None:
+    chat = revision(workload(deployment()))
+    assert blasts(chat, chat) == []
+
+
+def test_old_replicas_go_first() -> None:
+    found = updated(deployment(strategy=ONE_BY_ONE))
+    assert (found.disruption, found.replicas, found.short, found.waves) == (Interruption.GAP, 2, 1, 2)
+    assert found.seconds == 2 * (RUNNING + GRACE)
+    assert found.extra_accelerators == 0
+    assert found.because == ("spec.template.spec.containers[main].args[1]",)
+    assert found.estimate.startswith(f"estimate: short for {about(764)} (")
+    assert "kaito issue 2325" in found.estimate
+
+
+def test_new_replicas_come_first() -> None:
+    found = updated(deployment(strategy=NEW_FIRST), accelerators=1)
+    assert (found.disruption, found.replicas, found.short, found.waves) == (Interruption.SURGE, 2, 0, 2)
+    assert found.extra_accelerators == 1
+    assert found.seconds == 0
+
+
+def test_the_first_one_on_top_waits_for_a_node_where_those_at_rest_are_taken() -> None:
+    found = updated(deployment(strategy=NEW_FIRST), replicas=(2, 2, 2))
+    assert about((284 + 126 + 101 + RUNNING) + RUNNING) in found.estimate
+
+
+def test_on_other_nodes_each_waits_for_its_own() -> None:
+    body = deployment(strategy=ONE_BY_ONE)
+    before = revision(workload(body, group="g5"), groups=(node_group("g5"),), weights=SIZE)
+    after = revision(workload(changed(body, ARGS, ["x"])), weights=SIZE)
+    assert one(before, after).seconds == 2 * (284 + 126 + 101 + RUNNING + GRACE)
+
+
+@pytest.mark.parametrize(("nodes", "further"), [(2, 0), (1, 284 + 126)])
+def test_new_replicas_wait_for_nodes_that_are_not_there_yet(nodes: int, further: int) -> None:
+    before = revision(weights=SIZE, groups=(node_group(nodes=nodes),))
+    found = one(before, revision(workload(deployment()), weights=SIZE))
+    assert about(101 + RUNNING + further) in found.estimate
+
+
+def test_on_nodes_with_room_nobody_waits_for_one() -> None:
+    body = deployment(strategy=NEW_FIRST)
+    before, after = (
+        revision(workload(each, replicas=(1, 1, 1)), weights=SIZE, groups=(node_group(nodes=2),))
+        for each in (body, changed(body, ARGS, ["x"]))
+    )
+    assert about(RUNNING) in one(before, after).estimate
+
+
+def test_another_image_is_pulled_on_every_node() -> None:
+    assert updated(deployment(strategy=ONE_BY_ONE), IMAGE, "other:v2").seconds == 2 * (101 + RUNNING + GRACE)
+
+
+def test_recreate_ends_all_at_once() -> None:
+    found = updated(deployment(strategy={"type": "Recreate"}))
+    assert (found.disruption, found.replicas, found.short) == (Interruption.GAP, 2, 2)
+    assert found.seconds == RUNNING + GRACE
+
+
+def test_groups_restart_whole() -> None:
+    path = "spec.leaderWorkerTemplate.workerTemplate.spec.containers.0.image"
+    found = updated(groups(), path, "other:v2", replicas=(3, 3, 3), accelerators=8)
+    assert (found.disruption, found.replicas, found.short, found.waves) == (Interruption.GAP, 3, 1, 3)
+
+
+def test_the_size_of_groups_is_part_of_their_template() -> None:
+    assert updated(groups(), "spec.leaderWorkerTemplate.size", 4).disruption is Interruption.GAP
+
+
+def test_a_partition_keeps_groups_as_they_are() -> None:
+    path = "spec.leaderWorkerTemplate.workerTemplate.spec.containers.0.image"
+    found = updated(groups(partition=2), path, "other:v2", replicas=(2, 2, 2))
+    assert (found.disruption, found.replicas) == (Interruption.NONE, 0)
+    assert "partition" in found.because[-1]
+
+
+def test_how_updates_happen_restarts_nothing() -> None:
+    found = updated(deployment(strategy=ONE_BY_ONE), "spec.strategy.rollingUpdate.maxSurge", 1)
+    assert (found.disruption, found.replicas) == (Interruption.NONE, 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "replicas", "because", "extra"),
+    [
+        ((1, 1, 1), (3, 3, 3), 2, ["replicas 1 -> 3"], "4"),
+        ((3, 3, 3), (1, 1, 1), 2, ["replicas 3 -> 1"], "-"),
+        ((1, 1, 2), (1, 1, 4), 0, ["at most 2 -> 4 replicas"], "4 at most"),
+        ((1, 1, 4), (1, 1, 2), 0, ["at most 4 -> 2 replicas: replicas above 2 are removed"], "-"),
+        ((1, 1, 4), (2, 2, 4), 1, ["replicas 1 -> 2"], "2"),
+        ((1, 1, 1), (1, 1, 3), 0, ["at most 1 -> 3 replicas"], "4 at most"),
+        ((0, 0, 0), (1, 1, 1), 1, ["replicas 0 -> 1"], "2"),
+        ((1, 1, 2), (2, 2, 5), 1, ["replicas 1 -> 2", "at most 2 -> 5 replicas"], "2, 6 at most"),
+    ],
+)
+def test_other_bounds_scale(
+    before: tuple[int, int, int], after: tuple[int, int, int], replicas: int, because: list[str], extra: str
+) -> None:
+    """A replica has two accelerators."""
+    room = (node_group(most=99),)
+    old, new = (revision(workload(deployment(), each, accelerators=2), groups=room) for each in (before, after))
+    compared = review(new, old)
+    (found,) = compared.blasts
+    (line,) = blast_lines(compared)
+    assert line.extra == extra
+    assert (found.disruption, found.replicas, found.short) == (Interruption.SCALE, replicas, 0)
+    assert list(found.because) == because
+
+
+def test_another_template_and_another_number() -> None:
+    before, after = workload(deployment(strategy=ONE_BY_ONE), (2, 2, 2)), workload(
+        changed(deployment(strategy=ONE_BY_ONE), ARGS, ["x"]), (3, 3, 3)
+    )  # fmt: skip
+    found = one(revision(before), revision(after))
+    assert (found.disruption, found.replicas) == (Interruption.GAP, 3)
+    assert found.because[-1] == "replicas 2 -> 3"
+    assert found.extra_accelerators == 1
+
+
+def test_what_does_not_run_does_not_restart() -> None:
+    body = deployment()
+    before, after = workload(body, (0, 0, 0)), workload(changed(body, ARGS, ["x"]), (0, 0, 0))
+    assert one(revision(before), revision(after)).disruption is Interruption.NONE
+
+
+def test_what_no_update_can_change_ends_all_replicas_before_new_ones_come() -> None:
+    body = deployment(selector={"matchLabels": {"app": "a"}})
+    found = updated(body, "spec.selector.matchLabels.app", "b", replicas=(3, 3, 3))
+    assert (found.disruption, found.replicas, found.short) == (Interruption.GAP, 3, 3)
+    assert found.because[0] == "spec.selector.matchLabels.app"
+
+
+def test_new_and_removed() -> None:
+    chat, other = workload(deployment()), workload(deployment("other"), served="Playground/other")
+    found = blasts(revision(chat), revision(other, models=()))
+    assert [(each.title, each.disruption, each.replicas) for each in found] == [
+        ("Deployment ml/chat", Interruption.REMOVED, 2),
+        ("Deployment ml/other", Interruption.NEW, 2),
+    ]
+
+
+@pytest.mark.parametrize(("most", "warned"), [(7, True), (8, False)])
+def test_a_model_that_moves_is_there_twice_for_a_while(most: int, *, warned: bool) -> None:
+    old = workload(deployment(), accelerators=2)
+    new = workload(groups("moved"), served="ModelServing/chat", accelerators=2)
+    after = revision(new, groups=(node_group(most=most),))
+    after = replace(after, models=(replace(after.models[0], title="ModelServing/chat"),))
+    removed, added = blasts(revision(old), after)
+    assert removed.because == ("LeaderWorkerSet ml/moved takes its place; it goes last",)
+    assert added.because == ("takes the place of Deployment ml/chat",)
+    assert added.extra_accelerators == 4
+    assert ("stays Pending" in added.warning) is warned
+    assert (added.pending, added.short) == ((1, 1) if warned else (0, 0))
+
+
+def mounting(claim: str) -> WorkloadState:
+    body = changed(
+        deployment(), "spec.template.spec.volumes", [{"name": "w", "persistentVolumeClaim": {"claimName": claim}}]
+    )
+    return workload(body)
+
+
+def claim(storage_class: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "weights", "namespace": "ml"},
+        "spec": {"storageClassName": storage_class, "resources": {"requests": {"storage": "1Gi"}}},
+    }
+
+
+def with_claim(state: WorkloadState, storage_class: str) -> Snapshot:
+    return revision(state, resources=(resource(state.body), resource(claim(storage_class))))
+
+
+def test_a_claim_that_is_replaced_takes_its_pods_with_it() -> None:
+    found = one(with_claim(mounting("weights"), "gp2"), with_claim(mounting("weights"), "gp3"))
+    assert (found.disruption, found.replicas, found.short) == (Interruption.GAP, 2, 2)
+    assert found.because == ("PersistentVolumeClaim ml/weights is replaced",)
+
+
+def test_the_claim_of_somebody_else_does_not() -> None:
+    assert blasts(with_claim(mounting("other"), "gp2"), with_claim(mounting("other"), "gp3")) == []
+
+
+NODE_GROUP, TEMPLATE = "aws:eks/nodeGroup:NodeGroup", "aws:ec2/launchTemplate:LaunchTemplate"
+
+
+@pytest.mark.parametrize(
+    ("type_token", "field", "short", "waves"),
+    [
+        pytest.param(NODE_GROUP, "nodeGroupName", 3, 1, id="another group: all at once"),
+        pytest.param(NODE_GROUP, "releaseVersion", 1, 3, id="another image: one node after the other"),
+        pytest.param(TEMPLATE, "userData", 1, 3, id="another launch template: one node after the other"),
+        pytest.param(TEMPLATE, "tags", None, 0, id="tags of the template"),
+        pytest.param(NODE_GROUP, "labels", None, 0, id="labels of the group"),
+    ],
+)
+def test_nodes_that_go_take_pods_with_them(type_token: str, field: str, short: int | None, waves: int) -> None:
+    chat = workload(deployment(), replicas=(3, 3, 3))
+    before, after = (
+        revision(chat, resources=(resource(chat.body), cloud(type_token, "nodes-g6", {field: value})), weights=SIZE)
+        for value in ("a", "b")
+    )
+    found = blasts(before, after)
+    assert [(each.disruption, each.replicas, each.short, each.waves) for each in found] == (
+        [] if short is None else [(Interruption.GAP, 3, short, waves)]
+    )
+    assert all("nodes-g6" in each.because[0] and field in each.because[0] for each in found)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "name", "taken"),
+    [
+        pytest.param("capacity-block", "nodes-g6-0a1b", True, id="of one of its Capacity Blocks"),
+        pytest.param("on-demand", "nodes-g6-0a1b", False, id="of another group, whose name is longer"),
+        pytest.param("capacity-block", "nodes-g6-us-east-1a", False, id="of a group in a zone"),
+    ],
+)
+def test_each_capacity_block_has_a_managed_node_group(capacity: str, name: str, *, taken: bool) -> None:
+    chat = workload(deployment(), replicas=(3, 3, 3))
+    held = replace(node_group(), capacity=capacity)
+    before, after = (
+        revision(
+            chat, resources=(resource(chat.body), cloud(NODE_GROUP, name, {"releaseVersion": value})), groups=(held,)
+        )
+        for value in ("a", "b")
+    )
+    assert bool(blasts(before, after)) == taken
+
+
+def test_the_nodes_of_others_take_nothing_with_them() -> None:
+    chat = workload(deployment())
+    before, after = (
+        revision(chat, resources=(cloud(NODE_GROUP, "nodes-g5", {"nodeGroupName": value}),)) for value in "ab"
+    )
+    assert blasts(before, after) == []
+
+
+@pytest.mark.parametrize(
+    ("most", "made_by", "warned"),
+    [(2, "cloud", True), (3, "cloud", False), (2, "simulated", False), (2, "", False)],
+)
+def test_no_room_for_what_comes_on_top(most: int, made_by: str, *, warned: bool) -> None:
+    body = deployment(strategy=NEW_FIRST)
+    before, after = (
+        revision(workload(each), groups=(node_group(nodes=2, most=most, made_by=made_by),))
+        for each in (body, changed(body, ARGS, ["x"]))
+    )
+    found = one(before, after)
+    assert ("stays Pending" in found.warning) is warned
+    assert (found.pending, found.short) == (int(warned), 0)
+
+
+def test_without_the_size_of_the_weights_there_is_no_estimate() -> None:
+    body = deployment(strategy=ONE_BY_ONE)
+    found = one(revision(workload(body)), revision(workload(changed(body, ARGS, ["x"]))))
+    assert found.seconds is None
+    assert found.estimate == "no estimate: the size of the weights is not known"

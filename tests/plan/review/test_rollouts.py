@@ -1,0 +1,57 @@
+"""How many replicas restart at a time: worked out by hand from what the controllers' documentation says.
+
+Deployments: "Max Unavailable" and "Max Surge" of kubernetes.io/docs/concepts/workloads/controllers/deployment: shares
+of the first round down, of the second up; both are 25 % where nothing is stated. LeaderWorkerSets: "Rollout Strategy"
+of lws.sigs.k8s.io: one group may be missing and none is added where nothing is stated.
+"""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.plan.review.rollouts import Rollout, rollout_of
+from tests.plan.review.revisions import deployment, groups
+
+
+def rolling(**bounds: Any) -> dict[str, Any]:
+    return deployment(strategy={"type": "RollingUpdate", "rollingUpdate": bounds})
+
+
+@pytest.mark.parametrize(
+    ("body", "replicas", "expected"),
+    [
+        pytest.param(deployment(), 1, Rollout(1, 0, 1, 1), id="one replica: 0.25 is one more, and none less"),
+        pytest.param(deployment(), 4, Rollout(4, 1, 1, 2), id="four: one more and one less, two at a time"),
+        pytest.param(deployment(), 10, Rollout(10, 2, 3, 2), id="ten: 2.5 up is 3 and down is 2, five at a time"),
+        pytest.param(rolling(maxSurge=0, maxUnavailable=1), 3, Rollout(3, 1, 0, 3), id="one after the other"),
+        pytest.param(rolling(maxSurge="100%", maxUnavailable=0), 3, Rollout(3, 0, 3, 1), id="all new ones first"),
+        pytest.param(rolling(maxSurge=0, maxUnavailable="1%"), 2, Rollout(2, 1, 0, 2), id="both come to nothing"),
+        pytest.param(rolling(maxSurge=5, maxUnavailable=9), 2, Rollout(2, 2, 2, 1), id="no more than there are"),
+        pytest.param(deployment(strategy={"type": "Recreate"}), 3, Rollout(3, 3, 0, 1), id="all at once"),
+        pytest.param(deployment(), 0, Rollout(0, 0, 0, 0), id="nothing runs"),
+        pytest.param(groups(), 3, Rollout(3, 1, 0, 3), id="groups: one after the other"),
+        pytest.param(groups(maxUnavailable=0, maxSurge=1), 2, Rollout(2, 0, 1, 2), id="groups: the new one first"),
+        pytest.param(groups(maxUnavailable="50%"), 5, Rollout(5, 2, 0, 3), id="groups: 2.5 down is 2"),
+        pytest.param(groups(maxSurge=9), 2, Rollout(2, 1, 2, 1), id="groups: no more are added than there are"),
+        pytest.param(groups(partition=2), 3, Rollout(1, 1, 0, 1), id="groups: from the partition on"),
+        pytest.param(groups(partition=3), 3, Rollout(0, 0, 0, 0), id="groups: the partition keeps all"),
+    ],
+)
+def test_rollouts(body: dict[str, Any], replicas: int, expected: Rollout) -> None:
+    assert rollout_of(body, replicas) == expected
+
+
+SHARES = st.integers(0, 20) | st.integers(0, 100).map(lambda number: f"{number}%")
+
+
+@given(SHARES, SHARES, st.integers(1, 50))
+def test_an_update_always_moves_and_never_more_than_there_is(surge: Any, unavailable: Any, replicas: int) -> None:
+    found = rollout_of(rolling(maxSurge=surge, maxUnavailable=unavailable), replicas)
+    assert found.replicas == replicas
+    assert 0 <= found.short <= replicas
+    assert 0 <= found.extra <= replicas
+    assert found.short + found.extra > 0
+    assert found.waves * (found.short + found.extra) >= replicas
+    assert (found.waves - 1) * (found.short + found.extra) < replicas

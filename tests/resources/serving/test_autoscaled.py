@@ -1,0 +1,86 @@
+"""Components of workloads that an autoscaler of another component scales: they leave the replicas to it."""
+
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes
+import pytest
+
+from components.resources.kthena import ModelServing
+from components.resources.llmaz import Playground, Service
+from components.resources.llmkube import InferenceService
+from components.resources.serving.arguments import InvalidArguments
+from tests.fleets import open_model, runner
+from tests.recorded import Recorded, deploy
+from tests.resources.serving.manifests import A10G, G6, weights
+
+MODEL = open_model("opt", "facebook/opt-125m", [A10G])
+ENGINE = {"name": "engine", "image": "vllm/vllm-openai:v0.20.0", "args": ["--model", "a/b"]}
+ROLE = {"name": "leader", "entry_template": {"spec": {"containers": [ENGINE]}}, "worker_replicas": 0}
+COMPONENTS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "Playground": (Playground, {"model": MODEL}),
+    "Service": (Service, {"model": MODEL, "worker_template": {"spec": {"containers": [runner()]}}}),
+    "InferenceService": (
+        InferenceService,
+        {"model": weights("tiny"), "namespace": "team", "skip_model_init": True, "node_selector": G6},
+    ),
+    "ModelServing": (ModelServing, {"template": {"roles": [ROLE]}}),
+}
+WORKLOADS = ("kubernetes:apps/v1:Deployment", "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet")
+
+
+def deployed(name: str, **args: Any) -> Recorded:
+    component, given = COMPONENTS[name]
+
+    def program() -> None:
+        provider = pulumi_kubernetes.Provider("cluster", kubeconfig="k")
+        component("chat", {**given, **args}, pulumi.ResourceOptions(providers=[provider]))
+
+    return deploy(program)
+
+
+def workload(name: str, **args: Any) -> dict[str, Any]:
+    recorded = deployed(name, **args)
+    (found,) = [entry for kind in WORKLOADS for entry in recorded.of(kind)]
+    return dict(found.inputs)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_replicas_are_left_alone(name: str) -> None:
+    scaled, own = workload(name, autoscaled=True), workload(name)
+    assert own["spec"].pop("replicas") == 1
+    assert scaled == own
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_without_it_nothing_changes(name: str) -> None:
+    assert workload(name, autoscaled=False) == workload(name)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+@pytest.mark.parametrize(
+    ("args", "path", "expected"),
+    [
+        ({"autoscaled": "yes"}, "autoscaled", "must be true or false, found 'yes'"),
+        ({"autoscaled": True, "replicas": 2}, "replicas", "has no effect with autoscaled"),
+        ({"autoscaled": True, "realization": "operator"}, "autoscaled", "has no effect with realization 'operator'"),
+    ],
+)
+def test_what_contradicts_it_is_refused(name: str, args: dict[str, Any], path: str, expected: str) -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        deployed(name, **args)
+    found = {error["property_path"]: error["reason"] for error in caught.value.errors or []}
+    assert found[path].startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "path"),
+    [
+        ("Playground", {"min_replicas": 1, "max_replicas": 3}, "max_replicas"),
+        ("InferenceService", {"autoscaling": {"max_replicas": 3}}, "autoscaling"),
+    ],
+)
+def test_an_autoscaler_of_its_own_is_refused(name: str, args: dict[str, Any], path: str) -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        deployed(name, autoscaled=True, **args)
+    assert path in {error["property_path"] for error in caught.value.errors or []}
