@@ -8,6 +8,10 @@ Import them from here, and those of an API family from its package::
 
 from typing import TYPE_CHECKING
 
+from .contract.lazy import loader, offered
+from .fleet.clouds import register
+from .resources import HOMES
+
 if TYPE_CHECKING:
     from .resources.aws.access.bastion import Bastion as Bastion
     from .resources.aws.access.bastion import BastionArgs as BastionArgs
@@ -74,10 +78,17 @@ if TYPE_CHECKING:
     from .resources.serving.simulated_nodes import SimulatedNodesArgs as SimulatedNodesArgs
     from .version import __version__ as __version__
 
-if not TYPE_CHECKING:
-    from .contract.lazy import offered
-    from .resources import HOMES
+CLOUDS = {"aws": "clouds.aws.instances"}
+"""The module of each cloud with the function ``cloud_nodes``, which returns the facts of its nodes for the fleet.
 
+They are registered here, because this module runs before every other one of the package, and loaded when a fact is
+first needed.
+"""
+
+for _cloud, _module in CLOUDS.items():
+    register(_cloud, loader(__name__, _module, "cloud_nodes"))
+
+if not TYPE_CHECKING:
     __getattr__ = offered(
         __name__, {**{name: f"resources.{home}" for name, home in HOMES.items()}, "__version__": "version"}
     )

@@ -11,7 +11,7 @@ from components.clouds.aws.names import HOSTED_ZONE, MOST_NODES
 from components.clouds.aws.nodes.launch import SYSTEM_TYPES
 from components.clouds.aws.versions import USUAL_VERSION
 from components.clouds.aws.words import NatGateways, ServiceLinkedRole, Support, Traffic
-from components.fleet.nodes.instances import instance
+from components.fleet.instances import instance
 from components.plan.section import Flag, KubernetesVersion, Section
 from components.resources.aws.node_settings import KMS_KEY, Zone
 from components.resources.aws.storage.settings import KMS_KEY as VOLUME_KEY

@@ -22,3 +22,18 @@ def offered(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(importlib.import_module(f".{home}", package), name)
 
     return find
+
+
+def loader(package: str, module: str, name: str) -> Callable[[], Any]:
+    """Return a function that imports a module of a package and calls a function of it.
+
+    Args:
+        package: The package.
+        module: The module, relative to the package.
+        name: The function, which takes no arguments.
+    """
+
+    def load() -> Any:  # noqa: ANN401  what the function returns
+        return getattr(importlib.import_module(f"{package}.{module}"), name)()
+
+    return load

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from ..clouds.aws.names import capacity_in, karpenter_type
-from .nodes.instances import Instance, instance
+from .instances import Instance, instance
+from .node_labels import capacity_in, type_named_by_cloud
 from .origins import Reporter
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
@@ -34,9 +34,9 @@ class NodeField:
 
 
 def instance_type_in(selector: Mapping[str, str]) -> str | None:
-    """Return the instance type that a selector names, by one label or by Karpenter's family and size."""
+    """Return the instance type that a selector names, by the label of Kubernetes or by those of a cloud."""
     named = next((selector[label] for label in TYPE_LABELS if label in selector), None)
-    return karpenter_type(selector) if named is None else named
+    return type_named_by_cloud(selector) if named is None else named
 
 
 @dataclass(frozen=True, slots=True)

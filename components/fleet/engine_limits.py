@@ -6,7 +6,7 @@ from ..engines.memory.rows import Device
 from ..engines.served.answering import AtOnce, most_at_once
 from ..performance.sizing.accelerators import known_accelerator
 from ..performance.sizing.prices import node_with
-from .nodes.instances import Instance
+from .instances import Instance
 from .workloads import Workload
 
 _GIB = 2**30

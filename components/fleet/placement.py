@@ -9,7 +9,7 @@ from typing import Any
 
 from ..contract.quantity import parse_quantity
 from .demand import INSTANCE_TYPE_LABEL, NodeChoice
-from .nodes.instances import instance
+from .instances import instance
 from .objects import Object
 
 SHARED_MEMORY = "dshm"

@@ -11,10 +11,10 @@ from ..checks.metrics.alerts import prometheus_rule
 from ..checks.metrics.chain import MetricChain
 from ..checks.metrics.dashboard import DashboardSettings, dashboard_config_map
 from ..checks.metrics.words import Adapter
+from ..clouds.aws.instances import PRICED_REGION
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem
 from ..fleet.nodes.groups import NodeGroupDemand
-from ..fleet.nodes.instances import PRICED_REGION
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from .costs.tables import Buying, quoted

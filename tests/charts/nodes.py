@@ -5,8 +5,8 @@ from typing import Any
 
 from components.clouds.aws.nodes.labels import cloud_labels, own_labels
 from components.clouds.aws.words import Provisioner
+from components.fleet.instances import Instance
 from components.fleet.nodes.groups import NodeGroupDemand
-from components.fleet.nodes.instances import Instance
 from components.fleet.nodes.policy import Capacity
 from components.fleet.placement import taints
 

@@ -6,7 +6,7 @@ from components.checks.front_door.settings import ENVOY_NAMESPACE
 from components.checks.hardening.network_policies import Allowed
 from components.clouds.aws.words import Provisioner
 from components.families.kthena import names
-from components.fleet.nodes.instances import instance
+from components.fleet.instances import instance
 from components.plan.prerequisites.charts import charts
 from components.resources.prerequisites.operators import kthena_rights
 from tests.charts.nodes import labels, selected

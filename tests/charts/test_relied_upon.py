@@ -11,7 +11,7 @@ import yaml
 from components.checks.metrics import dashboard
 from components.checks.metrics.chain import MetricSettings
 from components.clouds.aws.facts.iam import controllers
-from components.fleet.nodes.instances import instance, instances
+from components.fleet.instances import instance, instances
 from components.plan.prerequisites.charts import charts
 from components.plan.prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from components.plan.settings import Prerequisites
@@ -29,7 +29,7 @@ NODES = {
     resource: [node for node in instances().values() if node.accelerator_resource == resource]
     for resource in (NVIDIA, NEURON)
 }
-WITH_EFA = [node for nodes in NODES.values() for node in nodes if node.efa_interfaces]
+WITH_EFA = [node for nodes in NODES.values() for node in nodes if node.fabric_interfaces]
 ON_NODES = [
     ("nvidia-device-plugin", "nvdp-nvidia-device-plugin", NODES[NVIDIA]),
     ("nvidia-device-plugin", "nvdp-nvidia-device-plugin-gpu-feature-discovery", NODES[NVIDIA]),

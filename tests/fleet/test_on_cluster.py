@@ -76,7 +76,7 @@ def two_flavors(name: str) -> Fleet:
 
 def add_node(kube: Kube, group: NodeGroupDemand, name: str) -> None:
     """A node as kwok plays it: ready, with what the instance type offers."""
-    from components.fleet.nodes.instances import instance
+    from components.fleet.instances import instance
 
     facts = instance(group.instance_type)
     assert facts is not None

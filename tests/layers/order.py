@@ -17,8 +17,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("components.contract.lazy", "components.contract.findings.ids components.contract.findings.annotations"),
     ("components.contract",),
     # Names and facts, which every room may know.
+    ("components.fleet.clouds components.fleet.instances components.fleet.node_labels",),
     ("components.clouds.aws.names",),
-    ("components.fleet.nodes.instances",),
     ("components.engines", "components.performance.sizing"),
     ("components.fleet",),
     # How autoscalers behave, whatever they scale.

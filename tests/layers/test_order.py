@@ -71,7 +71,7 @@ def test_a_planted_import_is_found(rule: Rule, path: str, text: str) -> None:
         ("components/families/__init__.py", "from .llmaz.family import FAMILY"),
         (
             "components/fleet/planted.py",
-            "from ..nodes.instances import instance\nfrom ..aws.names import capacity_in",
+            "from .instances import instance\nfrom .node_labels import capacity_in",
         ),
         ("components/resources/aws/planted.py", "import pulumi_aws\nfrom ...serving.objects import Thing"),
         ("stacks/planted.py", "from components.resources.serving.model_fleet import ModelFleet"),

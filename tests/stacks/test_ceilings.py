@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.fleet.nodes.instances import instance
+from components.fleet.instances import instance
 from components.plan.costs.bill import cents
 from tests.clouds.aws.environments import flavor
 from tests.fleets import open_model, playground

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
+from components.fleet.instances import instance
 from components.fleet.nodes.groups import allocatable
-from components.fleet.nodes.instances import instance
 from tests.clouds.aws.environments import flavor
 from tests.clouds.aws.sizes.expander import chosen
 from tests.fleets import open_model, playground

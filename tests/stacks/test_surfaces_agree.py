@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from components.fleet.demand import accelerated_nodes
-from components.fleet.nodes.instances import ACCELERATOR_RESOURCES, instance
+from components.fleet.instances import accelerator_resources, instance
 from components.fleet.rendered import Rendered
 from components.fleet.workloads import Workload
 from components.performance.sizing.levels import Load
@@ -68,7 +68,7 @@ def accelerators_in(item: Rendered) -> int:
         for workload in item.workloads
         for demand in workload.pods
         for resource, amount in demand.requests.items()
-        if resource in ACCELERATOR_RESOURCES
+        if resource in accelerator_resources()
     )
 
 

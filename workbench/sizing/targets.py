@@ -9,7 +9,7 @@ from ..errors import WorkbenchError
 from ..subject import Subject, planned
 
 if TYPE_CHECKING:
-    from components.fleet.nodes.instances import Instance
+    from components.fleet.instances import Instance
     from components.fleet.workloads import Workload
     from components.performance.sizing.cases import Profile
     from components.performance.sizing.levels import Load, ServiceLevels

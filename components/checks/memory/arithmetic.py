@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
-from ...fleet.nodes.instances import instance
+from ...fleet.clouds import cleared_with_clouds
+from ...fleet.instances import instance
 from . import wording
 from .accelerators.choices import cheapest_types, spread_over
 from .accelerators.devices import maker_of
@@ -36,6 +37,7 @@ def judge(case: MemoryCase, *, types: bool = True) -> MemoryVerdict:
     return _judge(case, types)
 
 
+@cleared_with_clouds
 @functools.lru_cache(maxsize=4096)
 def _judge(case: MemoryCase, types: bool) -> MemoryVerdict:  # noqa: FBT001
     if case.shape.span is not None:

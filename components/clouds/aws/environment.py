@@ -7,8 +7,8 @@ from ...contract.clock import OLD_AFTER_MONTHS, months_before
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
 from ...fleet.endpoints import Endpoint
+from ...fleet.instances import Instance, instance
 from ...fleet.nodes.groups import NodeGroupDemand
-from ...fleet.nodes.instances import Instance, instance
 from ...fleet.objects import Object, is_balanced, tcp_ports
 from ...fleet.rendered import Fleet, Rendered
 from .facts.releases import addons_date, image_date, image_release

@@ -1,24 +1,22 @@
-"""The names that AWS, EKS and Karpenter give to things in a cluster, for rooms that only have to know the word."""
+"""The names that AWS, EKS and Karpenter give to things in a cluster."""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-CLOUD_DOMAINS = ("kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws", "eks.amazonaws.com")
-"""Domains of labels that kubelet, EC2, EKS or Karpenter set on nodes."""
+LABEL_DOMAINS = ("karpenter.sh", "karpenter.k8s.aws", "eks.amazonaws.com")
+"""Domains of labels that EKS or Karpenter set on nodes, beside those of Kubernetes."""
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
 EFA_COST = "EFA has no charge of its own (aws.amazon.com/hpc/efa)."
 NEURON_RESOURCE = "aws.amazon.com/neuron"
 MOST_NODES = 450
-"""Nodes of one node group that EKS allows (aws-gpu spec 14); also the bound of groups elsewhere."""
+"""Nodes of one node group that EKS allows (aws-gpu spec 14)."""
 ACCELERATOR_LABEL = "k8s.amazonaws.com/accelerator"
 """By it the Cluster Autoscaler knows that a node without GPUs yet will have some."""
 CAPACITY_TYPE_LABEL = "eks.amazonaws.com/capacityType"
 KARPENTER_CAPACITY_LABEL = "karpenter.sh/capacity-type"
 CAPACITY_LABELS = (KARPENTER_CAPACITY_LABEL, CAPACITY_TYPE_LABEL)
-RESERVED_CAPACITY = "reserved"
-"""Karpenter's word for every kind of reserved capacity."""
 READINESS_GATES = {"elbv2.k8s.aws/pod-readiness-gate-inject": "enabled"}
 """Label of namespaces where the AWS Load Balancer Controller makes pods behind a target group of addresses Ready only
 when the target group reports them healthy. Pods get the condition when they are created, so the Service must be there
@@ -62,18 +60,6 @@ class BalancerSeconds:
 
     deregistration: int
     idle: int
-
-
-def is_set_by_cloud(label: str) -> bool:
-    """Tell whether a label of nodes comes from the cloud, whether or not anybody asks for it."""
-    domain = label.rpartition("/")[0]
-    return any(domain == known or domain.endswith(f".{known}") for known in CLOUD_DOMAINS)
-
-
-def capacity_in(labels: Mapping[str, str]) -> str:
-    """Return how nodes are bought, where labels say so, such as ``spot`` or ``capacity-block``; else empty."""
-    found = next((labels[key] for key in CAPACITY_LABELS if key in labels), "")
-    return found.lower().replace("_", "-")
 
 
 def karpenter_type(labels: Mapping[str, str]) -> str | None:

@@ -10,7 +10,7 @@ from ...engines.composing import Decided
 from ...engines.registry import engines
 from ...engines.settings import Feature, Setting
 from ...engines.versions import spelled
-from ...fleet.nodes.instances import instance
+from ...fleet.instances import instance
 from .backend import ChosenBackend
 from .flavors import param
 from .types import Flavor

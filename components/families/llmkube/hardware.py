@@ -8,7 +8,7 @@ from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...contract.quantity import is_quantity, parse_quantity
 from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, NodeField, instance_type_in
-from ...fleet.nodes.instances import instance
+from ...fleet.instances import instance
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.origins import Origin

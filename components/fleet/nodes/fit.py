@@ -4,13 +4,12 @@ import difflib
 from collections.abc import Collection, Iterable, Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from ...clouds.aws.names import EFA_RESOURCE
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
 from ..demand import PodDemand
+from ..instances import Instance, fabrics, instance, instances
 from ..rendered import Fleet
 from .groups import allocatable, takes, wants_efa
-from .instances import Instance, instance, instances
 from .wishes import Wish, wishes
 
 _GIB = Decimal(2**30)
@@ -73,12 +72,16 @@ def _misfit(wish: Wish, node: Instance, *, efa: bool) -> Iterator[str]:
 
 
 def _beside(node: Instance, key: str, *, efa: bool) -> str:
-    return " beside the huge pages that EFA sets aside" if efa and node.efa_interfaces and key == "memory" else ""
+    if not (efa and node.fabric_memory and key == "memory"):
+        return ""
+    return f" beside the huge pages that {fabrics()[node.fabric_resource]} sets aside"
 
 
 def _too_many(key: str, wanted: Decimal, node: Instance, wish: Wish) -> str:
-    if key == EFA_RESOURCE:
-        return f"each pod requests {wanted} {key}, but {node.name} has {_efa(node)}; {_with_efa(wanted)}"
+    fabric = fabrics().get(key)
+    if fabric:
+        has = f"{node.fabric_interfaces} {fabric} interfaces" if node.fabric_resource == key else f"no {fabric}"
+        return f"each pod requests {wanted} {key}, but {node.name} has {has}; {_with_interfaces(key, wanted)}"
     if key != node.accelerator_resource:
         has = f"{node.accelerators} {node.accelerator_resource}" if node.accelerator_resource else "no accelerators"
         return f"each pod requests {wanted} {key}, but {node.name} has {has}; choose another {wish.type_name}"
@@ -93,15 +96,12 @@ def _a(word: str) -> str:
     return f"an {word}" if word[0] in "AEIOU" else f"a {word}"
 
 
-def _efa(node: Instance) -> str:
-    return f"{node.efa_interfaces} EFA interfaces" if node.efa_interfaces else "no EFA"
-
-
-def _with_efa(wanted: Decimal) -> str:
-    most = max(node.efa_interfaces for node in instances().values())
+def _with_interfaces(resource: str, wanted: Decimal) -> str:
+    having = [node for node in instances().values() if node.fabric_resource == resource]
+    most = max((node.fabric_interfaces for node in having), default=0)
     if wanted > most:
         return f"no instance type has more than {most}; request fewer"
-    fitting = [node for node in instances().values() if node.efa_interfaces >= wanted]
+    fitting = [node for node in having if node.fabric_interfaces >= wanted]
     cheapest = min(fitting, key=lambda n: (n.usd_per_hour is None, n.usd_per_hour or 0, n.name))
     return f"the cheapest type with that many is {cheapest.name}"
 

@@ -5,24 +5,21 @@ Labels, taints and tags here, and the affinity and tolerations of :mod:`.placeme
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Self
 
-from ...clouds.aws.names import CAPACITY_LABELS, EFA_RESOURCE, MOST_NODES, is_set_by_cloud
 from ..demand import INSTANCE_TYPE_LABEL, ZONE_LABEL, NodeChoice, PodDemand
+from ..instances import MAX_PODS, Instance, fabrics, instance
+from ..node_labels import capacity_labels, is_set_by_cloud
 from ..placement import taints
 from ..rendered import Fleet
 from .bounds import nodes_for_any_order
-from .instances import Instance, instance
 from .order import group_order
 from .policy import Capacity, NodePolicy
 
-MAX_PODS = 110
-"""Pods of one node: written into kubelet's configuration, so that no table of network interfaces is needed."""
 _DEFAULT = NodePolicy()
 _NAME_LENGTH = 48
 """Of the 63 characters that EKS allows, so that a cluster's name can go before it."""
@@ -32,75 +29,34 @@ _MIB = Decimal(2**20)
 _DAEMONS = {"cpu": Decimal("0.5"), "memory": 512 * _MIB, "pods": Decimal(10)}
 """An allowance for the DaemonSets of a node, whose requests nothing here knows: network plugin (25m twice),
 kube-proxy (100m), volume drivers (30m and 120 MiB each), and what else an environment adds."""
-_VM_SHARE = Decimal("0.075")
-_ARM_MIB = 64
-_RESERVED_CPU = (
-    (1, Decimal("0.06")),
-    (1, Decimal("0.01")),
-    (2, Decimal("0.005")),
-    (math.inf, Decimal("0.0025")),
-)
 
 
 def allocatable(node: Instance, *, efa: bool = False) -> dict[str, Decimal]:
     """Return what pods can ask of a node, whoever makes it and from whichever image.
 
-    Source of the CPU reservation: the EKS images (nodeadm and Bottlerocket alike): 6 %, 1 %, 0.5 %, 0.5 % of the
-    first four cores, 0.25 % of the others.
-
     Args:
         node: The instance type.
-        efa: Whether the node has its EFA interfaces.
+        efa: Whether the node has its fast network interfaces.
     """
-    cores, reserved = node.vcpu, Decimal(0)
-    for count, share in _RESERVED_CPU:
-        used = min(count, cores)
-        reserved += share * Decimal(used)
-        cores -= int(used)
-    efa = efa and node.efa_interfaces > 0
-    memory = (_memory_mib(node) - (_huge_pages_mib(node) if efa else 0)) * _MIB
-    offered = {"cpu": Decimal(node.vcpu) - reserved, "memory": memory, "pods": Decimal(MAX_PODS)}
+    efa = efa and node.fabric_interfaces > 0
+    memory = node.allocatable_memory - (node.fabric_memory if efa else 0)
+    offered = {"cpu": node.allocatable_cpu, "memory": memory, "pods": Decimal(MAX_PODS)}
     if node.accelerator_resource:
         offered[node.accelerator_resource] = Decimal(node.accelerators)
     if efa:
-        offered[EFA_RESOURCE] = Decimal(node.efa_interfaces)
+        offered[node.fabric_resource] = Decimal(node.fabric_interfaces)
     return offered
 
 
-def _memory_mib(node: Instance) -> Decimal:
-    """Return the least memory that pods can count on.
-
-    Before Karpenter has seen a node of a type it takes 7.5 % off for what the hypervisor and the kernel keep
-    (VM_MEMORY_OVERHEAD_PERCENT), and off Graviton 64 MiB more; a pod that asks for more never gets a node. Kubelet
-    keeps 255 MiB and 11 MiB per pod: Bottlerocket counts the pods that kubelet may run, AL2023 those that the network
-    interfaces have addresses for, whatever kubelet is told. It evicts from 100 MiB on.
-
-    Sources: aws/karpenter-provider-aws 1d927085, pkg/providers/instancetype/types.go and its troubleshooting page;
-    awslabs/amazon-eks-ami v20260714, nodeadm/internal/kubelet/config.go; bottlerocket-os/bottlerocket,
-    sources/api/schnauzer/src/helpers.rs.
-    """
-    total = node.memory_gib * 1024 - (_ARM_MIB if node.arch == "arm64" else 0)
-    return total - math.ceil(total * _VM_SHARE) - (255 + 11 * max(MAX_PODS, node.eni_pods)) - 100
-
-
-def _huge_pages_mib(node: Instance) -> int:
-    """Return the memory that nodes with EFA set aside as huge pages, which pods cannot have as memory.
-
-    Sources: EKS user guide, "Run machine learning training on Amazon EKS with Elastic Fabric Adapter" (5128 pages of
-    2 MiB); bottlerocket-os/bottlerocket-core-kit, sources/api/corndog (110 pages per core).
-    """
-    return 2 * max(5128, 110 * node.vcpu)
-
-
 def takes(node: Instance, requests: Mapping[str, Decimal]) -> bool:
-    """Whether an empty node, with EFA where that is asked for, has what a pod requests."""
-    offered = allocatable(node, efa=EFA_RESOURCE in requests)
+    """Whether an empty node, with its fast network interfaces where those are asked for, has what a pod requests."""
+    offered = allocatable(node, efa=node.fabric_resource in requests)
     return all(amount <= offered.get(key, 0) for key, amount in requests.items())
 
 
 def wants_efa(demand: PodDemand) -> bool:
-    """Whether a pod asks for EFA interfaces."""
-    return demand.requests.get(EFA_RESOURCE, Decimal(0)) > 0
+    """Whether a pod asks for fast network interfaces."""
+    return any(demand.requests.get(resource, 0) > 0 for resource in fabrics())
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +106,7 @@ class _Need:
     @classmethod
     def of(cls, choice: NodeChoice, policy: NodePolicy) -> Self:
         """Return what a choice needs."""
-        known = (INSTANCE_TYPE_LABEL, ZONE_LABEL, *CAPACITY_LABELS)
+        known = (INSTANCE_TYPE_LABEL, ZONE_LABEL, *capacity_labels())
         shared = policy.labels_of(choice.instance_type or "")
         further = {k: v for k, v in choice.labels.items() if k not in known and shared.get(k) != v}
         capacity = str(policy.capacity_of(choice))
@@ -201,7 +157,7 @@ def lands_on(choice: NodeChoice, labels: Mapping[str, str], capacity: str, polic
     Labels that the cloud sets are on nodes whether or not the group names them; where the group is in several zones,
     some of its nodes may be in the wanted one.
     """
-    by_capacity = {key for key in choice.labels if key in CAPACITY_LABELS}
+    by_capacity = {key for key in capacity_labels() if key in choice.labels}
     if by_capacity and policy.capacity_of(choice) != capacity:
         return False
     others = {key: value for key, value in choice.labels.items() if key not in by_capacity}
@@ -262,7 +218,7 @@ def _demand(
         taints=(*taints(instance_type), *policy.taints_of(instance_type)),
         capacity=group.capacity,
         zone=group.choice.zone,
-        max_nodes=max(nodes, min(MOST_NODES, nodes_for_any_order(_beside_daemons(offered), visitors))),
+        max_nodes=max(nodes, min(policy.most_nodes, nodes_for_any_order(_beside_daemons(offered), visitors))),
         alternatives=group.choice.alternatives,
         efa=efa,
         rank=group.rank,
@@ -282,7 +238,7 @@ def _pods_per_node(types: Iterable[str], policy: NodePolicy) -> int:
     More would wait for an address (EKS user guide, "Assign more IP addresses to Amazon EKS nodes with prefixes").
     """
     nodes = [node for node in map(instance, types) if node]
-    return MAX_PODS if policy.prefixes else min([MAX_PODS, *(node.eni_pods for node in nodes)])
+    return MAX_PODS if policy.prefixes else min([MAX_PODS, *(node.address_pods for node in nodes)])
 
 
 def offered_by(instance_type: str, *, efa: bool, pods: int = MAX_PODS) -> dict[str, Decimal]:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...clouds.aws.names import RESERVED_CAPACITY
 from ...contract.words import Word
 from ..demand import NodeChoice
 
@@ -21,6 +20,11 @@ class Capacity(Word):
 
 
 RESERVED = (Capacity.ODCR, Capacity.CAPACITY_BLOCK)
+RESERVED_CAPACITY = "reserved"
+"""In labels of nodes: capacity that is reserved in any way; which one, the policy of the instance type says."""
+MOST_NODES = 450
+"""Nodes of one node group where the environment sets no other bound: the limit of managed node groups of EKS (aws-gpu
+spec 14), also for simulated nodes, so that a plan is the same with and without the cloud."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ class NodePolicy:
         further: Labels of all nodes that no pod must select.
         taints: Taints of all nodes, beside those of their accelerators; the models' pods tolerate them.
         prefixes: Whether the network plugin hands out prefixes, so that addresses do not bound the pods of a node.
+        most_nodes: Nodes that one node group may have at most.
     """
 
     capacity: Capacity = Capacity.ON_DEMAND
@@ -96,6 +101,7 @@ class NodePolicy:
     prefixes: bool = True
     further: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Mapping[str, str], ...] = ()
+    most_nodes: int = MOST_NODES
 
     def labels_of(self, instance_type: str) -> dict[str, str]:
         """Return the labels of every node of a type."""

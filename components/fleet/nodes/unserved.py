@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ...clouds.aws.names import is_set_by_cloud
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
 from ..demand import INSTANCE_TYPE_LABEL, NodeField, PodDemand
+from ..instances import Instance, instances
+from ..node_labels import is_set_by_cloud
 from ..objects import Object
 from ..origins import Origin
 from ..placement import tolerates
@@ -20,7 +21,6 @@ from ..rendered import Fleet
 from ..workloads import Workload
 from .fit import amount_needed, amount_of
 from .groups import NodeGroupDemand, offered_by, takes
-from .instances import Instance, instances
 
 _SHOWN = 3
 """Kinds of nodes that a message tells about."""

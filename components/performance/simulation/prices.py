@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from ...fleet.demand import PodDemand
-from ...fleet.nodes.instances import Instance, instance
+from ...fleet.instances import Instance, instance
 
 _GIB = 2**30
 

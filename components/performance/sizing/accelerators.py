@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...contract.tables import table
-from ...fleet.nodes.instances import Instance, instances
+from ...fleet.instances import Instance, instances
 
 _SEVERAL = re.compile(r"([1-9][0-9]?)x(.+)", re.IGNORECASE)
 """Several on one node under one name, such as ``4xA100`` (WVA spec 12)."""

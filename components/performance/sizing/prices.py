@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ...fleet.nodes.instances import Instance
+from ...fleet.instances import Instance
 from .accelerators import KnownAccelerator, hourly_cents, known_accelerator
 from .levels import Accelerator, ServiceLevels
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ...fleet.demand import PodDemand
-from ...fleet.nodes.instances import instance
+from ...fleet.instances import instance
 from ...fleet.objects import Key
 from ...fleet.rendered import Rendered
 from ...performance.simulation.prices import node_share

@@ -16,7 +16,7 @@ from ...clouds.aws.nodes.launch import BASTION_TYPE
 from ...contract.documents.reader import Document, YamlError, documents
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, did_you_mean, field_path
-from ...fleet.nodes.instances import instances
+from ...fleet.instances import instances
 from .prices import OwnPrices
 from .tables import BY_MONTH, EVERYWHERE, Buying, Flat, Quote, fixed_quote, per_hour
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from ...fleet.demand import PodDemand
+from ...fleet.instances import accelerator_resources
 from ...fleet.nodes.groups import groups_of
-from ...fleet.nodes.instances import ACCELERATOR_RESOURCES
 from ...fleet.nodes.policy import NodePolicy
 from ...fleet.objects import Key
 from ...fleet.rendered import Fleet
@@ -57,7 +57,7 @@ def accelerators_of(workloads: Iterable[Workload], least: Mapping[Key, int]) -> 
     for workload in workloads:
         replicas = replicas_of(workload, least)
         for demand in workload.pods:
-            each = sum((demand.requests.get(key, Decimal(0)) for key in ACCELERATOR_RESOURCES), Decimal(0))
+            each = sum((demand.requests.get(key, Decimal(0)) for key in accelerator_resources()), Decimal(0))
             total += pods_of(demand, replicas).amounts.times(each)
     return total
 

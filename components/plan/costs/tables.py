@@ -15,8 +15,9 @@ from decimal import Decimal
 from importlib.resources import files
 from types import MappingProxyType
 
+from ...clouds.aws.instances import PRICED_REGION
 from ...contract.words import Word
-from ...fleet.nodes.instances import PRICED_REGION, instance
+from ...fleet.instances import instance
 from .bill import HOURS_PER_MONTH
 
 EVERYWHERE = "*"

@@ -13,8 +13,8 @@ from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity, did_you_mean
 from ...contract.words import Word
 from ...fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
+from ...fleet.instances import instance
 from ...fleet.nodes.groups import NodeGroupDemand
-from ...fleet.nodes.instances import instance
 from ...fleet.rendered import Fleet
 from .charts import EXCLUSIVE, Chart, known, providers_of
 

@@ -7,8 +7,8 @@ from ...contract.problems import Problem
 from ...contract.texts.printable import printable
 from ...contract.texts.secrets import masked
 from ...fleet.demand import NodeChoice, PodDemand
+from ...fleet.instances import accelerator_resources, instance
 from ...fleet.nodes.groups import NodeGroupDemand, lands_on
-from ...fleet.nodes.instances import ACCELERATOR_RESOURCES, instance
 from ...fleet.nodes.policy import NodePolicy
 from ...fleet.objects import Key
 from ...fleet.rendered import Fleet, Rendered
@@ -120,7 +120,7 @@ def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key
 
 def _accelerators_in(demand: PodDemand) -> int:
     """Count the accelerators of one pod."""
-    return int(sum(amount for key, amount in demand.requests.items() if key in ACCELERATOR_RESOURCES))
+    return int(sum(amount for key, amount in demand.requests.items() if key in accelerator_resources()))
 
 
 def _taking(choices: Sequence[NodeChoice], planned: Plan) -> list[str]:

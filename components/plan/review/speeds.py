@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...checks.memory.accelerators.speeds import DeviceSpeed, accelerator_speed
-from ...fleet.nodes.instances import Instance, instance
+from ...fleet.instances import Instance, instance
 from .snapshot import ServedModel, Snapshot, WorkloadState
 
 SOURCE = "components/checks/memory/accelerators/speeds.yaml"

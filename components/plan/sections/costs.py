@@ -9,12 +9,13 @@ from ...checks.memory.cases import MemoryCase
 from ...checks.memory.weights import weights_of
 from ...clouds.aws.environment import AwsEnvironment
 from ...clouds.aws.images import images_in
+from ...clouds.aws.instances import PRICED_REGION
 from ...clouds.aws.names import EFA_COST
 from ...clouds.aws.traffic import image_passes_gateway, weights_pass_gateway
 from ...contract.quantity import parse_quantity
 from ...engines.asked.memory import asked_of
 from ...fleet.demand import PodDemand
-from ...fleet.nodes.instances import ACCELERATOR_RESOURCES, PRICED_REGION
+from ...fleet.instances import accelerator_resources
 from ...fleet.nodes.policy import Capacity, NodePolicy
 from ...fleet.objects import Object, is_balanced
 from ...fleet.workloads import Workload
@@ -179,7 +180,7 @@ def _cold_pods(planned: Plan, region: str) -> Iterator[ColdPods]:
         weights = _fetched(workload, judged.get(f"{workload.kind} {workload.namespace}/{workload.name}"))
         image = image_passes_gateway(workload.container.get("image", ""), region)
         for demand in workload.pods:
-            if demand.choices and any(key in demand.requests for key in ACCELERATOR_RESOURCES):
+            if demand.choices and any(key in demand.requests for key in accelerator_resources()):
                 spot = policy.capacity_of(demand.choices[0]) == Capacity.SPOT
                 yield ColdPods(resource.title, pods_of(demand, counts).amounts, spot, weights, image)
 

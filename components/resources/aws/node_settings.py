@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
+from ...clouds.aws.names import MOST_NODES
 from ...clouds.aws.nodes.launch import LEAST_IOPS, LEAST_THROUGHPUT, MOST_IOPS, Boot
 from ...clouds.aws.nodes.place import SettingsPlace
 from ...clouds.aws.nodes.plan import NodeEnvironment
@@ -162,7 +163,7 @@ class NodeSettings(Section):
         types = {name: given.policy() for name, given in self.types.items()}
         prefixes = self.prefix_delegation is not False
         taints = tuple(taint.plain() for taint in self.taints)
-        return NodePolicy(Capacity(self.capacity), types, labels, prefixes, self.labels, taints)
+        return NodePolicy(Capacity(self.capacity), types, labels, prefixes, self.labels, taints, MOST_NODES)
 
     @property
     def has_taints(self) -> bool:

@@ -15,10 +15,10 @@ from ...contract.problems import Problem, field_path
 from ...contract.quantity import format_quantity
 from ...families import flavors, objects
 from ...fleet.demand import REGION_LABEL, ZONE_LABEL
+from ...fleet.instances import instance
 from ...fleet.nodes.fit import misfits
 from ...fleet.nodes.flavors import flavor_groups, flavor_wishes
 from ...fleet.nodes.groups import NodeGroupDemand, allocatable
-from ...fleet.nodes.instances import instance
 from ...fleet.origins import Argument
 from ...plan.environment import Environment
 from ...plan.plan import plan

@@ -13,8 +13,8 @@ import pytest
 from components.clouds.aws.nodes.checks import check_nodes
 from components.clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
 from components.families import load
+from components.fleet.instances import Instance
 from components.fleet.nodes.groups import offered_by
-from components.fleet.nodes.instances import Instance
 from components.fleet.nodes.policy import TypePolicy
 from components.fleet.objects import Object
 from components.fleet.rendered import Fleet

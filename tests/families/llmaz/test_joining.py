@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.engines.settings import Setting
-from components.fleet.nodes.instances import instance
+from components.fleet.instances import instance
 from components.fleet.words import WorkloadChoice
 from tests.families.llmaz.services import MODEL, lws, two
 from tests.fleets import fleet_of, open_model, playground, runtime, service

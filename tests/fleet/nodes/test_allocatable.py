@@ -9,8 +9,8 @@ from decimal import Decimal
 import pytest
 
 from components.contract.quantity import parse_quantity
-from components.fleet.nodes.groups import MAX_PODS, NodeGroupDemand, allocatable, offered_by
-from components.fleet.nodes.instances import Instance, instance, instances
+from components.fleet.instances import MAX_PODS, Instance, instance, instances
+from components.fleet.nodes.groups import NodeGroupDemand, allocatable, offered_by
 from components.fleet.nodes.unserved import NodeKind
 from components.resources.serving.simulated_nodes import node_object
 
@@ -49,7 +49,7 @@ def test_memory_is_what_karpenter_assumes_or_what_bottlerocket_leaves_if_that_is
 ) -> None:
     """Bottlerocket keeps 11 MiB for each pod that kubelet may run, however few addresses the node has."""
     node = known(name)
-    further = 11 * max(0, MAX_PODS - node.eni_pods)
+    further = 11 * max(0, MAX_PODS - node.address_pods)
     assert allocatable(node)["memory"] / MIB == documented - further
 
 

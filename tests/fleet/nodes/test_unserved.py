@@ -12,7 +12,7 @@ from components.clouds.aws.environment import AwsEnvironment
 from components.clouds.aws.nodes.plan import NodeEnvironment
 from components.contract.problems import Problem
 from components.families import load, objects
-from components.fleet.nodes.instances import instance
+from components.fleet.instances import instance
 from components.fleet.nodes.unserved import NodeKind, untolerated
 from components.fleet.options import Options, PodOverrides
 from components.plan.environment import Environment

@@ -14,7 +14,7 @@ from components.checks.memory.catalog import shape_of
 from components.checks.memory.shapes import Layers, Shape
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
-from components.fleet.nodes.instances import instance
+from components.fleet.instances import instance
 from workbench.live.pace.estimates import pace_of
 from workbench.live.pace.replica import EngineReplica, Job
 from workbench.live.served import TokenPace

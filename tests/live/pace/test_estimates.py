@@ -13,7 +13,7 @@ from components.checks.memory.catalog import shape_of
 from components.checks.memory.shapes import Shape
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
-from components.fleet.nodes.instances import instance
+from components.fleet.instances import instance
 from components.performance.sizing.cases import Profile
 from workbench.live.pace.estimates import assumed_pace, pace_of, profiled
 from workbench.live.pace.replica import EngineReplica

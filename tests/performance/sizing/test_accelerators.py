@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from components.fleet.nodes.instances import instance, instances
+from components.fleet.instances import instance, instances
 from components.performance.sizing.accelerators import hourly_cents, known_accelerator
 
 

@@ -15,7 +15,7 @@ from components.contract.findings.ids import RuleId
 from components.engines.command_line import line_of
 from components.engines.memory.rows import Device
 from components.engines.served.answering import most_at_once
-from components.fleet.nodes.instances import instance
+from components.fleet.instances import instance
 from components.fleet.rendered import Fleet
 from components.performance.sizing.levels import Promise
 from tests.commands.sizing.runs import rows

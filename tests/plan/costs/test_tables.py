@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import components.plan.costs
-from components.fleet.nodes.instances import instances
+from components.fleet.instances import instances
 from components.plan.costs.prices import Prices
 from components.plan.costs.tables import NODES_DATE, NODES_SOURCE, Buying, Flat, quoted
 
@@ -42,7 +42,7 @@ def test_items_and_ways_are_words() -> None:
 
 def test_prices_of_nodes_have_the_source_that_is_named() -> None:
     for table in ("accelerated_instances.csv", "general_instances.csv"):
-        for row in rows(FOLDER.parents[1] / "fleet/nodes" / table):
+        for row in rows(FOLDER.parents[1] / "clouds/aws" / table):
             if row["usd_per_hour_us_east_1"]:
                 folder = NODES_SOURCE.partition(" ")[2]
                 assert f"{folder} ({NODES_DATE})" in row["source"]
@@ -50,7 +50,7 @@ def test_prices_of_nodes_have_the_source_that_is_named() -> None:
 
 @pytest.mark.parametrize("table", ["accelerated_instances.csv", "general_instances.csv"])
 def test_tables_of_instance_types_have_named_columns_alone(table: str) -> None:
-    path = FOLDER.parents[1] / "fleet/nodes" / table
+    path = FOLDER.parents[1] / "clouds/aws" / table
     header, *lines = csv.reader(path.read_text().splitlines())
     assert all(header)
     assert {len(line) for line in lines} == {len(header)}

@@ -17,7 +17,7 @@ from components.checks.memory.cases import MemoryCase, MemoryVerdict
 from components.checks.memory.shapes import Shape
 from components.checks.memory.weights import WeightSizes, rank_bytes, weights_of
 from components.contract.tables import table
-from components.fleet.nodes.instances import Instance, instance
+from components.fleet.instances import Instance, instance
 from components.performance.sizing.cases import Profile
 
 from ..served import PaceSource, TokenPace

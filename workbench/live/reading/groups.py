@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from components.clouds.aws.instances import PRICED_REGION
 from components.fleet.nodes.groups import NodeGroupDemand
-from components.fleet.nodes.instances import PRICED_REGION
 from components.plan.costs.prices import Prices
 from components.plan.costs.tables import Buying
 from components.resources.serving.simulated_nodes import simulated

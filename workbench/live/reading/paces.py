@@ -13,7 +13,7 @@ from components.engines.asked.rows import asked_table
 from components.engines.memory.rows import Device
 from components.engines.served.answering import Answering, answering_of, most_at_once
 from components.families import variants
-from components.fleet.nodes.instances import instance
+from components.fleet.instances import instance
 from components.fleet.workloads import Workload
 from components.performance.sizing.accelerators import known_accelerator
 

@@ -1,13 +1,14 @@
 """On which instance types a model would fit."""
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import cache
 
 from ....engines.memory.rows import Device, memory_of
 from ....engines.registry import engines
-from ....fleet.nodes.instances import Instance, instances
+from ....fleet.clouds import cleared_with_clouds
+from ....fleet.instances import Instance, instances
 from ..cases import CheaperType, MemoryCase, Parallel
 from .devices import GIB, capability, maker_of
 from .refusals import allowed_degrees
@@ -52,7 +53,8 @@ def _tried(tried: dict[MemoryCase, bool], case: MemoryCase, fits: Callable[[Memo
     return tried[case]
 
 
-@cache
+@cleared_with_clouds
+@functools.cache
 def _offers(maker: str) -> tuple[_Offer, ...]:
     """Return what can be had of a maker: price, number of instances, instance type; cheapest first."""
     known = [found for found in instances().values() if found.manufacturer == maker and found.accelerators]

@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from ....contract.tables import table
-from ....fleet.nodes.instances import instances
+from ....fleet.clouds import cleared_with_clouds
+from ....fleet.instances import instances
 
 GIB = 2**30
 
@@ -29,6 +30,7 @@ def capability(name: str, size: int) -> Decimal | None:
     return Decimal(str(row["capability"])) if "capability" in row else None
 
 
+@cleared_with_clouds
 @functools.cache
 def maker_of(name: str) -> str:
     """Return who makes an accelerator; empty where no instance type has it."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....contract.tables import table
-from ....fleet.nodes.instances import Instance
+from ....fleet.instances import Instance
 
 
 @dataclass(frozen=True, slots=True)

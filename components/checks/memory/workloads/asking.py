@@ -8,7 +8,7 @@ from ....engines.asked.memory import AskedMemory
 from ....engines.asked.rows import asked_table
 from ....engines.memory.rows import Device, memory_of
 from ....engines.registry import engines
-from ....fleet.nodes.instances import Instance
+from ....fleet.instances import Instance
 from ....fleet.workloads import NamedWeights, SpreadField
 from ..accelerators.devices import GIB
 from ..cases import EngineMemory, MemoryCase, Parallel

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ....fleet.nodes.instances import ACCELERATOR_RESOURCES, Instance, instance
+from ....fleet.instances import Instance, accelerator_resources, instance
 from ....fleet.workloads import Workload
 from ..accelerators.devices import GIB
 
@@ -38,7 +38,7 @@ def placement_of(workload: Workload) -> Placement | str:
         (key, int(amount), demand)
         for demand in workload.pods
         for key, amount in demand.requests.items()
-        if key in ACCELERATOR_RESOURCES and amount > 0
+        if key in accelerator_resources() and amount > 0
     ]
     if not counts:
         return "its pods request no accelerator"

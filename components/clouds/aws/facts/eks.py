@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ....contract.tables import table
-from ....fleet.nodes.instances import Instance
+from ....fleet.instances import Instance
 
 _KIND = re.compile(r"[a-z]+")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
+from ....fleet.instances import instance
 from ....fleet.nodes.groups import NodeGroupDemand, offered_by
-from ....fleet.nodes.instances import instance
 
 _AUTOSCALER = "k8s.io/cluster-autoscaler"
 _TEMPLATE = f"{_AUTOSCALER}/node-template"

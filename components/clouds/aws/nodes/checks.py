@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem, Severity, did_you_mean
-from ....fleet.nodes.instances import Instance, instance, instances
+from ....fleet.instances import Instance, instance, instances
 from ....fleet.nodes.policy import RESERVED, Capacity, TypePolicy
 from ....fleet.nodes.wishes import Wish, wishes
 from ....fleet.rendered import Fleet

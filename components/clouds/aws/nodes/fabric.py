@@ -13,8 +13,8 @@ from decimal import Decimal
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem, Severity
 from ....fleet.demand import NodeChoice, PodDemand
+from ....fleet.instances import instance
 from ....fleet.nodes.groups import lands_on, wants_efa
-from ....fleet.nodes.instances import instance
 from ....fleet.nodes.policy import NodePolicy
 from ....fleet.objects import Object, pod_templates
 from ....fleet.rendered import Fleet, Rendered
@@ -70,7 +70,7 @@ def _share_on(choice: NodeChoice, demand: PodDemand, policy: NodePolicy) -> int:
         if node is None or node.accelerator_resource is None:
             return 0
         shares.append(
-            int(node.efa_interfaces * demand.requests.get(node.accelerator_resource, 0) / node.accelerators)
+            int(node.fabric_interfaces * demand.requests.get(node.accelerator_resource, 0) / node.accelerators)
         )
     return min(shares)
 
@@ -107,8 +107,8 @@ def unused_efa(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: Nod
         if not group.interfaces or any(_may_use(group, demand, environment.nodes) for demand in demands):
             continue
         reason = (
-            f"no pod on the nodes of {group.name} requests their {group.node.efa_interfaces} EFA interfaces; pods of "
-            f"a group that spans nodes do so by themselves if their accelerators are a share with at least one "
+            f"no pod on the nodes of {group.name} requests their {group.node.fabric_interfaces} EFA interfaces; pods "
+            f"of a group that spans nodes do so by themselves if their accelerators are a share with at least one "
             f"interface. Remove efa, or request {EFA_RESOURCE} in the manifest"
         )
         yield environment.place.problem(

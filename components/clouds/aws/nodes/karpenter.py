@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....fleet.demand import INSTANCE_TYPE_LABEL, ZONE_LABEL
-from ....fleet.nodes.instances import instance
+from ....fleet.instances import instance
 from ....fleet.objects import Object
 from ..names import KARPENTER_CAPACITY_LABEL
 from ..words import NodeImage

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 
 from ....contract.problems import Problem
 from ....fleet.demand import INSTANCE_TYPE_LABEL, REGION_LABEL, ZONE_LABEL
+from ....fleet.instances import Instance
 from ....fleet.nodes.groups import NodeGroupDemand
-from ....fleet.nodes.instances import Instance
-from ....fleet.nodes.policy import RESERVED, Capacity, NodePolicy
+from ....fleet.nodes.policy import RESERVED, RESERVED_CAPACITY, Capacity, NodePolicy
 from ....fleet.placement import taints
 from ..facts.eks import limits
-from ..names import ACCELERATOR_LABEL, CAPACITY_TYPE_LABEL, KARPENTER_CAPACITY_LABEL, RESERVED_CAPACITY
+from ..names import ACCELERATOR_LABEL, CAPACITY_TYPE_LABEL, KARPENTER_CAPACITY_LABEL
 from ..words import Provisioner
 from .place import SettingsPlace
 

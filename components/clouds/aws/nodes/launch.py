@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ....fleet.nodes.instances import Instance
+from ....fleet.instances import Instance
 from ..facts.eks import first_efa_card
 from ..words import NodeImage, Provisioner
 
@@ -92,7 +92,7 @@ def interfaces(node: Instance) -> tuple[Interface, ...]:
     The layout is that of the EC2 documentation: card 0 carries IP, and EFA beside it where the type allows that.
     """
     first = first_efa_card(node.name)
-    cards = range(first, first + node.efa_interfaces)
+    cards = range(first, first + node.fabric_interfaces)
     return (
         Interface(0, 0, "interface"),
         *(Interface(card, 1 if card == 0 else 0, "efa-only") for card in cards),

@@ -8,8 +8,8 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from ....fleet.instances import Instance, instance
 from ....fleet.nodes.groups import NodeGroupDemand, node_groups
-from ....fleet.nodes.instances import Instance, instance
 from ....fleet.nodes.policy import RESERVED, Capacity, NodePolicy, Reservation, TypePolicy
 from ....fleet.objects import Object
 from ....fleet.rendered import Fleet
@@ -192,7 +192,7 @@ def group_plans(
 
 def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment, cap: int | None) -> NodeGroupPlan:
     rule = environment.nodes.of(demand.instance_type)
-    demand = replace(demand, efa=(demand.efa or rule.efa) and node.efa_interfaces > 0)
+    demand = replace(demand, efa=(demand.efa or rule.efa) and node.fabric_interfaces > 0)
     known = cloud_labels(node, demand.capacity, demand.zone, environment.region, environment.provisioner)
     own = own_labels(demand, node, known)
     on_node = dict(sorted({**demand.labels, **own}.items()))

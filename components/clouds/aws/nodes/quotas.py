@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem, Severity, did_you_mean
-from ....fleet.nodes.instances import instances
+from ....fleet.instances import instances
 from ....fleet.nodes.policy import Capacity
 from ..facts.eks import Quota, quotas_of, standard_quotas
 from .plan import NodeEnvironment, NodeGroupPlan

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from ....contract.problems import Problem
+from ....fleet.instances import Instance, instance, instances
 from ....fleet.nodes.fit import nearest_types
-from ....fleet.nodes.instances import Instance, instance, instances
 from ....fleet.nodes.policy import RESERVED, Capacity, Reservation, TypePolicy
 from ..facts.eks import limits, takes_capacity_block
 from ..facts.regions import is_withheld, regions_of
@@ -69,8 +69,8 @@ def _sizes_of_block(rule: TypePolicy, environment: NodeEnvironment) -> Iterator[
 
 
 def _efa(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
-    if rule.efa and not node.efa_interfaces:
-        with_efa = sorted(n.name for n in instances().values() if n.family == node.family and n.efa_interfaces)
+    if rule.efa and not node.fabric_interfaces:
+        with_efa = sorted(n.name for n in instances().values() if n.family == node.family and n.fabric_interfaces)
         hint = f"in its family, {', '.join(with_efa)} have EFA" if with_efa else "no type of its family has EFA"
         yield f"{node.name} has no EFA; {hint}"
     close = rule.efa or rule.placement_group

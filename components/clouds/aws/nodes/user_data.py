@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....contract.documents.reader import YamlError, documents
-from ....fleet.nodes.instances import Instance
+from ....fleet.instances import Instance
 from ..words import NodeImage
 
 _BOUNDARY = "//"

@@ -4,8 +4,8 @@ import functools
 from collections.abc import Mapping
 
 from ....contract.findings.ids import RuleId
+from ....fleet.instances import accelerator_resources
 from ....fleet.library import Library
-from ....fleet.nodes.instances import ACCELERATOR_RESOURCES
 from ....fleet.words import WorkloadChoice
 from ..autoscaling.aims import aims_of
 from ..made import Made
@@ -147,7 +147,7 @@ def _check_template(asked: AskedServing, path: str, template: Template) -> None:
     if has_pod_groups(asked.group) and own != SCHEDULER and asked.options.realization.is_native:
         reason = f"is {own!r}, which knows nothing of the gang of the serving group; remove it"
         asked.findings.warn(f"{path}.schedulerName", reason, RuleId.NATIVE_DIFFERS)
-    wanted = {key: amount for key, amount in template.requests.items() if key in ACCELERATOR_RESOURCES}
+    wanted = {key: amount for key, amount in template.requests.items() if key in accelerator_resources()}
     if wanted and not any(choice.instance_type for choice in template.choices):
         key, amount = next(iter(wanted.items()))
         remedy = template.asked_at.remedy.format(type="...")

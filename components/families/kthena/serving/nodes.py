@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from ....fleet.demand import INSTANCE_TYPE_LABEL, TYPE_LABELS, NodeChoice, NodeField, instance_type_in
-from ....fleet.nodes.instances import ACCELERATOR_RESOURCES
+from ....fleet.instances import accelerator_resources
 from ....fleet.objects import Object
 from ....fleet.origins import Origin, Whole
 from ....fleet.placement import place, requested_by, taints, tolerate
@@ -51,7 +51,7 @@ def put_on_nodes(spec: Object, choices: tuple[NodeChoice, ...]) -> None:
             place(spec, choices)
         else:
             _widen(spec, {choice.instance_type: choice.alternatives for choice in choices})
-    keys = [key for key in requested_by(spec) if key in ACCELERATOR_RESOURCES]
+    keys = [key for key in requested_by(spec) if key in accelerator_resources()]
     tolerate(spec, [*keys, *(taint["key"] for choice in choices for taint in taints(choice.instance_type))])
 
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 
-from ....clouds.aws.names import EFA_RESOURCE
 from ....contract.findings.collector import Findings
 from ....engines.pairs.checks import handover_rule
 from ....engines.pairs.faults import Side, pair_faults
 from ....engines.pairs.reading import transfer_of
 from ....engines.pairs.rows import Stage
-from ....fleet.nodes.instances import instance
+from ....fleet.instances import fabrics, instance
 from ....fleet.placement import requests_of
 from .roles import RolePods
 
@@ -55,10 +54,10 @@ def _side(role: RolePods) -> Side:
 
 
 def _has_efa(role: RolePods) -> bool | None:
-    """Tell whether the nodes of a role have EFA; None where it is not known which nodes those are."""
-    if EFA_RESOURCE in requests_of(role.entry.spec):
+    """Tell whether the nodes of a role have fast network interfaces; None where the nodes are not known."""
+    if not fabrics().keys().isdisjoint(requests_of(role.entry.spec)):
         return True
     nodes = [instance(choice.instance_type or "") for choice in role.entry.choices]
     if not nodes or None in nodes:
         return None
-    return all(node.efa_interfaces > 0 for node in nodes if node)
+    return all(node.fabric_interfaces > 0 for node in nodes if node)

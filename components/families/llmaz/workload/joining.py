@@ -2,7 +2,7 @@
 
 import math
 
-from ....fleet.nodes.instances import instance
+from ....fleet.instances import instance
 from ....fleet.objects import Object
 from ..flavors import param
 from ..models import Claim

@@ -8,7 +8,7 @@ from ....engines.metrics import engine_metrics
 from ....engines.served.names import served_names
 from ....fleet.demand import accelerated_nodes
 from ....fleet.engine_limits import limit_on
-from ....fleet.nodes.instances import ACCELERATOR_RESOURCES
+from ....fleet.instances import accelerator_resources
 from ....fleet.workloads import Workload
 from ....performance.sizing.accelerators import known_accelerator
 from ..names import ACCELERATOR_LABEL
@@ -138,7 +138,7 @@ def accelerators_of(workload: Workload) -> int:
         int(amount) * demand.per_replica
         for demand in workload.pods
         for resource, amount in demand.requests.items()
-        if resource in ACCELERATOR_RESOURCES
+        if resource in accelerator_resources()
     )
 
 

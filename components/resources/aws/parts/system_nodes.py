@@ -10,8 +10,8 @@ from ....clouds.aws.facts.eks import limits, system_ami_type
 from ....clouds.aws.nodes.autoscaler import Bounds, discovery_tags
 from ....clouds.aws.nodes.launch import SYSTEM_DISK_GIB, Disk, data_device
 from ....clouds.aws.words import NodeImage
+from ....fleet.instances import instance
 from ....fleet.nodes.fit import nearest_types
-from ....fleet.nodes.instances import instance
 from .auto_scaling_groups import tag_group
 from .launch_template import block_devices, metadata_options, tag_specifications
 from .roles import named, replaceable_name

@@ -10,8 +10,8 @@ from ....checks.front_door.door import AddressOf, OutsideEndpoint
 from ....checks.memory.reading import fit_in_words
 from ....clouds.aws.nodes.plan import NodeGroupPlan
 from ....fleet.endpoints import Endpoint
+from ....fleet.instances import instance
 from ....fleet.nodes.groups import NodeGroupDemand
-from ....fleet.nodes.instances import instance
 from ....fleet.objects import Key, address_in
 from ....fleet.rendered import Fleet, Rendered
 from ....fleet.workloads import Workload, by_set

@@ -13,7 +13,7 @@ from components.checks.memory.shapes import Layers, Shape
 from components.checks.memory.wording import instances_of
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
-from components.fleet.nodes.instances import instance, instances
+from components.fleet.instances import instance, instances
 
 
 def asked(model: str, instance_type: str, tensor: int = 1, tag: str = "v0.20.0", **changes: int) -> MemoryCase:

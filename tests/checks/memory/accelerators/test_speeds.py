@@ -3,7 +3,7 @@
 import pytest
 
 from components.checks.memory.accelerators.speeds import accelerator_speed, processor_speed
-from components.fleet.nodes.instances import Instance, instance, instances
+from components.fleet.instances import Instance, instance, instances
 
 
 def node(name: str) -> Instance:

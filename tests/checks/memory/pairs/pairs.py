@@ -17,7 +17,7 @@ from components.checks.memory.weights import WeightSizes, weights_of
 from components.contract.tables import read_table
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
-from components.fleet.nodes.instances import instance
+from components.fleet.instances import instance
 
 HERE = Path(__file__).parent
 ENGINES = ("vllm", "sglang", "llamacpp", "tgi")

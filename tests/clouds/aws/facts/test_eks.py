@@ -17,7 +17,7 @@ from components.clouds.aws.facts.eks import (
     takes_capacity_block,
     versions,
 )
-from components.fleet.nodes.instances import Instance, instance, instances
+from components.fleet.instances import Instance, instance, instances
 
 
 def known(name: str) -> Instance:

@@ -3,7 +3,7 @@
 import pytest
 
 from components.clouds.aws.facts.regions import regions, regions_of
-from components.fleet.nodes.instances import instances
+from components.fleet.instances import instances
 
 SPEC = {
     "g5.xlarge": "ap-northeast-1 sa-east-1 us-east-1 us-east-2 us-west-2 il-central-1 eu-west-3",

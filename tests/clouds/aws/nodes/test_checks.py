@@ -8,8 +8,8 @@ import pytest
 
 from components.clouds.aws.nodes.checks import check_nodes, similar
 from components.clouds.aws.nodes.plan import node_plan
+from components.fleet.instances import instance
 from components.fleet.nodes.fit import fit
-from components.fleet.nodes.instances import instance
 from components.fleet.nodes.policy import Capacity, Reservation, TypePolicy
 from tests.clouds.aws.environments import BLOCK, HELD, NOW, ZONES, environment, flavor, one, problems, small
 from tests.fleets import fleet_of, open_model

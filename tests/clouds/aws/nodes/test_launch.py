@@ -6,7 +6,7 @@ import pytest
 
 from components.clouds.aws.nodes.launch import Boot, Disk, boot_problems, disk, interfaces, pulls_fast
 from components.clouds.aws.words import NodeImage, Provisioner
-from components.fleet.nodes.instances import Instance, instance, instances
+from components.fleet.instances import Instance, instance, instances
 from tests.clouds.aws.environments import environment, flavor, one, problems
 
 KEY = "arn:aws:kms:us-east-1:123456789012:key/0a1b"
@@ -34,11 +34,11 @@ class TestInterfaces:
         found = [(i.card, i.device, i.type) for i in interfaces(known("p6-b300.48xlarge"))]
         assert found == [(0, 0, "interface"), *((card, 0, "efa-only") for card in range(1, 17))]
 
-    @pytest.mark.parametrize("node", [n for n in instances().values() if n.efa_interfaces], ids=lambda n: n.name)
+    @pytest.mark.parametrize("node", [n for n in instances().values() if n.fabric_interfaces], ids=lambda n: n.name)
     def test_never_two_at_one_place_and_as_many_as_there_are(self, node: Instance) -> None:
         made = interfaces(node)
         assert len({(i.card, i.device) for i in made}) == len(made)
-        assert sum(i.type == "efa-only" for i in made) == node.efa_interfaces
+        assert sum(i.type == "efa-only" for i in made) == node.fabric_interfaces
 
 
 def boot_errors(image: NodeImage = NodeImage.AL2023, provisioner: str = "managed", **settings: Any) -> dict[str, str]:

@@ -10,8 +10,8 @@ from components.clouds.aws.facts.eks import limits
 from components.clouds.aws.nodes.autoscaler import Bounds
 from components.clouds.aws.nodes.launch import Boot
 from components.clouds.aws.nodes.plan import NodeGroupPlan, of_blocks
+from components.fleet.instances import Instance, instances
 from components.fleet.nodes.fit import fit
-from components.fleet.nodes.instances import Instance, instances
 from components.fleet.nodes.policy import Capacity, TypePolicy
 from tests.clouds.aws.environments import BLOCK, HELD, NOW, environment, flavor, one, planned, problems, small
 from tests.fleets import fleet_of, open_model, playground

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from components.clouds.aws.facts.eks import limits
 from components.clouds.aws.nodes.checks import check_nodes
 from components.clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from components.fleet.instances import instance
 from components.fleet.nodes.fit import fit
 from components.fleet.nodes.groups import offered_by
-from components.fleet.nodes.instances import instance
 from components.fleet.nodes.policy import Capacity, TypePolicy
 from components.fleet.options import PodOverrides
 from components.fleet.rendered import Fleet

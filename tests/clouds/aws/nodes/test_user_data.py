@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from components.clouds.aws.nodes.launch import Boot
 from components.clouds.aws.nodes.user_data import ClusterAddress, Start, karpenter_user_data, toml, user_data
 from components.clouds.aws.words import NodeImage, Provisioner
-from components.fleet.nodes.instances import Instance, instance
+from components.fleet.instances import Instance, instance
 from tests.clouds.aws.environments import environment, flavor, one, planned, problems
 
 AL2023, BOTTLEROCKET = NodeImage.AL2023, NodeImage.BOTTLEROCKET

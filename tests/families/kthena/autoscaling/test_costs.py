@@ -10,7 +10,7 @@ from components.families import objects
 from components.families.kthena.autoscaling.costs import replica_cost
 from components.families.kthena.serving.asked import AskedServing
 from components.families.kthena.types import ModelServing
-from components.fleet.nodes.instances import instance
+from components.fleet.instances import instance
 from components.fleet.options import Options
 from components.fleet.words import Realization
 from tests.families.kthena.autoscaling.bindings import GPU, binding, bounded, policy, said, serving

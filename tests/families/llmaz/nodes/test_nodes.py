@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from components.clouds.aws.nodes.autoscaler import autoscaler_tags
+from components.fleet.instances import instance
 from components.fleet.nodes.groups import NodeGroupDemand, allocatable, node_groups
-from components.fleet.nodes.instances import instance
 from components.fleet.options import PodOverrides
 from tests.families.llmaz.nodes.flavored import ONE_GPU, OWN, SPEC, TYPE, flavor, gpu_playground
 from tests.fleets import (

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from .....fleet.demand import ZONE_LABEL
-from .....fleet.nodes.groups import MAX_PODS
-from .....fleet.nodes.instances import Instance, instances
+from .....fleet.instances import MAX_PODS, Instance, instances
 from .....fleet.objects import Object
 from ...names import KARPENTER_CAPACITY_LABEL
 from ..karpenter import Surroundings, among, class_object, class_reference, image_alias, pool_object

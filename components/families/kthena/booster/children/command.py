@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .....clouds.aws.names import EFA_RESOURCE
 from .....engines.command_line import CommandLine
 from .....engines.flags.configured import config_words
 from .....engines.flags.tables import flags_of
@@ -14,6 +13,7 @@ from .....engines.pairs.needs import needs_of
 from .....engines.pairs.rows import Stage
 from .....engines.served.adapters import with_adapters
 from .....engines.settings import Setting
+from .....fleet.instances import fabrics
 from .....fleet.objects import Object
 from .....fleet.placement import requested_by
 from ..facts import Started
@@ -51,7 +51,7 @@ def commands_of(roles: Sequence[RoleOf], weights: Weights) -> tuple[Commands, ..
 
 
 def _asks_for_efa(role: RoleOf) -> bool:
-    return EFA_RESOURCE in requested_by({"containers": [{"resources": role.worker.resources}]})
+    return not fabrics().keys().isdisjoint(requested_by({"containers": [{"resources": role.worker.resources}]}))
 
 
 def _commands(role: RoleOf, line: CommandLine) -> Commands:

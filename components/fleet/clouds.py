@@ -1,0 +1,72 @@
+"""Registry of the clouds whose nodes models can run on.
+
+The package registers its clouds in its own ``__init__.py``. Python runs that before any module of the package, so
+what is known does not depend on which modules are imported, or in which order. A cloud is loaded when its facts are
+first needed. Every import of the package runs this module, so it imports nothing that takes time.
+"""
+
+import functools
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from .instances import CloudNodes
+
+
+class _Cache(Protocol):
+    def cache_clear(self) -> None: ...
+
+
+Cached = TypeVar("Cached", bound=_Cache)
+
+_loaders: dict[str, "Callable[[], CloudNodes]"] = {}
+_caches: list[Callable[[], None]] = []
+
+
+def register(name: str, load: "Callable[[], CloudNodes]") -> None:
+    """Add a cloud.
+
+    Args:
+        name: Name of the cloud, such as ``aws``.
+        load: Returns what the fleet has to know of its nodes; called when that is first needed.
+
+    Raises:
+        ValueError: A cloud of this name is registered already.
+    """
+    if name in _loaders:
+        raise ValueError(f"cloud {name!r} is registered already; choose another name")
+    _loaders[name] = load
+    _forget()
+
+
+def unregister(name: str) -> None:
+    """Remove a cloud; tests do, after they have added one.
+
+    Raises:
+        KeyError: No cloud of this name is registered.
+    """
+    del _loaders[name]
+    _forget()
+
+
+def cleared_with_clouds(cached: Cached) -> Cached:
+    """Clear a cache whenever a cloud is added or removed.
+
+    Every cached function whose values depend on what clouds have needs this above its ``functools.cache``; it would
+    keep answers from before the registration otherwise.
+    """
+    _caches.append(cached.cache_clear)
+    return cached
+
+
+@cleared_with_clouds
+@functools.cache
+def clouds() -> "Mapping[str, CloudNodes]":
+    """Return the registered clouds by name, in the order of their registration."""
+    return MappingProxyType({name: load() for name, load in _loaders.items()})
+
+
+def _forget() -> None:
+    for clear in _caches:
+        clear()
