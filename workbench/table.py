@@ -9,12 +9,12 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from components.contract.texts.printable import printable
+from components.fleet.shapes import shape_named
 
 from .errors import WorkbenchError
 from .kube import Kube, KubeError
 
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-_KINDS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
 
 _NOT_CHECKED = "not checked"
 WIDE = 240
@@ -77,7 +77,7 @@ class _Live:
         live = cls()
         try:
             with Kube.from_kubeconfig(Path(kubeconfig)) as kube:
-                for kind in sorted({str(model.get("workloadKind")) for model in models.values()}):
+                for kind in sorted({kind for model in models.values() for kind, _ in _parts(model)}):
                     live._count(kube, kind)
                 for node in kube.list("v1", "Node"):
                     live._node(node)
@@ -87,13 +87,14 @@ class _Live:
         return live
 
     def _count(self, kube: Kube, kind: str) -> None:
-        if kind not in _KINDS:
+        shape = shape_named(kind)
+        if shape is None:
             return
-        for workload in kube.list(_KINDS[kind], kind):
+        for workload in kube.list(shape.api_version, kind):
             meta, status = workload["metadata"], workload.get("status", {})
             wanted = workload["spec"].get("replicas", 1)
-            # LeaderWorkerSet has no controller in the simulated cluster: the API server accepted it.
-            known = kind == "Deployment" or status
+            # Without its controller, as in the simulated cluster, the API server has accepted it and no more.
+            known = not shape.requires or status
             ready = status.get("readyReplicas", 0) if known else None
             self.pods[kind, meta["namespace"], meta["name"]] = ready, wanted
 
@@ -113,16 +114,14 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live
     table = Table(*columns, box=None, title="Models")
     table.title_justify = "left"
     for name, model in sorted(models.items()):
-        kind = str(model.get("workloadKind"))
-        # The objects in the cluster: the set of their pods may have a name that no object has.
-        parts = [str(part) for part in model.get("parts") or [model.get("workload")]]
+        parts = _parts(model)
         endpoint = endpoints.get(name) or {}
-        found = [live.pods.get((kind, str(model.get("namespace")), part)) for part in parts]
+        found = [live.pods.get((kind, str(model.get("namespace")), part)) for kind, part in parts]
         add_row(
             table,
             name,
             model.get("model"),
-            f"{kind}/{parts[0]}" + (f" and {len(parts) - 1} more" if len(parts) > 1 else ""),
+            "/".join(parts[0]) + (f" and {len(parts) - 1} more" if len(parts) > 1 else ""),
             _ready([each for each in found if each]),
             _url(endpoint),
             endpoint.get("api", "-"),
@@ -132,6 +131,13 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live
         if name not in models:  # other names of a model, and routes to several
             add_row(table, name, endpoint.get("model"), "-", "-", _url(endpoint), endpoint.get("api", "-"), "-")
     return table
+
+
+def _parts(model: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return kind and name of the objects of a model: the set of their pods may have a name that no object has."""
+    parts = [str(part) for part in model.get("parts") or [model.get("workload")]]
+    named = [part.rpartition("/") for part in parts]
+    return [(kind or str(model.get("workloadKind")), name) for kind, _, name in named]
 
 
 def _url(endpoint: Mapping[str, Any]) -> str:

@@ -11,9 +11,10 @@ from ..contract.problems import Problem
 from ..contract.schema.builtin import is_namespaced
 from .autoscalers import Autoscaler
 from .demand import PodDemand
-from .objects import LEADER_WORKER_SET, STATEFUL_SET, Key, Object, key_of
+from .objects import Key, Object, key_of
 from .rendered import Rendered
-from .workloads import Workload, by_set, surge_in
+from .shapes import STATEFUL_SET, shape_of
+from .workloads import Workload, by_set
 
 _HASH_LENGTH = len("-4294967295")
 """What stands behind a StatefulSet's name in the label ``controller-revision-hash``: a 32-bit number, re-lettered."""
@@ -77,7 +78,7 @@ def _keys_of(item: Rendered) -> Iterable[Key]:
     operated = [workload for workload in item.workloads if workload.operated]
     if operated:
         yield from (("Service", endpoint.namespace, endpoint.service) for endpoint in item.endpoints)
-    yield from (("Service", each.namespace, each.name) for each in operated if each.kind == LEADER_WORKER_SET)
+    yield from (("Service", each.namespace, each.name) for each in operated if each.shape.makes_service)
     # What scrapes, guards and drains the pods of a workload is named like their set.
     yield from (("Workload", *key) for key in by_set(item.workloads))
     # What the gateway has of an endpoint is named like it, and so is the endpoint in the outputs.
@@ -87,25 +88,31 @@ def _keys_of(item: Rendered) -> Iterable[Key]:
 def _created(item: Rendered) -> Iterator[Key]:
     keys = [(body["kind"], item.namespace, str(body["metadata"]["name"])) for body in item.objects]
     yield from keys
-    # The LeaderWorkerSet controller makes a headless Service of the set's name.
-    yield from (("Service", *rest) for kind, *rest in keys if kind == LEADER_WORKER_SET)  # type: ignore[misc]
+    yield from (("Service", item.namespace, name) for name in made_services(item.objects))
+
+
+def made_services(objects: Iterable[Object]) -> Iterator[str]:
+    """Yield the names of the headless Services that the controllers of some objects make."""
+    shapes = ((shape_of(body), body) for body in objects)
+    yield from (str(body["metadata"]["name"]) for shape, body in shapes if shape and shape.makes_service)
 
 
 def group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:
-    """Yield what has a name of which the controller of LeaderWorkerSets could not make the names of its own objects.
+    """Yield what has a name of which a controller could not make the names of its own objects or labels.
 
-    It makes a StatefulSet of the leaders with the name of the set, and of the workers of each group one with the
-    group's number behind it; where every group has a domain of its own, a Service as well.
+    The controller of LeaderWorkerSets makes a StatefulSet of the leaders with the name of the set, and of the workers
+    of each group one with the group's number behind it; where every group has a domain of its own, a Service as well.
+    That of StatefulSets labels pods with the name of the set.
     """
     items = list(rendered)
-    sets = [(item, each) for item in items for each in item.workloads if each.kind == LEADER_WORKER_SET]
+    sets = [(item, each) for item in items for each in item.workloads if each.shape.makes_sets]
     yield from (problem for item in items for problem in _overlong(item))
     numbered: dict[Key, tuple[int, Rendered]] = {}
     for item, each in sets:
         for kind in _kinds_of_groups(each):
             numbered[kind, each.namespace, each.name] = _most_groups(each), item
     keys = [(key, item) for item in items for key in _keys_of(item)]
-    keys += [((STATEFUL_SET, each.namespace, each.name), item) for item, each in sets]
+    keys += [((STATEFUL_SET.kind, each.namespace, each.name), item) for item, each in sets]
     for (kind, namespace, name), item in keys:
         set_name, _, number = name.rpartition("-")
         groups, maker = numbered.get((kind, namespace, set_name), (0, item))
@@ -117,7 +124,7 @@ def group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:
 def _kinds_of_groups(workload: Workload) -> Iterator[str]:
     """Yield the kinds of what each group of a set has of its own."""
     if workload.size > 1:
-        yield STATEFUL_SET
+        yield STATEFUL_SET.kind
     network = workload.body["spec"].get("networkConfig") or {}
     if network.get("subdomainPolicy") == "UniquePerReplica":
         yield "Service"
@@ -126,12 +133,12 @@ def _kinds_of_groups(workload: Workload) -> Iterator[str]:
 def _most_groups(workload: Workload) -> int:
     """Return the largest number of groups that there can be at once: an update adds some for a while."""
     groups = workload.replicas if workload.most is None else workload.most
-    return groups + surge_in(workload.body, groups)
+    return groups + workload.surge(groups)
 
 
 def _overlong(item: Rendered) -> Iterator[Problem]:
     """Yield the worst of the sets of a resource whose names are too long."""
-    sets = [(len(each.name) - _longest(each), each) for each in item.workloads if each.kind == LEADER_WORKER_SET]
+    sets = [(len(each.name) - _longest(each), each) for each in item.workloads if each.shape.is_set]
     excess, workload = max(sets, key=lambda each: each[0], default=(0, None))
     if workload is not None and excess > 0:
         number = _group_number(workload)
@@ -210,7 +217,7 @@ def owned(workload: Workload, scaler: Autoscaler | None) -> Workload:
     """Return a workload without replicas of its own, if an autoscaler owns them."""
     if scaler is None:
         return workload
-    surge = surge_in(workload.body, scaler.maximum)
+    surge = workload.surge(scaler.maximum)
     pods = tuple(_bounded(demand, scaler, surge) for demand in workload.pods)
     return replace(without_replicas(workload), replicas=scaler.minimum, most=scaler.maximum, pods=pods)
 

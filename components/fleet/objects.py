@@ -9,11 +9,6 @@ Object = dict[str, Any]
 Key = tuple[str, str, str]
 """Kind, namespace and name of an object."""
 
-DEPLOYMENT = "Deployment"
-LEADER_WORKER_SET = "LeaderWorkerSet"
-STATEFUL_SET = "StatefulSet"
-POD = "Pod"
-WORKLOADS = (DEPLOYMENT, STATEFUL_SET, LEADER_WORKER_SET)
 HPA = "HorizontalPodAutoscaler"
 LWS_LABEL = "leaderworkerset.sigs.k8s.io"
 BALANCED = ("loadBalancer.ingress[0].hostname", "loadBalancer.ingress[0].ip")
@@ -52,16 +47,6 @@ def tcp_ports(spec: Mapping[str, Any]) -> list[int]:
 def is_balanced(body: Mapping[str, Any]) -> bool:
     """Tell whether an object is a core Service of type LoadBalancer."""
     return is_core_service(body) and body["spec"].get("type") == "LoadBalancer"
-
-
-def pod_templates(body: Object) -> dict[str, Object]:
-    """Return the pod templates of a workload by their field, leader first; none of any other object."""
-    if body["kind"] in (DEPLOYMENT, STATEFUL_SET):
-        return {"template": body["spec"]["template"]}
-    if body["kind"] != LEADER_WORKER_SET:
-        return {}
-    group = body["spec"]["leaderWorkerTemplate"]
-    return {part: group[part] for part in ("leaderTemplate", "workerTemplate") if group.get(part)}
 
 
 def address_in(status: Mapping[str, Any] | None, fields: Iterable[str]) -> str | None:

@@ -1,17 +1,16 @@
 """Workloads: the pods that a resource becomes, and the container in them that serves."""
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
 from ..engines.asked.settings import place_of
 from ..engines.command_line import CommandLine
 from ..engines.groups import GroupVariables
 from ..engines.settings import Setting
 from .demand import PodDemand
-from .objects import LEADER_WORKER_SET, LWS_LABEL, POD, STATEFUL_SET, Object, pod_templates
+from .objects import Object, key_of
 from .origins import Origin
+from .shapes import PodTemplate, Shape, shape_of
 
 LWS_VARIABLES = GroupVariables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
 """What the controller of LeaderWorkerSets puts into the environment of every pod."""
@@ -120,7 +119,7 @@ class Workload:
     """Equal replicas of one pod, or of one group of pods.
 
     Attributes:
-        body: The Deployment, StatefulSet or LeaderWorkerSet.
+        body: The object, of a kind in ``shapes.SHAPES``.
         server: The container that serves, in the pods that take requests.
         port: Port of the container that receives requests.
         replicas: Replicas at rest: those of the spec, or the lower bound of the autoscaler.
@@ -151,9 +150,22 @@ class Workload:
     priority: PodPriority | None = None
 
     @property
+    def shape(self) -> Shape:
+        """What it has in common with all workloads of its kind.
+
+        Raises:
+            ValueError: ``body`` is of no kind that is known as a workload.
+        """
+        shape = shape_of(self.body)
+        if shape is None:
+            kind, namespace, name = key_of(self.body)
+            raise ValueError(f"{kind} {namespace}/{name} ({self.body['apiVersion']}) has no shape in fleet/shapes.py")
+        return shape.as_single_pods() if self.bare else shape
+
+    @property
     def kind(self) -> str:
-        """``Deployment``, ``StatefulSet`` or ``LeaderWorkerSet``; ``Pod`` where there is no such object."""
-        return POD if self.bare else str(self.body["kind"])
+        """Its kind; ``Pod`` where an operator makes its pods one by one."""
+        return self.shape.kind
 
     @property
     def name(self) -> str:
@@ -168,13 +180,17 @@ class Workload:
     @property
     def size(self) -> int:
         """Pods of one replica."""
-        size: int = self.body["spec"].get("leaderWorkerTemplate", {}).get("size", 1)
-        return size
+        return self.shape.size_of(self.body)
+
+    @property
+    def pod_templates(self) -> tuple[PodTemplate, ...]:
+        """Every pod template with its field and how many pods of a replica it has, leader first."""
+        return self.shape.pod_templates(self.body)
 
     @property
     def templates(self) -> tuple[Object, ...]:
         """Every pod template, leader first."""
-        return tuple(pod_templates(self.body).values())
+        return tuple(each.body for each in self.pod_templates)
 
     @property
     def front(self) -> Object:
@@ -188,14 +204,16 @@ class Workload:
         return container
 
     @property
+    def own_pods(self) -> PodSet:
+        """Its own pods alone; where no object has them, those of its set."""
+        if self.bare and self.part_of is not None:
+            return self.part_of
+        return PodSet(self.name, *self.shape.labels_of(self.body))
+
+    @property
     def pod_set(self) -> PodSet:
         """The pods that its own are looked at with: those of the set that they are a part of, else they alone."""
-        if self.part_of is not None:
-            return self.part_of
-        if self.body["kind"] == LEADER_WORKER_SET:
-            group = {f"{LWS_LABEL}/name": self.name}
-            return PodSet(self.name, {**group, f"{LWS_LABEL}/worker-index": "0"}, group)
-        return PodSet(self.name, self.body["spec"]["selector"]["matchLabels"])
+        return self.own_pods if self.part_of is None else self.part_of
 
     @property
     def set_name(self) -> str:
@@ -218,6 +236,10 @@ class Workload:
         group = self.pod_set.group
         return None if group is None else dict(group)
 
+    def surge(self, replicas: int) -> int:
+        """Count the replicas that an update adds to so many."""
+        return self.shape.update_of(self.body).added(replicas)
+
 
 def by_set(workloads: Iterable[Workload]) -> dict[tuple[str, str], list[Workload]]:
     """Return workloads by the set of their pods: its namespace and name."""
@@ -225,29 +247,3 @@ def by_set(workloads: Iterable[Workload]) -> dict[tuple[str, str], list[Workload
     for workload in workloads:
         sets.setdefault((workload.namespace, workload.set_name), []).append(workload)
     return sets
-
-
-_USUAL_SURGE = "25%"
-"""Of a Deployment (kubernetes/kubernetes v1.36.3, pkg/apis/apps/v1/defaults.go: SetDefaults_Deployment)."""
-
-
-def surge_in(body: Object, replicas: int) -> int:
-    """Count the replicas that an update of a workload adds, where there are so many."""
-    spec = body["spec"]
-    if body["kind"] == LEADER_WORKER_SET:
-        return surge_of(spec.get("rolloutStrategy") or {}, replicas)
-    if body["kind"] == STATEFUL_SET:
-        return 0  # a rolling update deletes each pod before it creates the next one
-    strategy = spec.get("strategy") or {}
-    if strategy.get("type") == "Recreate":
-        return 0
-    moved = {"maxSurge": _USUAL_SURGE, **(strategy.get("rollingUpdate") or {})}
-    return surge_of({"rollingUpdateConfiguration": moved}, replicas)
-
-
-def surge_of(rollout: Object, replicas: int) -> int:
-    """Count the replicas that an update adds; a share is rounded up, as the controllers of all workloads do."""
-    stated = (rollout.get("rollingUpdateConfiguration") or {}).get("maxSurge", 0)
-    if isinstance(stated, str):
-        return math.ceil(Decimal(stated.removesuffix("%")) * replicas / 100)
-    return int(stated)

@@ -7,7 +7,7 @@ from ..clouds.aws.images import RegistryCache, images_in, uncached_operated, ups
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem, Severity
 from ..engines.images import DOCKER_HUB, image_of, located
-from ..fleet.objects import LEADER_WORKER_SET, Object, pod_templates
+from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..fleet.workloads import Workload
 from .environment import Environment
@@ -83,13 +83,8 @@ def _anonymous(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
 def _pods(workload: Workload) -> Iterator[tuple[frozenset[str], int]]:
     """Yield the images of each template of a workload, and how many pods it has at most."""
     replicas = max(workload.replicas, workload.most or 0)
-    templates = pod_templates(workload.body)
-    for name, template in templates.items():
-        each = 1
-        if workload.body["kind"] == LEADER_WORKER_SET:
-            leads = name == "leaderTemplate"
-            each = 1 if leads else workload.size - ("leaderTemplate" in templates)
-        yield frozenset(images_in(template)), replicas * each
+    for template in workload.pod_templates:
+        yield frozenset(images_in(template.body)), replicas * template.pods
 
 
 def _uncached(

@@ -11,13 +11,11 @@ from ..contract.problems import field_path
 from ..fleet.demand import PodDemand
 from ..fleet.endpoints import Endpoint
 from ..fleet.rendered import Fleet, Rendered
+from ..fleet.shapes import SHAPES
 from ..fleet.workloads import by_set
 
-_PODS = (
-    ("spec.leaderWorkerTemplate.leaderTemplate.spec.", "leader pod "),
-    ("spec.leaderWorkerTemplate.workerTemplate.spec.", "worker pod "),
-    ("spec.template.spec.", "pod "),
-)
+_PODS = {f"{each.path}.spec.": f"{each.role} pod ".lstrip() for shape in SHAPES for each in shape.templates}
+"""What stands for the pods of workloads, by the beginning of the path of their fields."""
 _VECTORS = ("args", "command")
 _NUMBER = re.compile(r"-?[0-9.]+")
 _NAMED = 2
@@ -127,7 +125,7 @@ def _is_flag(word: str) -> bool:
 
 
 def _short(path: str) -> str:
-    for long, short in _PODS:
+    for long, short in _PODS.items():
         if path.startswith(long):
             return short + path.removeprefix(long)
     return path

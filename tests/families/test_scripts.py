@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from components.families.llmaz.shipped import shipped, shipped_names
-from components.fleet.objects import pod_templates
 from components.fleet.options import ModelCache
+from components.fleet.shapes import pod_templates
 from components.fleet.words import Edition
 from tests import fleets
 from tests.families.leaderworkerset.sets import group
@@ -171,7 +171,7 @@ def test_a_value_is_never_run(name: str, value: str, shell: str, tmp_path: Path)
 def _shells(documents: list[Object], **options: Any) -> Iterator[str]:
     """Yield the text of each script in the containers of documents."""
     for body in (body for item in fleets.fleet_of(*documents, **options).rendered for body in item.objects):
-        for template in pod_templates(body).values():
+        for template in (each.body for each in pod_templates(body)):
             for container in (*template["spec"].get("initContainers", ()), *template["spec"]["containers"]):
                 words = [*container.get("command", ()), *container.get("args", ())]
                 if words[:2] == ["sh", "-c"]:

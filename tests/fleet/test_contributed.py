@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from components.fleet.rendered import Fleet
-from components.fleet.workloads import surge_in
+from components.fleet.shapes import shape_of
 from tests.families.llmd import support
 from tests.families.llmd.support import Object, per_minute, variant
 from tests.fleets import errors
@@ -75,4 +75,6 @@ def test_what_an_update_adds_grows_with_the_bounds() -> None:
     ],
 )
 def test_what_an_update_adds(kind: str, spec: Object, replicas: int, expected: int) -> None:
-    assert surge_in({"kind": kind, "spec": spec}, replicas) == expected
+    shape = shape_of({"kind": kind})
+    assert shape is not None
+    assert shape.update_of({"kind": kind, "spec": spec}).added(replicas) == expected

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.fleet.objects import pod_templates
-from components.fleet.workloads import Workload, surge_in
+from components.fleet.shapes import DEPLOYMENT, STATEFUL_SET
+from components.fleet.workloads import Workload
 from tests.fleets import GPU, fleet_of, open_model, playground
 
 
@@ -22,6 +22,7 @@ def workload() -> Workload:
 
 
 def test_its_template_is_that_of_the_pods_that_take_requests(workload: Workload) -> None:
+    assert workload.shape is STATEFUL_SET
     assert workload.kind == "StatefulSet"
     assert workload.front == workload.body["spec"]["template"]
     assert workload.container in workload.body["spec"]["template"]["spec"]["containers"]
@@ -35,9 +36,12 @@ def test_its_pods_are_those_of_its_selector(workload: Workload) -> None:
 
 def test_an_update_replaces_pods_in_place(workload: Workload) -> None:
     """The controller deletes a pod before it creates the next one (Kubernetes documentation, StatefulSet basics)."""
-    assert surge_in(workload.body, 8) == 0
-    assert surge_in({**workload.body, "kind": "Deployment"}, 8) == 2
+    assert workload.surge(8) == 0
+    assert replace(workload, body={**workload.body, "kind": DEPLOYMENT.kind}).surge(8) == 2
 
 
-def test_what_is_no_workload_has_no_template() -> None:
-    assert pod_templates({"kind": "Service", "spec": {}}) == {}
+def test_a_body_without_a_shape_is_named() -> None:
+    ((_, deployment),) = fleet_of(open_model(flavors=[GPU]), playground()).workloads
+    stray = replace(deployment, body={**deployment.body, "apiVersion": "example.com/v1"})
+    with pytest.raises(ValueError, match=r"Deployment default/\S+ \(example.com/v1\) has no shape"):
+        _ = stray.shape

@@ -41,7 +41,7 @@ _FLEET_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": [""], "resources": ["pods/status"], "verbs": ["patch"]},
     {"apiGroups": [""], "resources": ["services"], "verbs": ["create"]},
     {"apiGroups": [""], "resources": ["events"], "verbs": _WATCH},
-    {"apiGroups": ["apps"], "resources": ["deployments", "replicasets"], "verbs": _WATCH},
+    {"apiGroups": ["apps"], "resources": ["deployments", "replicasets", "statefulsets"], "verbs": _WATCH},
     {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": _WATCH},
     {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets"], "verbs": _WATCH},
     {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets/status"], "verbs": ["patch"]},

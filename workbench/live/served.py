@@ -95,7 +95,7 @@ class ServedWorkload:
     """Equal pods that take requests.
 
     Attributes:
-        kind: ``Deployment`` or ``LeaderWorkerSet``.
+        kind: The kind of the object that makes its pods, such as ``Deployment``.
         title: The resource, as the outputs name it (key of ``models`` and ``endpoints``).
         selector: Labels of the pods that take requests.
         group: Labels of all pods of its replicas, where a replica is a leader and its workers; empty where it is one

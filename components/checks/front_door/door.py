@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from ...clouds.aws.names import LOAD_BALANCER_CONTROLLER, load_balancer_annotations
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, errors
+from ...fleet.combining import made_services
 from ...fleet.endpoints import Endpoint
-from ...fleet.objects import BALANCED, LEADER_WORKER_SET, Object, is_core_service, tcp_ports
+from ...fleet.objects import BALANCED, Object, is_core_service, tcp_ports
 from ...fleet.rendered import Fleet, Rendered
 from .balancers import Balancing, balanced_spec, check_ranges
 from .gateway import gateway_objects
@@ -210,11 +211,13 @@ def _status(service: Object) -> AddressOf:
 
 def _check_services(fleet: Fleet, models: Models) -> list[Problem]:
     """Report models whose pods are chosen by an operator, and names that are taken."""
-    # The LeaderWorkerSet controller makes a headless Service of the set's name.
-    kinds = ("Service", LEADER_WORKER_SET)
     taken = {
-        (i.namespace, body["metadata"]["name"]) for i in fleet.rendered for body in i.objects if body["kind"] in kinds
+        (item.namespace, body["metadata"]["name"])
+        for item in fleet.rendered
+        for body in item.objects
+        if body["kind"] == "Service"
     }
+    taken |= {(item.namespace, name) for item in fleet.rendered for name in made_services(item.objects)}
     problems, services = [], _services(fleet)
     for each in _each(models):
         if _service(each) not in services:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from ...contract.tables import table
 from ...fleet.demand import ZONE_LABEL
-from ...fleet.objects import DEPLOYMENT, Object, new_object
+from ...fleet.objects import Object, new_object
 from ...fleet.rendered import Rendered
 from ...fleet.workloads import Workload, by_set
 from .pods import Exemption, exemptions, secure
@@ -67,8 +67,9 @@ def _hardened(workload: Workload, options: Hardening) -> Workload:
     hardened = replace(workload, body=copy.deepcopy(workload.body))
     for template in hardened.templates:
         _harden_pod(template["spec"], options)
-    if options.topology_spread and _most(workload) > 1 and hardened.kind == DEPLOYMENT:
-        _spread(hardened.body)
+    # The pods of a group belong together: only replicas of one pod are spread.
+    if options.topology_spread and _most(workload) > 1 and not hardened.shape.has_groups:
+        _spread(hardened)
     return hardened
 
 
@@ -112,15 +113,15 @@ def _ranked(gang: Object, options: Hardening) -> Object:
     return {**gang, "spec": {"priorityClassName": options.class_name, **gang["spec"]}}
 
 
-def _spread(body: Object) -> None:
+def _spread(workload: Workload) -> None:
     """Prefer zones with fewer replicas. It is only a preference: accelerators may be had in one zone alone."""
     constraint = {
         "maxSkew": 1,
         "topologyKey": ZONE_LABEL,
         "whenUnsatisfiable": "ScheduleAnyway",
-        "labelSelector": copy.deepcopy(body["spec"]["selector"]),
+        "labelSelector": {"matchLabels": dict(workload.own_pods.front)},
     }
-    body["spec"]["template"]["spec"].setdefault("topologySpreadConstraints", [constraint])
+    workload.front["spec"].setdefault("topologySpreadConstraints", [constraint])
 
 
 def _budget(workload: Workload) -> Object:

@@ -2,26 +2,23 @@
 
 from ...contract.load import Loaded
 from ...fleet.demand import NodeChoice, NodeField, PodDemand, instance_type_in
-from ...fleet.objects import Object, pod_templates
+from ...fleet.objects import Object
 from ...fleet.origins import Origin
 from ...fleet.placement import requests_of
-from ...fleet.workloads import surge_of
+from ...fleet.shapes import LEADER_WORKER_SET
 
 TEMPLATE = "spec.leaderWorkerTemplate"
 
 
 def pods_of(body: Object, source: Loaded) -> tuple[PodDemand, ...]:
     """Return the pods at rest, leaders first, and what each of them asks for."""
-    spec, templates = body["spec"], pod_templates(body)
-    replicas: int = spec.get("replicas", 1)
-    size: int = spec["leaderWorkerTemplate"].get("size", 1)
-    surge = surge_of(spec.get("rolloutStrategy") or {}, replicas)
+    replicas: int = body["spec"].get("replicas", 1)
+    surge = LEADER_WORKER_SET.update_of(body).added(replicas)
     found = []
-    for part, template in templates.items():
-        pods = 1 if part == "leaderTemplate" else size - ("leaderTemplate" in templates)
-        field = NodeField(Origin(source, f"{TEMPLATE}.{part}.spec.nodeSelector"))
+    for template in LEADER_WORKER_SET.pod_templates(body):
+        field, pods = NodeField(Origin(source, f"{template.field.path}.spec.nodeSelector")), template.pods
         if pods:
-            found.append(_demand(template["spec"], field, replicas * pods, surge * pods, pods))
+            found.append(_demand(template.body["spec"], field, replicas * pods, surge * pods, pods))
     return tuple(found)
 
 

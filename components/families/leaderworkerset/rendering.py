@@ -2,13 +2,12 @@
 
 from ...contract.findings.collector import Findings
 from ...contract.load import Loaded
-from ...fleet.capabilities import LEADER_WORKER_SET
 from ...fleet.library import Library
-from ...fleet.objects import pod_templates
 from ...fleet.options import Options
 from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written, check_containers, require_containers, server_of
+from ...fleet.shapes import LEADER_WORKER_SET
 from ...fleet.workloads import Workload
 from .nodes import TEMPLATE, pods_of
 from .rules import topology_broken
@@ -27,9 +26,8 @@ def render(source: Loaded, _library: Library, options: Options, findings: Findin
     ):
         findings.error(path, reason)
     check_containers(body["spec"]["leaderWorkerTemplate"], TEMPLATE, findings)
-    part, front = next(iter(pod_templates(body).items()))
-    path = f"{TEMPLATE}.{part}.spec.containers"
-    server = server_of(front["spec"]["containers"], source, path)
+    front = LEADER_WORKER_SET.pod_templates(body)[0]
+    server = server_of(front.body["spec"]["containers"], source, f"{front.field.path}.spec.containers")
     workload = Workload(
         body=body,
         server=server,
@@ -46,5 +44,5 @@ def render(source: Loaded, _library: Library, options: Options, findings: Findin
         source.name,
         namespace,
         workloads=(workload,),
-        requires=frozenset({LEADER_WORKER_SET}),
+        requires=LEADER_WORKER_SET.requires,
     )

@@ -18,11 +18,7 @@ def hpa_of(variant: Variant, least: int, most: int, metrics: Sequence[Object]) -
     """
     workload = variant.workload
     spec: Object = {
-        "scaleTargetRef": {
-            "apiVersion": workload.body["apiVersion"],
-            "kind": workload.kind,
-            "name": workload.name,
-        },
+        "scaleTargetRef": workload.shape.target(workload.name),
         "minReplicas": least,
         "maxReplicas": most,
         "behavior": _behavior(workload.size),

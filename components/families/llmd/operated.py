@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from ...contract.findings.collector import Unrenderable
 from ...contract.findings.ids import RuleId
 from ...fleet.autoscalers import Autoscaler
-from ...fleet.objects import DEPLOYMENT, Object
+from ...fleet.objects import Object
 from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written
+from ...fleet.shapes import DEPLOYMENT
 from ...performance.sizing.cases import Sized
 from .checks.agreed import Agreed
 from .hpa import hpa_of
@@ -58,7 +59,7 @@ def render_for_operator(variant: Variant, agreed: Agreed) -> Rendered:
 def _refused(variant: Variant) -> Iterator[tuple[str, str]]:
     """Yield what the controller cannot do."""
     workload, model = variant.workload, variant.resource.spec.model_id
-    if workload.kind != DEPLOYMENT:
+    if workload.shape is not DEPLOYMENT:
         yield (
             "metadata.name",
             f"the controller finds Deployments alone, and {workload.name!r} is a {workload.kind}; use realization "

@@ -7,8 +7,9 @@ from ...contract.findings.ids import RuleId
 from ...contract.load import Loaded
 from ...contract.quantity import is_quantity, parse_quantity
 from ...fleet.autoscalers import Autoscaler
-from ...fleet.objects import DEPLOYMENT, HPA, Object
+from ...fleet.objects import HPA, Object
 from ...fleet.origins import Origin
+from ...fleet.shapes import DEPLOYMENT
 from .facts import LlmkubeRuntime, llmkube
 from .pods import selector_of
 from .serving import Serving
@@ -40,7 +41,7 @@ def autoscaler(serving: Serving, *, operated: bool) -> Autoscaler | None:
         "kind": HPA,
         "metadata": {"name": name, "namespace": serving.namespace, "labels": selector_of(name)},
         "spec": {
-            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": DEPLOYMENT, "name": name},
+            "scaleTargetRef": DEPLOYMENT.target(name),
             "minReplicas": scaling.min_replicas,
             "maxReplicas": scaling.max_replicas,
             "metrics": _metrics(scaling, llmkube().runtimes[serving.runtime], findings),

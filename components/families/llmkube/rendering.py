@@ -11,12 +11,13 @@ from ...contract.problems import Problem, Severity
 from ...engines.command_line import CommandLine
 from ...fleet.demand import NodeChoice, PodDemand
 from ...fleet.library import Library
-from ...fleet.objects import DEPLOYMENT, Object
+from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.origins import Origin
 from ...fleet.placement import requests_of
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_written, render_declared
+from ...fleet.shapes import DEPLOYMENT
 from ...fleet.workloads import Server, SpreadField, Workload
 from .arguments.line import EXTRA
 from .arguments.started import arguments
@@ -215,8 +216,8 @@ def _deployment(serving: Serving, template: Object) -> Object:
         body["strategy"] = {"type": "Recreate"}
     body["template"] = template
     return {
-        "apiVersion": "apps/v1",
-        "kind": DEPLOYMENT,
+        "apiVersion": DEPLOYMENT.api_version,
+        "kind": DEPLOYMENT.kind,
         "metadata": {"name": name, "namespace": serving.namespace, "labels": labels_of(serving)},
         "spec": body,
     }

@@ -3,18 +3,17 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...fleet.objects import pod_templates
+from ...fleet.shapes import pod_templates, shape_of
 from .differences import Path, differences, path_text
 from .nodes import NodeChange, node_changes
 from .renames import Renames
 from .review import Blast, ChangeKind, Interruption, ModelChange, ResourceChange
-from .rollouts import Rollout, rollout_of
+from .rollouts import Rollout, rollout_of, update_of
 from .room import Room
 from .snapshot import Snapshot, WorkloadState
 from .spans import about, span
 from .starts import StartEstimate, grace_seconds, source, start_estimate
 
-_TEMPLATES = (("spec", "template"), ("spec", "leaderWorkerTemplate"))
 _CLAIM = "PersistentVolumeClaim"
 
 
@@ -161,7 +160,8 @@ def _stays_pending(number: int, workload: WorkloadState, room: Room, extra: int 
 
 def _changed(old: WorkloadState, new: WorkloadState, site: _Site) -> Blast | None:
     paths = [found.path for found in differences(dict(old.body), dict(new.body))]
-    inside = [path for path in paths if path[:2] in _TEMPLATES]
+    restarting = _restarting(new)
+    inside = [path for path in paths if path[: len(restarting)] == restarting]
     scaled = tuple(_scaled(old, new))
     causes = (*(path_text(path) for path in inside), *scaled)
     if new.title in site.replaced:
@@ -181,14 +181,20 @@ def _changed(old: WorkloadState, new: WorkloadState, site: _Site) -> Blast | Non
     return Blast(new.title, new.served, Interruption.NONE, 0, because=tuple(map(path_text, paths)), waves=0)
 
 
+def _restarting(workload: WorkloadState) -> tuple[str, ...]:
+    """Return the steps of the field below which every change replaces pods."""
+    shape = shape_of(workload.body)
+    return tuple(shape.restarted_by.split(".")) if shape else ("spec",)
+
+
 def _has_new_image(paths: Iterable[Path]) -> bool:
     return any(path[-1] == "image" for path in paths)
 
 
 def _claims(workload: WorkloadState) -> Iterator[str]:
     """Yield the titles of the claims that its pods mount."""
-    for template in pod_templates(dict(workload.body)).values():
-        for volume in template["spec"].get("volumes") or ():
+    for template in pod_templates(dict(workload.body)):
+        for volume in template.body["spec"].get("volumes") or ():
             name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
             if name:
                 yield f"{_CLAIM} {workload.namespace}/{name}"
@@ -231,7 +237,7 @@ def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[s
 def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str, ...], *, new_image: bool) -> Blast:
     """Return what a new pod template does."""
     if not rollout.replicas:
-        held = "the partition keeps all groups as they are"
+        held = _held(new)
         return Blast(new.title, new.served, Interruption.NONE, 0, because=(*causes, held), waves=0)
     pending = site.room.pending(new, rollout.extra, rollout.extra)
     if pending and rollout.short:
@@ -271,6 +277,14 @@ def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str,
         _estimate("short for" if gap else "nothing is missing; it takes", first, seconds, rollout, ending),
         rollout.waves,
     )
+
+
+def _held(workload: WorkloadState) -> str:
+    """Say why an update replaces nothing."""
+    if update_of(dict(workload.body)).is_manual:
+        return "updateStrategy OnDelete keeps each pod as it is until it is deleted"
+    shape = shape_of(workload.body)
+    return f"the partition keeps all {'groups' if shape and shape.has_groups else 'pods'} as they are"
 
 
 def _all_at_once(new: WorkloadState, site: _Site, causes: tuple[str, ...], *, new_image: bool) -> Blast:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
+from ...fleet.shapes import SHAPES
+
 
 class Item(str):
     """A step of a path into a list of things that have names, such as containers: the name of one."""
@@ -17,13 +19,11 @@ Path = tuple[str | int, ...]
 MISSING = object()
 """Where there is no value at all, which is not the same as null."""
 
-_WORKLOAD = ("spec.selector",)
 _IMMUTABLE: Mapping[str, tuple[str, ...]] = {
-    "Deployment": _WORKLOAD,
-    "DaemonSet": _WORKLOAD,
-    "ReplicaSet": _WORKLOAD,
-    "StatefulSet": (*_WORKLOAD, "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"),
-    "Job": (*_WORKLOAD, "spec.template", "spec.completionMode"),
+    **{shape.kind: shape.fixed for shape in SHAPES},
+    "DaemonSet": ("spec.selector",),
+    "ReplicaSet": ("spec.selector",),
+    "Job": ("spec.selector", "spec.template", "spec.completionMode"),
     "Service": ("spec.clusterIP", "spec.clusterIPs"),
     "PersistentVolumeClaim": (
         "spec.accessModes",

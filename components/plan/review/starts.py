@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from ...contract.tables import table
-from ...fleet.objects import Object, pod_templates
+from ...fleet.objects import Object
+from ...fleet.shapes import pod_templates
 from .spans import span
 
 _GIB = Decimal(2**30)
@@ -100,7 +101,8 @@ def grace_seconds(body: Object) -> int:
 
 
 def _front(body: Object) -> Object:
-    spec: Object = next(iter(pod_templates(body).values()), {}).get("spec") or {}
+    front = next(iter(pod_templates(body)), None)
+    spec: Object = (front.body.get("spec") if front else None) or {}
     return spec
 
 

@@ -10,9 +10,10 @@ import pulumi
 
 from ...contract.load import Loaded, Manifests
 from ...fleet.combining import without_replicas
-from ...fleet.objects import BALANCED, HPA, WORKLOADS, Key, address_in, is_balanced, is_core_service, key_of
+from ...fleet.objects import BALANCED, HPA, Key, address_in, is_balanced, is_core_service, key_of
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
+from ...fleet.shapes import shape_of
 from ...plan.environment import Environment
 from ...plan.plan import plan
 from .arguments import line_of, referred, report_wrong, tell
@@ -84,7 +85,7 @@ class WorkloadComponent(pulumi.ComponentResource):
         for value in rendered.objects:
             scaled = [created[aim] for aim in (aims.get(id(value)),) if aim in created]
             # Pods mount what is shared; where an operator makes them, its resource is the first object.
-            needs = before if not created or value["kind"] in WORKLOADS else scaled
+            needs = before if not created or shape_of(value) else scaled
             options = pulumi.ResourceOptions(parent=self, depends_on=needs or None)
             child = kubernetes_object(value, logical_name(name, rendered.name, value), options)
             created[key_of(value)] = child

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from components.fleet.objects import LEADER_WORKER_SET, pod_templates
+from components.fleet.shapes import pod_templates, shape_of
 from tests.monitoring.programs.daemon import eventually
 from workbench.kube import Kube
-from workbench.live.pods.groups.pods import LABEL
 
 Json = dict[str, Any]
 MANAGER = "test"
@@ -75,7 +74,7 @@ def without_waiting(hpa: Mapping[str, Any]) -> Json:
 
 def fitting_node(target: Mapping[str, Any], name: str = "metrics-node", pods: int = 16) -> Json:
     """A simulated node on which that many pods of the target run: their labels, their resources, no taints."""
-    specs = [template["spec"] for template in pod_templates(dict(target)).values()]
+    specs = [template.body["spec"] for template in pod_templates(dict(target))]
     limits = [container.get("resources", {}).get("limits", {}) for spec in specs for container in spec["containers"]]
     extended = {resource for limit in limits for resource in limit if "/" in resource}
     counts = {resource: sum(int(limit.get(resource, 0)) for limit in limits) * pods for resource in extended}
@@ -101,10 +100,9 @@ def apply_namespace(kube: Kube, name: str) -> None:
 
 def running_pods(kube: Kube, target: Mapping[str, Any]) -> list[Json]:
     """The pods of a workload that take requests, run and are not about to end: of groups the leaders."""
-    if target["kind"] == LEADER_WORKER_SET:
-        labels = {f"{LABEL}/name": target["metadata"]["name"], f"{LABEL}/worker-index": "0"}
-    else:
-        labels = target["spec"]["selector"]["matchLabels"]
+    shape = shape_of(target)
+    assert shape is not None
+    labels, _ = shape.labels_of(dict(target))
     selector = ",".join(f"{key}={value}" for key, value in labels.items())
     found = kube.list("v1", "Pod", target["metadata"]["namespace"], labels=selector)
     return [

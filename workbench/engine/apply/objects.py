@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from components.fleet.shapes import SHAPES
+
 from ...errors import WorkbenchError
 from ...kube import Kube, KubeError, NoSuchKindError
 from ..diff import ignored
@@ -21,7 +23,8 @@ _PATIENCE, _LIMIT = 30.0, 600.0
 _CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kubelet", "kwok", "before-first-apply")
 """Managers that write to what others made. The last stands for no manager at all: a namespace of which we
 set nothing but the name has none."""
-_FOREGROUND = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob")
+_BUILT_IN = tuple(shape.kind for shape in SHAPES if not shape.requires)
+_FOREGROUND = (*_BUILT_IN, "DaemonSet", "ReplicaSet", "Job", "CronJob")
 _PROPAGATION = "pulumi.com/deletionPropagationPolicy"
 
 

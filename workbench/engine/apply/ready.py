@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.fleet.shapes import SHAPES
+
 from ...kube import KubeError
 from ..plan import Step
 from ..targets import Target, Targets, identity
@@ -17,25 +19,6 @@ _SECONDS = "pulumi.com/timeoutSeconds"
 _PAUSE = 0.25
 
 Json = Mapping[str, Any]
-
-
-def _deployment(live: Json) -> str:
-    wanted = live["spec"].get("replicas", 1)
-    status = live.get("status", {})
-    if status.get("observedGeneration", 0) < live["metadata"]["generation"]:
-        return "not observed by its controller yet"
-    updated, available = status.get("updatedReplicas", 0), status.get("availableReplicas", 0)
-    if status.get("replicas", 0) > updated:
-        return f"{status['replicas'] - updated} old pods still exist"
-    return "" if updated >= wanted and available >= wanted else f"{available} of {wanted} pods available"
-
-
-def _stateful_set(live: Json) -> str:
-    wanted, status = live["spec"].get("replicas", 1), live.get("status", {})
-    if status.get("observedGeneration", 0) < live["metadata"]["generation"]:
-        return "not observed by its controller yet"
-    ready = status.get("readyReplicas", 0)
-    return "" if ready >= wanted else f"{ready} of {wanted} pods ready"
 
 
 def _daemon_set(live: Json) -> str:
@@ -65,8 +48,7 @@ def _by_condition(name: str) -> Callable[[Json], str]:
 
 
 _CHECKS: dict[str, Callable[[Json], str]] = {
-    "Deployment": _deployment,
-    "StatefulSet": _stateful_set,
+    **{shape.kind: shape.unfinished for shape in SHAPES if shape.unfinished},
     "DaemonSet": _daemon_set,
     "Job": _job,
     "Pod": _by_condition("Ready"),

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from components.fleet.shapes import LEADER_WORKER_SET, SHAPES
+
 from ...kube import Kube, KubeError
 from ..followed import Followed, key_of
-from .groups.pods import API as GROUP_API
-from .groups.pods import KIND as GROUP_KIND
 from .kubelet import STRATEGIC, is_first
 
 Json = dict[str, Any]
@@ -40,8 +40,12 @@ class LiveCluster:
         self.nodes = Followed(kube, "v1", "Node")
         self.pods = Followed(kube, "v1", "Pod")
         self.replica_sets = Followed(kube, "apps/v1", "ReplicaSet")
-        self.deployments = Followed(kube, "apps/v1", "Deployment")
-        self.groups = Followed(kube, GROUP_API, GROUP_KIND)
+        self.workloads = {shape.kind: Followed(kube, shape.api_version, shape.kind) for shape in SHAPES}
+        """What makes pods, by kind."""
+        self.groups = self.workloads[LEADER_WORKER_SET.kind]
+        built_in = {shape.kind: self.workloads[shape.kind] for shape in SHAPES if not shape.requires}
+        self._owners = {"ReplicaSet": self.replica_sets, **built_in}
+        """What a pod may be one of the first of, by kind; that of groups says so in the pods themselves."""
         self.scalers = Followed(kube, "autoscaling/v2", "HorizontalPodAutoscaler")
         self.preemptions = Followed(kube, "v1", "Event", PREEMPTED)
         self.ending: set[str] = set()
@@ -49,7 +53,7 @@ class LiveCluster:
 
     async def follow(self) -> None:
         """Begin to follow everything, the pods when what tells of them is known."""
-        rest = (self.deployments, self.groups, self.scalers, self.preemptions)
+        rest = (*self.workloads.values(), self.scalers, self.preemptions)
         for followed in (self.nodes, self.replica_sets, *rest):
             followed.start()
         await asyncio.gather(self.nodes.complete.wait(), self.replica_sets.complete.wait())
@@ -62,9 +66,15 @@ class LiveCluster:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
     def owner_of(self, pod: Mapping[str, Any]) -> Json | None:
-        """Return the ReplicaSet of a pod, if it has one that is known already."""
-        name = replica_set_of(pod)
-        return self.replica_sets.objects.get(f"{pod['metadata']['namespace']}/{name}") if name else None
+        """Return the object that a controller made a pod for, such as its ReplicaSet, if it is known already."""
+        owner = self.reference_of(pod)
+        namespace = pod["metadata"]["namespace"]
+        return self._owners[owner["kind"]].objects.get(f"{namespace}/{owner['name']}") if owner else None
+
+    def reference_of(self, pod: Mapping[str, Any]) -> Json | None:
+        """Return how a pod refers to the object that a controller made it for; None if it does not."""
+        owners = pod["metadata"].get("ownerReferences") or ()
+        return next((each for each in owners if each["kind"] in self._owners), None)
 
     def is_first(self, pod: Mapping[str, Any]) -> bool:
         """Tell whether a pod is one of the first of its owner."""
@@ -116,9 +126,3 @@ class LiveCluster:
         except KubeError as error:
             if error.status not in (http.HTTPStatus.NOT_FOUND, http.HTTPStatus.CONFLICT):
                 raise
-
-
-def replica_set_of(pod: Mapping[str, Any]) -> str:
-    """Return the name of the ReplicaSet that a pod is of; empty without one."""
-    owners = pod["metadata"].get("ownerReferences") or ()
-    return next((str(each["name"]) for each in owners if each["kind"] == "ReplicaSet"), "")

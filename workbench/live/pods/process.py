@@ -18,7 +18,6 @@ from .control.states import ClusterView, group_states, model_states, pod_states
 from .control.targets import backends, targets_of_monitor
 from .endpoints import EndpointPorts
 from .groups.controller import GroupController
-from .groups.pods import KIND as GROUP_KIND
 from .groups.rounds import play
 from .kept import Kept
 from .nodes.faults import FaultMaker
@@ -90,7 +89,7 @@ class PodsProcess:
     def state(self) -> LiveState:
         """Return the fleet as it is."""
         cluster = self._cluster
-        workloads = {"Deployment": cluster.deployments.objects, GROUP_KIND: cluster.groups.objects}
+        workloads = {kind: followed.objects for kind, followed in cluster.workloads.items()}
         view = ClusterView(cluster.nodes_there(), workloads, cluster.scalers.objects)
         groups = group_states(self.stage.fleet, view.nodes)
         return LiveState(

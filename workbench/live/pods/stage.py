@@ -15,7 +15,7 @@ from ..followed import key_of
 from ..pace.replica import EngineReplica
 from ..served import LiveFleet, ServedWorkload
 from .clock import SimulatedClock
-from .cluster import LiveCluster, replica_set_of
+from .cluster import LiveCluster
 from .groups.pods import leader_of
 from .kubelet import is_ending, is_ready, is_running, ready_now, running_since
 from .pod import LivePod
@@ -191,9 +191,9 @@ class PodStage:
             await self._starts.sleep(left)
 
     async def _is_first(self, pod: Json) -> bool:
-        """Tell whether a pod is one of the first of its ReplicaSet; that may become known a moment after the pod."""
+        """Tell whether a pod is one of the first of its owner; that may become known a moment after the pod."""
         deadline = time.monotonic() + _OWNER_SECONDS
-        while not self._cluster.owner_of(pod) and time.monotonic() < deadline and replica_set_of(pod):
+        while not self._cluster.owner_of(pod) and time.monotonic() < deadline and self._cluster.reference_of(pod):
             await asyncio.sleep(0.05)
         return self._cluster.is_first(pod)
 

@@ -9,7 +9,6 @@ from components.engines.served.adapters import adapters_of, asked_as
 from components.engines.served.names import positional, served_names
 from components.engines.settings import Setting
 from components.engines.versions import ANY
-from components.fleet.objects import LEADER_WORKER_SET, LWS_LABEL
 from components.fleet.workloads import Workload
 from components.resources.serving.fleet.outputs import shown_name
 
@@ -49,7 +48,7 @@ def _workload(each: Workload, title: str, role: PodRole, speed: Speed, asked: tu
         kind=each.kind,
         name=each.name,
         title=title,
-        selector=_selector(each),
+        selector=dict(each.own_pods.front),
         container=str(each.container["name"]),
         engine=line.engine,
         version=_version(line, answering.api),
@@ -73,7 +72,7 @@ def _workload(each: Workload, title: str, role: PodRole, speed: Speed, asked: tu
         tool_refusal=answering.tool_refusal,
         inputs=answering.inputs,
         truncates=answering.truncates,
-        group={f"{LWS_LABEL}/name": each.name} if each.size > 1 and _makes_groups(each) else {},
+        group=dict(each.own_pods.group or {}) if each.size > 1 and not each.bare else {},
     )
 
 
@@ -110,17 +109,6 @@ def _own_names(line: "CommandLine") -> tuple[str, ...]:
 
 def _loaded(line: "CommandLine") -> str:
     return next(filter(None, map(line.value_of, _MODELS)), "") or positional(line)
-
-
-def _selector(each: Workload) -> dict[str, str]:
-    """Return the labels of its own pods alone: those of its set may be others' as well."""
-    if not _makes_groups(each):
-        return each.selector
-    return {f"{LWS_LABEL}/name": each.name, f"{LWS_LABEL}/worker-index": "0"}
-
-
-def _makes_groups(each: Workload) -> bool:
-    return not each.bare and each.kind == LEADER_WORKER_SET
 
 
 def _port(each: Workload) -> int:

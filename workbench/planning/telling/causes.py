@@ -4,16 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from components.fleet.shapes import SHAPES
 from components.plan.review.differences import parse_path
 
 from .figures import counted
 
 _TEMPLATES = (
-    ("spec.leaderWorkerTemplate.leaderTemplate.", "leader "),
-    ("spec.leaderWorkerTemplate.workerTemplate.", "worker "),
-    ("spec.leaderWorkerTemplate.", ""),
-    ("spec.template.", ""),
+    *((f"{each.path}.", f"{each.role} " if each.role else "") for shape in SHAPES for each in shape.templates),
+    *((f"{shape.restarted_by}.", "") for shape in SHAPES),
 )
+"""The beginnings of fields whose change replaces pods, and whose pods these are, the longest first."""
 _LISTS = ("containers", "initContainers", "volumes")
 _MOST, _LONGEST = 3, 60
 

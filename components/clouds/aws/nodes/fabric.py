@@ -16,7 +16,7 @@ from ....fleet.demand import NodeChoice, PodDemand
 from ....fleet.instances import instance
 from ....fleet.nodes.groups import lands_on, wants_efa
 from ....fleet.nodes.policy import NodePolicy
-from ....fleet.objects import Object, pod_templates
+from ....fleet.objects import Object
 from ....fleet.rendered import Fleet, Rendered
 from ....fleet.workloads import Workload
 from ..names import EFA_RESOURCE
@@ -43,15 +43,15 @@ def _workload(workload: Workload, policy: NodePolicy) -> Workload:
     is_alone = workload.size == 1 and (workload.part_of is None or workload.group is None)
     if workload.operated or is_alone or not any(counts):
         return workload
-    body = copy.deepcopy(workload.body)
-    for template, demand, count in zip(pod_templates(body).values(), workload.pods, counts, strict=False):
+    changed = replace(workload, body=copy.deepcopy(workload.body))
+    for template, demand, count in zip(changed.templates, workload.pods, counts, strict=False):
         if count:
             _request(_served_by(template["spec"], demand), count)
     pods = tuple(
         replace(demand, requests={**demand.requests, EFA_RESOURCE: Decimal(count)}) if count else demand
         for demand, count in zip(workload.pods, counts, strict=True)
     )
-    return replace(workload, body=body, pods=pods)
+    return replace(changed, pods=pods)
 
 
 def _share(demand: PodDemand, policy: NodePolicy) -> int:

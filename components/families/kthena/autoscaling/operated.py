@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from ....contract.findings.collector import Findings, Unrenderable
 from ....contract.findings.ids import RuleId
 from ....fleet.autoscalers import Autoscaler
-from ....fleet.objects import HPA, POD, Object, new_object
+from ....fleet.objects import HPA, Object, new_object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
 from ....fleet.serving import as_written
+from ....fleet.shapes import POD
 from ..made import Made
 from ..names import CONTROLLER_NAMESPACE, role_service
 from ..operated import OPERATOR

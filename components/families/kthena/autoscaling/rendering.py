@@ -5,9 +5,10 @@ from ....contract.findings.ids import RuleId
 from ....contract.load import Loaded
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.library import Library
-from ....fleet.objects import HPA, LEADER_WORKER_SET, Object, new_object
+from ....fleet.objects import HPA, Object, new_object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
+from ....fleet.shapes import LEADER_WORKER_SET
 from ..lookup import loaded
 from ..serving.groups import is_one_set
 from ..types import AutoscalingPolicy, AutoscalingPolicyBinding
@@ -105,11 +106,7 @@ def _autoscaler(bound: PolicyBinding, target: AimedServing, options: Options) ->
     asked, exporter, findings = target.aim.asked, target.exporter, bound.policy_findings
     policy = effective_policy(bound.policy.spec)
     spec: Object = {
-        "scaleTargetRef": {
-            "apiVersion": "leaderworkerset.x-k8s.io/v1",
-            "kind": LEADER_WORKER_SET,
-            "name": target.aim.name,
-        },
+        "scaleTargetRef": LEADER_WORKER_SET.target(target.aim.name),
         "minReplicas": asked.min_replicas,
         "maxReplicas": asked.max_replicas,
         "metrics": pods_metrics(bound.policy.spec.metrics, exporter, findings) if exporter else [],

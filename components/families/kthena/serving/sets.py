@@ -7,8 +7,9 @@ out as it is told. Else one set for each role instance, named and labelled as Kt
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ....fleet.objects import LEADER_WORKER_SET, Object, new_object
-from ....fleet.workloads import PodSet, Workload, surge_of
+from ....fleet.objects import Object, new_object
+from ....fleet.shapes import LEADER_WORKER_SET, group_update
+from ....fleet.workloads import PodSet, Workload
 from ..names import (
     entry_labels,
     entry_name,
@@ -49,7 +50,7 @@ def _scalable(asked: AskedServing, role: RolePods) -> Workload:
         "rolloutStrategy": rollout,
         "leaderWorkerTemplate": _template(asked, role, RoleInstance()),
     }
-    return _workload(asked, role, asked.name, spec, surge_of(rollout, asked.replicas))
+    return _workload(asked, role, asked.name, spec, group_update(rollout).added(asked.replicas))
 
 
 def _instance(asked: AskedServing, role: RolePods, group: int, instance: int) -> Workload:
@@ -92,7 +93,7 @@ def _workload(asked: AskedServing, role: RolePods, name: str, spec: Object, surg
     workers = role.role.worker_replicas
     parts: list[tuple[Template, int]] = [(role.entry, 1), *([(role.worker, workers)] if role.worker else [])]
     return Workload(
-        body=new_object("leaderworkerset.x-k8s.io/v1", LEADER_WORKER_SET, name, asked.namespace, spec),
+        body=new_object(LEADER_WORKER_SET.api_version, LEADER_WORKER_SET.kind, name, asked.namespace, spec),
         server=role.server,
         port=role.port,
         replicas=replicas,

@@ -2,8 +2,9 @@
 
 from ....contract.findings.collector import Findings, Unrenderable
 from ....contract.findings.ids import RuleId
-from ....fleet.objects import DEPLOYMENT, LEADER_WORKER_SET, LWS_LABEL, Object, new_object
+from ....fleet.objects import LWS_LABEL, Object, new_object
 from ....fleet.options import Options
+from ....fleet.shapes import DEPLOYMENT, LEADER_WORKER_SET, Shape
 from ....fleet.words import WorkloadChoice
 from .asked import Asked
 
@@ -11,7 +12,7 @@ _LOADING_SECONDS = 3600
 """Loading a large model takes longer than the ten minutes after which a Deployment counts as failed."""
 
 
-def workload_kind(asked: Asked, options: Options, findings: Findings) -> str:
+def workload_shape(asked: Asked, options: Options, findings: Findings) -> Shape:
     """Choose by design decision 5: a Deployment where a replica is one pod, unless it asks for more."""
     group = [key for key in ("subGroupPolicy", "volumeClaimTemplates") if asked.template.get(key)]
     partition = (asked.rollout.get("rollingUpdateConfiguration") or {}).get("partition")
@@ -54,7 +55,7 @@ def leader_worker_set(asked: Asked) -> tuple[Object, dict[str, str]]:
         "rolloutStrategy": asked.rollout,
         "leaderWorkerTemplate": group,
     }
-    body = new_object("leaderworkerset.x-k8s.io/v1", LEADER_WORKER_SET, asked.name, asked.namespace, spec)
+    body = new_object(LEADER_WORKER_SET.api_version, LEADER_WORKER_SET.kind, asked.name, asked.namespace, spec)
     if asked.annotations:
         body["metadata"]["annotations"] = asked.annotations
     return body, {f"{LWS_LABEL}/name": asked.name, f"{LWS_LABEL}/worker-index": "0"}
@@ -81,4 +82,4 @@ def deployment(asked: Asked) -> tuple[Object, dict[str, str]]:
         },
         "template": template,
     }
-    return new_object("apps/v1", DEPLOYMENT, asked.name, asked.namespace, spec), selector
+    return new_object(DEPLOYMENT.api_version, DEPLOYMENT.kind, asked.name, asked.namespace, spec), selector

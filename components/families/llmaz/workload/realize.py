@@ -6,20 +6,20 @@ from ....contract.findings.collector import Findings
 from ....contract.load import Loaded
 from ....engines.paths import path_prefix
 from ....engines.settings import Setting
-from ....fleet import capabilities
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.endpoints import Backend, Endpoint, WeightsOwner
-from ....fleet.objects import DEPLOYMENT, LEADER_WORKER_SET, Object, new_object
+from ....fleet.objects import Object, new_object
 from ....fleet.options import Options
 from ....fleet.origins import Origin
 from ....fleet.serving import declared_port, server_of
+from ....fleet.shapes import DEPLOYMENT, LEADER_WORKER_SET
 from ....fleet.workloads import Server, SpreadField, Workload
 from ..backend import PORT
 from ..loaders import RUNNER
 from ..metric_flags import turn_on_metrics
 from ..models import named_weights, served_name
 from .asked import Asked
-from .bodies import deployment, leader_worker_set, workload_kind
+from .bodies import deployment, leader_worker_set, workload_shape
 from .pods import finish_template, label
 from .scaling import autoscaler, demand_of
 
@@ -46,9 +46,9 @@ def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) 
     for template in asked.templates.values():
         finish_template(template, asked, options, findings)
     label(asked.front, asked.claim)
-    kind = LEADER_WORKER_SET if operated else workload_kind(asked, options, findings)
+    shape = LEADER_WORKER_SET if operated else workload_shape(asked, options, findings)
     port = declared_port(asked.front["spec"]["containers"][server.position], server.line) or PORT
-    body, selector = deployment(asked) if kind == DEPLOYMENT else leader_worker_set(asked)
+    body, selector = deployment(asked) if shape is DEPLOYMENT else leader_worker_set(asked)
     workload = Workload(
         body=body,
         server=server,
@@ -63,8 +63,7 @@ def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) 
     endpoint = _endpoint(source, asked, server)
     if not operated:
         endpoint = replace(endpoint, body=_balancer(asked, endpoint.service, selector, port))
-    needs = {capabilities.LEADER_WORKER_SET} if kind == LEADER_WORKER_SET else set[str]()
-    return Realized(workload, endpoint, autoscaler(source, asked, body, operated=operated), frozenset(needs))
+    return Realized(workload, endpoint, autoscaler(source, asked, shape, operated=operated), shape.requires)
 
 
 def _server(source: Loaded, asked: Asked) -> Server:

@@ -7,7 +7,7 @@ from ....fleet.objects import HPA, Object, new_object
 from ....fleet.options import Options
 from ....fleet.origins import Origin
 from ....fleet.placement import requests_of
-from ....fleet.workloads import surge_of
+from ....fleet.shapes import Shape, group_update
 from ..flavors import node_choices, unflavored
 from .asked import Asked
 
@@ -16,7 +16,7 @@ def demand_of(asked: Asked, options: Options) -> tuple[PodDemand, ...]:
     """Return the pods at rest and what each of them asks for."""
     choices = node_choices(asked.claim.flavors, options.alternatives, asked.claim.chosen_by)
     most = asked.scaling.most if asked.scaling else None
-    surge = surge_of(asked.rollout, asked.replicas if most is None else most)
+    surge = group_update(asked.rollout).added(asked.replicas if most is None else most)
     asked_at = unflavored(asked.claim.chosen_by)
 
     def demand(template: Object, pods: int) -> PodDemand:
@@ -30,14 +30,13 @@ def demand_of(asked: Asked, options: Options) -> tuple[PodDemand, ...]:
     return (demand(leader, 1), *((demand(worker, asked.size - 1),) if asked.size > 1 else ()))
 
 
-def autoscaler(source: Loaded, asked: Asked, body: Object, *, operated: bool) -> Autoscaler | None:
+def autoscaler(source: Loaded, asked: Asked, shape: Shape, *, operated: bool) -> Autoscaler | None:
     """Return what moves the replicas of a workload; None where nothing does."""
     scaling = asked.scaling
     if scaling is None:
         return None
-    target = {"apiVersion": body["apiVersion"], "kind": body["kind"], "name": asked.name}
     spec: Object = {
-        "scaleTargetRef": target,
+        "scaleTargetRef": shape.target(asked.name),
         "minReplicas": scaling.minimum,
         "maxReplicas": scaling.most,
     }

@@ -19,7 +19,6 @@ from ....plan.plan import Plan
 from ..object_set import ObjectSet
 from ..workload_component import WorkloadComponent
 
-_POD = "Pod"
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -114,7 +113,8 @@ def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str])
     parts = sets[0] if sets else []
     weights = sorted({place for place in _mounted(workloads) if place in kept})
     # The objects of all sets, where they are not simply what the set is called; bare pods have names of their own.
-    objects = [each.name for each in workloads if parts and each.kind == parts[0].kind and each.kind != _POD]
+    is_mixed = len({each.kind for each in workloads}) > 1
+    objects = [f"{each.kind}/{each.name}" if is_mixed else each.name for each in workloads if not each.bare]
     return {
         "kind": item.kind,
         "namespace": item.namespace,

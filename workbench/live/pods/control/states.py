@@ -27,7 +27,7 @@ class ClusterView:
     """What is followed of the cluster, each by ``namespace/name``.
 
     Attributes:
-        workloads: Deployments and LeaderWorkerSets, by kind.
+        workloads: What makes pods, by kind.
     """
 
     nodes: Mapping[str, Json]

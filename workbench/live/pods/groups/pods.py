@@ -11,10 +11,11 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from components.fleet.shapes import LEADER_WORKER_SET
+
 Object = dict[str, Any]
 LABEL = "leaderworkerset.sigs.k8s.io"
-API = "leaderworkerset.x-k8s.io/v1"
-KIND = "LeaderWorkerSet"
+API, KIND = LEADER_WORKER_SET.api_version, LEADER_WORKER_SET.kind
 
 
 def pods_of(group_set: Mapping[str, Any]) -> Iterator[Object]:
