@@ -30,7 +30,9 @@ _SERVICE = re.compile(r"https?://[^/.:]+\.(?P<namespace>[a-z0-9-]+)\.svc(\.clust
 
 
 def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Problem]:
-    """Report autoscalers that would get no metrics."""
+    """Report autoscalers that would get no metrics, and models that are left out where models are monitored."""
+    if environment.watched:
+        yield from chain.left_out
     reason = ""
     if environment.operated and chain.scaled_objects:
         reason = (

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import by_set
 from .checks import check_first_requests, check_scaler
 from .keda import check_triggers, reads_prometheus, scaled_object
-from .monitors import pod_monitor, unscrapable
+from .monitors import left_out, pod_monitor, unscrapable
 from .rules import adapter_rules
 from .uses import Scraped, scalers_of, scraped
 from .words import Adapter, Scrape
@@ -68,6 +69,8 @@ class MetricChain:
         adapter_rules: Value ``rules`` of the chart prometheus-adapter.
         scaled_objects: What takes the place of autoscalers with KEDA; see :func:`with_scaled_objects`.
         needs: Charts that are needed beside those of the metrics APIs, each with the resources that need it.
+        left_out: Notes on what is not scraped because it exports no metrics that are known; they matter where models
+            are monitored.
     """
 
     monitors: tuple[Object, ...]
@@ -75,6 +78,7 @@ class MetricChain:
     scaled_objects: tuple[Object, ...]
     problems: tuple[Problem, ...]
     needs: Mapping[str, tuple[str, ...]]
+    left_out: tuple[Problem, ...] = ()
 
 
 def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricChain:
@@ -85,7 +89,9 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricCha
     scaled = [scaler for scaler in scalers if keda and reads_prometheus(scaler)]
     kept = [scaler for scaler in scalers if not (keda and reads_prometheus(scaler))]
     read = {id(scaler.target.workload) for scaler in scalers if reads_prometheus(scaler)}
-    monitors, problems = _monitors(targets, read, settings)
+    monitors, problems, silent = _monitors(targets, read, settings)
+    # What turns metrics off may be reported at the same field already, with the same remedy.
+    known = {(each.owner, each.path) for each in fleet.problems if each.rule == RuleId.METRICS_OFF}
     problems += [p for s in scalers for p in check_scaler(s, targets, settings.adapter)]
     problems += [p for s in scaled for p in check_triggers(s)]
     problems += check_first_requests(fleet, problems)
@@ -97,6 +103,7 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricCha
         scaled_objects=tuple(scaled_object(s, settings.prometheus, settings.window) for s in scaled),
         problems=tuple(sorted(problems, key=lambda p: p.place)),
         needs={PROMETHEUS: tuple(dict.fromkeys(s.item.title for s in scalers if reads_prometheus(s)))},
+        left_out=tuple(each for each in silent if (each.owner, each.path) not in known),
     )
 
 
@@ -115,22 +122,28 @@ def with_scaled_objects(fleet: Fleet, chain: MetricChain) -> Fleet:
 
 def _monitors(
     targets: tuple[Scraped, ...], read: set[int], settings: MetricSettings
-) -> tuple[list[Object], list[Problem]]:
-    """Scrape what exports metrics, and what an autoscaler takes to export them: each set of pods once."""
-    monitors, problems = [], []
+) -> tuple[list[Object], list[Problem], list[Problem]]:
+    """Scrape what exports metrics, and what an autoscaler takes to export them: each set of pods once.
+
+    Returns the PodMonitors, what cannot be scraped, and notes on what exports no metrics that are known.
+    """
+    monitors, problems, silent = list[Object](), list[Problem](), list[Problem]()
     sets = by_set(target.workload for target in targets)
     firsts = {id(parts[0]) for parts in sets.values()}
     used = {key for key, parts in sets.items() if any(id(part) in read for part in parts)}
     for target in (target for target in targets if id(target.workload) in firsts):
         is_read = (target.namespace, target.name) in used and not _exports_none(target)
-        if not is_read and (settings.scrape == Scrape.USED or not target.exporter.is_on):
+        if not is_read and settings.scrape == Scrape.USED:
+            continue
+        if not is_read and not target.exporter.is_on:
+            silent.append(left_out(target))
             continue
         monitor = pod_monitor(target, settings.interval, settings.monitor_labels)
         if monitor is None:
             problems.append(unscrapable(target))
         else:
             monitors.append(monitor)
-    return monitors, problems
+    return monitors, problems, silent
 
 
 def _exports_none(target: Scraped) -> bool:

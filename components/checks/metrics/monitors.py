@@ -60,6 +60,26 @@ def unscrapable(target: Scraped) -> Problem:
     return target.workload.server.ports.problem(reason, Severity.WARNING, rule=RuleId.METRICS_UNSCRAPED)
 
 
+def left_out(target: Scraped) -> Problem:
+    """Return the note on pods whose engine exports no metrics that are known, so that nothing scrapes them."""
+    container, exporter = target.workload.container, target.exporter
+    silence = exporter.silence("metrics")
+    if exporter.facts is None:
+        cause = f"nothing is known of the metrics of image {container.get('image', '')!r}"
+        remedy = "if it exports any, add a PodMonitor to the manifests, with otherKinds: apply"
+    elif silence:
+        cause, _, remedy = silence.rpartition("; ")
+    else:
+        cause = f"no metrics of {exporter.facts.engine} are known that Prometheus could read"
+        remedy = "watch its requests at the gateway (frontDoor.expose: gateway), or use another engine"
+    whose = f"container {container['name']!r} of {target.workload.kind} {target.workload.name!r}"
+    return target.workload.server.args.problem(
+        f"{whose} is not monitored: {'it ' if silence else ''}{cause}; {remedy}",
+        Severity.NOTE,
+        rule=RuleId.METRICS_LEFT_OUT,
+    )
+
+
 def _port(target: Scraped) -> Object | None:
     """Name the serving port: by its name, else by its number, which needs prometheus-operator 0.82 or later."""
     declared: list[Object] = target.workload.container.get("ports") or []

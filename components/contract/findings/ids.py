@@ -100,6 +100,7 @@ class RuleId(StrEnum):
     METRICS_REQUESTS_MISSING = "metrics-requests-missing"
     METRICS_OFF = "metrics-off"
     METRICS_UNSCRAPED = "metrics-unscraped"
+    METRICS_LEFT_OUT = "metrics-left-out"
     AUTOSCALING_NO_TRIGGER = "autoscaling-no-trigger"
     AUTOSCALING_FROM_ZERO = "autoscaling-from-zero"
     AUTOSCALING_ASLEEP = "autoscaling-asleep"
