@@ -38,8 +38,8 @@ check: env ## Check lint, formatting and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: env ## Run all tests, on up to four cores
-	$(BIN)/python -m pytest -n auto --maxprocesses 4
+test: env ## Run all tests, on up to four cores, and name the slowest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --durations=20 --durations-min=1
 
 test-long: env ## Compare our validation with the API server's, fuzz the commands, and edit node groups and stacks, with many more examples
 	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py tests/hostile/test_fuzz.py

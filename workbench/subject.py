@@ -94,21 +94,12 @@ class Subject:
         return replace(found, shapes=replace(found.shapes, own=own, rest=rest, local=local_shape))
 
     def _of_stack(self) -> "FleetSettings":
-        import pulumi
-
-        from .engine.project import load_project
+        from .engine.stack_settings import stack_settings
 
         try:
-            from stacks.settings import PROJECT, from_config
+            return stack_settings(self.folder, self.stack, self.overrides)
         except ModuleNotFoundError as error:
             raise without_stacks(error, "leave out --stack to check manifests by themselves") from None
-        project = load_project(self.folder, self.stack)
-        if project.name != PROJECT:
-            raise WorkbenchError(f"{self.folder / 'Pulumi.yaml'}: name: --stack needs the project {PROJECT}", 2)
-        try:
-            return from_config(project.config, self.stack, self.overrides)
-        except pulumi.RunError as error:
-            raise WorkbenchError(str(error)) from None
 
     def _of_nowhere(self) -> "FleetSettings":
         return fleet_settings({"namespace": _DEFAULT_NAMESPACE, **self.overrides})

@@ -1,12 +1,12 @@
-"""Names of AWS, which belong to the room of AWS."""
+"""Names of AWS, which belong to its column."""
 
 import re
 from collections.abc import Iterator
 
-from tests.layers.modules import Module
-from tests.layers.order import within
+from tests.layers.modules import Module, within
 
-ROOM = "components/clouds/aws"
+ROOMS = ("components/clouds/aws", "components/resources/aws", "policy")
+"""The column of AWS, and the policy pack, which judges resources of AWS and imports nothing of ours."""
 API = "pulumi_aws"
 _NAMES = re.compile(
     r"""
@@ -22,10 +22,12 @@ _NAMES = re.compile(
 
 
 def aws_named(module: Module) -> Iterator[str]:
-    """Yield what a module outside the room knows of AWS' API, labels, annotations and ARNs."""
-    if module.is_in(ROOM):
+    """Yield what a module outside its rooms knows of AWS' API, labels, annotations and ARNs."""
+    if module.is_in(*ROOMS):
         return
-    yield from (f"{module.path} imports {name}" for name in sorted(module.imports) if within(name, API))
+    for imported in module.all_imports:
+        if within(imported.name, API):
+            yield f"{module.path}:{imported.line}: imports {imported.name}"
     for word in module.words:
         if word.quoted and _NAMES.search(word.text):
             yield f"{module.path}:{word.line}: {word.text!r} is a name of AWS"

@@ -1,121 +1,232 @@
-"""The order of the rooms (design, "Layout"): who may import whom."""
+"""The order of the folders (docs/architecture.md): who may import whom."""
 
 import ast
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Sequence
 
-from tests.layers.modules import ROOT, Module
+from tests.layers.modules import ROOT, Import, Module, within
 
-_FOLDERS = sorted(path.parent for path in (ROOT / "components/families").glob("*/family.py"))
-FAMILIES = tuple(f"components.families.{folder.name}" for folder in _FOLDERS)
-_COMPONENTS = tuple(
-    f"components.families.{folder.name}.components" for folder in _FOLDERS if (folder / "components").is_dir()
+TOP_LEVEL = ("components", "stacks", "__main__", "livefleet", "workbench", "tests")
+"""The folders of the project. Each may import itself and what stands before it."""
+APART = ("ci", "policy")
+"""Folders with requirements of their own, which run where nothing else is installed: they import nothing of ours."""
+LAYERS = (
+    "contract",
+    "engines",
+    "fleet",
+    "performance",
+    "families",
+    "checks",
+    "clouds",
+    "plan",
+    "resources",
 )
+"""The folders of ``components``. Each may import itself and what stands before it."""
+INDEPENDENT = ("families", "checks", "clouds")
+"""Layers that consist of columns: a folder in one of them does not import the folder beside it."""
 OPEN = tuple(f"components.families.leaderworkerset.{module}" for module in ("args", "rules", "types"))
-"""LeaderWorkerSet is a workload of the waist too: other families take its template into their types."""
+"""LeaderWorkerSet is a workload of the fleet too: other families take its template into their types."""
+ENTRIES = ("components", "components.__main__")
+"""The package itself, which re-exports the components, and the entry of the plugin."""
+DYNAMIC = ("components.contract.lazy", "components.resources")
+"""Where modules may be imported by a computed name: the helper of lazy packages, and the list of all components."""
+PULUMI = ("pulumi", "pulumi_kubernetes", "pulumi_aws")
+PULUMI_USERS = ("components.resources", "components.__main__", "stacks", "__main__", "workbench.engine")
+PRIVATE = ("pulumi.runtime.mocks", "pulumi.runtime.stack", "pulumi.runtime.settings")
+"""What Pulumi keeps private and may change in any release."""
+OUTSIDE = ("aiohttp", "http.client", "httpx", "requests", "socket", "subprocess", "urllib.request", "urllib3")
+"""What reaches out of the process."""
 
-ORDER: tuple[tuple[str, ...], ...] = (
-    ("components.contract.lazy", "components.contract.findings.ids components.contract.findings.annotations"),
-    ("components.contract",),
-    # Names and facts, which every room may know.
-    ("components.fleet.clouds components.fleet.instances components.fleet.node_labels",),
-    ("components.clouds.aws.names",),
-    ("components.engines", "components.performance.sizing"),
-    ("components.fleet",),
-    # How autoscalers behave, whatever they scale.
-    ("components.performance.simulation",),
-    # What a family is, and what any of them may use of another.
-    ("components.families.family", " ".join(OPEN)),
-    (
-        *FAMILIES,
-        *(
-            "components.fleet.nodes",
-            "components.checks.memory",
-            "components.checks.metrics",
-            "components.checks.front_door",
-            "components.checks.hardening",
-        ),
-    ),
-    ("components.families",),
-    ("components.clouds.aws",),
-    (
-        "components.plan.prerequisites.charts components.plan.prerequisites.images components.plan.prerequisites.needed "
-        "components.plan.prerequisites.prometheus",
-    ),
-    ("components.contract.findings", "components.plan.costs"),
-    ("components.plan",),
-    ("components.plan.review",),
-    # What component files share; component files, with those of prerequisites first; the fleet made of them.
-    ("components.resources.serving",),
-    ("components.plan.prerequisites",),
-    (*_COMPONENTS, "components.resources.aws"),
-    ("components.resources.serving.model_fleet components.resources.serving.fleet",),
-    ("components",),
-    ("stacks",),
-    ("__main__",),
-    ("workbench", "ci", "policy"),
-    ("tests",),
-)
-"""Rows of rooms. A module may import its own room and what stands above its row: neither neighbours nor later rows.
-
-A room is one or more prefixes of dotted names, parted by spaces; a module is in the room with the longest that fits.
-"""
-FIRST_WITH_PULUMI = "components.resources.serving"
-OUTSIDE = ("pulumi", "pulumi_kubernetes", "pulumi_aws", "httpx", "requests", "socket", "subprocess", "urllib")
-"""What reaches out of the process: not for rooms above the first one with Pulumi, which are tested as functions."""
-
-_ROOMS = {prefix: (row, room) for row, rooms in enumerate(ORDER) for room in rooms for prefix in room.split()}
+_COMPONENTS = "components"
+_FAMILIES = f"{_COMPONENTS}.families"
+_CLOUDS = f"{_COMPONENTS}.clouds"
+_RESOURCES = f"{_COMPONENTS}.resources"
 
 
-def place_of(name: str) -> tuple[int, str] | None:
-    """Return row and room of a module, or of what is imported from one; None for what is not ours."""
+def layer_of(name: str) -> str | None:
+    """Return the layer of a dotted name: a folder of ``components``, or None for what is elsewhere."""
     steps = name.split(".")
-    prefixes = (".".join(steps[:length]) for length in range(len(steps), 0, -1))
-    return next((_ROOMS[prefix] for prefix in prefixes if prefix in _ROOMS), None)
+    return steps[1] if len(steps) > 1 and steps[0] == _COMPONENTS and steps[1] in LAYERS else None
 
 
-def wrong_directions(module: Module) -> Iterator[str]:
-    """Yield imports of later rows and of neighbours."""
-    place = place_of(module.name)
-    if place is None:
-        yield f"{module.path} is in no room"
+def unlisted(module: Module) -> Iterator[str]:
+    """Yield modules that are in no folder of the lists."""
+    if within(module.name, _COMPONENTS):
+        if module.name not in ENTRIES and layer_of(module.name) is None:
+            yield f"{module.path}:1: it is in none of the layers {', '.join(LAYERS)}"
+    elif not within(module.name, *TOP_LEVEL, *APART):
+        yield f"{module.path}:1: it is in none of the folders {', '.join((*TOP_LEVEL, *APART))}"
+
+
+def missing_folders() -> Iterator[str]:
+    """Yield folders that are listed and do not exist."""
+    listed = [*TOP_LEVEL, *APART, *(f"{_COMPONENTS}/{layer}" for layer in LAYERS)]
+    yield from (place for place in listed if not (ROOT / place).exists() and not (ROOT / f"{place}.py").exists())
+
+
+def later_folders(module: Module) -> Iterator[str]:
+    """Yield imports of folders that come later in the order, those for type checkers included."""
+    for imported in _references(module):
+        for here, there, order in _places(module.name, imported.name):
+            if here in APART:
+                yield f"{module.path}:{imported.line}: imports {imported.name}; {here} imports nothing of ours"
+            elif there in APART or order.index(there) > order.index(here):
+                yield f"{module.path}:{imported.line}: imports {imported.name}; {there} comes after {here}"
+
+
+def mutual_pairs(modules: Sequence[Module]) -> Iterator[str]:
+    """Yield folders of the project and of ``components`` that import each other, with an import of each direction."""
+    edges: dict[tuple[str, str], str] = {}
+    for module in modules:
+        for imported in _references(module):
+            for here, there, _ in _places(module.name, imported.name):
+                edges.setdefault((here, there), f"{module.path}:{imported.line}")
+    for here, there in sorted(edges):
+        if here < there and (there, here) in edges:
+            yield f"{edges[here, there]}: {here} imports {there}, and {edges[there, here]}: {there} imports {here}"
+
+
+def neighbours(module: Module) -> Iterator[str]:
+    """Yield imports of the column beside: of another check, another cloud, or from within another family."""
+    layer, column = layer_of(module.name), _column(module.name)
+    if layer not in INDEPENDENT:
         return
-    for name in sorted(module.imports):
-        found = place_of(name)
-        if found and found != place and found[0] >= place[0]:
-            yield f"{module.path} imports {name}: {found[1]} is {_beside(found[0], place[0])} {place[1]}"
-
-
-def _beside(there: int, here: int) -> str:
-    return "beside" if there == here else "after"
-
-
-def insides(module: Module) -> Iterator[str]:
-    """Yield imports from within a family by somebody else: only the list of families knows their ``family``."""
-    for family in FAMILIES:
-        if within(module.name, family):
+    for imported in module.all_imports:
+        beside = _column(imported.name)
+        if layer_of(imported.name) != layer or not beside or beside == column or within(imported.name, *OPEN):
             continue
-        for name in sorted(module.imports):
-            listed = module.name == "components.families" and within(name, f"{family}.family")
-            if within(name, family) and not listed and not any(within(name, prefix) for prefix in OPEN):
-                yield f"{module.path} imports {name} from within a family"
+        if column:
+            yield f"{module.path}:{imported.line}: imports {imported.name}; {column} and {beside} are side by side"
+
+
+def insides_of_families(module: Module) -> Iterator[str]:
+    """Yield imports from within a family: its resources may, and the list of families knows each ``family.py``."""
+    for imported in module.all_imports:
+        family = _column(imported.name) if layer_of(imported.name) == "families" else ""
+        if not family or within(imported.name, *OPEN):
+            continue
+        own = within(module.name, f"{_FAMILIES}.{family}", f"{_RESOURCES}.{family}")
+        listed = module.name == _FAMILIES and within(imported.name, f"{_FAMILIES}.{family}.family")
+        if not own and not listed:
+            yield f"{module.path}:{imported.line}: imports {imported.name} from within the family {family}"
+
+
+def clouds_imported(module: Module) -> Iterator[str]:
+    """Yield imports of a cloud by other than its registration, its resources and the stacks."""
+    for imported in module.all_imports:
+        cloud = _column(imported.name) if layer_of(imported.name) == "clouds" else ""
+        users = (f"{_CLOUDS}.{cloud}", f"{_RESOURCES}.{cloud}", "stacks")
+        if cloud and module.name != _CLOUDS and not within(module.name, *users):
+            yield f"{module.path}:{imported.line}: imports {imported.name}"
+
+
+def pulumi_imported(module: Module) -> Iterator[str]:
+    """Yield imports of Pulumi by modules that are no resources and no program."""
+    if not within(module.name, *PULUMI_USERS):
+        for imported in module.all_imports:
+            if within(imported.name, *PULUMI):
+                yield f"{module.path}:{imported.line}: imports {imported.name}"
+
+
+def private_pulumi(modules: Sequence[Module]) -> Iterator[str]:
+    """Yield imports of Pulumi's private modules, where more than one module has them."""
+    users = {
+        f"{module.path}:{imported.line}: imports {imported.name}": module.path
+        for module in modules
+        for imported in module.all_imports
+        if within(imported.name, *PRIVATE)
+    }
+    if len(set(users.values())) > 1:
+        yield from users
 
 
 def reaching_out(module: Module) -> Iterator[str]:
-    """Yield imports of Pulumi, the network and other processes by modules that are pure."""
-    place, first = place_of(module.name), _ROOMS[FIRST_WITH_PULUMI][0]
-    if place and place[0] < first:
-        yield from (f"{module.path} imports {name}" for name in sorted(module.imports) if within(name, *OUTSIDE))
+    """Yield imports of the network and of other processes by pure layers."""
+    if layer_of(module.name) not in (None, "resources"):
+        for imported in module.all_imports:
+            if within(imported.name, *OUTSIDE) and not imported.typing_only:
+                yield f"{module.path}:{imported.line}: imports {imported.name}"
 
 
 def absolute_imports(module: Module) -> Iterator[str]:
-    """Yield absolute imports of ``components`` from within: the published wheel has another name for it."""
-    if not module.is_in("components"):
+    """Yield absolute imports of ``components`` from within; the entry of the plugin runs as a program."""
+    if not module.is_in(_COMPONENTS) or module.name == f"{_COMPONENTS}.__main__":
         return
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.ImportFrom) and not node.level and within(node.module or "", "components"):
-            yield f"{module.path}:{node.lineno} imports {node.module}; write it relatively"
+    for node in module.nodes:
+        if isinstance(node, ast.ImportFrom):
+            names = [] if node.level else [node.module or ""]
+        else:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in names:
+            if within(name, _COMPONENTS, "inference_platform"):
+                yield f"{module.path}:{getattr(node, 'lineno', 0)}: imports {name}"
 
 
-def within(name: str, *prefixes: str) -> bool:
-    """Tell whether a dotted name is one of some packages, or below."""
-    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)
+def computed_imports(module: Module) -> Iterator[str]:
+    """Yield calls that import a module by a computed name, which the rules of the order cannot see."""
+    if not within(module.name, _COMPONENTS) or within(module.name, *DYNAMIC):
+        return
+    for node in module.nodes:
+        called = node.func if isinstance(node, ast.Call) else None
+        name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+        if name in ("import_module", "__import__"):
+            yield f"{module.path}:{getattr(node, 'lineno', 0)}: calls {name}"
+
+
+def eager_exports(module: Module) -> Iterator[str]:
+    """Yield imports of a lazy package that are neither for type checkers nor the helper that makes it lazy."""
+    if module.name == _COMPONENTS or _is_package_of_family(module):
+        for imported in module.all_imports:
+            lazy = imported.typing_only or within(imported.name, f"{_COMPONENTS}.contract.lazy")
+            if within(imported.name, _COMPONENTS) and not lazy:
+                yield f"{module.path}:{imported.line}: imports {imported.name} when it is imported"
+
+
+def long_program(module: Module) -> Iterator[str]:
+    """Yield the program if it has 30 lines or more."""
+    lines = len(module.text.splitlines())
+    if module.path == "__main__.py" and lines >= 30:
+        yield f"{module.path}:30: it has {lines} lines, and a program has fewer than 30"
+
+
+def _references(module: Module) -> Iterator[Import]:
+    """Yield the imports of ours that count for the order.
+
+    The entries re-export everything. The package of a family re-exports its components, the only upward reference of
+    a layer; `eager_exports` makes sure that only type checkers follow it.
+    """
+    family = _column(module.name)
+    for imported in module.all_imports:
+        upward = _is_package_of_family(module) and within(imported.name, f"{_RESOURCES}.{family}")
+        if within(imported.name, *TOP_LEVEL, *APART) and not (upward and imported.typing_only):
+            yield imported
+
+
+def _is_package_of_family(module: Module) -> bool:
+    return layer_of(module.name) == "families" and module.name.count(".") == 2 and module.path.endswith("__init__.py")
+
+
+def _places(name: str, imported: str) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Yield where a module and what it imports are, if they are apart: in the project, and in ``components``."""
+    here, there = name.split(".")[0], imported.split(".")[0]
+    if here in (*TOP_LEVEL, *APART) and here != there:
+        yield here, there, TOP_LEVEL
+    below, above = layer_of(name), layer_of(imported)
+    if below and above and below != above:
+        yield below, above, LAYERS
+    elif below and above is None and here == there and imported != _COMPONENTS:
+        yield below, imported, (*LAYERS, imported)
+
+
+def _column(name: str) -> str:
+    """Return the folder within a layer, such as a family; empty for modules of the layer itself."""
+    steps = name.split(".")
+    if layer_of(name) is None or len(steps) < 3:
+        return ""
+    return steps[2] if steps[2] in _columns(steps[1]) else ""
+
+
+@functools.cache
+def _columns(layer: str) -> frozenset[str]:
+    """Return the folders within a layer: an imported name may also be that of a module or a function."""
+    return frozenset(path.name for path in (ROOT / _COMPONENTS / layer).glob("*/") if path.is_dir())

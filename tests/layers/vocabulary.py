@@ -79,8 +79,8 @@ def ordinary_words() -> frozenset[str]:
 def families_named(module: Module) -> Iterator[str]:
     """Yield kinds, groups and fields of families that a module outside of them names."""
     for family in FAMILIES:
-        folder = f"components/families/{family.name}"
-        if family.name != WAIST and not module.is_in(folder):
+        own = (f"components/families/{family.name}", f"components/resources/{family.name}")
+        if family.name != WAIST and not module.is_in(*own):
             yield from (
                 f"{module.path}:{line}: {word!r} is of {family.name}" for line, word in _named(module, family)
             )
@@ -132,5 +132,6 @@ def _collect(hint: object, seen: set[type[BaseModel]]) -> None:
         _collect(inner, seen)
 
 
+@functools.cache
 def _snake(word: str) -> str:
     return _BORDER.sub("_", word).lower()

@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 import pytest
 
-import components as package
+from components import resources
 from components.families import FAMILIES
 from components.resources.plugin import NAME, Host, components
 
@@ -36,10 +36,10 @@ def test_every_public_component_stands_in_it() -> None:
     assert {"BackendRuntime", "InferenceService", "Model", "OpenModel", "Playground", "Service"} <= families
     assert {"ModelBooster", "ModelServing", "ModelServer", "ModelRoute"} <= families
     assert {"AutoscalingPolicy", "AutoscalingPolicyBinding", "VariantAutoscaling"} <= families
-    listed = {f"{NAME}:index:{name}" for name in (*package.COMPONENTS, *families)}
+    listed = {f"{NAME}:index:{name}" for name in (*resources.COMPONENTS, *families)}
     assert set(schema()["resources"]) == listed
     assert {"ModelFleet", "GpuNodeGroups", "Cluster", "Network", "Identities", "CustomResources"} <= {
-        *package.COMPONENTS
+        *resources.COMPONENTS
     }
 
 
