@@ -7,9 +7,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from toolkit.kube import Kube
 from workbench.cluster.binaries import Found, NoControlPlaneError, find
 from workbench.cluster.cluster import Running, SimulatedCluster
-from workbench.kube import Kube
 
 # How long one example takes says how busy the machine is; speed is measured by the benchmark. `make test` tries the
 # same examples every time, so that no change is blamed for what it did not do; `make test-long` looks for new ones.

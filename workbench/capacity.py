@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from components.clouds.aws.nodes.capacity import STATUS, Shortage, shortages
+from toolkit.kube import Kube, KubeError
+from toolkit.printing import Format
 
 from .errors import WorkbenchError
-from .kube import Kube, KubeError
-from .printing import Format
 
 _PAUSE = 10.0
 """Seconds between two looks: the autoscaler itself looks so often."""

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from . import capacity, explaining, fitting, load, manifests, planning, rendering, simulation, sizing, stack, watching
+from livefleet import register_commands
+
+from . import capacity, explaining, fitting, manifests, planning, rendering, simulation, sizing, stack
 from .cluster import commands as cluster
 from .edge import run
 from .helping import arrange
@@ -35,21 +37,20 @@ def _workbench(
 
 
 _ALL = (
-    stack,
-    planning,
-    manifests,
-    rendering,
-    explaining,
-    simulation,
-    sizing,
-    fitting,
-    load,
-    watching,
-    cluster,
-    capacity,
+    stack.register,
+    planning.register,
+    manifests.register,
+    rendering.register,
+    explaining.register,
+    simulation.register,
+    sizing.register,
+    fitting.register,
+    register_commands,
+    cluster.register,
+    capacity.register,
 )
-for module in _ALL:
-    module.register(app)
+for register in _ALL:
+    register(app)
 arrange(app)
 
 

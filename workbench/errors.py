@@ -1,9 +1,6 @@
 """The one exception that ends a command with a message instead of a traceback."""
 
+from toolkit.errors import UserError
 
-class WorkbenchError(Exception):
-    """Something the user can act on. The command line prints the message and exits."""
-
-    def __init__(self, message: str, exit_code: int = 1) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
+WorkbenchError = UserError
+"""The command line's name for it: what the live fleet and the shared helpers raise ends a command just the same."""

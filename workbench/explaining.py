@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from components.contract.texts.printable import printable, printable_lines
+from toolkit.printing import Format
 
 from .errors import WorkbenchError
-from .printing import Format
 from .subject import Subject, planned, takes_subject
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from components.fleet.words import OtherKinds
+from toolkit.printing import ShowSecrets, counted, write_objects
 
 from .errors import WorkbenchError
-from .printing import ShowSecrets, counted, write_objects
 from .subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:

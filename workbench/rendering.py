@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from toolkit.printing import ShowSecrets, write_objects
+
 from .errors import WorkbenchError
-from .printing import ShowSecrets, write_objects
 from .subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:

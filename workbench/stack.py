@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from livefleet import Speeds
+from toolkit.printing import Format
+
 from .asking import agree, confirm, progress
 from .deploying.call import Deployer, StackCall
-from .printing import Format
 from .subject import complete_stack
-from .watching.command import ANSWERS_HELP, FASTEST, SLOWEST, STARTS_HELP
 
 Stack = Annotated[
     str,
@@ -33,11 +34,20 @@ NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for workloa
 Seconds = Annotated[float, typer.Option("--timeout", help="Seconds to wait for each workload.")]
 NoLive = Annotated[bool, typer.Option("--no-live", help="Let nobody answer for the models; pods are Ready at once.")]
 Speed = Annotated[
-    float | None, typer.Option("--speed", min=SLOWEST, max=FASTEST, metavar="N", help=f"{ANSWERS_HELP} Default: 1.")
+    float | None,
+    typer.Option(
+        "--speed", min=Speeds.SLOWEST, max=Speeds.FASTEST, metavar="N", help=f"{Speeds.ANSWERS_HELP} Default: 1."
+    ),
 ]
 StartSpeed = Annotated[
     float | None,
-    typer.Option("--start-speed", min=SLOWEST, max=FASTEST, metavar="N", help=f"{STARTS_HELP} Default: 60."),
+    typer.Option(
+        "--start-speed",
+        min=Speeds.SLOWEST,
+        max=Speeds.FASTEST,
+        metavar="N",
+        help=f"{Speeds.STARTS_HELP} Default: 60.",
+    ),
 ]
 StartCluster = Annotated[
     bool, typer.Option("--start-cluster", help="Start the simulated cluster first (make up does).")
@@ -70,7 +80,6 @@ def up(
     """
     from .deploying.shown import show_stack
     from .deploying.starting import StackStart
-    from .live.parts import Speeds
 
     call = StackCall(stack, engine, kubeconfig, cwd.resolve())
     start = StackStart(call, starts=start_cluster, live=not no_live, speeds=Speeds(speed, start_speed))
@@ -126,8 +135,7 @@ def destroy(
 ) -> None:
     """Delete everything that the stack created."""
     call = StackCall(stack, engine, kubeconfig, cwd.resolve(), {"confirm": agree if yes else confirm})
-    from .live.folder import LiveFolder
-    from .live.parts import recover, withdraw
+    from livefleet import LiveFolder, recover, withdraw
 
     folder = LiveFolder(call.state_dir)
     if not kubeconfig:

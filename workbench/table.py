@@ -10,9 +10,9 @@ from rich.text import Text
 
 from components.contract.texts.printable import printable
 from components.fleet.shapes import shape_named
+from toolkit.kube import Kube, KubeError
 
 from .errors import WorkbenchError
-from .kube import Kube, KubeError
 
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 

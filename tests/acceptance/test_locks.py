@@ -15,12 +15,12 @@ import pytest
 from tests.acceptance.conftest import PROGRAM, ROOT, StandIn
 from tests.acceptance.stand_in import lock_content
 from tests.acceptance.test_stack_files import cli
+from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
 from workbench.engine.pulumi_cli import PulumiCli
 from workbench.engine.pulumi_locks import locks_of
 from workbench.engine.pulumi_remains import Remains
 from workbench.errors import WorkbenchError
-from workbench.kube import Kube
 
 DEAD = 2**22 + 1
 """Above the largest number that Linux gives to a process."""

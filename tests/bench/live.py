@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from livefleet.folder import LiveFolder
+from livefleet.load.arrivals import Arrivals, FromTo, Lengths, planned
+from livefleet.load.client import LoadTarget
+from livefleet.load.runner import run
+from livefleet.pods.part import PodsPart
+from livefleet.served import LiveFleet, ServedEndpoint, ServedWorkload, Speaks, Startup, TokenPace
+from toolkit.kube import Kube
 from workbench.cluster.binaries import find
 from workbench.cluster.cluster import SimulatedCluster
-from workbench.kube import Kube
-from workbench.live.folder import LiveFolder
-from workbench.live.pods.part import PodsPart
-from workbench.live.served import LiveFleet, ServedEndpoint, ServedWorkload, Speaks, Startup, TokenPace
-from workbench.load.arrivals import Arrivals, FromTo, Lengths, planned
-from workbench.load.client import LoadTarget
-from workbench.load.runner import run
 
 ROOT = Path(__file__).parents[2]
 PODS, RATE, SECONDS, TOKENS = 200, 500, 20, 20

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cluster.waiting import eventually, gone
-from workbench.kube import Kube
+from toolkit.kube import Kube
 
 
 @pytest.fixture

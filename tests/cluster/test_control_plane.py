@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cluster.waiting import Json, eventually, gone
-from workbench.kube import Kube
+from toolkit.kube import Kube
 
 
 @pytest.fixture(scope="module")

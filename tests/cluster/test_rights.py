@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from tests.cluster.waiting import eventually
+from toolkit.kube import Kube, KubeError
 from workbench.cluster.cluster import Running
 from workbench.cluster.pki import Pki
-from workbench.kube import Kube, KubeError
 
 # Rights
 

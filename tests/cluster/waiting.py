@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from workbench.kube import Kube, KubeError
+from toolkit.kube import Kube, KubeError
 
 Json = dict[str, Any]
 SECONDS = 30.0

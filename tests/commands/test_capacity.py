@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.clouds.aws.nodes.test_capacity import STATUS
+from toolkit.kube import Kube, KubeError
 from workbench import capacity
 from workbench.cli import app
 from workbench.errors import WorkbenchError
-from workbench.kube import Kube, KubeError
 
 IDLE = "autoscalerStatus: Running\nnodeGroups: []\n"
 

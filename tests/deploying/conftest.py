@@ -6,19 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.reading.test_edits import model, written
+from livefleet import parts, playing
+from livefleet.folder import LiveFolder
+from livefleet.part import Progress
+from livefleet.served import LiveFleet
+from livefleet.speeds import Speeds
+from tests.livefleet.reading.test_edits import model, written
 from workbench.cluster import cluster as clusters
 from workbench.cluster.cluster import Running
 from workbench.cluster.stages import KwokStages
-from workbench.deploying import playing
 from workbench.deploying.call import Deployer, StackCall
 from workbench.deploying.starting import StackStart
 from workbench.errors import WorkbenchError
-from workbench.live import parts
-from workbench.live.folder import LiveFolder
-from workbench.live.part import Progress
-from workbench.live.parts import Speeds
-from workbench.live.served import LiveFleet
 
 _USUAL = Speeds()
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from livefleet import call_lines
+from livefleet.folder import LiveFolder
+from livefleet.served import LiveFleet, Speaks
 from tests.deploying.fleets import fleet_of, workload, written
-from workbench.deploying.calling import call_lines, running_fleet
-from workbench.live.folder import LiveFolder
-from workbench.live.served import LiveFleet, Speaks
 
 ALL = [workload(speaks.value, speaks) for speaks in Speaks]
 
@@ -118,11 +118,11 @@ def test_a_name_stays_what_it_is(tmp_path_factory: pytest.TempPathFactory, name:
 
 
 def test_only_what_runs_of_this_stack_is_shown(tmp_path: Path) -> None:
-    assert running_fleet(LiveFolder(tmp_path / ".workbench"), "local") is None
+    assert LiveFolder(tmp_path / ".workbench").running_fleet("local") is None
     live = written(tmp_path, fleet_of(workload("m")))
-    found = running_fleet(live, "local")
+    found = live.running_fleet("local")
     assert found is not None
     assert found.endpoints[0].title == "m"
-    assert running_fleet(live, "other") is None
+    assert live.running_fleet("other") is None
     live.forget_addresses("pods")
-    assert running_fleet(live, "local") is None
+    assert live.running_fleet("local") is None

@@ -3,12 +3,12 @@
 import pytest
 from typer.testing import CliRunner
 
+from livefleet.served import LiveFleet
+from livefleet.speeds import Speeds
 from tests.deploying.conftest import Stage
 from workbench.cli import app
 from workbench.cluster.cluster import SimulatedCluster
 from workbench.engine import local, pulumi_cli
-from workbench.live.parts import Speeds
-from workbench.live.served import LiveFleet
 
 OUTPUTS = {"endpoints": {"one": {"url": "http://one.models:8000/v1"}}}
 

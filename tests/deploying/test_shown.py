@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from livefleet.parts import live_processes
+from livefleet.served import LiveFleet, ServedEndpoint
 from tests.deploying.fleets import endpoint, fleet_of, workload, written
-from workbench.cluster.process import Process, save
+from toolkit.process import Process, save
 from workbench.deploying.call import Deployer, StackCall
 from workbench.deploying.shown import show_addresses, with_addresses
-from workbench.live.parts import live_processes
-from workbench.live.served import LiveFleet, ServedEndpoint
 
 
 def shown(folder: Path, fleet: LiveFleet, width: int, door: str = "") -> str:

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from livefleet.folder import LiveFolder
+from livefleet.parts import stop_live, withdraw
+from livefleet.served import LiveFleet
+from livefleet.speeds import Speeds
 from tests.deploying.conftest import Stage
-from tests.live.reading.test_edits import model, written
-from workbench.live.folder import LiveFolder
-from workbench.live.parts import Speeds, stop_live, withdraw
-from workbench.live.served import LiveFleet
+from tests.livefleet.reading.test_edits import model, written
 
 
 def test_pods_come_before_the_deployment_and_the_rest_after(stage: Stage) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pulumi
 
 from tests.engine.support import Stack, config_map, kube_object, register
-from workbench.kube import Kube, KubeError
+from toolkit.kube import Kube, KubeError
 
 
 def gone(kube: Kube, kind: str, name: str, namespace: str | None = None) -> bool:

@@ -9,9 +9,9 @@ import pytest
 
 from tests.engine.live import gone, maps
 from tests.engine.support import Stack, config_map, kube_object, register
+from toolkit.kube import Kube
 from workbench.engine.local import RunOptions
 from workbench.errors import WorkbenchError
-from workbench.kube import Kube
 
 
 def test_create_same_update_delete_destroy(live: Stack, kube: Kube, namespace: str) -> None:

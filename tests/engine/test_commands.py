@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
-from workbench.kube import Kube
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.engine import interrupted
 from tests.engine.support import Stack
-from workbench.kube import Kube
+from toolkit.kube import Kube
 
 SCRIPT = Path(__file__).with_name("interrupted.py")
 MOMENTS = int(os.environ.get("INFERENCE_PLATFORM_KILLS", "3"))

@@ -9,10 +9,10 @@ import pytest
 from tests.engine.live import gone
 from tests.engine.support import Stack, config_map, kube_object, register
 from tests.engine.test_cluster import deployment
+from toolkit.kube import Kube
 from workbench.engine.apply.objects import MANAGER
 from workbench.engine.local import RunOptions
 from workbench.errors import WorkbenchError
-from workbench.kube import Kube
 
 
 def test_secrets_are_neither_shown_nor_stored(live: Stack, kube: Kube, namespace: str) -> None:

@@ -22,9 +22,9 @@ from components.fleet.rendered import Fleet
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
 from tests.toy.family import registered
+from toolkit.kube import Kube
 from workbench.cli import app
 from workbench.cluster.cluster import Running
-from workbench.kube import Kube
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "tests" / "toy" / "fleet.yaml"

@@ -14,7 +14,7 @@ from components.fleet.rendered import Fleet
 from components.fleet.words import Edition, WorkloadChoice
 from components.plan.rendering import render_fleet
 from tests.fleets import SAMPLES, errors, fleet_of, open_model, playground
-from workbench.kube import Kube, KubeError
+from toolkit.kube import Kube, KubeError
 
 MANAGER = "test-render"
 PATIENCE = 60.0

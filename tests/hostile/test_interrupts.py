@@ -60,7 +60,7 @@ def run(where: str, *words: str, ignored: bool = False) -> subprocess.CompletedP
     [
         "workbench.cli",
         "typer",
-        "workbench.load",
+        "livefleet.load",
         "yaml",
         "components.families",
         "flush",

@@ -11,8 +11,8 @@ import pytest
 import yaml
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
-from workbench.kube import Kube
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "zanzibar-7319"

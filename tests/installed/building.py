@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "inference_platform"
-FOLDERS = {"components": PACKAGE, "workbench": f"{PACKAGE}/workbench"}
+FOLDERS = {"components": PACKAGE, **{name: f"{PACKAGE}/{name}" for name in ("toolkit", "livefleet", "workbench")}}
 """The folders of the checkout that the wheel has, each with its place in it."""
 
 

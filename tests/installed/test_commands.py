@@ -19,7 +19,7 @@ sys.argv[0] = "workbench"
 try:
     main()
 finally:
-    found = {"components", "workbench", "stacks"} & set(sys.modules)
+    found = {"components", "livefleet", "stacks", "toolkit", "workbench"} & set(sys.modules)
     assert not found, found
 """
 MODELS = [
@@ -109,7 +109,8 @@ def test_the_cluster_is_built_from_files_of_the_wheel(installed: Path, project: 
     assert "etcd" in done.stdout
     assert done.returncode == 1  # nothing runs
     script = (
-        "from inference_platform.workbench.cluster.toolchain import TOOLS, required_go; print(TOOLS, required_go())"
+        "from inference_platform.toolkit.toolchain import required_go; "
+        "from inference_platform.workbench.cluster.binaries import TOOLS; print(TOOLS, required_go(TOOLS))"
     )
     command = [sys.executable, "-c", script]
     shown = subprocess.run(

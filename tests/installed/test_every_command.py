@@ -125,12 +125,12 @@ def test_nothing_leads_to_the_checkout(installed: Path, folder: Path) -> None:
     """Or the other tests would show nothing."""
     script = (
         f"import sys; sys.path[:0] = {packages(installed)}; from importlib.util import find_spec; "
-        "print(*map(find_spec, ('stacks', 'workbench', 'components')))"
+        "print(*map(find_spec, ('stacks', 'workbench', 'livefleet', 'toolkit', 'components')))"
     )
     done = subprocess.run(
         [sys.executable, "-S", "-c", script], cwd=folder, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "None None None\n"
+    assert done.stdout == "None None None None None\n"
 
 
 def test_each_command_is_tried() -> None:

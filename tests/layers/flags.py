@@ -9,7 +9,10 @@ from components.engines.registry import engines
 from tests.layers.modules import Module
 
 ROOM = "components/engines"
-OTHER_PROGRAMS = {"workbench": ("--model", "--offline", "--timeout", "--version")}
+OTHER_PROGRAMS = {
+    "livefleet": ("--model", "--timeout", "--version"),
+    "workbench": ("--model", "--offline", "--timeout", "--version"),
+}
 """Options of this project's own commands, and of programs that they run, which an engine has as well."""
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _LETTER = re.compile(r"-[A-Za-z]")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.layers.modules import ROOT, Import, Module, within
 
-TOP_LEVEL = ("components", "stacks", "__main__", "livefleet", "workbench", "tests")
+TOP_LEVEL = ("components", "stacks", "__main__", "toolkit", "livefleet", "workbench", "tests")
 """The folders of the project. Each may import itself and what stands before it."""
 APART = ("ci", "policy")
 """Folders with requirements of their own, which run where nothing else is installed: they import nothing of ours."""

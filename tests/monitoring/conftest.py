@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from livefleet.loop.programs import ADAPTER, PROMETHEUS
 from tests.monitoring.programs.adapter import Adapter, adapting
 from tests.monitoring.programs.looking import aggregating
 from tests.monitoring.programs.prometheus import Prometheus, started
@@ -17,10 +18,9 @@ from tests.monitoring.simulated.exporter import Exporter, serving
 from tests.monitoring.simulated.mixed import watching_mixed
 from tests.monitoring.simulated.watched import Watched
 from tests.monitoring.simulated.workload import apply_namespace
+from toolkit.kube import Kube
 from workbench.cluster.binaries import Found
 from workbench.cluster.cluster import Running
-from workbench.kube import Kube
-from workbench.live.loop.programs import ADAPTER, PROMETHEUS
 
 Json = dict[str, Any]
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from livefleet.loop.registration import CUSTOM, EXTERNAL
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.programs.prometheus import Prometheus, scraping
@@ -12,8 +13,7 @@ from tests.monitoring.programs.rules import overrides
 from tests.monitoring.simulated.engines import ENGINES, WVA
 from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.workload import MANAGER, deployment, fitting_node, running_pods
-from workbench.kube import Kube, KubeError
-from workbench.live.loop.registration import CUSTOM, EXTERNAL
+from toolkit.kube import Kube, KubeError
 
 Json = dict[str, Any]
 Adapting = Callable[[Json], Adapter]

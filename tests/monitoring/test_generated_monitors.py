@@ -6,6 +6,7 @@ import pytest
 
 from components.engines.registry import engines
 from components.fleet.words import WorkloadChoice
+from livefleet.loop.monitors import targets_of
 from tests.fleets import playground, runner, service
 from tests.monitoring.programs.monitors import exporter_job
 from tests.monitoring.programs.prometheus import Prometheus
@@ -15,7 +16,6 @@ from tests.monitoring.simulated.fleets import Made, in_namespace, made, pods_of,
 from tests.monitoring.simulated.watched import Watched
 from tests.monitoring.simulated.workload import pods_metric
 from workbench.errors import WorkbenchError
-from workbench.live.loop.monitors import targets_of
 
 Json = dict[str, Any]
 HERE = "serving"

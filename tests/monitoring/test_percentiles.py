@@ -20,7 +20,7 @@ from tests.monitoring.simulated.engines import VLLM
 from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.fleets import Made, made, scaled
 from tests.monitoring.simulated.workload import MANAGER, deployment, fitting_node, pods_metric, running_pods
-from workbench.kube import Kube
+from toolkit.kube import Kube
 
 NAME = "vllm:time_to_first_token_seconds:p95"
 BUCKETS = "vllm:time_to_first_token_seconds_bucket"

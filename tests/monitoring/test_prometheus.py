@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from livefleet.loop.rules import adapter_config
 from tests.monitoring.programs.prometheus import Prometheus, scraping
 from tests.monitoring.programs.promtool import Promtool
 from tests.monitoring.programs.rules import overrides, promql
 from tests.monitoring.simulated.engines import DCGM, ENGINES, VLLM, WVA, Engine
 from tests.monitoring.simulated.exporter import Exporter
 from workbench.errors import WorkbenchError
-from workbench.live.loop.rules import adapter_config
 
 Json = dict[str, Any]
 POD_RULE: Json = {

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from livefleet.pods.groups.pods import LABEL
 from tests.fleets import open_model
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.prometheus import Prometheus
@@ -12,8 +13,7 @@ from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.fleets import Made, made, scaled
 from tests.monitoring.simulated.groups import install_kind
 from tests.monitoring.simulated.workload import external_metric, pods_metric, without_waiting
-from workbench.kube import Kube
-from workbench.live.pods.groups.pods import LABEL
+from toolkit.kube import Kube
 
 Json = dict[str, Any]
 Adapting = Callable[[Json], Adapter]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from livefleet.building import Tool
 from tests.monitoring.programs import tools
 from workbench.errors import WorkbenchError
-from workbench.live.building import Tool
 
 
 @pytest.mark.parametrize(("required", "outcome"), [("", pytest.skip.Exception), ("1", WorkbenchError)])

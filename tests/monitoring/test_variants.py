@@ -11,6 +11,7 @@ from typing import Any
 from components.families.llmd.names import NAMESPACE
 from components.fleet.words import Realization
 from components.performance.sizing.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
+from livefleet.pods.groups.pods import LABEL
 from tests.fleets import open_model, playground
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.prometheus import Prometheus
@@ -20,8 +21,7 @@ from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.fleets import MODEL, Made, in_namespace, made
 from tests.monitoring.simulated.groups import install_kind
 from tests.monitoring.simulated.workload import without_waiting
-from workbench.kube import Kube
-from workbench.live.pods.groups.pods import LABEL
+from toolkit.kube import Kube
 
 Json = dict[str, Any]
 Adapting = Callable[[Json], Adapter]

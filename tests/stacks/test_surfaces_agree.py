@@ -23,14 +23,14 @@ from components.plan.plan import Plan
 from components.plan.sections.costs import bill_of
 from components.resources.serving.fleet.cost_output import cost_of
 from components.resources.serving.fleet.outputs import models_of, nodes_of, shown_name
+from livefleet.pods.control.states import ClusterView, model_states
+from livefleet.pods.groups.pods import KIND, pods_of
+from livefleet.pods.stage import PodStage
+from livefleet.reading.fleet import fleet_of
+from livefleet.reading.paces import speeds_of
 from tests.commands.sizing.runs import rows
 from tests.hostile.runs import ROOT, run
-from tests.live.pods.test_states import Cluster, Pods
-from workbench.live.pods.control.states import ClusterView, model_states
-from workbench.live.pods.groups.pods import KIND, pods_of
-from workbench.live.pods.stage import PodStage
-from workbench.live.reading.fleet import fleet_of
-from workbench.live.reading.paces import speeds_of
+from tests.livefleet.pods.test_states import Cluster, Pods
 from workbench.sizing.profiles import profiles_given
 from workbench.sizing.question import Comparison, candidates_of
 from workbench.sizing.targets import bare_model

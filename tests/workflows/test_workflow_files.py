@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from livefleet.building import Tool
 from tests.layers.modules import modules
 from tests.monitoring.programs.tools import TOOLS, built_or_skip
 from tests.workflows.workflows import FOLDER, ROOT, SAME_REPOSITORY, Workflow, expressions, faults, workflows
-from workbench.live.building import Tool
 
 ACTIONLINT = Tool("actionlint", ("github.com/rhysd/actionlint/cmd/actionlint",), modules=TOOLS)
 ALL = workflows()

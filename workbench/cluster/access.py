@@ -1,14 +1,13 @@
 """What the cluster needs before it is of use: members that answer, kwok's rights, storage, a service account."""
 
 import ssl
-import time
-from collections.abc import Callable
-from typing import Any
 
-from ..kube import Kube, KubeError
+from toolkit.kube import Kube, KubeError
+from toolkit.ports import LOOPBACK
+
 from .gateway import NAMESPACE, gateway_objects
 from .members import Layout
-from .pki import ADMIN, LOOPBACK
+from .pki import ADMIN
 
 _MANAGER = "workbench"
 _WATCH = ["get", "list", "watch"]
@@ -46,14 +45,14 @@ _FLEET_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets"], "verbs": _WATCH},
     {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets/status"], "verbs": ["patch"]},
 ]
-"""What the process behind the pods takes (``workbench/live/pods``): it ends and readies pods, holds nodes in reserve,
+"""What the process behind the pods takes (``livefleet/pods``): it ends and readies pods, holds nodes in reserve,
 plays the controller of LeaderWorkerSets, and reports what the scheduler preempts."""
 _DOOR_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": [""], "resources": ["services"], "verbs": _WATCH},
     {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": _WATCH},
 ]
 _DOOR_SECRETS: list[dict[str, list[str]]] = [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]
-"""What the process of the gateway takes (``workbench/live/door``); the latter in the gateway's namespace alone."""
+"""What the process of the gateway takes (``livefleet/door``); the latter in the gateway's namespace alone."""
 _RBAC = "rbac.authorization.k8s.io"
 _STORAGE_CLASS = {
     "apiVersion": "storage.k8s.io/v1",
@@ -128,14 +127,3 @@ def answers(kube: Kube, path: str) -> bool:
 def has_default_service_account(kube: Kube) -> bool:
     """Say whether pods can be created in the default namespace: admission asks for its service account."""
     return answers(kube, "/api/v1/namespaces/default/serviceaccounts/default")
-
-
-def await_true(condition: Callable[[], bool], seconds: float, check: Callable[[], Any] = lambda: None) -> bool:
-    """Ask again until it is true or time is up; ``check`` may raise in between."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        check()
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False

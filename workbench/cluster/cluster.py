@@ -2,7 +2,6 @@
 
 import fcntl
 import json
-import random
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,19 +9,20 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from toolkit.kube import Kube
+from toolkit.ports import LOOPBACK, free_ports
+from toolkit.private import private_folder, write_private
+from toolkit.process import Process, running_with, save, saved, start, start_time
+from toolkit.waiting import await_true
+
 from ..errors import WorkbenchError
-from ..kube import Kube
-from .access import admin, answers, await_true, grant, has_default_service_account, release_nodes, serves
+from .access import admin, answers, grant, has_default_service_account, release_nodes, serves
 from .binaries import Found
 from .binaries import find as find_programs
 from .members import MEMBERS, PORTS, Layout, scheduling
-from .pki import ADMIN, IDENTITIES, LOOPBACK, Pki, kubeconfig, write_private
-from .private import private_folder
-from .process import Process, running_with, save, saved, start, start_time
+from .pki import ADMIN, IDENTITIES, Pki, kubeconfig
 from .stages import KwokStages
 
-_PORT_RANGE = range(20000, 30000)
-"""Above the well-known, below NodePorts (30000) and what Linux uses for outgoing connections (32768)."""
 _READY_SECONDS = 60.0
 _KWOK_SECONDS = 10.0
 _PORT_SECONDS = 3.0
@@ -275,24 +275,6 @@ class SimulatedCluster:
         with (self.folder / "lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
-
-
-def free_ports(count: int) -> list[int]:
-    """Return free ports on loopback, below those that systems give to outgoing connections.
-
-    Whoever keeps connecting to a stopped member's port would in the end be given that very port himself.
-    """
-    ports: list[int] = []
-    for port in random.SystemRandom().sample(_PORT_RANGE, len(_PORT_RANGE)):
-        with socket.socket() as probe:
-            try:
-                probe.bind((LOOPBACK, port))
-            except OSError:
-                continue
-        ports.append(port)
-        if len(ports) == count:
-            return ports
-    raise WorkbenchError(f"fewer than {count} ports are free between {_PORT_RANGE.start} and {_PORT_RANGE.stop - 1}")
 
 
 def _listening(port: int) -> bool:

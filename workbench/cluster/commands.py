@@ -49,8 +49,8 @@ def start(state_dir: StateDir = STATE_DIR) -> None:
 @app.command()
 def stop(state_dir: StateDir = STATE_DIR) -> None:
     """Stop the cluster. Its data is kept for the next start."""
-    from ..live.folder import LiveFolder
-    from ..live.parts import stop_live
+    from livefleet import LiveFolder, stop_live
+
     from .cluster import SimulatedCluster
 
     stopped = (*stop_live(LiveFolder(state_dir.resolve())), *SimulatedCluster(state_dir).stop())
@@ -64,8 +64,8 @@ def status(state_dir: StateDir = STATE_DIR) -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
-    from ..live.folder import LiveFolder
-    from ..live.parts import live_processes
+    from livefleet import LiveFolder, live_processes
+
     from .cluster import SimulatedCluster
 
     cluster = SimulatedCluster(state_dir)

@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .pki import FRONT_PROXY, LOOPBACK, SERVICE_IP, Pki
-from .process import flags
+from toolkit.ports import LOOPBACK
+from toolkit.process import flags
+
+from .pki import FRONT_PROXY, SERVICE_IP, Pki
 
 SERVICE_RANGE = SERVICE_IP.rpartition(".")[0] + ".0/16"
 POD_RANGE = "10.244.0.0/16"

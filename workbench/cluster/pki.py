@@ -1,8 +1,6 @@
 """Certificates and kubeconfigs of the simulated cluster: its authorities, one identity per member."""
 
-import datetime
 import ipaddress
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +8,12 @@ import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
-LOOPBACK = "127.0.0.1"
+from toolkit.certificates import certificate_builder, pem, subject_name
+from toolkit.ports import LOOPBACK
+from toolkit.private import write_private
+
 SERVICE_IP = "10.96.0.1"
 """First address of the service range: what pods would reach the API server by."""
 _GENERATION = b"5"
@@ -20,7 +21,6 @@ _GENERATION = b"5"
 
 A state folder of an older version then gets a new set, and its members start again with it.
 """
-_VALID_FOR = datetime.timedelta(days=3650)
 _SERVER_NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 
 
@@ -116,19 +116,19 @@ class Pki:
         self._issue(Identity("etcd", "etcd"), etcd, serves=True)
         self._issue(FRONT_PROXY, self._authority(self.front_proxy_authority))
         service_account = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        write_private(self.service_account_key, _pem(service_account))
+        write_private(self.service_account_key, pem(service_account))
         write_private(self._marker, _GENERATION)
 
     def _authority(self, path: Path) -> "_Authority":
         """Make an authority. Its key is kept nowhere: nothing is signed after the start."""
         key = ec.generate_private_key(ec.SECP256R1())
-        name = _name(f"workbench-{path.stem}", ())
+        name = subject_name(f"workbench-{path.stem}", ())
         usage = x509.KeyUsage(
             digital_signature=True, content_commitment=False, key_encipherment=False, data_encipherment=False,
             key_agreement=False, key_cert_sign=True, crl_sign=True, encipher_only=False, decipher_only=False,
         )  # fmt: skip
         certificate = (
-            _builder(name, name, key.public_key())
+            certificate_builder(name, name, key.public_key())
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(usage, critical=True)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
@@ -143,7 +143,7 @@ class Pki:
         # Python 3.13 verifies strictly: it refuses a certificate that does not identify its authority's key.
         issued_by = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
         builder = (
-            _builder(_name(identity.user, identity.groups), authority.name, key.public_key())
+            certificate_builder(subject_name(identity.user, identity.groups), authority.name, key.public_key())
             .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
             .add_extension(issued_by, critical=False)
         )
@@ -152,25 +152,8 @@ class Pki:
             names: list[x509.GeneralName] = [x509.DNSName(name) for name in _SERVER_NAMES]
             builder = builder.add_extension(x509.SubjectAlternativeName([*names, *addresses]), critical=False)
         certificate = builder.sign(authority.key, hashes.SHA256())
-        write_private(self.key(identity.file), _pem(key))
+        write_private(self.key(identity.file), pem(key))
         write_private(self.certificate(identity.file), certificate.public_bytes(serialization.Encoding.PEM))
-
-
-def self_signed(folder: Path, name: str, host: str) -> tuple[Path, Path]:
-    """Make certificate and key of a server that is its own authority: who is given the file trusts it alone."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = _name(name, ())
-    certificate = (
-        _builder(subject, subject, key.public_key())
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    files = folder / f"{name}.crt", folder / f"{name}.key"
-    write_private(files[1], _pem(key))
-    write_private(files[0], certificate.public_bytes(serialization.Encoding.PEM))
-    return files
 
 
 def kubeconfig(pki: Pki, identity: Identity, server: str) -> str:
@@ -204,39 +187,4 @@ def kubeconfig(pki: Pki, identity: Identity, server: str) -> str:
             "current-context": name,
         },
         sort_keys=False,
-    )
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, at once or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    temporary.replace(path)
-
-
-def _pem(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> bytes:
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.TraditionalOpenSSL,
-        serialization.NoEncryption(),
-    )
-
-
-def _name(user: str, groups: tuple[str, ...]) -> x509.Name:
-    attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
-    return x509.Name([*attributes, x509.NameAttribute(NameOID.COMMON_NAME, user)])
-
-
-def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + _VALID_FOR)
     )

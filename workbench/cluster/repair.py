@@ -3,8 +3,9 @@
 import shlex
 from pathlib import Path
 
+from toolkit.private import STATE_DIR
+
 from .cluster import SimulatedCluster
-from .private import STATE_DIR
 
 _NEEDED = ("etcd", "kube-apiserver")
 """Without these nothing answers; without the others nothing is scheduled, started or collected."""

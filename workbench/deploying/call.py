@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..cluster.private import private_folder
+from toolkit.private import private_folder
+
 from ..errors import WorkbenchError
 
 if TYPE_CHECKING:

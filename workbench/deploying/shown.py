@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..live.folder import LiveFolder
+from livefleet import LiveFolder, call_lines
+
 from .call import StackCall
-from .calling import call_lines, door_url, running_fleet
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..live.served import LiveFleet
+    from livefleet import LiveFleet
 
 LOOPBACK = "loopback"
 """Key beside the outputs, with the addresses on this machine."""
@@ -33,7 +33,7 @@ def show_stack(outputs: Mapping[str, Any], call: StackCall) -> None:
     setting = section(files.stored(), files.settings).get(f"{files.name}:kubeconfig", "")
     show(outputs, call.kubeconfig or str(call.cwd / str(setting)))
     folder = LiveFolder(call.state_dir)
-    fleet = None if call.kubeconfig else running_fleet(folder, call.stack)
+    fleet = None if call.kubeconfig else folder.running_fleet(call.stack)
     if fleet and fleet.endpoints:
         out = Console(highlight=False)
         if not out.is_terminal:
@@ -58,7 +58,7 @@ def show_addresses(fleet: "LiveFleet", folder: LiveFolder, out: "Console") -> No
         played = f" (for a {each.stand_in})" if each.stand_in else ""
         add_row(table, each.title, each.model, f"no answer: {each.why}" if each.why else url + played)
     if addresses.door:
-        add_row(table, "gateway", "each of them", door_url(addresses))
+        add_row(table, "gateway", "each of them", addresses.door_api)
     out.print(table)
     out.print(_SIMULATED, soft_wrap=True, markup=False)
     for line in call_lines(fleet, folder, Path.cwd()):
@@ -69,14 +69,14 @@ def show_addresses(fleet: "LiveFleet", folder: LiveFolder, out: "Console") -> No
 def with_addresses(outputs: Mapping[str, Any], call: StackCall) -> dict[str, Any]:
     """Return outputs with the addresses on this machine under a key of its own, where something answers there."""
     folder = LiveFolder(call.state_dir)
-    fleet = running_fleet(folder, call.stack)
+    fleet = folder.running_fleet(call.stack)
     if fleet is None or LOOPBACK in outputs:
         return dict(outputs)
     found = folder.addresses()
     added = {
         "simulated": True,
         "endpoints": found.endpoints,
-        "door": door_url(found) if found.door else "",
+        "door": found.door_api,
         "prometheus": found.prometheus,
     }
     return {**outputs, LOOPBACK: {key: value for key, value in added.items() if value}}

@@ -3,16 +3,29 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from livefleet import LiveFolder, LivePlay, Speeds, recover
+
 from ..errors import WorkbenchError
-from ..live.folder import LiveFolder
-from ..live.parts import Speeds, recover
 from .call import StackCall
-from .playing import LivePlay, is_playable
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from livefleet import LiveFleet
+
+    from ..engine.project import Project
+
+KUBECONFIG = "kubeconfig"
+
+
+def is_playable(project: "Project", state_dir: Path) -> bool:
+    """Tell whether a stack is deployed to the workbench's own simulated cluster, and has simulated nodes."""
+    own = (project.folder / project.kubeconfig).resolve() == (state_dir / KUBECONFIG).resolve()
+    simulated = project.config.get(f"{project.name}:simulatedNodes", "")
+    return bool(project.kubeconfig) and own and simulated.lower() == "true"
 
 
 class StackStart:
@@ -30,7 +43,7 @@ class StackStart:
         project = None if call.kubeconfig else call.sealed_project()
         self._own = project is not None and is_playable(project, call.state_dir)
         self._console = _console()
-        self._play = LivePlay(LiveFolder(call.state_dir), call.cwd, call.stack, speeds, self._note)
+        self._play = LivePlay(LiveFolder(call.state_dir), self._read, speeds, self._note)
         self._live = live and self._own and (self._starts or self._is_live)
         self._silenced = not live and self._own and self._is_live
 
@@ -78,6 +91,11 @@ class StackStart:
             )
         with self._progress() as progress:
             self._play.finish(progress)
+
+    def _read(self) -> "LiveFleet | None":
+        from .reading import read_fleet
+
+        return read_fleet(self._call.cwd, self._call.stack)
 
     def _note(self, text: str) -> None:
         self._console.print(text, soft_wrap=True)

@@ -11,9 +11,9 @@ from typing import Any
 import pulumi
 
 from components.contract.texts.secrets import masked_text
+from toolkit.kube import KubeError
 
 from ..errors import WorkbenchError
-from ..kube import KubeError
 from .apply.execute import Executor, Failure, Result
 from .apply.ready import await_ready
 from .apply.remove import Remover

@@ -17,8 +17,8 @@ from typing import Any
 
 import yaml
 
-from ..cluster.pki import write_private
-from ..cluster.private import private_folder
+from toolkit.private import private_folder, write_private
+
 from ..errors import WorkbenchError
 from .passphrase import opens
 from .project import ProjectFiles, section

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from toolkit.kube import Kube, KubeError
+
 from ..errors import WorkbenchError
-from ..kube import Kube, KubeError
 
 _KUBERNETES = "kubernetes:"
 _NOT_OBJECTS = ("kubernetes:helm.sh/",)

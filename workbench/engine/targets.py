@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from toolkit.kube import Kube, KubeError, NoSuchKindError
+
 from ..cluster.repair import repair
 from ..errors import WorkbenchError
-from ..kube import Kube, KubeError, NoSuchKindError
 from .values import Secret, reveal
 
 _PATIENCE = 60.0

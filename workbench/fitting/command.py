@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ..plotting.pictures import check_picture
-from ..printing import Format, tell
+from toolkit.plotting.pictures import check_picture
+from toolkit.printing import Format, tell
+
 from .checks import check_enough, check_fit, usable, warnings
 from .entry import batch_of, check_accelerator, profile_of
 from .files import read_benchmarks

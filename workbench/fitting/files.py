@@ -9,9 +9,9 @@ from typing import Any
 
 from components.contract.documents.files import text_of
 from components.performance.simulation.cells import shown
+from toolkit.printing import problem_lines
 
 from ..errors import WorkbenchError
-from ..printing import problem_lines
 from ..subject import STDIN
 from .guidellm import read_report
 from .measured import Benchmarks, Latency

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..plotting.pictures import finish, picture
+from toolkit.plotting.pictures import finish, picture
+
 from .line import LineFit
 
 _HEIGHT = 10

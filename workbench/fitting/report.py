@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from components.contract.texts.printable import printable
+from toolkit.plotting.chart import is_plain
 
-from ..plotting.chart import is_plain
 from .entry import ends_of, option_of
 from .line import CONFIDENCE, FittedValue, LineFit
 from .plot import drawn

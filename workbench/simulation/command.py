@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolkit.plotting.pictures import check_picture
+from toolkit.printing import tell
+
 from ..errors import WorkbenchError
-from ..plotting.pictures import check_picture
-from ..printing import tell
 from ..subject import STDIN, Paths, Subject, planned, takes_subject
 from .inputs import check_passes, defects_chosen, milliseconds, prices_given, read_metrics, start_given
 

@@ -7,8 +7,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolkit.printing import problem_lines, tell
+
 from ..errors import WorkbenchError
-from ..printing import problem_lines, tell
 from ..subject import STDIN
 
 if TYPE_CHECKING:

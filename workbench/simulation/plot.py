@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..plotting.pictures import finish, picture, plain_text
+from toolkit.plotting.pictures import finish, picture, plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from components.contract.texts.printable import printable
-
-from ..plotting.chart import chart, framed, is_plain
+from toolkit.plotting.chart import chart, framed, is_plain
 
 if TYPE_CHECKING:
     from rich.table import Table

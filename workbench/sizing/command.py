@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from components.contract.texts.printable import printable
+from toolkit.plotting.pictures import check_picture
+from toolkit.printing import tell
 
 from ..errors import WorkbenchError
-from ..plotting.pictures import check_picture
-from ..printing import tell
 from ..subject import Paths, Subject, takes_subject
 from .columns import Value, as_dict, rows
 from .inputs import cents_given, plain_number

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..plotting.pictures import finish, picture
+from toolkit.plotting.pictures import finish, picture
+
 from .curve import Curve, curve_of
 from .report import first_named
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolkit.printing import problem_lines
+
 from ..errors import WorkbenchError
-from ..printing import problem_lines
 from ..subject import STDIN
 from .inputs import decimal_in
 

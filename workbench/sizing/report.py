@@ -5,8 +5,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from components.contract.texts.printable import printable
+from toolkit.plotting.chart import chart, framed, is_plain
 
-from ..plotting.chart import chart, framed, is_plain
 from .curve import curve_of
 from .inputs import plain_number
 

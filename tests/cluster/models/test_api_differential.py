@@ -27,8 +27,8 @@ from tests.families.llmd.random.faults import wrong as wrong_variant
 from tests.families.llmkube.api.documents import inference_services, models
 from tests.families.llmkube.api.wrong import wrong
 from tests.families.llmkube.random.faults import merged
+from toolkit.kube import Kube, KubeError
 from workbench.cluster.cluster import Running
-from workbench.kube import Kube, KubeError
 
 EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "5000"))
 LLMKUBE = st.one_of(

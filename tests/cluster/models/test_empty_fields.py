@@ -8,8 +8,8 @@ import pytest
 from components.contract.schema.crds import crd
 from components.contract.schema.empty import without_dropped
 from components.families import kinds
+from toolkit.kube import Kube
 from workbench.engine.apply.objects import MANAGER
-from workbench.kube import Kube
 
 METADATA: dict[str, Any] = {
     "name": "empty",

@@ -10,7 +10,7 @@ from components.fleet.options import Options
 from components.plan.rendering import render_fleet
 from tests.families.kthena.autoscaling.bindings import binding, metric, policy, serving
 from tests.families.kthena.autoscaling.test_any_policy import BEHAVIOR, BOUNDS, METRICS, TOLERANCE
-from workbench.kube import APPLY, Kube, KubeError
+from toolkit.kube import APPLY, Kube, KubeError
 
 Object = dict[str, Any]
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "test-kthena-scaling", "force": "true"}

@@ -14,9 +14,9 @@ from tests.cluster.models.test_kthena_samples import SAMPLES, WHERE, play, role_
 from tests.cluster.waiting import eventually
 from tests.fleet.test_on_cluster import usable
 from tests.stacks.shipped import ROOT
+from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
 from workbench.cluster.gateway import gateway_objects
-from workbench.kube import Kube
 
 NAMESPACE = "kthena-up"
 DEFINITIONS = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")

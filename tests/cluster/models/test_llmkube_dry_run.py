@@ -12,7 +12,7 @@ from components.families.llmkube.pods import class_name, priority_class
 from components.fleet.rendered import Fleet
 from tests.families.llmkube.random.strategies import EXAMPLES, NAMESPACES, PRIORITY_CLASS, RUNTIME_CLASS, drawn
 from tests.fleets import endpoint_of, errors
-from workbench.kube import APPLY, Kube, KubeError
+from toolkit.kube import APPLY, Kube, KubeError
 
 Object = dict[str, Any]
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "test-llmkube-random", "force": "true"}

@@ -16,7 +16,7 @@ from tests.cluster.models.test_node_groups import decided
 from tests.fleet.test_on_cluster import add_node, eventually, usable
 from tests.fleets import endpoint_of, errors, workload_of
 from tests.stacks.shipped import ROOT
-from workbench.kube import Kube
+from toolkit.kube import Kube
 
 SAMPLES = sorted((ROOT / "stacks" / "models").glob("llmkube-*.yaml"))
 NAMESPACE = "llmkube-samples"

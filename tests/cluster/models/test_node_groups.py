@@ -21,7 +21,7 @@ from components.fleet.rendered import Fleet
 from components.plan.rendering import render_fleet
 from stacks.settings import declared_defaults, parse
 from tests.stacks.shipped import MOMENT, ROOT, settings_of
-from workbench.kube import Kube
+from toolkit.kube import Kube
 
 NAMESPACE = "groups"
 MANAGER = "test-node-groups"

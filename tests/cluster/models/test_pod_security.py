@@ -20,9 +20,9 @@ from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Edition, WorkloadChoice
 from components.fleet.workloads import by_set
 from components.plan.rendering import render_fleet
+from livefleet.pods.groups.pods import pods_of
 from tests.stacks.shipped import ROOT
-from workbench.kube import Kube, KubeError
-from workbench.live.pods.groups.pods import pods_of
+from toolkit.kube import Kube, KubeError
 
 MANAGER = "test-pod-security"
 LEVELS = ("restricted", "baseline", "privileged")

@@ -8,7 +8,7 @@ from components.clouds.aws.storage.volumes import FSX_OPTIONS, efs_source, fsx_s
 from components.fleet.options import BoundClaim
 from components.plan.claims import claim_objects
 from tests.cluster.waiting import eventually
-from workbench.kube import Kube
+from toolkit.kube import Kube
 
 CACHE, FAST, LIBRARY = BoundClaim("cache"), BoundClaim("fast"), BoundClaim("library", read_only=True)
 CLAIMS = (CACHE, FAST, LIBRARY)

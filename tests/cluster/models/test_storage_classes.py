@@ -7,7 +7,7 @@ import pytest
 
 from components.clouds.aws.storage.classes import encrypted_class, former_class
 from tests.cluster.waiting import eventually, gone
-from workbench.kube import Kube, KubeError
+from toolkit.kube import Kube, KubeError
 
 STORAGE = ("storage.k8s.io/v1", "StorageClass")
 KEYS = [f"arn:aws:kms:us-east-1:123456789012:key/{digit * 8}" for digit in "ab"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.programs.machines import refuse
-from workbench.cluster import toolchain
+from toolkit import toolchain
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import socket
 import ssl
 import time
 
+from toolkit.process import start_time
 from workbench.cluster.cluster import SimulatedCluster
-from workbench.cluster.process import start_time
 
 
 def pids(cluster: SimulatedCluster) -> dict[str, int | None]:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.programs.machines import SAYS, put_all, put_go, resolve, script
-from workbench.cluster import binaries, toolchain
+from toolkit import toolchain
+from workbench.cluster import binaries
 from workbench.cluster.members import MEMBERS
 from workbench.errors import WorkbenchError
 
@@ -128,12 +129,12 @@ def test_stages_need_no_go(machine: Path) -> None:
 
 
 def test_shipped_stages_are_those_of_the_pinned_module() -> None:
-    go = toolchain.go_on_path()
-    if go is None or go.run("list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kwok").returncode:
+    go = toolchain.go_on_path(binaries.TOOLS)
+    if go is None or go.run("list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kwok", folder=binaries.TOOLS).returncode:
         pytest.skip("no Go on PATH that could read kwok's module")
     shipped = binaries.SHIPPED_STAGES.read_text()
     header, _, rest = shipped.partition("\n")
-    assert f"sigs.k8s.io/kwok {toolchain.pinned('sigs.k8s.io/kwok')}," in header
+    assert f"sigs.k8s.io/kwok {toolchain.pinned('sigs.k8s.io/kwok', binaries.TOOLS)}," in header
     try:
         assert rest == binaries.module_stages(go)
     except WorkbenchError as error:

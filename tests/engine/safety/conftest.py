@@ -19,7 +19,7 @@ clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]
 def server(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """An empty cluster; every client of this test talks to it."""
     made = StandIn()
-    monkeypatch.setattr("workbench.kube.client.Transport", made)
+    monkeypatch.setattr("toolkit.kube.client.Transport", made)
     return made
 
 

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from tests.engine.support import Stack, kube_object
+from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
 from workbench.engine.state import State
-from workbench.kube import Kube
 
 ROOT = Path(__file__).parents[3]
 MOMENTS = int(os.environ.get("INFERENCE_PLATFORM_SIGNALS", "1"))

@@ -7,7 +7,7 @@ import pulumi
 import pytest
 
 from tests.engine.support import Stack, kube_object, register
-from workbench.kube import Kube
+from toolkit.kube import Kube
 
 POD = {"tolerations": [{"operator": "Exists"}], "nodeSelector": {"tests/claims": "true"}}
 

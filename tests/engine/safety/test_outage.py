@@ -11,11 +11,11 @@ import pulumi
 import pytest
 
 from tests.engine.support import Stack, config_map, kube_object
+from toolkit.kube import Kube, KubeError
 from workbench.cluster.binaries import Found
 from workbench.cluster.cluster import Running, SimulatedCluster
 from workbench.cluster.repair import repair
 from workbench.errors import WorkbenchError
-from workbench.kube import Kube, KubeError
 
 COUNT = 60
 
@@ -142,7 +142,7 @@ def test_creating_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
             sent.append(method)
             raise KubeError(0, "Unreachable", "away")
 
-    monkeypatch.setattr("workbench.kube.client.Transport", lambda *_: Away())
+    monkeypatch.setattr("toolkit.kube.client.Transport", lambda *_: Away())
     kube = Kube("http://127.0.0.1:9", None)
     kube.patience = 0.7
     for method in ("POST", "DELETE"):

@@ -116,13 +116,13 @@ def test_the_end_is_that_of_a_fresh_up_and_nothing_that_stays_is_deleted(edits: 
     server, fresh = Mortal(), Mortal()
     with tempfile.TemporaryDirectory() as name, mock.patch("workbench.engine.apply.objects.PAUSE", 0.001):
         folder = Path(name)
-        with mock.patch("workbench.kube.client.Transport", server):
+        with mock.patch("toolkit.kube.client.Transport", server):
             stack = stack_on(server, folder / "edited")
             for edit in edits:
                 run(server, stack, edit, last=edit is edits[-1])
             again = stack.up(program_of(stack, edits[-1].things, edits[-1].spaces))
             rows = stack.rows()
-        with mock.patch("workbench.kube.client.Transport", fresh):
+        with mock.patch("toolkit.kube.client.Transport", fresh):
             other = stack_on(fresh, folder / "fresh")
             run(fresh, other, replace(edits[-1], killed_after=None), last=True)
             fresh_rows = other.rows()
@@ -130,7 +130,7 @@ def test_the_end_is_that_of_a_fresh_up_and_nothing_that_stays_is_deleted(edits: 
         assert again.changed == 0, stack.screen
         assert rows.keys() == fresh_rows.keys()
         assert not any(row.intent for row in rows.values())
-        with mock.patch("workbench.kube.client.Transport", server):
+        with mock.patch("toolkit.kube.client.Transport", server):
             assert stack.destroy().ok
         assert own(server) == {}
         assert stack.rows() == {}

@@ -23,13 +23,13 @@ from tests.engine.safety.conftest import KUBECONFIG
 from tests.engine.safety.edits import deleted_though_held, fixed_of, own
 from tests.engine.safety.standin import Key, StandIn
 from tests.resources.serving.test_fleet_edits import EDITS, MODELS, Model, edited
+from toolkit.kube import Kube
+from toolkit.kube.transport import Transport
 from workbench.cluster.cluster import Running
 from workbench.engine.display import Display
 from workbench.engine.local import LocalEngine, Outcome, RunOptions
 from workbench.engine.project import load_project
 from workbench.engine.state import State, StateRow
-from workbench.kube import Kube
-from workbench.kube.transport import Transport
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_SEQUENCES", "4"))
@@ -65,7 +65,7 @@ class Models:
             return state.rows()
 
     def _connected(self) -> AbstractContextManager[Any]:
-        return mock.patch("workbench.kube.client.Transport", self.server) if self.server else nullcontext()
+        return mock.patch("toolkit.kube.client.Transport", self.server) if self.server else nullcontext()
 
     def _engine(self, screen: StringIO) -> LocalEngine:
         given = {
@@ -143,7 +143,7 @@ def test_the_same_on_a_real_api_server(cluster: Running, kube: Kube, tmp_path: P
     first = [playground("eng-edits-a", "s")]
     both = [*first, playground("eng-edits-b", "s"), playground("eng-edits-b", "s2")]
     moved = [playground("eng-edits-a", "s"), playground("eng-edits-a", "s3"), playground("eng-edits-b", "s2")]
-    with mock.patch("workbench.kube.transport.Transport.send", recorded):
+    with mock.patch("toolkit.kube.transport.Transport.send", recorded):
         for models in (first, both, moved):
             asked.clear()
             outcome, screen = real.up(models, [0] * 12)

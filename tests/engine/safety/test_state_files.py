@@ -12,7 +12,7 @@ import pytest
 from tests.engine.safety.edits import Thing, program_of
 from tests.engine.safety.standin import StandIn
 from tests.engine.support import Stack
-from workbench.cluster.private import private_folder
+from toolkit.private import private_folder
 from workbench.engine.state import State, StateError
 from workbench.errors import WorkbenchError
 
@@ -179,7 +179,7 @@ def test_a_full_disk_stops_before_the_first_request_and_the_next_run_goes_on(
     database, _ = files(deployed)
     assert str(stopped.value).startswith(f"{database}: there is no space left; make room. What was done is recorded")
     full()
-    monkeypatch.setattr("workbench.kube.client.Transport", server)
+    monkeypatch.setattr("toolkit.kube.client.Transport", server)
     assert deployed.up(program_of(deployed, {**THINGS, **many})).ok
     assert server.named("configmaps") == {"team-a/s", *(f"team-a/m{number}" for number in range(12))}
     assert not any(row.intent for row in deployed.rows().values())

@@ -10,8 +10,8 @@ import pytest
 from components.resources.serving.model_fleet import ModelFleet
 from tests.engine.live import gone
 from tests.engine.support import Stack, kube_object
+from toolkit.kube import Kube
 from workbench.errors import WorkbenchError
-from workbench.kube import Kube
 
 
 def passing(live: Stack, namespace: str, *documents: dict[str, Any]) -> Callable[[], None]:

@@ -3,8 +3,8 @@
 import hashlib
 from typing import Any
 
+from livefleet.pods.groups.pods import pods_of, service_of
 from tests.kubelet import environment
-from workbench.live.pods.groups.pods import pods_of, service_of
 
 Object = dict[str, Any]
 LABEL = "leaderworkerset.sigs.k8s.io"

@@ -13,7 +13,7 @@ from components.fleet.words import Edition
 from components.plan.rendering import render_fleet
 from tests.fleet.test_on_cluster import eventually
 from tests.fleets import endpoint_of, errors
-from workbench.kube import Kube, KubeError
+from toolkit.kube import Kube, KubeError
 
 SAMPLE = Path(__file__).with_name("data") / "runtimes.yaml"
 MANAGER = "test-llmkube"

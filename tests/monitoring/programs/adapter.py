@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from livefleet.daemons import listens
+from livefleet.loop.adapter import IDENTITY, AdapterFiles, command
+from livefleet.loop.registration import CUSTOM, EXTERNAL, await_available, grant, register, withdraw
+from livefleet.loop.rules import adapter_config
 from tests.monitoring.programs.daemon import running
-from workbench.cluster.cluster import Running, free_ports
-from workbench.kube import Kube, KubeError
-from workbench.live.daemons import listens
-from workbench.live.loop.adapter import IDENTITY, AdapterFiles, command
-from workbench.live.loop.registration import CUSTOM, EXTERNAL, await_available, grant, register, withdraw
-from workbench.live.loop.rules import adapter_config
+from toolkit.kube import Kube, KubeError
+from toolkit.ports import free_ports
+from workbench.cluster.cluster import Running
 
 Json = dict[str, Any]
 _RELIST = "1s"

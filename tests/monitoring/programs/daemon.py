@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from workbench.cluster.process import start
-from workbench.cluster.toolchain import tail
+from toolkit.process import start
+from toolkit.toolchain import tail
 
 SECONDS = 30.0
 

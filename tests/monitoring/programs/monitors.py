@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from livefleet.loop.monitors import scrape_job
 from tests.monitoring.programs.prometheus import SCRAPE_INTERVAL
-from workbench.live.loop.monitors import scrape_job
 
 Json = dict[str, Any]
 _META = "__meta_kubernetes_"

@@ -12,8 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tests.monitoring.programs.daemon import eventually, running
-from workbench.cluster.cluster import free_ports
-from workbench.cluster.pki import LOOPBACK
+from toolkit.ports import LOOPBACK, free_ports
 
 Json = dict[str, Any]
 SCRAPE_INTERVAL = "500ms"

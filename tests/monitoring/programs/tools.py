@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from livefleet.building import Tool, ensure_built
 from workbench.errors import WorkbenchError
-from workbench.live.building import Tool, ensure_built
 
 TOOLS = Path(__file__).parents[2] / "tools"
 """Modules that only tests build."""

@@ -18,6 +18,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
 
+from livefleet.loop.monitors import targets_of
+from livefleet.pods.groups.pods import KIND
+from livefleet.pods.groups.rounds import play
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.programs.monitors import exporter_job
@@ -25,10 +28,7 @@ from tests.monitoring.programs.prometheus import Prometheus, watching
 from tests.monitoring.simulated.engines import Engine
 from tests.monitoring.simulated.exporter import Exporter, PretendedPod
 from tests.monitoring.simulated.workload import MANAGER, fitting_node, running_pods
-from workbench.kube import Kube
-from workbench.live.loop.monitors import targets_of
-from workbench.live.pods.groups.pods import KIND
-from workbench.live.pods.groups.rounds import play
+from toolkit.kube import Kube
 
 Json = dict[str, Any]
 SECONDS = 90.0

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tests.monitoring.simulated.engines import GAUGE, HISTOGRAM, Engine
-from workbench.cluster.pki import LOOPBACK
+from toolkit.ports import LOOPBACK
 
 Json = dict[str, Any]
 Labels = tuple[tuple[str, str], ...]

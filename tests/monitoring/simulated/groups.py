@@ -1,11 +1,11 @@
-"""The kind of LeaderWorkerSets in a test's cluster; ``workbench/live/pods/groups`` plays their controller."""
+"""The kind of LeaderWorkerSets in a test's cluster; ``livefleet/pods/groups`` plays their controller."""
 
 from components.contract.schema.crds import crd
 from components.resources.prerequisites.custom_resources import installable
+from livefleet.pods.groups.pods import API, KIND
 from tests.monitoring.programs.daemon import eventually
-from workbench.kube import Kube
-from workbench.kube.errors import NoSuchKindError
-from workbench.live.pods.groups.pods import API, KIND
+from toolkit.kube import Kube
+from toolkit.kube.errors import NoSuchKindError
 
 _MANAGER = "test-lws"
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from livefleet.loop.monitors import targets_of
 from tests.monitoring.programs.monitors import exporter_job
 from tests.monitoring.programs.prometheus import Prometheus
 from tests.monitoring.programs.rules import promql
 from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.fleets import Made
-from workbench.live.loop.monitors import targets_of
 
 Json = dict[str, Any]
 _PODS = "pods.json"

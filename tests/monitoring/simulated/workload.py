@@ -5,7 +5,7 @@ from typing import Any
 
 from components.fleet.shapes import pod_templates, shape_of
 from tests.monitoring.programs.daemon import eventually
-from workbench.kube import Kube
+from toolkit.kube import Kube
 
 Json = dict[str, Any]
 MANAGER = "test"

@@ -8,7 +8,7 @@ from components.contract.checking import check
 from components.contract.schema.crds import crd
 from components.plan.prerequisites.pod_groups import POD_GROUP
 from tests.fleet.test_on_cluster import established, eventually
-from workbench.kube import Kube, KubeError
+from toolkit.kube import Kube, KubeError
 
 Object = dict[str, Any]
 SPEC: Object = {

@@ -7,8 +7,9 @@ no new pod is scheduled onto it.
 from collections.abc import Mapping
 from typing import Any
 
+from toolkit.kube import Kube
+
 from ...errors import WorkbenchError
-from ...kube import Kube
 from ..targets import identity
 
 _CLAIM = ("v1", "PersistentVolumeClaim")

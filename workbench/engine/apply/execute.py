@@ -4,8 +4,9 @@ import http
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from toolkit.kube import KubeError, NoSuchKindError
+
 from ...errors import WorkbenchError
-from ...kube import KubeError, NoSuchKindError
 from ..plan import ChangePlan, Op, Step
 from ..planning.removals import former_row
 from ..program.resources import urn_name

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from components.fleet.shapes import SHAPES
+from toolkit.kube import Kube, KubeError, NoSuchKindError
 
 from ...errors import WorkbenchError
-from ...kube import Kube, KubeError, NoSuchKindError
 from ..diff import ignored
 from ..targets import identity
 from ..values import reveal

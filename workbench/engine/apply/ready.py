@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.fleet.shapes import SHAPES
+from toolkit.kube import KubeError
 
-from ...kube import KubeError
 from ..plan import Step
 from ..targets import Target, Targets, identity
 from ..values import reveal

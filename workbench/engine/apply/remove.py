@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
+from toolkit.kube import KubeError
+
 from ...errors import WorkbenchError
-from ...kube import KubeError
 from ..plan import ChangePlan, Op, Step
 from ..planning.removals import former_by_urn, needs_of
 from ..state import Intent, State

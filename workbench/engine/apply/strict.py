@@ -4,8 +4,9 @@ import http
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from toolkit.kube import KubeError, NoSuchKindError
+
 from ...errors import WorkbenchError
-from ...kube import KubeError, NoSuchKindError
 from ..plan import Op, Step
 from ..program.resources import urn_type
 from ..targets import Targets, identity

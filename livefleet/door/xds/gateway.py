@@ -1,0 +1,142 @@
+"""From the rendered objects to Envoy's configuration, by Envoy Gateway's own code: its program egctl."""
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolkit.errors import UserError
+
+from ...served import Object
+from ..ai.alteration import Xds
+
+_UNKNOWN_GROUPS = ("cert-manager.io",)
+"""Others act on objects of these groups, and Envoy Gateway reads what they make of them."""
+_LINES = 15
+_ERROR = "Error: "
+
+
+class TranslationError(UserError):
+    """Envoy Gateway takes the objects not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What Envoy Gateway makes of objects.
+
+    Attributes:
+        xds: Envoy's resources.
+        assignments: Endpoints of the clusters that are told theirs apart, by name of the cluster.
+        bootstrap: What the proxies are started with.
+        problems: What it refused: object, reason and message of each condition that is not met.
+    """
+
+    xds: Xds
+    assignments: Mapping[str, Object]
+    bootstrap: Object
+    problems: tuple[str, ...] = ()
+
+
+def translate(egctl: Path, objects: Iterable[Object], folder: Path) -> Translation:
+    """Translate objects: those of the door with the Services and Secrets that they name.
+
+    Args:
+        egctl: The program.
+        objects: Without those of the AI gateway.
+        folder: A private folder: there are keys among the objects.
+
+    Raises:
+        TranslationError: it takes one of them not at all; the message is Envoy Gateway's own.
+    """
+    known = [each for each in objects if each["apiVersion"].partition("/")[0] not in _UNKNOWN_GROUPS]
+    printed = _run(egctl, _with_parameters(known), folder)
+    answer: dict[str, Any] = json.loads(printed)
+    problems = tuple(_problems(answer))
+    proxies = list((answer.get("xds") or {}).values())
+    if not proxies:
+        raise TranslationError(
+            "Envoy Gateway made nothing of the gateway" + "".join(f"\n{line}" for line in problems)
+        )
+    dumps = {dump["@type"].rpartition(".")[2]: dump for dump in proxies[0]["configs"]}
+    return Translation(
+        xds={
+            "listeners": [
+                each["activeState"]["listener"] for each in _all(dumps, "ListenersConfigDump", "dynamicListeners")
+            ],
+            "routes": [each["routeConfig"] for each in _all(dumps, "RoutesConfigDump", "dynamicRouteConfigs")],
+            "clusters": [each["cluster"] for each in _all(dumps, "ClustersConfigDump", "dynamicActiveClusters")],
+        },
+        assignments={
+            each["endpointConfig"]["clusterName"]: each["endpointConfig"]
+            for each in _all(dumps, "EndpointsConfigDump", "dynamicEndpointConfigs")
+        },
+        bootstrap=dumps["BootstrapConfigDump"]["bootstrap"],
+        problems=problems,
+    )
+
+
+def _with_parameters(objects: list[Object]) -> list[Object]:
+    """Return objects whose class names the settings of the proxies: egctl looks for a bootstrap there alone."""
+    proxies = [each["metadata"] for each in objects if each["kind"] == "EnvoyProxy"]
+    if len(proxies) != 1:
+        return objects
+    (metadata,) = proxies
+    named = {"group": "gateway.envoyproxy.io", "kind": "EnvoyProxy", **metadata}
+    return [
+        {**each, "spec": {"parametersRef": named, **each["spec"]}} if each["kind"] == "GatewayClass" else each
+        for each in objects
+    ]
+
+
+def _all(dumps: Mapping[str, Object], kind: str, field: str) -> list[Object]:
+    found: list[Object] = dumps.get(kind, {}).get(field, [])
+    return found
+
+
+def _run(egctl: Path, objects: list[Object], folder: Path) -> str:
+    # Of YAML it reads one document after the other, and each may as well be JSON.
+    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".yaml") as file:
+        file.write("\n---\n".join(json.dumps(each, sort_keys=True) for each in objects))
+        file.flush()
+        command = [str(egctl), "x", "translate", "--from", "gateway-api", "--to", "gateway-api,xds"]
+        done = subprocess.run(
+            [*command, "--output", "json", "--file", file.name], capture_output=True, text=True, check=False
+        )
+    if done.returncode != 0:
+        found = [line.removeprefix(_ERROR) for line in done.stderr.splitlines() if line.strip()]
+        # After an error it explains its options.
+        reasons = list(dict.fromkeys(line for line in found if not line.startswith(("Usage:", " "))))[:_LINES]
+        raise TranslationError("Envoy Gateway refused the objects of the door:\n" + "\n".join(reasons))
+    return done.stdout
+
+
+def _problems(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the conditions that are not met, with the object that has them."""
+    for group in answer.values():
+        for each in group if isinstance(group, list) else [group]:
+            if isinstance(each, dict) and "metadata" in each:
+                for condition in _conditions(each.get("status") or {}):
+                    if condition.get("status") == "False":
+                        reason = f"{condition['reason']}: {condition['message']}"
+                        yield f"{_title(each)}: {condition['type']} is False, {reason}"
+
+
+def _conditions(status: object) -> Iterator[dict[str, Any]]:
+    """Yield the conditions anywhere in a status: a gateway's listeners and a route's parents have their own."""
+    if isinstance(status, list):
+        for each in status:
+            yield from _conditions(each)
+    elif isinstance(status, dict):
+        for key, value in status.items():
+            if key == "conditions":
+                yield from value
+            else:
+                yield from _conditions(value)
+
+
+def _title(each: Mapping[str, Any]) -> str:
+    metadata = each["metadata"]
+    return f"{each['kind']} {'/'.join(filter(None, (metadata.get('namespace'), metadata['name'])))}"

@@ -1,0 +1,102 @@
+"""What the options of ``workbench load`` say."""
+
+import math
+import os
+import re
+from urllib.parse import urlsplit
+
+from toolkit.errors import UserError
+
+from .arrivals import FromTo
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
+_DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>ms|s|m|h|)", re.ASCII)
+_NUMBER = re.compile(r"\d+(\.\d+)?", re.ASCII)
+_MOST_RATE = 100_000
+_MOST_SECONDS = 7 * 24 * 3600.0
+
+
+def duration(option: str, text: str) -> float:
+    """Return the seconds of a text such as ``90``, ``30s``, ``5m`` or ``1.5h``.
+
+    Raises:
+        UserError: it is none, or nothing, or more than a week.
+    """
+    found = _DURATION.fullmatch(text.strip())
+    seconds = float(found["number"]) * _UNITS[found["unit"]] if found else 0.0
+    if not 0 < seconds <= _MOST_SECONDS:
+        raise UserError(f"{option}: must be a time of at most a week, such as 30s, 5m or 1.5h, found {text!r}", 2)
+    return seconds
+
+
+def rate(text: str) -> FromTo:
+    """Return a rate such as ``5`` or ``5..50``, in requests a second.
+
+    Raises:
+        UserError: it is none.
+    """
+    found = _span(text)
+    if found is None or not 0 < found.top <= _MOST_RATE:
+        raise UserError(
+            f"--rate: must be requests a second, such as 5, or from one to the other, such as 5..50, found {text!r}",
+            2,
+        )
+    return found
+
+
+def tokens(option: str, text: str) -> FromTo:
+    """Return a length such as ``200`` or ``100..300``, in tokens.
+
+    Raises:
+        UserError: it is none.
+    """
+    found = _span(text)
+    whole = found and found.first == int(found.first) and found.last == int(found.last)
+    if found is None or not whole or min(found.first, found.last) < 1 or found.top > 10_000_000:
+        raise UserError(f"{option}: must be tokens, such as 200, or between two, such as 100..300, found {text!r}", 2)
+    return found
+
+
+def _span(text: str) -> FromTo | None:
+    first, dots, last = text.strip().partition("..")
+    ends = [first, last] if dots else [first, first]
+    if not all(_NUMBER.fullmatch(each) for each in ends):
+        return None
+    low, high = map(float, ends)
+    return FromTo(low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def base_url(text: str) -> str:
+    """Return the address of an API, without what the command itself puts behind it.
+
+    Raises:
+        UserError: it is no address, or has a password in it.
+    """
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise UserError(f"--url: must be an address such as http://127.0.0.1:8000/v1, found {text!r}", 2)
+    if "@" in parts.netloc:
+        raise UserError("--url: must have no user or password in it; name a variable that has a key: --key-env", 2)
+    if parts.query or parts.fragment:
+        raise UserError(f"--url: must end with a path such as /v1, found {text!r}", 2)
+    return text.rstrip("/").removesuffix("/chat/completions").removesuffix("/completions")
+
+
+def key_in(variable: str) -> str:
+    """Return the key in a variable of the environment; empty where none is named.
+
+    Raises:
+        UserError: the variable is not set, or cannot be part of a header.
+    """
+    if not variable:
+        return ""
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise UserError(f"--key-env: the variable {variable!r} is not set", 2)
+    if not (key.isascii() and key.isprintable()):
+        raise UserError(f"--key-env: the value of {variable!r} cannot be sent in a header", 2)
+    return key

@@ -1,0 +1,108 @@
+"""Traces of requests: when they came, and how long they and their answers were.
+
+The columns of traces that are public go by the names of their publishers: Azure's LLM inference traces
+(Azure/AzurePublicDataset), Mooncake's (kvcache-ai/Mooncake) and BurstGPT (HPMLL/BurstGPT).
+"""
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from components.contract.texts.printable import printable
+from toolkit.errors import UserError
+
+from .arrivals import DueRequest
+
+_TIMES = {"time": 1.0, "TIMESTAMP": 1.0, "Timestamp": 1.0, "timestamp": 0.001}
+"""Columns with the time, and the seconds of a unit; Mooncake counts milliseconds."""
+_INPUTS = ("input_tokens", "ContextTokens", "input_length", "Request tokens")
+_OUTPUTS = ("output_tokens", "GeneratedTokens", "output_length", "Response tokens")
+_MOST_TOKENS = 10_000_000
+
+
+def read_trace(path: Path) -> list[DueRequest]:
+    """Return the requests of a trace: CSV, or JSON lines. The first one is at 0.
+
+    Raises:
+        UserError: it cannot be read; with the line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"--trace: {path}: {getattr(error, 'strerror', None) or 'is no text'}", 2) from None
+    rows = _json_rows(path, text) if path.suffix in (".jsonl", ".ndjson", ".json") else _csv_rows(text)
+    found = [_request(path, line, row) for line, row in rows]
+    if not found:
+        raise UserError(f"--trace: {path}: has no requests", 2)
+    first = min(each.at for each in found)
+    moved = (DueRequest(each.at - first, each.input_tokens, each.output_tokens) for each in found)
+    return sorted(moved, key=lambda each: each.at)
+
+
+def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    lines = csv.DictReader(text.splitlines(), skipinitialspace=True)
+    for row in lines:
+        yield lines.line_num, row
+
+
+def _json_rows(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for line, each in enumerate(text.splitlines(), 1):
+        if not each.strip():
+            continue
+        try:
+            row = json.loads(each)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            raise UserError(f"--trace: {path}:{line}: must be an object of JSON on one line", 2)
+        yield line, row
+
+
+def _request(path: Path, line: int, row: Mapping[str, Any]) -> DueRequest:
+    def value(names: tuple[str, ...], what: str) -> tuple[str, object]:
+        name = next((each for each in names if row.get(each) is not None), None)
+        if name is None:
+            raise UserError(f"--trace: {path}:{line}: has no {what}; name the column {names[0]}", 2)
+        return name, row[name]
+
+    def wrong(name: str, found: object, allowed: str) -> UserError:
+        text = printable(str(found)[:80])
+        return UserError(f"--trace: {path}:{line}: {name}: must be {allowed}, found {text!r}", 2)
+
+    name, moment = value(tuple(_TIMES), "time")
+    at = _seconds(name, moment)
+    if at is None:
+        raise wrong(name, moment, "a number of seconds, or a date with a time")
+    counts = []
+    for names, what in ((_INPUTS, "tokens of the request"), (_OUTPUTS, "tokens of the answer")):
+        name, text = value(names, what)
+        number = _number(text)
+        if number is None or not 0 <= number <= _MOST_TOKENS or number != int(number):
+            raise wrong(name, text, "a whole number of tokens")
+        counts.append(max(int(number), 1))
+    return DueRequest(at, counts[0], counts[1])
+
+
+def _seconds(name: str, value: object) -> float | None:
+    number = _number(value)
+    if number is not None:
+        return number * _TIMES[name]
+    try:
+        moment = datetime.fromisoformat(str(value).strip())
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(str(value))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,107 @@
+"""prometheus-adapter of the live fleet: the metrics APIs that autoscalers read, from Prometheus."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolkit.certificates import self_signed
+from toolkit.kube import Kube
+from toolkit.ports import LOOPBACK
+from toolkit.private import write_private
+from toolkit.process import flags
+
+from ..daemons import keep_running, kept_port, listens
+from ..folder import LiveFolder
+from ..part import Progress
+from .registration import HOST, await_available, grant, register
+from .rules import adapter_config
+
+NAME = "prometheus-adapter"
+IDENTITY = "prometheus-adapter"
+"""As which it talks to the cluster (``pki.IDENTITIES``)."""
+RELIST = "5s"
+"""How often it looks for new series. Its chart has a minute, in which a new model's autoscaler reads nothing."""
+_MAX_AGE = "1m"
+"""How far back it looks for series: a pod that just ended is still named, but has no value any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterFiles:
+    """Where the files of the adapter lie."""
+
+    folder: Path
+    config: Path
+
+    @classmethod
+    def written(cls, folder: Path, config: Mapping[str, Any]) -> "AdapterFiles":
+        """Write a config, and a certificate unless there is one."""
+        content = json.dumps(config, indent=1).encode()  # JSON is YAML
+        files = cls(folder, folder / f"config-{hashlib.sha256(content).hexdigest()[:12]}.yaml")
+        for old in folder.glob("config-*.yaml"):
+            old.unlink()
+        write_private(files.config, content)
+        if not files.certificate.exists():
+            self_signed(folder, NAME, HOST)
+        return files
+
+    @property
+    def certificate(self) -> Path:
+        """By which it is known."""
+        return self.folder / f"{NAME}.crt"
+
+    @property
+    def key(self) -> Path:
+        """Key of the certificate."""
+        return self.folder / f"{NAME}.key"
+
+
+def start_adapter(
+    program: Path, folder: LiveFolder, kube: Kube, rules: Mapping[str, Any], prometheus: str, progress: Progress
+) -> None:
+    """Start the adapter, or start it again with other rules, and return when the cluster reaches it.
+
+    Args:
+        program: the adapter.
+        folder: for its files.
+        kube: a client with every right.
+        rules: the ``custom`` and ``external`` of its chart's ``rules``.
+        prometheus: URL of Prometheus.
+        progress: is told.
+
+    Raises:
+        UserError: it did not start, or the cluster does not reach it.
+    """
+    config = adapter_config({"default": False, **rules})
+    port = kept_port(folder, NAME)
+    files = AdapterFiles.written(folder.path / NAME, config)
+    kubeconfig = folder.state_dir / "cluster" / f"{IDENTITY}.kubeconfig"
+    grant(kube)
+    words = command(program, files, kubeconfig, port, prometheus)
+    started = keep_running(folder, NAME, words, lambda: listens(port))
+    if started:
+        progress("started prometheus-adapter")
+    register(kube, config, port, files.certificate, anew=started)
+    await_available(kube)
+
+
+def command(
+    program: Path, files: AdapterFiles, kubeconfig: Path, port: int, prometheus: str, relist: str = RELIST
+) -> list[str]:
+    """Return the command line."""
+    settings = {
+        "config": files.config,
+        "bind-address": LOOPBACK,
+        "secure-port": port,
+        "tls-cert-file": files.certificate,
+        "tls-private-key-file": files.key,
+        "lister-kubeconfig": kubeconfig,
+        "authentication-kubeconfig": kubeconfig,
+        "authorization-kubeconfig": kubeconfig,
+        "prometheus-url": prometheus,
+        "metrics-relist-interval": relist,
+        "metrics-max-age": _MAX_AGE,
+    }
+    return [str(program), *flags(settings)]

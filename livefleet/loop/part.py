@@ -1,0 +1,84 @@
+"""The loop of autoscaling as a part of the live fleet."""
+
+from toolkit.errors import UserError
+from toolkit.kube import Kube, KubeError
+from toolkit.private import private_folder
+
+from ..building import ensure_built, unbuilt
+from ..daemons import running_daemon, stop_daemon
+from ..folder import LiveFolder
+from ..part import Progress
+from ..served import LiveFleet
+from . import adapter, prometheus
+from .programs import ADAPTER, PROMETHEUS
+from .registration import withdraw
+
+_PARTS = (adapter.NAME, prometheus.NAME)
+
+
+class LoopPart:
+    """Prometheus and prometheus-adapter; the autoscalers themselves are the cluster's."""
+
+    name = "loop"
+
+    def is_wanted(self, fleet: LiveFleet) -> bool:
+        """Tell whether an autoscaler reads a metric of serving."""
+        return bool(fleet.autoscalers)
+
+    def unbuilt(self) -> tuple[str, ...]:
+        """Return the programs that are not there."""
+        return unbuilt(PROMETHEUS, ADAPTER)
+
+    def prepare(self, fleet: LiveFleet, progress: Progress) -> None:  # noqa: ARG002 - as parts are called
+        """Build both programs.
+
+        Raises:
+            UserError: they cannot be built here.
+        """
+        try:
+            for tool in (PROMETHEUS, ADAPTER):
+                ensure_built(tool, progress)
+        except UserError as error:
+            raise UserError(f"autoscalers will not scale, since their metrics need a program: {error}") from None
+
+    def start(self, folder: LiveFolder, fleet: LiveFleet, progress: Progress) -> None:
+        """Start both, or bring them up to date; return when the cluster reads metrics.
+
+        Raises:
+            UserError: one did not start, or the cluster does not reach it.
+        """
+        for name in _PARTS:
+            private_folder(folder.path / name)
+        programs = {**ensure_built(PROMETHEUS, progress), **ensure_built(ADAPTER, progress)}
+        url = prometheus.start_prometheus(programs["prometheus"], folder, fleet.monitors, progress)
+        folder.write_addresses(self.name, prometheus=url)
+        with Kube.from_kubeconfig(folder.kubeconfig) as kube:
+            try:
+                adapter.start_adapter(programs["adapter"], folder, kube, fleet.rules, url, progress)
+            except (UserError, KubeError) as error:
+                self._withdraw(folder)
+                raise UserError(f"autoscalers will not scale: {error}") from None
+
+    def stop(self, folder: LiveFolder) -> tuple[str, ...]:
+        """Take the metrics APIs out of the cluster, stop both, and return the names of those that ran."""
+        self._withdraw(folder)
+        folder.forget_addresses(self.name)
+        return tuple(name for name in _PARTS if stop_daemon(folder, name))
+
+    def recover(self, folder: LiveFolder) -> None:
+        """Take the metrics APIs out of the cluster where the adapter was ended by force.
+
+        Before anything is deployed: an API that nobody serves keeps every namespace from being deleted.
+        """
+        if (folder.path / adapter.NAME).exists() and running_daemon(folder, adapter.NAME) is None:
+            self._withdraw(folder)
+
+    def _withdraw(self, folder: LiveFolder) -> None:
+        """Without a cluster nothing is to be withdrawn; one that comes back is the business of the next command."""
+        if not folder.kubeconfig.exists():
+            return
+        try:
+            with Kube.from_kubeconfig(folder.kubeconfig) as kube:
+                withdraw(kube)
+        except KubeError:
+            return

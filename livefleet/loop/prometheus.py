@@ -1,0 +1,96 @@
+"""Prometheus of the live fleet: what it scrapes, and how it is started."""
+
+import hashlib
+import http.client
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from toolkit.errors import UserError
+from toolkit.ports import LOOPBACK
+from toolkit.private import write_private
+from toolkit.process import flags
+
+from ..daemons import keep_running, kept_port
+from ..folder import Addresses, LiveFolder
+from ..part import Progress
+from ..served import Object
+from .monitors import scrape_job
+
+NAME = "prometheus"
+_INTERVAL = "15s"
+"""Of a PodMonitor that names none (kube-prometheus has 30s)."""
+_DISCOVERY = "2s"
+"""In a cluster Prometheus watches pods; here it asks for them, as often as that."""
+_KEPT = {"time": "6h", "size": "256MB"}
+
+
+def start_prometheus(program: Path, folder: LiveFolder, monitors: Iterable[Object], progress: Progress) -> str:
+    """Start Prometheus, or start it again where its jobs have changed, and return its URL.
+
+    Raises:
+        UserError: nobody plays the pods, or it did not start.
+    """
+    own = folder.path / NAME
+    addresses = folder.addresses()
+    if not addresses.control:
+        raise UserError("Prometheus has nothing to scrape: the process behind the pods does not run")
+    write_private(own / "token", addresses.token.encode())
+    content = json.dumps(config(monitors, addresses, own / "token", progress), indent=1).encode()  # JSON is YAML
+    file = own / f"prometheus-{hashlib.sha256(content).hexdigest()[:12]}.yml"
+    for old in own.glob("prometheus-*.yml"):
+        old.unlink()
+    write_private(file, content)
+    port = kept_port(folder, NAME)
+    if keep_running(folder, NAME, command(program, file, own / "storage", port), lambda: _is_ready(port)):
+        progress("started Prometheus")
+    return f"http://{LOOPBACK}:{port}"
+
+
+def command(program: Path, file: Path, storage: Path, port: int) -> list[str]:
+    """Return the command line for a config file."""
+    settings = {
+        "config.file": file,
+        "storage.tsdb.path": storage,
+        **{f"storage.tsdb.retention.{what}": value for what, value in _KEPT.items()},
+        "web.listen-address": f"{LOOPBACK}:{port}",
+        # Hidden, and 5 s by default.
+        "scrape.discovery-reload-interval": _DISCOVERY,
+        "log.level": "warn",
+    }
+    return [str(program), *flags(settings)]
+
+
+def config(monitors: Iterable[Object], addresses: Addresses, token: Path, progress: Progress) -> Object:
+    """Return what Prometheus reads: a job of each PodMonitor, with the targets that the process of the pods tells.
+
+    Args:
+        monitors: PodMonitors; one that cannot be played is left out, and ``progress`` is told.
+        addresses: with that of the process.
+        token: file with its token.
+        progress: is told.
+    """
+    jobs = []
+    for monitor in monitors:
+        metadata = monitor["metadata"]
+        discovery = {
+            "url": f"{addresses.control}/targets/{metadata['namespace']}.{metadata['name']}",
+            "authorization": {"type": "Bearer", "credentials_file": str(token)},
+            "refresh_interval": _DISCOVERY,
+        }
+        try:
+            jobs.append(scrape_job(monitor, {"http_sd_configs": [discovery]}))
+        except UserError as error:
+            progress(str(error))
+    return {"global": {"scrape_interval": _INTERVAL}, "scrape_configs": jobs}
+
+
+def _is_ready(port: int) -> bool:
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
+    try:
+        connection.request("GET", "/-/ready")
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

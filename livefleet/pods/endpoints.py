@@ -1,0 +1,115 @@
+"""A loopback port for every endpoint of the outputs: a stand-in for its Service.
+
+As kube-proxy does, it chooses a Ready pod when a connection is opened. Unlike there, a connection whose pod is about
+to end is given to another one before its next request.
+"""
+
+import json
+import random
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from toolkit.private import write_private
+
+from ..served import LiveFleet, ServedEndpoint
+from .ports import Loopback, LoopbackConnection, LoopbackPort
+from .serving import ServingPod, unavailable
+from .stage import PodStage
+
+_SEED = 0
+
+
+class EndpointPorts:
+    """The ports of the endpoints, which stay between runs.
+
+    Args:
+        file: Where their numbers are kept.
+    """
+
+    def __init__(self, hub: Loopback, stage: PodStage, file: Path) -> None:
+        self._hub, self._stage, self._file = hub, stage, file
+        self._endpoints: dict[str, ServedEndpoint] = {}
+        self._ports: dict[str, LoopbackPort] = {}
+        self._random = random.Random(_SEED)  # noqa: S311 - spreads connections
+
+    async def play(self, fleet: LiveFleet) -> None:
+        """Listen for the endpoints of a fleet, and for no others."""
+        self._endpoints = {endpoint.title: endpoint for endpoint in fleet.endpoints}
+        for title in self._ports.keys() - self._endpoints.keys():
+            self._ports.pop(title).end()
+        known = self._known()
+        for title in sorted(self._endpoints.keys() - self._ports.keys()):
+            self._ports[title] = await self._open(title, known.get(title, 0), set(known.values()))
+        known |= {title: port.number for title, port in self._ports.items()}
+        write_private(self._file, json.dumps(known, indent=1, sort_keys=True).encode())
+
+    def close(self) -> None:
+        """Close all ports."""
+        for port in self._ports.values():
+            port.end()
+
+    def urls(self) -> dict[str, str]:
+        """Return where each endpoint answers."""
+        return {
+            title: f"http://{port.address}{urlsplit(self._endpoints[title].url).path}"
+            for title, port in sorted(self._ports.items())
+        }
+
+    async def _open(self, title: str, number: int, taken: set[int]) -> LoopbackPort:
+        port = LoopbackPort(lambda request, connection: self._answer(title, request, connection))
+        try:
+            await port.open(self._hub, number)
+        except OSError:  # somebody else has it by now
+            await port.open(self._hub, 0)
+        while port.number in taken - {number}:  # kept for an endpoint that is not there now
+            port.close()
+            await port.open(self._hub, 0)
+        return port
+
+    def _known(self) -> dict[str, int]:
+        try:
+            found = json.loads(self._file.read_text())
+            return {str(title): int(number) for title, number in found.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    async def _answer(self, title: str, request: web.Request, connection: LoopbackConnection) -> web.StreamResponse:
+        held = connection.behind
+        if isinstance(held, ServingPod) and not held.leaving:
+            return await held.answer(request)
+        endpoint = self._endpoints.get(title)
+        chosen = self._chosen(endpoint, self._stage.ready()) if endpoint else None
+        behind = self._stage.route(chosen, request) if chosen else None
+        connection.hold(behind)
+        if behind is None:
+            return unavailable(self._why_nobody(title))
+        return await behind.answer(request)
+
+    def _why_nobody(self, title: str) -> str:
+        endpoint = self._endpoints.get(title)
+        if endpoint is None or endpoint.why or not endpoint.workloads:
+            return f"nothing answers at the endpoint {title}: {(endpoint and endpoint.why) or 'the stack has none'}"
+        pods = [pod for pod, workload in self._stage.pods() if workload.key in endpoint.workloads]
+        if not pods:
+            return f"no pod answers for {title}: its workload has no replicas; scale it up, or send requests later"
+        pending = sum(not pod["spec"].get("nodeName") for pod in pods)
+        return (
+            f"no pod of {title} is Ready: of {len(pods)}, {len(pods) - pending} start and {pending} wait for a node; "
+            "try again in a moment"
+        )
+
+    def _chosen(self, endpoint: ServedEndpoint, ready: Iterable[ServingPod]) -> ServingPod | None:
+        """Choose a pod: first the workload by weight, among those that have any, then one of its pods."""
+        pods: dict[str, list[ServingPod]] = {}
+        for each in ready:
+            pods.setdefault(each.live.workload.key, []).append(each)
+        weights: Mapping[str, float] = {
+            key: weight for key, weight in endpoint.workloads.items() if weight > 0 and key in pods
+        }
+        if not weights:
+            return None
+        workload = self._random.choices(list(weights), list(weights.values()))[0]
+        return self._random.choice(pods[workload])

@@ -1,0 +1,191 @@
+"""Ports on loopback: their connections, which break at once when the process behind them is killed."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from aiohttp import web
+
+from toolkit.ports import LOOPBACK
+
+_MOST_BYTES = 64 * 2**20
+"""Of a request's body; the engines have no bound, and pictures come in the body."""
+_BACKLOG = 1024
+HEADER_SECONDS = 60.0
+"""Timeout of the headers of a request, and of the first request of a connection. The HTTP library has none, so an
+incomplete request would hold its connection until the process exits."""
+_LATE = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+Answer = Callable[[web.Request, "LoopbackConnection"], Awaitable[web.StreamResponse]]
+
+
+class Held(Protocol):
+    """What may hold connections on ports that are not its own."""
+
+    connections: "set[LoopbackConnection]"
+    leaving: bool
+
+
+class LoopbackConnection(web.RequestHandler):
+    """A connection of a client."""
+
+    __slots__ = ("_deadline", "behind", "busy", "heard", "port")
+
+    def __init__(self, port: "LoopbackPort", manager: web.Server, **options: Any) -> None:  # noqa: ANN401 - aiohttp's
+        super().__init__(manager, **options)
+        self.port = port
+        self.behind: Held | None = None
+        """Who answers on it, once that is chosen."""
+        self.busy = False
+        self.heard = False
+        """Whether a request has come, or a part of it, whose answer is not written to its end."""
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Remember the connection."""
+        super().connection_made(transport)
+        self.port.connections.add(self)
+        self._wait_for_headers()
+
+    def data_received(self, data: bytes) -> None:
+        """Note that there is something to answer."""
+        if not self.heard:
+            self._wait_for_headers()
+        self.heard = True
+        super().data_received(data)
+
+    def begin(self) -> None:
+        """Note that the headers of a request are complete."""
+        self.busy = True
+        self._stop_waiting()
+
+    def _wait_for_headers(self) -> None:
+        self._stop_waiting()
+        self._deadline = asyncio.get_running_loop().call_later(HEADER_SECONDS, self._end_late)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _end_late(self) -> None:
+        """Close a connection whose headers timed out; with 408 if a part of them arrived."""
+        if self.transport is None or self.transport.is_closing():
+            return
+        if self.heard:
+            self.transport.write(_LATE)
+        self.transport.close()
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Write what is left of an answer, and note that it is through."""
+        try:
+            return await super().finish_response(request, resp, start_time)
+        finally:
+            self.heard = False
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Forget the connection."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+        self.port.connections.discard(self)
+        self.hold(None)
+
+    def hold(self, behind: Held | None) -> None:
+        """Give the connection to somebody else."""
+        if self.behind:
+            self.behind.connections.discard(self)
+        self.behind = behind
+        if behind:
+            behind.connections.add(self)
+
+    def abort(self) -> None:
+        """Break it at once, as the kernel does when a process dies."""
+        if self.transport:
+            self.transport.abort()
+
+
+class LoopbackPort:
+    """One port: what answers there, and who is connected."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.connections: set[LoopbackConnection] = set()
+        self.number = 0
+        self._server: asyncio.Server | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return f"{LOOPBACK}:{self.number}"
+
+    def close(self) -> None:
+        """Take no more connections; those that are open stay."""
+        if self._server:
+            self._server.close()
+            self._server = None
+
+    def end(self) -> None:
+        """Break all connections, too."""
+        self.close()
+        for connection in tuple(self.connections):
+            connection.abort()
+
+    async def open(self, hub: "Loopback", number: int = 0) -> None:
+        """Listen, on any free port unless one is given.
+
+        Raises:
+            OSError: somebody else does.
+        """
+        listening = socket.create_server((LOOPBACK, number), backlog=_BACKLOG)
+        self.number = listening.getsockname()[1]
+        # Not to lose the socket if this is cancelled: it is known before anything is waited for.
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: hub.connection(self), sock=listening, start_serving=False, backlog=_BACKLOG
+        )
+        await self._server.start_serving()
+
+
+class Loopback:
+    """One HTTP server for all ports: a request finds its port by the connection it came on."""
+
+    def __init__(self) -> None:
+        app = web.Application(client_max_size=_MOST_BYTES)
+        app.router.add_route("*", "/{path:.*}", _answer)
+        app.on_response_prepare.append(_part_with)
+        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
+
+    async def start(self) -> None:
+        """Make it ready for ports."""
+        await self._runner.setup()
+
+    async def close(self) -> None:
+        """Give up what it holds."""
+        await self._runner.cleanup()
+
+    def connection(self, port: LoopbackPort) -> LoopbackConnection:
+        """Return what handles a new connection."""
+        manager = self._runner.server
+        if manager is None:
+            raise RuntimeError("the server has not been started")
+        return LoopbackConnection(port, manager, loop=asyncio.get_running_loop(), access_log=None)
+
+
+async def _answer(request: web.Request) -> web.StreamResponse:
+    connection = request.protocol
+    if not isinstance(connection, LoopbackConnection):
+        raise web.HTTPNotFound
+    connection.begin()
+    try:
+        return await connection.port.answer(request, connection)
+    finally:
+        connection.busy = False
+
+
+async def _part_with(request: web.Request, response: web.StreamResponse) -> None:
+    """Tell the client to come back on another connection where who answers is about to go."""
+    connection = request.protocol
+    if isinstance(connection, LoopbackConnection) and connection.behind and connection.behind.leaving:
+        response.force_close()
+        response.headers["Connection"] = "close"

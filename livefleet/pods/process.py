@@ -1,0 +1,179 @@
+"""The process: everything that stands behind the pods of one cluster, put together."""
+
+import asyncio
+import functools
+import time
+from pathlib import Path
+from typing import Any
+
+from toolkit.kube import Kube
+
+from ..control import FaultOutcome, LiveFault, LiveState
+from ..folder import LiveFolder
+from ..followed import key_of
+from ..served import LiveFleet
+from .clock import SimulatedClock
+from .cluster import AT_ONCE, LiveCluster
+from .control.http import ControlAddress, NotThereError
+from .control.states import ClusterView, group_states, model_states, pod_states
+from .control.targets import backends, targets_of_monitor
+from .endpoints import EndpointPorts
+from .groups.controller import GroupController
+from .groups.rounds import play
+from .kept import Kept
+from .nodes.faults import FaultMaker
+from .nodes.keeper import NodeKeeper
+from .nodes.lost import LostNodes
+from .notes import FleetNotes
+from .ports import Loopback
+from .preempting import PreemptionNotes
+from .serving import Engine
+from .stage import PodStage
+
+Json = dict[str, Any]
+IDENTITY = "fleet"
+_LOOK = 0.25
+
+
+class PodsProcess:
+    """Plays the pods of a cluster.
+
+    Args:
+        folder: Where the fleet is read, and addresses are written.
+        kube: A client with the rights of the identity ``fleet``.
+        engine: Answers a request for a pod.
+        speeds: How much faster than life answers and starts are.
+    """
+
+    def __init__(self, folder: LiveFolder, kube: Kube, engine: Engine, speeds: tuple[float, float]) -> None:
+        self.folder = folder
+        self.notes = FleetNotes()
+        self.answers, self.starts = clocks = SimulatedClock(speeds[0]), SimulatedClock(speeds[1])
+        self._cluster = LiveCluster(kube)
+        self._hub = Loopback()
+        self.stage = PodStage(self._hub, engine, clocks, self._cluster)
+        self._endpoints = EndpointPorts(self._hub, self.stage, folder.path / "ports.json")
+        self._groups = GroupController(functools.partial(self._cluster.in_thread, play, kube))
+        lost = LostNodes(folder.path / "lost-nodes.json")
+        self._keeper = NodeKeeper(self._cluster, self.stage, clocks, lost, self.notes)
+        self._faults = FaultMaker(self._cluster, self.stage, self._keeper, self.notes)
+        self._kept = Kept.read(folder.path / "control.json")
+        self._control = ControlAddress(self, self._kept.token)
+        self._cluster.pods.changed += [self.stage.changed, self._groups.pod_changed, self._keeper.changed]
+        self._cluster.nodes.changed += [self._keeper.changed, self._node_changed]
+        preempted = PreemptionNotes(self._cluster, self.stage, self.notes)
+        self._cluster.pods.changed.append(preempted.pod_changed)
+        self._cluster.preemptions.changed.append(preempted.event_changed)
+        self._ending: set[asyncio.Task[None]] = set()
+        self._cluster.groups.changed += [self._groups.changed]
+
+    async def run(self) -> None:
+        """Play until the task is cancelled."""
+        try:
+            await self._run()
+        finally:
+            self._endpoints.close()
+            self.stage.close()
+            await self._control.close()
+            await self._hub.close()
+
+    async def _run(self) -> None:
+        await self._hub.start()
+        await self._play(self.folder.read_fleet() or LiveFleet(""))
+        await self._cluster.follow()
+        self._kept = self._kept.listening(await self._control.open(self._kept.port))
+        self._write_addresses()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._keeper.run())
+            tasks.create_task(self._read_fleets())
+
+    def state(self) -> LiveState:
+        """Return the fleet as it is."""
+        cluster = self._cluster
+        workloads = {kind: followed.objects for kind, followed in cluster.workloads.items()}
+        view = ClusterView(cluster.nodes_there(), workloads, cluster.scalers.objects)
+        groups = group_states(self.stage.fleet, view.nodes)
+        return LiveState(
+            at=time.time(),
+            speed=self.answers.speed,
+            start_speed=self.starts.speed,
+            models=model_states(self.stage, view),
+            groups=groups,
+            usd_per_hour=sum(group.usd_per_hour or 0.0 for group in groups),
+            pods=pod_states(self.stage, view),
+            notes=self.notes.all(),
+        )
+
+    def targets(self, job: str) -> list[Json]:
+        """Return the targets of a PodMonitor.
+
+        Raises:
+            NotThereError: there is none of that name.
+        """
+        monitors = {key_of(each).replace("/", ".", 1): each for each in self.stage.fleet.monitors}
+        if job not in monitors:
+            raise NotThereError(f"there is no PodMonitor {job!r}", tuple(sorted(monitors)))
+        pods = ((pod, self.stage.serving.get(pod["metadata"]["uid"])) for pod, _ in self.stage.pods())
+        return targets_of_monitor(monitors[job], [(pod, serving) for pod, serving in pods if serving])
+
+    def backends(self) -> dict[str, str]:
+        """Return where pods listen, by their address in the cluster."""
+        return backends(self.stage.serving.values())
+
+    def speed(self, answers: float | None, starts: float | None) -> dict[str, float]:
+        """Change speeds, and return both."""
+        for clock, speed in ((self.answers, answers), (self.starts, starts)):
+            if speed is not None:
+                clock.speed = speed
+        return {"answers": self.answers.speed, "starts": self.starts.speed}
+
+    async def fault(self, fault: LiveFault, name: str) -> FaultOutcome:
+        """Make something happen.
+
+        Raises:
+            NotThereError: there is nothing of that name.
+        """
+        return await self._faults.make(fault, name)
+
+    def _node_changed(self, before: Json | None, after: Json | None) -> None:
+        """Delete the pods of a node that is gone: nobody plays their end.
+
+        The cluster itself would, after 40 to 60 seconds (kubernetes/kubernetes pkg/controller/podgc/gc_controller.go,
+        quarantineTime and gcCheckPeriod); as long a namespace could not be deleted.
+        """
+        for pod in self._cluster.pods_on(before["metadata"]["name"]) if before and after is None else ():
+            task = asyncio.ensure_future(self._cluster.delete_pod(pod, AT_ONCE))
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
+
+    async def _read_fleets(self) -> None:
+        """Play what ``up`` writes, as soon as it does."""
+        file = self.folder.path / "fleet.json"
+        seen = None
+        while True:
+            if (stamp := _stamp(file)) != seen:
+                fleet = self.folder.read_fleet()
+                if fleet:
+                    await self._play(fleet)
+                    self._write_addresses()
+                seen = stamp
+            await asyncio.sleep(_LOOK)
+
+    async def _play(self, fleet: LiveFleet) -> None:
+        self.stage.play(fleet)
+        self._keeper.changed()
+        await self._endpoints.play(fleet)
+
+    def _write_addresses(self) -> None:
+        self.folder.write_addresses(
+            "pods", control=self._kept.url, token=self._kept.token, endpoints=self._endpoints.urls()
+        )
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """Return what changes when a file is replaced."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino

@@ -1,0 +1,50 @@
+"""Reads what is played of a stack from its plan."""
+
+from typing import TYPE_CHECKING
+
+from components.checks.front_door.words import Exposure
+from components.fleet.objects import is_core_service, key_of
+
+from ..served import LiveFleet, Object
+from .endpoints import served_endpoints
+from .groups import served_groups
+from .resting import at_rest, reads_played_metrics
+from .workloads import served_workloads
+
+if TYPE_CHECKING:
+    from components.plan.plan import Plan
+
+
+def fleet_of(stack: str, planned: "Plan") -> LiveFleet:
+    """Return what is played of a plan."""
+    return LiveFleet(
+        stack=stack,
+        workloads=served_workloads(planned),
+        endpoints=served_endpoints(planned),
+        groups=served_groups(planned.groups),
+        autoscalers=_autoscalers(planned),
+        monitors=planned.chain.monitors,
+        rules=dict(planned.chain.adapter_rules),
+        door=_door(planned),
+        at_rest=at_rest(planned),
+    )
+
+
+def _autoscalers(planned: "Plan") -> dict[str, tuple[str, str]]:
+    """Return the HorizontalPodAutoscalers that there will be and that read a serving metric, by their workload."""
+    found = {}
+    for _, scaler in planned.fleet.autoscalers:
+        if reads_played_metrics(planned, scaler):
+            _, namespace, name = scaler.aim
+            found[f"{namespace}/{name}"] = (namespace, scaler.name)
+    return dict(sorted(found.items()))
+
+
+def _door(planned: "Plan") -> tuple[Object, ...]:
+    """Return the objects of the gateway, with the Services that routes lead to and those Secrets that are planned."""
+    if planned.environment.door.expose != Exposure.GATEWAY or not planned.door.objects:
+        return ()
+    services = (body for body in planned.fleet.objects if is_core_service(body))
+    secrets = (body for body in planned.others if key_of(body)[0] == "Secret")
+    wanted = {("Secret", *place) for place in planned.door.secrets}
+    return (*planned.door.objects, *services, *(body for body in secrets if key_of(body) in wanted))

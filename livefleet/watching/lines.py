@@ -1,0 +1,56 @@
+"""The fleet as lines, for logs and for other programs."""
+
+import json
+import sys
+import time
+from dataclasses import asdict, replace
+
+from components.contract.texts.printable import printable
+
+from ..control import FleetNote, LiveState
+from ..notes import new_notes
+from ..reach import LiveControl
+from .looking import Looking
+from .moving import headline, is_moving, speeds, usd, wish
+from .view import note_line
+
+_TEXT_EVERY = 5.0
+_JSON_EVERY = 1.0
+_MODELS = 5
+
+
+def as_json(control: LiveControl, looking: Looking, *, once: bool) -> None:
+    """Write the state as an object of JSON on a line, again and again."""
+    while True:
+        state = control.state()
+        models = looking.models(state.models) if looking != Looking() else state.models
+        sys.stdout.write(json.dumps(asdict(replace(state, models=tuple(models)))) + "\n")
+        sys.stdout.flush()
+        if once:
+            return
+        time.sleep(_JSON_EVERY)
+
+
+def as_text(control: LiveControl, looking: Looking) -> None:
+    """Write a few lines now and then: the fleet, what moves in it, and what happened since the last ones."""
+    before: tuple[FleetNote, ...] | None = None
+    while True:
+        state = control.state()
+        notes = state.notes[-_MODELS:] if before is None else new_notes(before, state.notes)
+        for line in _lines(state, looking, notes):
+            sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+        before = state.notes
+        time.sleep(_TEXT_EVERY)
+
+
+def _lines(state: LiveState, looking: Looking, notes: "tuple[FleetNote, ...]") -> list[str]:
+    busy = [each for each in looking.models(state.models) if is_moving(each)]
+    shown = [
+        f"  {printable(each.title)}: ready {each.ready}/{each.replicas}, starting {each.starting}, pending "
+        f"{each.pending}, waiting {each.waiting}, running {each.running}, cache {each.cache:.0%}, wanted "
+        f"{wish(each)}, {usd(each.usd_per_hour)} USD/h"
+        for each in busy[:_MODELS]
+    ]
+    more = [f"  and {len(busy) - _MODELS} more that move"] if len(busy) > _MODELS else []
+    return [f"{headline(state)}; {speeds(state)}", *shown, *more, *(f"  {note_line(note)}" for note in notes)]

@@ -1,0 +1,160 @@
+"""Scrolling, filtering and sorting: every model of a long table can be seen on a small terminal."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from livefleet.control import LiveState
+from livefleet.watching.looking import END_OF_INPUT, Looking
+from livefleet.watching.order import Order
+from livefleet.watching.view import shares, view
+from tests.livefleet.commands.standin import group, model, note, state
+
+UP, DOWN, PAGE_UP, PAGE_DOWN, HOME, END = "\x1b[A", "\x1b[B", "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F"
+FLEET = state(
+    models=tuple(model(f"model-{number:02}", model=f"client-{number:02}") for number in range(32)),
+    groups=tuple(group(f"group-{number:02}") for number in range(12)),
+    notes=tuple(note(f"note {number}") for number in range(6)),
+)
+"""As many models as the local stack has."""
+SIZE = (80, 40)
+
+
+def shown(fleet: LiveState, looking: Looking, size: tuple[int, int] = SIZE) -> list[str]:
+    console = Console(file=io.StringIO(), width=size[0], height=size[1], highlight=False)
+    console.print(view(fleet, size, looking.line, looking=looking))
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+
+
+def names(lines: list[str], start: str = "model-") -> list[str]:
+    return [line.split()[0] for line in lines if line.startswith(start)]
+
+
+def pressed(looking: Looking, keys: str, fleet: LiveState = FLEET, size: tuple[int, int] = SIZE) -> Looking:
+    """What is looked at after keys, one after the other, as the screen hands them on."""
+    page = shares(fleet, looking, size[1])[looking.at_nodes]
+    return looking.pressed(keys, page, len(looking.rows(fleet)[looking.at_nodes]))
+
+
+def test_at_80_columns_all_of_32_models_can_be_seen() -> None:
+    looking, seen = Looking(), set[str]()
+    first = shown(FLEET, looking)
+    assert len(names(first)) < 32
+    for _ in range(32):
+        lines = shown(FLEET, looking)
+        assert len(lines) <= SIZE[1]
+        assert all(len(line) <= SIZE[0] for line in lines)
+        seen.update(names(lines))
+        looking = pressed(looking, PAGE_DOWN)
+    assert seen == {f"model-{number:02}" for number in range(32)}
+    # At the end nothing is below, and scrolling further changes nothing.
+    assert names(shown(FLEET, looking))[-1] == "model-31"
+    assert pressed(looking, DOWN) == looking
+
+
+def test_lines_pages_and_ends() -> None:
+    page = len(names(shown(FLEET, Looking())))
+    last = 32 - page
+    assert pressed(Looking(), DOWN).first == 1
+    assert pressed(Looking(), "jj").first == 2
+    assert pressed(Looking(), DOWN * 3 + UP).first == 2
+    assert pressed(Looking(), UP).first == 0
+    assert pressed(Looking(), PAGE_DOWN).first == min(page, last)
+    assert pressed(Looking(), END).first == last
+    assert pressed(Looking(first=last), PAGE_UP).first == max(last - page, 0)
+    assert pressed(Looking(first=last), HOME).first == 0
+    # Other forms that terminals have.
+    assert pressed(Looking(), "\x1bOB").first == 1
+    assert pressed(Looking(), "\x1b[4~").first == last
+
+
+def test_what_is_not_shown_is_counted_on_both_sides() -> None:
+    looking = pressed(Looking(), DOWN * 5)
+    lines = shown(FLEET, looking)
+    page = len(names(lines))
+    assert f"and {32 - page} more (5 above, {27 - page} below)" in lines
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("model-07", ["model-07"]),
+    ("MODEL-1", [f"model-1{number}" for number in range(10)]),
+    ("client-31", ["model-31"]),
+    ("nothing", []),
+    ("[", []),
+])  # fmt: skip
+def test_a_filter_finds_names_of_both_kinds(text: str, expected: list[str]) -> None:
+    looking = pressed(Looking(), f"/{text}\r")
+    assert (looking.text, looking.is_typing) == (text, False)
+    lines = shown(FLEET, looking)
+    assert names(lines) == expected
+    # The fleet is counted as a whole.
+    assert lines[0].startswith("simulated: 32 models")
+    assert f"filter {text!r}" in lines[-1]
+
+
+def test_letters_are_letters_while_a_filter_is_typed() -> None:
+    looking = pressed(Looking(), "/q")
+    assert (looking.text, looking.is_typing, looking.has_left) == ("q", True, False)
+    assert looking.line.startswith("filter: q_")
+    looking = pressed(looking, "s\x7f")
+    assert looking.text == "q"
+    assert pressed(looking, "\x1b") == Looking()
+    assert pressed(pressed(looking, "\r"), "q").has_left
+    # A terminal that is gone ends it, whatever is typed.
+    assert pressed(looking, END_OF_INPUT).has_left
+    assert pressed(Looking(), "/" + "x" * 200).text == "x" * 60
+
+
+ORDERS = {
+    Order.MOVEMENT: ["queue", "busy", "cheap", "dear"],
+    Order.NAME: ["busy", "cheap", "dear", "queue"],
+    Order.COST: ["dear", "busy", "queue", "cheap"],
+    Order.QUEUE: ["queue", "busy", "cheap", "dear"],
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_orders(order: Order) -> None:
+    fleet = state(
+        models=(
+            model("cheap", usd_per_hour=None),
+            model("dear", usd_per_hour=9.0),
+            model("busy", running=3, usd_per_hour=2.0),
+            model("queue", waiting=5, running=1, usd_per_hour=1.0),
+        )
+    )
+    looking = Looking()
+    while looking.order is not order:
+        looking = pressed(looking, "s", fleet)
+    assert [each.title for each in looking.models(fleet.models)] == ORDERS[order]
+
+
+def test_nodes_can_be_scrolled_too() -> None:
+    looking = pressed(Looking(), "\t")
+    assert looking.at_nodes
+    seen = set[str]()
+    for _ in range(12):
+        seen.update(names(shown(FLEET, looking, (80, 24)), "group-"))
+        looking = pressed(looking, DOWN, size=(80, 24))
+    assert seen == {f"group-{number:02}" for number in range(12)}
+    assert not pressed(looking, "\t").at_nodes
+
+
+@given(
+    keys=st.text(st.sampled_from("q/\x1b[A\r\x7f\tsGg jxé\x00")),
+    models=st.integers(0, 50),
+    height=st.integers(24, 60),
+)  # fmt: skip
+def test_no_keys_break_the_view(keys: str, models: int, height: int) -> None:
+    fleet = replace(FLEET, models=FLEET.models[:models])
+    looking = pressed(Looking(), keys, fleet, (80, height))
+    page = shares(fleet, looking, height)[looking.at_nodes]
+    looking = looking.within(page, len(looking.rows(fleet)[looking.at_nodes]))
+    assert looking.first >= 0
+    lines = shown(fleet, looking, (80, height))
+    assert len(lines) <= height
+    assert all(len(line) <= 80 for line in lines)

@@ -1,0 +1,29 @@
+"""A control plane whose kwok leaves readiness and nodes to the process behind the pods."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from toolkit.kube import Kube
+from workbench.cluster.binaries import Found
+from workbench.cluster.cluster import SimulatedCluster
+
+
+@pytest.fixture(scope="session")
+def live_state(tmp_path_factory: pytest.TempPathFactory, programs: Found) -> Iterator[Path]:
+    """The state folder of a cluster of its own."""
+    folder = tmp_path_factory.mktemp("live-cluster")
+    cluster = SimulatedCluster(folder)
+    try:
+        cluster.start(lambda _: programs, live=True)
+        yield folder
+    finally:
+        cluster.stop()
+
+
+@pytest.fixture(scope="session")
+def live_kube(live_state: Path) -> Iterator[Kube]:
+    """A client of that control plane, with every right."""
+    with Kube.from_kubeconfig(live_state / "kubeconfig") as client:
+        yield client

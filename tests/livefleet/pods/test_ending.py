@@ -1,0 +1,46 @@
+"""A pod that is asked to end and a pod that is gone may be heard of in one breath."""
+
+import asyncio
+import copy
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from livefleet.pods.process import PodsProcess
+from tests.livefleet.pods.stand import Stand
+from tests.monitoring.programs.daemon import eventually
+
+TOKENS = 100
+"""A second of tokens."""
+
+
+async def heard(process: PodsProcess, grace: int) -> None:
+    """Let the process hear, without a pause, that its pod is asked to end and that it is gone."""
+    (pod,) = (copy.deepcopy(pod) for pod, _ in process.stage.pods())
+    ending: dict[str, Any] = copy.deepcopy(pod)
+    ending["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": grace}
+    process.stage.changed(pod, ending)
+    process.stage.changed(ending, None)
+
+
+def counted(stand: Stand) -> tuple[int, int]:
+    model = stand.control.state().models[0]
+    return model.answered, model.refused
+
+
+@pytest.mark.parametrize(("grace", "answered"), [(30, 3), (0, 0)], ids=["asked to end", "killed"])
+def test_what_runs_is_finished_unless_the_pod_is_killed(grace: int, answered: int, stand: Stand) -> None:
+    with stand.playing(stand.fleet(stand.workload(), groups=(stand.group("gpu", nodes=1, least=1),))) as process:
+        stand.deploy()
+        eventually(lambda: stand.ready() == 1, "a Ready pod")
+        with ThreadPoolExecutor(3) as pool:
+            sent = [pool.submit(stand.ask, "demo", TOKENS) for _ in range(3)]
+            eventually(lambda: stand.control.state().models[0].running == 3, "requests that run")
+            assert stand._loop
+            asyncio.run_coroutine_threadsafe(heard(process, grace), stand._loop).result(10)
+            assert sum(each.exception(15) is None for each in sent) == answered
+            # Neither while the pod is leaving nor afterwards is a request forgotten.
+            eventually(lambda: counted(stand) == (answered, 3 - answered), "each request counted")
+            eventually(lambda: not process.stage.serving, "the pod's end")
+            assert counted(stand) == (answered, 3 - answered)

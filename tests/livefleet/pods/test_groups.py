@@ -1,0 +1,196 @@
+"""LeaderWorkerSets: their controller's stand-in against the real API server."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import pytest
+
+from livefleet.control import LiveFault
+from livefleet.pods.groups.pods import API, KIND, LABEL
+from livefleet.pods.groups.rounds import next_status
+from livefleet.served import ServedWorkload
+from tests.livefleet.pods.stand import MANAGER, Stand, pod_template, slower
+from tests.monitoring.programs.daemon import eventually
+from tests.monitoring.simulated.groups import install_kind
+
+Json = dict[str, Any]
+NAME = "big"
+
+
+def group_set(stand: Stand, replicas: int, size: int = 2, image: str = "one", **spec: Any) -> Json:
+    template = pod_template(NAME, stand.namespace)
+    template["spec"]["containers"][0]["image"] = image
+    worker = pod_template(NAME, stand.namespace)
+    worker["spec"]["containers"] = [{**worker["spec"]["containers"][0], "image": image}]
+    del worker["spec"]["containers"][0]["readinessProbe"]
+    leaders = {"leaderTemplate": template, "workerTemplate": worker, "size": size}
+    policy = {"restartPolicy": "RecreateGroupOnPodRestart"}
+    return {
+        "apiVersion": API,
+        "kind": KIND,
+        "metadata": {"name": NAME, "namespace": stand.namespace},
+        "spec": {"replicas": replicas, "leaderWorkerTemplate": {**leaders, **policy}, **spec},
+    }
+
+
+def served(stand: Stand, **rest: Any) -> ServedWorkload:
+    selector = {"app": NAME, f"{LABEL}/worker-index": "0"}
+    return stand.workload(name=NAME, kind=KIND, selector=selector, group={f"{LABEL}/name": NAME}, **rest)
+
+
+def status(stand: Stand) -> Json:
+    found: Json = stand.kube.get(API, KIND, NAME, stand.namespace).get("status") or {}
+    return found
+
+
+def true_conditions(found: Mapping[str, Any]) -> set[str]:
+    return {each["type"] for each in found.get("conditions", ()) if each["status"] == "True"}
+
+
+def ready_groups(stand: Stand, wanted: int) -> bool:
+    return bool(status(stand).get("readyReplicas") == wanted)
+
+
+def names(stand: Stand) -> list[str]:
+    return sorted(pod["metadata"]["name"] for pod in stand.pods())
+
+
+def test_groups_come_go_and_take_their_pods_along(stand: Stand) -> None:
+    install_kind(stand.kube)
+    group = stand.group("gpu", nodes=8, least=8)
+    with stand.playing(stand.fleet(served(stand), groups=(group,))):
+        stand.kube.apply(group_set(stand, 2), manager=MANAGER)
+        eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available")
+        assert names(stand) == ["big-0", "big-0-1", "big-1", "big-1-1"]
+        found = status(stand)
+        assert (found["replicas"], found["readyReplicas"], found["updatedReplicas"]) == (2, 2, 2)
+        assert found["hpaPodSelector"] == f"{LABEL}/name=big,{LABEL}/worker-index=0"
+        reasons = {each["type"]: (each["reason"], each["message"]) for each in found["conditions"]}
+        assert reasons["Available"] == ("AllGroupsReady", "All replicas are ready")
+        assert stand.kube.get("v1", "Service", NAME, stand.namespace)["spec"]["clusterIP"] == "None"
+        model = stand.control.state().models[0]
+        assert (model.replicas, model.ready) == (2, 2)
+        # Four nodes at a dollar an hour, and all their pods.
+        assert model.usd_per_hour == pytest.approx(4.0)
+        pods = {pod.name.partition("/")[2]: pod for pod in stand.control.state().pods}
+        assert sorted(pods) == ["big-0", "big-0-1", "big-1", "big-1-1"]
+        assert len({pod.node for pod in pods.values()}) == 4
+        assert all(pod.ready for pod in pods.values())
+        assert stand.ask(NAME)[0] == 200
+        # Up and down, through the scale subresource as an autoscaler does it.
+        path = f"{stand.kube.path(API, KIND, NAME, stand.namespace)}/scale"
+        for replicas in (3, 1):
+            patch = {"spec": {"replicas": replicas}}
+            stand.kube.request("PATCH", path, body=patch, content_type="application/merge-patch+json")
+            eventually(partial(ready_groups, stand, replicas), f"{replicas} groups")
+        eventually(lambda: names(stand) == ["big-0", "big-0-1"], "one group")
+        stand.kube.delete(API, KIND, NAME, stand.namespace)
+        # The garbage collector of Kubernetes, which looks for new kinds every thirty seconds.
+        eventually(lambda: not stand.pods(), "no pods", 60)
+
+
+def test_a_changed_template_reaches_one_group_after_the_other(stand: Stand) -> None:
+    install_kind(stand.kube)
+    group = stand.group("gpu", nodes=8, least=8)
+    with stand.playing(stand.fleet(served(stand), groups=(group,))):
+        stand.kube.apply(group_set(stand, 3), manager=MANAGER)
+        eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available")
+        fewest = 3
+
+        def updated() -> bool:
+            nonlocal fewest
+            fewest = min(fewest, status(stand)["readyReplicas"])
+            images = {pod["spec"]["containers"][0]["image"] for pod in stand.pods()}
+            return images == {"two"} and true_conditions(status(stand)) == {"Available"}
+
+        stand.kube.apply(group_set(stand, 3, image="two"), manager=MANAGER)
+        eventually(updated, "every group of the new template", pause=0.02)
+        assert fewest == 2
+        assert status(stand)["updatedReplicas"] == 3
+
+
+@pytest.mark.parametrize(("victim", "policy", "same"), [
+    ("big-0-1", "RecreateGroupOnPodRestart", False),
+    ("big-0", "RecreateGroupOnPodRestart", False),
+    ("big-0-1", "None", True),
+])  # fmt: skip
+def test_a_pod_that_ends_takes_its_group_along(stand: Stand, victim: str, policy: str, same: bool) -> None:
+    install_kind(stand.kube)
+    group = stand.group("gpu", nodes=8, least=8)
+    wanted = group_set(stand, 2)
+    wanted["spec"]["leaderWorkerTemplate"]["restartPolicy"] = policy
+    with stand.playing(stand.fleet(served(stand), groups=(group,))):
+        stand.kube.apply(wanted, manager=MANAGER)
+        eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available")
+        before = {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in stand.pods()}
+        path = stand.kube.path("v1", "Pod", victim, stand.namespace)
+        stand.kube.request("DELETE", path, body={"gracePeriodSeconds": 0})
+
+        def whole() -> dict[str, str]:
+            now = {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in stand.pods()}
+            replaced = now.keys() == before.keys() and now[victim] != before[victim]
+            return now if replaced and true_conditions(status(stand)) == {"Available"} else {}
+
+        after = eventually(whole, "the set whole again")
+        other = "big-0" if victim == "big-0-1" else "big-0-1"
+        assert (after[other] == before[other]) is same
+        assert (after["big-1"], after["big-1-1"]) == (before["big-1"], before["big-1-1"])
+
+
+def test_workers_wait_for_their_leader_where_the_set_says_so(stand: Stand) -> None:
+    install_kind(stand.kube)
+    workload = slower(served(stand), pod=3600.0)
+    group = stand.group("gpu", nodes=8, least=8)
+    with stand.playing(stand.fleet(workload, groups=(group,)), starts=1.0):
+        stand.kube.apply(group_set(stand, 1, startupPolicy="LeaderReady"), manager=MANAGER)
+        eventually(lambda: names(stand) == ["big-0", "big-0-1"], "leader and worker")
+        stamps = {pod["metadata"]["name"]: pod for pod in stand.pods()}
+        leader = next(c for c in stamps["big-0"]["status"]["conditions"] if c["type"] == "Ready")
+        assert leader["lastTransitionTime"] <= stamps["big-0-1"]["metadata"]["creationTimestamp"]
+
+
+def test_a_leader_that_is_killed_is_cold_the_next_time(stand: Stand) -> None:
+    """A group that comes again is none of the first; its set is older than that."""
+    install_kind(stand.kube)
+    workload = slower(served(stand), pod=3600.0)
+    group = stand.group("gpu", nodes=8, least=8)
+    with stand.playing(stand.fleet(workload, groups=(group,)), starts=1.0) as process:
+        stand.kube.apply(group_set(stand, 1, size=1), manager=MANAGER)
+        eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("livefleet.pods.groups.rounds.FIRST_SECONDS", 0.0)
+            stand.control.fault(LiveFault.POD, "big-0")
+            eventually(lambda: true_conditions(status(stand)) == {"Progressing"}, "the set without its leader")
+            eventually(lambda: stand.control.state().models[0].starting == 1, "a leader that starts")
+            process.speed(None, 100_000.0)
+            eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available again")
+
+
+def test_a_worker_that_is_lost_breaks_what_its_leader_computes(stand: Stand) -> None:
+    install_kind(stand.kube)
+    group = stand.group("gpu", nodes=4, least=4)
+    with stand.playing(stand.fleet(served(stand, context=200_000), groups=(group,))), ThreadPoolExecutor(1) as pool:
+        stand.kube.apply(group_set(stand, 1), manager=MANAGER)
+        eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available")
+        sent = pool.submit(stand.ask, NAME, 100_000)
+        eventually(lambda: stand.control.state().models[0].running == 1, "a request that runs")
+        (worker,) = (pod for pod in stand.control.state().pods if pod.name.endswith("/big-0-1"))
+        outcome = stand.control.fault(LiveFault.NODE, worker.node)
+        assert (outcome.pods, outcome.broken) == ((worker.name,), 1)
+        assert isinstance(sent.exception(10), ConnectionError)
+
+        def whole() -> bool:
+            nodes = {pod.node for pod in stand.control.state().pods}
+            return len(nodes) == 2 and worker.node not in nodes and true_conditions(status(stand)) == {"Available"}
+
+        eventually(whole, "the group whole again, elsewhere")
+        assert stand.ask(NAME)[0] == 200
+
+
+def test_the_status_of_nothing() -> None:
+    stored = {"metadata": {"name": "x", "generation": 4}, "spec": {"replicas": 0}}
+    found = next_status(stored, [])
+    assert (found["replicas"], found["readyReplicas"], found["observedGeneration"]) == (0, 0, 4)
+    assert true_conditions(found) == {"Available"}

@@ -1,0 +1,92 @@
+"""Compiling the programs of a pinned Go module, with what is done and what is left told as it goes."""
+
+import fcntl
+import os
+import subprocess
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolkit.errors import UserError
+
+from .estimate import Estimate
+from .toolchain import Go, tail
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """A Go module that pins programs.
+
+    Attributes:
+        title: What its programs are together, for progress.
+        folder: Where its go.mod and go.sum lie.
+        packages: Package by the name of its program.
+        settings: What ``go list`` has to know as well, such as build tags.
+        flags: What ``go build`` gets besides.
+    """
+
+    title: str
+    folder: Path
+    packages: Mapping[str, str]
+    settings: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+def compile_missing(go: Go, sources: Sources, target: Path, progress: Progress) -> None:
+    """Compile the programs that are not in ``target`` yet, where they appear whole. The caller holds its lock.
+
+    Raises:
+        UserError: one could not be built; the message holds the end of what Go said.
+    """
+    wanted = [name for name in sources.packages if not (target / name).exists()]
+    if not wanted:
+        return
+    progress(f"{sources.title}: fetching its sources")
+    packages = [sources.packages[name] for name in wanted]
+    parts = go.run("list", *sources.settings, "-deps", *packages, folder=sources.folder)
+    estimate = Estimate(len(parts.stdout.splitlines()))
+    for position, name in enumerate(wanted, start=1):
+        title = f"building {name} ({position} of {len(wanted)})"
+        _compile(go, sources, target / name, title, estimate, progress)
+
+
+def _compile(go: Go, sources: Sources, target: Path, title: str, estimate: Estimate, progress: Progress) -> None:
+    for left_over in target.parent.glob(f".{target.name}.*"):  # of a build that was killed; the lock is ours
+        left_over.unlink()
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    command = [str(go.program), "build", "-v", "-trimpath", *sources.settings, *sources.flags, "-o", str(unfinished)]
+    progress(title)
+    output: deque[str] = deque(maxlen=50)
+    with subprocess.Popen(
+        [*command, sources.packages[target.name]],
+        cwd=sources.folder,
+        env=go.environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        for line in child.stderr or ():
+            output.append(line)
+            estimate.step()
+            if estimate.new_tenth():
+                progress(f"{sources.title}: {estimate}")
+            progress(f"{title}: {estimate}, {line.strip()}")
+    if child.returncode != 0:
+        unfinished.unlink(missing_ok=True)
+        raise UserError(f"{target.name} could not be built with {go.program}:\n{tail(''.join(output))}")
+    unfinished.rename(target)
+
+
+@contextmanager
+def build_lock(folder: Path, progress: Progress) -> Iterator[None]:
+    """Let one process at a time build into a folder; a second one waits and then finds everything there."""
+    with (folder / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress("waiting for another build of the same programs")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

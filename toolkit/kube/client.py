@@ -1,0 +1,308 @@
+"""The client: discovery, paths and verbs."""
+
+import http
+import json
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ..kubeconfig import read
+from .errors import KubeError, NoSuchKindError, error_in
+from .transport import Transport
+
+Json = dict[str, Any]
+
+APPLY = "application/apply-patch+yaml"
+_METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+_PAGE = 500
+_AWAY = (http.HTTPStatus.BAD_GATEWAY, http.HTTPStatus.SERVICE_UNAVAILABLE, http.HTTPStatus.GATEWAY_TIMEOUT)
+_PAUSE = 0.5
+_WATCH_SECONDS, _LATE = 300, 30
+
+
+@dataclass(frozen=True, slots=True)
+class ApiResource:
+    """How a kind is addressed."""
+
+    plural: str
+    kind: str
+    namespaced: bool
+
+
+class Kube:
+    """One API server. All methods may be called from several threads."""
+
+    def __init__(self, server: str, context: ssl.SSLContext | None, headers: Mapping[str, str] | None = None) -> None:
+        self.server = server.rstrip("/")
+        self._transport = Transport(self.server, context, headers or {})
+        self._kinds: dict[str, dict[str, ApiResource]] = {}
+        self.patience = 0.0
+        """Seconds for which requests are repeated while the server, or the store behind it, does not answer."""
+        self.waiting: Callable[[str], None] = lambda _: None
+        """Told while that is so."""
+
+    @classmethod
+    def from_kubeconfig(cls, source: str | Path, context: str | None = None) -> "Kube":
+        """Make a client from a kubeconfig: a path, or its text.
+
+        Raises:
+            UserError: the file is absent or holds no usable cluster; says what is missing.
+        """
+        access = read(source, context)
+        return cls(access.server, access.context, access.headers)
+
+    # Requests
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: object = None,
+        content_type: str = "application/json",
+        accept: str | None = None,
+        timeout: float = 60.0,
+    ) -> Json:
+        """Send one request and return the decoded answer.
+
+        Raises:
+            KubeError: the server refused, or (status 0) did not answer.
+        """
+        status, data = self._send(method, path, params, body, content_type, accept, timeout)
+        if status >= http.HTTPStatus.BAD_REQUEST:
+            raise error_in(status, data)
+        try:
+            decoded = json.loads(data) if data else {}
+        except ValueError:
+            decoded = {"text": data.decode(errors="replace")}
+        return decoded if isinstance(decoded, dict) else {"value": decoded}
+
+    def _send(self, method: str, *request: Any) -> tuple[int, bytes]:  # noqa: ANN401 - as the transport takes it
+        """Send a request, again while nobody is there. Creating is not repeated: it may have happened."""
+        deadline = time.monotonic() + (self.patience if method != "POST" else 0.0)
+        while True:
+            try:
+                status, data = self._transport.send(method, *request)
+                if not _away(status, data) or not self.patience:
+                    return status, data
+                error = error_in(status, data)
+                error = KubeError(0, "Unreachable", f"the API server {self.server} does not work: {error.message}")
+            except KubeError as refused:
+                error = refused
+            if time.monotonic() >= deadline:
+                raise error
+            self.waiting(f"waiting for the API server {self.server}")
+            time.sleep(_PAUSE)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._transport.closed
+
+    def close(self) -> None:
+        """Close the idle connections, and end what is watched."""
+        self._transport.close()
+
+    def __enter__(self) -> "Kube":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Discovery
+
+    def resource(self, api_version: str, kind: str) -> ApiResource:
+        """Return how a kind is addressed, asking the server once per group and version.
+
+        Raises:
+            NoSuchKindError: the server does not serve it; the next call asks again.
+        """
+        known = self._kinds.get(api_version)
+        if known is None or kind not in known:
+            known = self._discover(api_version)
+        if kind not in known:
+            self.forget(api_version)
+            raise NoSuchKindError(
+                404,
+                "NoSuchKind",
+                f"{self.server} serves no kind {kind} of {api_version}; is its CRD applied?",
+            )
+        return known[kind]
+
+    def forget(self, api_version: str | None = None) -> None:
+        """Forget what discovery said, about one group and version or all."""
+        if api_version is None:
+            self._kinds.clear()
+        else:
+            self._kinds.pop(api_version, None)
+
+    def _discover(self, api_version: str) -> dict[str, ApiResource]:
+        try:
+            answer = self.request("GET", _root(api_version))
+        except KubeError as error:
+            if error.status != http.HTTPStatus.NOT_FOUND:
+                raise
+            return {}
+        found = {
+            entry["kind"]: ApiResource(entry["name"], entry["kind"], entry["namespaced"])
+            for entry in answer.get("resources", [])
+            if "/" not in entry["name"]
+        }
+        self._kinds[api_version] = found
+        return found
+
+    def path(self, api_version: str, kind: str, name: str | None = None, namespace: str | None = None) -> str:
+        """Return the path of an object, or of a collection when ``name`` is None."""
+        resource = self.resource(api_version, kind)
+        path = _root(api_version)
+        if resource.namespaced and (namespace or name):
+            path += f"/namespaces/{quote(namespace or 'default')}"
+        path += f"/{resource.plural}"
+        return f"{path}/{quote(name)}" if name else path
+
+    def path_of(self, obj: Mapping[str, Any]) -> str:
+        """Return the path of an object given as a manifest."""
+        meta = obj["metadata"]
+        return self.path(obj["apiVersion"], obj["kind"], meta["name"], meta.get("namespace"))
+
+    # Verbs
+
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Json:
+        """Return one object."""
+        return self.request("GET", self.path(api_version, kind, name, namespace))
+
+    def list(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        labels: str | None = None,
+        fields: str | None = None,
+        metadata_only: bool = False,
+    ) -> list[Json]:
+        """Return all objects of a kind, in one namespace or in all."""
+        return list(
+            self._pages(
+                self.path(api_version, kind, None, namespace),
+                {key: value for key, value in (("labelSelector", labels), ("fieldSelector", fields)) if value},
+                _METADATA_ONLY if metadata_only else None,
+            )
+        )
+
+    def _pages(self, path: str, params: dict[str, str], accept: str | None) -> Iterator[Json]:
+        params["limit"] = str(_PAGE)
+        while True:
+            answer = self.request("GET", path, params=params, accept=accept)
+            yield from answer.get("items") or ()
+            more = answer.get("metadata", {}).get("continue")
+            if not more:
+                return
+            params["continue"] = more
+
+    def watch(self, api_version: str, kind: str, since: str, fields: str = "") -> Iterator[tuple[str, Json]]:
+        """Yield what changes after a version: ``ADDED``, ``MODIFIED``, ``DELETED`` or ``BOOKMARK``, and the object.
+
+        It ends after some minutes, when the server closes it; to go on, watch again from the version of the last
+        object.
+
+        Args:
+            api_version: Of the kind.
+            kind: What is watched, in all namespaces.
+            since: The version.
+            fields: A field selector; empty for all objects.
+
+        Raises:
+            KubeError: the server refused; with 410, it does not know so old a version any more.
+        """
+        params = {"watch": "true", "resourceVersion": since, "allowWatchBookmarks": "true"}
+        params["timeoutSeconds"] = str(_WATCH_SECONDS)
+        if fields:
+            params["fieldSelector"] = fields
+        for line in self._transport.lines(self.path(api_version, kind), params, _WATCH_SECONDS + _LATE):
+            event = json.loads(line)
+            if event["type"] == "ERROR":
+                status = event["object"]
+                raise KubeError(status.get("code", 0), status.get("reason", ""), status.get("message", ""))
+            yield event["type"], event["object"]
+
+    def create(self, obj: Mapping[str, Any], *, dry_run: bool = False) -> Json:
+        """Create an object; it must not exist."""
+        meta = obj["metadata"]
+        path = self.path(obj["apiVersion"], obj["kind"], None, meta.get("namespace") or "default")
+        return self.request("POST", path, params=_dry({}, dry_run), body=obj)
+
+    def apply(
+        self,
+        obj: Mapping[str, Any],
+        *,
+        manager: str,
+        force: bool = True,
+        dry_run: bool = False,
+        subresource: str | None = None,
+    ) -> Json:
+        """Create or update an object by server-side apply."""
+        return self.put(obj, manager=manager, force=force, dry_run=dry_run, subresource=subresource)[0]
+
+    def put(
+        self,
+        obj: Mapping[str, Any],
+        *,
+        manager: str,
+        force: bool = True,
+        dry_run: bool = False,
+        subresource: str | None = None,
+    ) -> tuple[Json, bool]:
+        """Apply an object, with no field that its kind does not have; also return whether it was created just now."""
+        path = self.path_of(obj) + (f"/{subresource}" if subresource else "")
+        params = {"fieldManager": manager, "force": str(force).lower(), "fieldValidation": "Strict"}
+        params = _dry(params, dry_run)
+        status, data = self._send("PATCH", path, params, obj, APPLY, None, 60.0)
+        if status >= http.HTTPStatus.BAD_REQUEST:
+            raise error_in(status, data)
+        return json.loads(data), status == http.HTTPStatus.CREATED
+
+    def delete(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        propagation: str = "Background",
+        uid: str | None = None,
+    ) -> Json | None:
+        """Delete an object. None when it was not there (or, with ``uid``, is another one by now)."""
+        body: Json = {"propagationPolicy": propagation}
+        if uid:
+            body["preconditions"] = {"uid": uid}
+        try:
+            return self.request("DELETE", self.path(api_version, kind, name, namespace), body=body)
+        except KubeError as error:
+            gone = error.status == http.HTTPStatus.NOT_FOUND
+            if gone or (uid and error.status == http.HTTPStatus.CONFLICT):
+                return None
+            raise
+
+    def uid(self) -> str:
+        """Return what identifies the cluster: the uid of its kube-system namespace."""
+        found: str = self.get("v1", "Namespace", "kube-system")["metadata"]["uid"]
+        return found
+
+
+def _away(status: int, data: bytes) -> bool:
+    """Whether an answer says that there is nobody to answer; etcd's errors come as the API server's own."""
+    return status in _AWAY or (status == http.HTTPStatus.INTERNAL_SERVER_ERROR and b"etcd" in data)
+
+
+def _root(api_version: str) -> str:
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+
+
+def _dry(params: dict[str, str], dry_run: object) -> dict[str, str]:
+    return {**params, "dryRun": "All"} if dry_run else params

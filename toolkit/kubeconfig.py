@@ -1,0 +1,133 @@
+"""Reading a kubeconfig: server, trust and credentials."""
+
+import base64
+import json
+import os
+import ssl
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from toolkit.errors import UserError
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What it takes to talk to a server."""
+
+    server: str
+    context: ssl.SSLContext | None
+    headers: Mapping[str, str]
+
+
+def read(source: str | Path, context: str | None = None) -> Access:
+    """Read a kubeconfig given as a path or as its text.
+
+    Raises:
+        UserError: absent, unreadable, or without the context; says which.
+    """
+    folder, config = _load(source)
+    current = context or config.get("current-context")
+    chosen = _named(config, "contexts", current)["context"]
+    cluster = _named(config, "clusters", chosen.get("cluster"))["cluster"]
+    user = _named(config, "users", chosen["user"])["user"] if chosen.get("user") else {}
+    server = cluster.get("server")
+    if not server:
+        raise UserError(f"the kubeconfig's cluster {chosen.get('cluster')!r} has no server")
+    if user.get("exec"):
+        user = {**user, **_execute(user["exec"])}
+    trust = _trust(cluster, user, folder) if server.startswith("https") else None
+    return Access(server, trust, _headers(user, folder))
+
+
+def _load(source: str | Path) -> tuple[Path, Json]:
+    """Return the folder that relative paths start from, and the content."""
+    text, folder, called = str(source), Path(), "the given kubeconfig"
+    if isinstance(source, Path) or ("\n" not in source.strip() and not source.lstrip().startswith("{")):
+        path = Path(source).expanduser()
+        if not path.is_file():
+            raise UserError(
+                f"there is no kubeconfig at {path}; start the simulated cluster with `workbench cluster start`, or "
+                "use --kubeconfig"
+            )
+        text, folder, called = path.read_text(), path.parent, str(path)
+    try:
+        config = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise UserError(f"{called} is not valid YAML: {error}") from None
+    if not isinstance(config, dict):
+        raise UserError(f"{called} is not a kubeconfig")
+    return folder, config
+
+
+def _named(config: Json, section: str, name: object) -> Json:
+    for entry in config.get(section) or ():
+        if entry.get("name") == name:
+            found: Json = entry
+            return found
+    known = ", ".join(str(entry.get("name")) for entry in config.get(section) or ()) or "none"
+    raise UserError(f"the kubeconfig has no {section[:-1]} {name!r}; it has {known}")
+
+
+def _trust(cluster: Json, user: Json, folder: Path) -> ssl.SSLContext:
+    authority = _content(cluster, "certificate-authority", folder)
+    context = ssl.create_default_context(cadata=authority.decode() if authority else None)
+    if cluster.get("insecure-skip-tls-verify"):
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    certificate, key = (_content(user, f"client-{what}", folder) for what in ("certificate", "key"))
+    if certificate and key:
+        # The ssl module reads certificates from files only; this one lives for two system calls.
+        with tempfile.NamedTemporaryFile(mode="wb") as file:
+            file.write(certificate + b"\n" + key)
+            file.flush()
+            context.load_cert_chain(file.name)
+    return context
+
+
+def _content(entry: Json, key: str, folder: Path) -> bytes | None:
+    if entry.get(f"{key}-data"):
+        return base64.b64decode(entry[f"{key}-data"])
+    return (folder / entry[key]).read_bytes() if entry.get(key) else None
+
+
+def _headers(user: Json, folder: Path) -> dict[str, str]:
+    token = user.get("token")
+    if not token and user.get("tokenFile"):
+        token = (folder / user["tokenFile"]).read_text().strip()
+    if token:
+        return {"Authorization": f"Bearer {token}"}
+    if user.get("username"):
+        pair = f"{user['username']}:{user.get('password', '')}".encode()
+        return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+    return {}
+
+
+def _execute(plugin: Json) -> Json:
+    """Ask a credential plugin, such as ``aws eks get-token``."""
+    command = [plugin["command"], *(plugin.get("args") or ())]
+    info = {"apiVersion": plugin.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}}
+    extra = {entry["name"]: entry["value"] for entry in plugin.get("env") or ()}
+    env = {**os.environ, **extra, "KUBERNETES_EXEC_INFO": json.dumps(info)}
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=60)
+        status = json.loads(done.stdout)["status"]
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+        output = getattr(error, "stderr", None) or error
+        raise UserError(f"the kubeconfig's credential plugin `{' '.join(command)}` failed: {output}") from None
+    return {
+        "token": status.get("token"),
+        "client-certificate-data": _encoded(status.get("clientCertificateData")),
+        "client-key-data": _encoded(status.get("clientKeyData")),
+    }
+
+
+def _encoded(text: str | None) -> str | None:
+    return base64.b64encode(text.encode()).decode() if text else None

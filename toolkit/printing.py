@@ -1,0 +1,73 @@
+"""What goes to stdout: the form of results, and Kubernetes objects for files and for ``kubectl apply``."""
+
+import enum
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from components.api.problems import Problem
+
+
+class Format(enum.StrEnum):
+    """How results are written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+ShowSecrets = Annotated[
+    bool,
+    typer.Option("--show-secrets", help="Print what looks like a secret in clear, not as [secret]."),
+]
+
+
+_MOST_PROBLEMS = 100
+
+
+def problem_lines(problems: "Sequence[Problem]") -> str:
+    """Return a line for each problem of an input, and for the rest of very many one."""
+    ordered = [str(problem) for problem in sorted(problems, key=lambda problem: problem.place)]
+    further = len(ordered) - _MOST_PROBLEMS
+    return "\n".join([*ordered[:_MOST_PROBLEMS], *([f"and {further} more"] if further > 0 else [])])
+
+
+def counted(number: int, word: str) -> str:
+    """Write how many there are: ``1 file``, ``3 files``."""
+    return f"{number} {word}{'s' * (number != 1)}"
+
+
+def tell(lines: Iterable[str]) -> None:
+    """Write lines for people to stderr."""
+    from components.api.texts.printable import printable
+
+    for line in lines:
+        print(printable(line), file=sys.stderr)  # noqa: T201
+
+
+def write_objects(objects: Iterable[dict[str, Any]], *, show_secrets: bool) -> None:
+    """Write objects as YAML.
+
+    Secrets are masked, since output is kept in logs and repositories. That is said on stderr: what is masked cannot
+    be applied.
+    """
+    from components.api.documents.writer import dump_all
+    from components.api.texts.secrets import replace_in_object
+
+    hidden = 0
+
+    def mask(_: object, shown: str) -> str:
+        nonlocal hidden
+        hidden += 1
+        return shown
+
+    sys.stdout.write(dump_all(value if show_secrets else replace_in_object(value, mask) for value in objects))
+    if hidden:
+        values = "1 value looks" if hidden == 1 else f"{hidden} values look"
+        print(  # noqa: T201
+            f"warning: {values} like a secret and cannot be applied as printed, as [secret]; put secrets into a "
+            "Secret and refer to it, or use --show-secrets",
+            file=sys.stderr,
+        )

@@ -1,0 +1,124 @@
+"""Long-running processes that outlive the command that started them, found again by pid and start time."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from .private import write_private
+
+_STOP_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A started process. A pid alone may have been given to somebody else since; its start time has not."""
+
+    pid: int
+    started: str
+
+    def alive(self) -> bool:
+        """Say whether it is this very process that runs under the pid."""
+        return start_time(self.pid) == self.started
+
+    def stop(self) -> None:
+        """Ask it to end, then end it. Other processes are never touched."""
+        for signal_number in (signal.SIGTERM, signal.SIGKILL):
+            if not self.alive():
+                return
+            os.kill(self.pid, signal_number)
+            deadline = time.monotonic() + _STOP_SECONDS
+            while self.alive() and time.monotonic() < deadline:
+                _reap(self.pid)
+                time.sleep(0.02)
+
+
+def flags(values: Mapping[str, object]) -> list[str]:
+    """Return the words of a command line for flags with values."""
+    return [f"--{name}={value}" for name, value in values.items()]
+
+
+def start(command: Sequence[str], log: Path) -> Process:
+    """Start ``command`` in a session of its own, so that it does not die with the terminal."""
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            cwd=log.parent,
+        )
+    # The process outlives this object and is reaped by its pid; Popen must neither wait for it nor warn.
+    child.returncode = 0
+    started = start_time(child.pid)
+    return Process(child.pid, started or "")
+
+
+def save(process: Process, path: Path) -> None:
+    """Remember a process for later commands."""
+    write_private(path, json.dumps(asdict(process)).encode())
+
+
+def saved(path: Path) -> Process | None:
+    """Return the process remembered in ``path``; an absent or unreadable file is no process."""
+    try:
+        return Process(**json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def running_with(argument: str) -> list[tuple[str, int]]:
+    """Return ``(program, pid)`` of our own processes with ``argument`` inside one of their arguments.
+
+    Systems without /proc have none to tell.
+    """
+    found = []
+    for entry in sorted(Path("/proc").glob("[0-9]*")):
+        try:
+            owner, words = entry.stat().st_uid, (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:  # it ended meanwhile
+            continue
+        if owner == os.getuid() and any(argument.encode() in word for word in words[1:]):
+            found.append((Path(os.fsdecode(words[0])).name, int(entry.name)))
+    return found
+
+
+def start_time(pid: int) -> str | None:
+    """Return when the process started, in a form to compare; None where there is none or a zombie."""
+    _reap(pid)
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return _start_time_by_ps(pid) if not Path("/proc/self").exists() else None
+    state, clock_ticks = fields[0], fields[19]
+    return None if state == "Z" else f"{clock_ticks}@{_boot_id()}"
+
+
+def _boot_id() -> str:
+    """Clock ticks count from boot, so a reboot must not make an old record match."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def _start_time_by_ps(pid: int) -> str | None:
+    """Systems without /proc (macOS)."""
+    shown = subprocess.run(
+        ["ps", "-o", "lstart=", "-p", str(pid)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return shown.stdout.strip() or None
+
+
+def _reap(pid: int) -> None:
+    """Collect an ended child of ours; for other people's children there is nothing to do."""
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except (ChildProcessError, PermissionError):
+        return

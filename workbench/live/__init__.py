@@ -1,1 +1,0 @@
-"""A fleet that answers: simulated engines behind simulated pods, a real gateway, real autoscaling."""

@@ -1,1 +1,0 @@
-"""The control address of the process behind the pods (:mod:`workbench.live.control`)."""

@@ -1,3 +1,0 @@
-"""``workbench watch``, ``fault`` and ``speed``: what one sees of a live fleet, and makes happen in it."""
-
-from .command import register as register
