@@ -69,7 +69,7 @@ class LiveFolder:
         return self.path / "logs" / f"{part}.log"
 
     def pid_file(self, part: str) -> Path:
-        """Return where the process of a part is remembered (``cluster.process.save``)."""
+        """Return where the process of a part is remembered (``toolkit.process.save``)."""
         return self.path / f"{part}.pid"
 
     def write_fleet(self, fleet: LiveFleet) -> None:

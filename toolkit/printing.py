@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from components.api.problems import Problem
+    from components.contract.problems import Problem
 
 
 class Format(enum.StrEnum):
@@ -41,7 +41,7 @@ def counted(number: int, word: str) -> str:
 
 def tell(lines: Iterable[str]) -> None:
     """Write lines for people to stderr."""
-    from components.api.texts.printable import printable
+    from components.contract.texts.printable import printable
 
     for line in lines:
         print(printable(line), file=sys.stderr)  # noqa: T201
@@ -53,8 +53,8 @@ def write_objects(objects: Iterable[dict[str, Any]], *, show_secrets: bool) -> N
     Secrets are masked, since output is kept in logs and repositories. That is said on stderr: what is masked cannot
     be applied.
     """
-    from components.api.documents.writer import dump_all
-    from components.api.texts.secrets import replace_in_object
+    from components.contract.documents.writer import dump_all
+    from components.contract.texts.secrets import replace_in_object
 
     hidden = 0
 

@@ -226,7 +226,7 @@ def _set_update(body: Object) -> Update:
 
 
 def _is_ordered(body: Object) -> bool:
-    return body["spec"].get("podManagementPolicy") != "Parallel"
+    return bool(body["spec"].get("podManagementPolicy") != "Parallel")
 
 
 def group_update(rollout: Object) -> Update:

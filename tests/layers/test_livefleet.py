@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pytest
 
 import livefleet
-from tests.layers.modules import Module, modules
-from tests.layers.order import within
+from tests.layers.modules import Module, modules, within
 
 PROJECT = modules(
     "ci", "policy/guardrails", "components", "stacks", "toolkit", "livefleet", "workbench", "__main__.py"

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
-from components.api.texts.printable import printable
-
+from components.contract.texts.printable import printable
 from toolkit.errors import UserError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import aiohttp
 
+from livefleet.alone import served
 from livefleet.pods.pod import LivePod
-from tests.livefleet.pods_by_hand import served
 
 Found = TypeVar("Found")
 FAST = 1000.0

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from livefleet.alone import served
 from livefleet.apis.routes import _handlers
 from livefleet.pods.pod import LivePod
-from tests.livefleet.pods_by_hand import pod_by_hand, served
+from tests.livefleet.pods_by_hand import pod_by_hand
 
 FASTEST = 1e6
 ENGINES = ["vllm", "sglang", "tgi", "llamacpp", "ollama"]

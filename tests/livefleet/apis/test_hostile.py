@@ -9,8 +9,9 @@ from typing import Any
 import aiohttp
 import pytest
 
+from livefleet.alone import served
 from tests.livefleet.apis.asking import FAST, Client, asked
-from tests.livefleet.pods_by_hand import pod_by_hand, served
+from tests.livefleet.pods_by_hand import pod_by_hand
 
 DEEP = b'{"model": "demo", "messages": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 NESTED_TOOLS = b'{"tools": ' + b"[" * 900 + b"]" * 900 + b', "messages": [{"role": "user", "content": "x"}]}'

@@ -8,11 +8,12 @@ from typing import Any
 import aiohttp
 import pytest
 
+from livefleet.alone import served
 from livefleet.pace.replica import Job
 from livefleet.pods.clock import SimulatedClock
 from livefleet.pods.pod import LivePod
 from livefleet.served import TokenPace
-from tests.livefleet.pods_by_hand import pod_by_hand, served
+from tests.livefleet.pods_by_hand import pod_by_hand
 
 PACE = TokenPace(alpha=0.02, beta=0.0, prefill=0.0, batch=2)
 """A token every 20 ms, two answers at once."""

@@ -7,12 +7,13 @@ from typing import Any
 import aiohttp
 import pytest
 
+from livefleet.alone import served
 from livefleet.load.arrivals import DueRequest
 from livefleet.load.client import LoadTarget, send
 from livefleet.load.outcomes import RequestOutcome, Tally
 from livefleet.served import TIMES_HEADER, TokenPace
 from tests.livefleet.load.server import DONE, event, serving, streamed
-from tests.livefleet.pods_by_hand import pod_by_hand, served
+from tests.livefleet.pods_by_hand import pod_by_hand
 
 PACE = TokenPace(alpha=0.1, beta=0.0, prefill=0.0, batch=4)
 
