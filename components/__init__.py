@@ -8,6 +8,7 @@ Import them from here, and those of an API family from its package::
 
 from typing import TYPE_CHECKING
 
+from .clouds import CLOUDS
 from .contract.lazy import loader, offered
 from .fleet.clouds import register
 from .resources import HOMES
@@ -78,15 +79,13 @@ if TYPE_CHECKING:
     from .resources.serving.simulated_nodes import SimulatedNodesArgs as SimulatedNodesArgs
     from .version import __version__ as __version__
 
-CLOUDS = {"aws": "clouds.aws.instances"}
-"""The module of each cloud with the function ``cloud_nodes``, which returns the facts of its nodes for the fleet.
-
-They are registered here, because this module runs before every other one of the package, and loaded when a fact is
-first needed.
-"""
-
-for _cloud, _module in CLOUDS.items():
-    register(_cloud, loader(__name__, _module, "cloud_nodes"))
+# Registered here, because this module runs before every other one of the package; loaded when first needed.
+for _cloud, _folder in CLOUDS.items():
+    register(
+        _cloud,
+        loader(__name__, f"{_folder}.instances", "cloud_nodes"),
+        loader(__name__, f"{_folder}.provider", "provider"),
+    )
 
 if not TYPE_CHECKING:
     __getattr__ = offered(

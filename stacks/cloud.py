@@ -7,6 +7,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes
 
+from components.clouds.aws.environment import own_groups
 from components.clouds.aws.facts.iam import DNS_CHALLENGES, controllers
 from components.clouds.aws.nodes.autoscaler import chart_groups, expander_priorities
 from components.clouds.aws.nodes.plan import NodeGroupPlan
@@ -51,6 +52,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     """
     check_cloud(settings)
     aws = _provider(settings)
+    groups = own_groups(planned.cloud_groups)
     network = Network("network", network_args(settings), _with(aws))
     # Without NAT the nodes reach the registry and EKS through the endpoints alone.
     after = network.endpoints if settings.network.nat_gateways == NatGateways.NONE else []
@@ -58,7 +60,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     zones = settings.cluster.system_zones
     system = pulumi.Output.all(*(network.private_by_zone[zone] for zone in zones)) if zones else None
     cluster = Cluster("cluster", cluster_args(settings, network.control_plane_subnet_ids, system), options)
-    nodes = _ModelNodes(settings, planned.cloud_groups, network, cluster, aws)
+    nodes = _ModelNodes(settings, groups, network, cluster, aws)
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
         nodes.before.append(nodes.prepare_karpenter())
     roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
@@ -76,7 +78,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         region=settings.region,
         vpc_id=network.vpc_id,
         interruption_queue=nodes.access.queue_name if nodes.access else "",
-        features=settings.aws.features(planned.cloud_groups) if settings.aws else (),
+        features=settings.cloud_environment.features(groups) if settings.cloud_environment else (),
         answers_challenges=DNS_CHALLENGES in roles,
         role_arns=identities.role_arns if settings.cluster.oidc_provider_arn else None,
         node_bounds=nodes.bounds or None,
@@ -99,7 +101,7 @@ def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_Model
         "kubeconfig": cluster.kubeconfig,
         "vcpus": {
             quota.code: {"quota": quota.name, "vcpus": needed}
-            for quota, needed in vcpus(planned.cloud_groups, settings.cluster.system_vcpus).items()
+            for quota, needed in vcpus(own_groups(planned.cloud_groups), settings.cluster.system_vcpus).items()
         },
     }
     if nodes.bounds:
@@ -197,12 +199,12 @@ class _ModelNodes:
         """Register Karpenter's pools, after Karpenter itself where it is installed here."""
         cluster, settings, access = self.cluster, self.settings, self.access
         assert access is not None  # noqa: S101  prepare_karpenter has been called
-        assert settings.aws is not None  # noqa: S101  Karpenter is in AWS
-        assert settings.aws.nodes is not None  # noqa: S101  and a stack says how its nodes are made
+        assert settings.cloud_environment is not None  # noqa: S101  Karpenter is in AWS
+        assert settings.cloud_environment.nodes is not None  # noqa: S101  and a stack says how its nodes are made
         pools = KarpenterPools.of(
             "nodes",
             self.groups,
-            settings.aws.nodes,
+            settings.cloud_environment.nodes,
             {
                 "region": settings.region,
                 "vpc_id": self.network.vpc_id,

@@ -4,23 +4,29 @@ import datetime
 from collections.abc import Iterator
 from decimal import Decimal
 
+from components.clouds.aws.environment import AwsEnvironment
 from components.clouds.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, SYSTEM_DISK_GIB
+from components.clouds.aws.prices.tables import AwsItem
 from components.clouds.aws.versions import extended_soon, is_extended
 from components.clouds.aws.words import LustreDeployment, NatGateways
 from components.contract import clock
-from components.plan.costs.bill import Amounts, Bill
-from components.plan.costs.infrastructure import Infrastructure, Nodes, fixed
+from components.plan.costs.bill import Amounts, Bill, CostKind
+from components.plan.costs.infrastructure import FlatUse, Infrastructure, Nodes, fixed
 from components.plan.costs.prices import OwnPrices
-from components.plan.costs.tables import Flat
 from components.plan.plan import Plan
-from components.plan.prerequisites.needed import Cloud
 from components.plan.sections.costs import bill_of
 from components.resources.serving.fleet.prices import own_prices
 
 from .aws_settings import ClusterSettings, NetworkSettings
+from .clouds import CloudName
 from .settings import Settings
 
-_LUSTRE = {125: Flat.LUSTRE_125, 250: Flat.LUSTRE_250, 500: Flat.LUSTRE_500, 1000: Flat.LUSTRE_1000}
+_LUSTRE = {
+    125: AwsItem.LUSTRE_125,
+    250: AwsItem.LUSTRE_250,
+    500: AwsItem.LUSTRE_500,
+    1000: AwsItem.LUSTRE_1000,
+}
 EXISTING = "The cluster is there already: its control plane and its own nodes are not counted."
 
 
@@ -39,13 +45,13 @@ def environment_bill(settings: Settings, planned: Plan, own: OwnPrices | None = 
 
 def _today(planned: Plan) -> datetime.date:
     """Return the day of the plan, so that its findings and its costs are of the same one."""
-    aws = planned.environment.aws
-    return aws.nodes.now.date() if aws and aws.nodes else clock.today()
+    cloud = planned.environment.cloud
+    return cloud.nodes.now.date() if isinstance(cloud, AwsEnvironment) and cloud.nodes else clock.today()
 
 
 def infrastructure(settings: Settings, today: datetime.date) -> Infrastructure:
     """Return what a stack pays for beside the nodes of its models, as facts."""
-    if settings.cloud != Cloud.AWS:
+    if settings.cloud != CloudName.AWS:
         return Infrastructure()
     cluster, network = settings.cluster, settings.network
     pool = settings.gpu_nodes.general_pool
@@ -58,8 +64,7 @@ def infrastructure(settings: Settings, today: datetime.date) -> Infrastructure:
         nat_gateways=_gateways(network),
         endpoints=len(set(network.interface_endpoints)) * len(network.node_zones),
         keys=0 if cluster.existing or cluster.secrets_key_arn else 1,
-        efs_mibps=_efs(settings),
-        lustre=_lustre(settings),
+        further=tuple(_file_systems(settings)),
         general_vcpus=pool.max_vcpus if pool else 0,
         notes=(EXISTING,) if cluster.existing else (),
     )
@@ -79,15 +84,12 @@ def _gateways(network: NetworkSettings) -> int:
     return {NatGateways.NONE: 0, NatGateways.ONE: 1}.get(network.nat_gateways, len(network.zones))
 
 
-def _efs(settings: Settings) -> int:
-    efs = settings.model_cache.efs
-    return efs.mibps or 0 if efs and not efs.id else 0
-
-
-def _lustre(settings: Settings) -> tuple[Flat, int] | None:
-    fsx = settings.model_cache.fsx
-    if fsx is None or fsx.id:
-        return None
-    if fsx.deployment == LustreDeployment.SCRATCH_2:
-        return Flat.LUSTRE_SCRATCH, fsx.capacity_gib
-    return _LUSTRE[fsx.throughput], fsx.capacity_gib
+def _file_systems(settings: Settings) -> Iterator[FlatUse]:
+    """Yield what file systems cost that are made for weights: of EFS the throughput, of FSx the size."""
+    efs, fsx = settings.model_cache.efs, settings.model_cache.fsx
+    if efs and not efs.id and efs.mibps:
+        yield FlatUse("EFS throughput", CostKind.STORAGE, AwsItem.EFS_THROUGHPUT, efs.mibps, "MiB/s")
+    if fsx and not fsx.id:
+        scratch = fsx.deployment == LustreDeployment.SCRATCH_2
+        item = AwsItem.LUSTRE_SCRATCH if scratch else _LUSTRE[fsx.throughput]
+        yield FlatUse("FSx for Lustre", CostKind.STORAGE, item, fsx.capacity_gib, "GiB")

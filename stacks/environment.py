@@ -12,7 +12,6 @@ import pulumi_kubernetes
 from components.contract.problems import Problem, errors
 from components.families import load
 from components.plan.plan import Plan, plan
-from components.plan.prerequisites.needed import Cloud
 from components.resources.serving.arguments import tell
 from components.resources.serving.fleet.files import read_text
 from components.resources.serving.fleet.prices import own_prices
@@ -20,6 +19,7 @@ from components.resources.serving.model_fleet import ModelFleet
 from components.resources.serving.site import Site
 
 from .blame import settings_blamed
+from .clouds import CloudName
 from .costs import environment_bill
 from .settings import Settings
 
@@ -81,7 +81,7 @@ def _cluster(
     settings: Settings, planned: Plan
 ) -> tuple[pulumi_kubernetes.Provider, Site, pulumi.ProviderResource | None]:
     """Register the cluster, where it is ours, and export what is known of it."""
-    if settings.cloud != Cloud.AWS:
+    if settings.cloud != CloudName.AWS:
         return _provider(settings), Site(settings.cluster_name), None
     from .cloud import make_cloud
 

@@ -24,7 +24,7 @@ from components.contract import clock
 from components.contract.base import several
 from components.contract.texts.printable import printable
 from components.plan.faults import SettingsFault, faults
-from components.plan.prerequisites.needed import Cloud, ClusterFacts
+from components.plan.prerequisites.needed import ClusterFacts
 from components.plan.section import Flag
 from components.plan.settings import FleetSettings
 from components.resources.aws.argument_problems import cluster_problems, repeated
@@ -34,6 +34,7 @@ from components.resources.aws.storage.settings import S3_DRIVER
 
 from .aws_settings import REGION, ClusterSettings, CredentialsSettings, DnsSettings, NetworkSettings
 from .cache_settings import CacheSettings
+from .clouds import CloudName
 from .image_settings import CachePlace, StackImageCache, placed_problems
 
 PROJECT = "inference-platform"
@@ -46,7 +47,7 @@ class Settings(FleetSettings):
     """
 
     models: list[str] = Field(default_factory=lambda: ["stacks/models"], min_length=1)
-    cloud: Cloud = Cloud.NONE
+    cloud: CloudName = CloudName.NONE
     region: str = Field(default=USUAL_REGION, pattern=REGION)
     kubeconfig: str = Field(default="", validate_default=True)
     context: str = ""
@@ -64,34 +65,36 @@ class Settings(FleetSettings):
     @field_validator("kubeconfig")
     @classmethod
     def _some_cluster(cls, value: str, info: ValidationInfo) -> str:
-        if not value and info.data.get("cloud") == Cloud.NONE:
+        if not value and info.data.get("cloud") == CloudName.NONE:
             raise ValueError("is required without a cloud")
         return value
 
     @model_validator(mode="after")
     def _name_on_aws(self) -> "Settings":
-        wrong = cluster_problems("clusterName", self.cluster_name) if self.cloud == Cloud.AWS else ()
+        wrong = cluster_problems("clusterName", self.cluster_name) if self.cloud == CloudName.AWS else ()
         for key, reason in wrong:
             raise ValueError(f"{key}: {reason}")
         return self
 
     @model_validator(mode="after")
     def _own_cluster_on_aws(self) -> "Settings":
-        given = [key for key in ("kubeconfig", "context") if getattr(self, key)] if self.cloud == Cloud.AWS else []
+        given = (
+            [key for key in ("kubeconfig", "context") if getattr(self, key)] if self.cloud == CloudName.AWS else []
+        )
         if given:
             raise ValueError(f"cloud: is aws, whose cluster has its own kubeconfig; remove {' and '.join(given)}")
         return self
 
     @model_validator(mode="after")
     def _zones_on_aws(self) -> "Settings":
-        if self.cloud == Cloud.AWS and len(self.network.node_zones) < 2:
+        if self.cloud == CloudName.AWS and len(self.network.node_zones) < 2:
             raise ValueError("network: set at least two zones, which EKS requires for its control plane")
         return self
 
     @model_validator(mode="after")
     def _zones_of_the_network(self) -> "Settings":
         """Find zones that are named and are not there, and edits of zones that EKS would refuse."""
-        if self.cloud != Cloud.AWS or len(self.network.node_zones) < 2:
+        if self.cloud != CloudName.AWS or len(self.network.node_zones) < 2:
             return self
         cluster, known = self.cluster, self.network.node_zones
         where = "network.privateSubnets" if self.network.vpc_id else "network.zones"
@@ -133,7 +136,7 @@ class Settings(FleetSettings):
         network = self.network
         missing = [each for each in SSM_ENDPOINTS if each not in network.interface_endpoints]
         closed = network.nat_gateways == NatGateways.NONE and not network.vpc_id
-        if self.cloud == Cloud.AWS and self.cluster.bastion and closed and missing:
+        if self.cloud == CloudName.AWS and self.cluster.bastion and closed and missing:
             raise ValueError(
                 f"network: set interfaceEndpoints to include {' and '.join(missing)}, by which the bastion reaches "
                 "Session Manager without NAT gateways"
@@ -154,7 +157,7 @@ class Settings(FleetSettings):
     @model_validator(mode="after")
     def _storage_on_aws(self) -> "Settings":
         kinds = self.model_cache.on_aws
-        if kinds and self.cloud != Cloud.AWS:
+        if kinds and self.cloud != CloudName.AWS:
             raise ValueError(f"modelCache: {', '.join(kinds)}: requires cloud: aws; elsewhere set claim or hostPath")
         zone = self.model_cache.zone
         if zone and zone not in self.network.node_zones:
@@ -169,7 +172,7 @@ class Settings(FleetSettings):
         wanted = self.image_cache
         if wanted == StackImageCache():
             return self
-        place = None if self.cloud != Cloud.AWS else CachePlace(self.region, self.cache_account)
+        place = None if self.cloud != CloudName.AWS else CachePlace(self.region, self.cache_account)
         found = list(placed_problems(wanted, place))
         if found:
             raise several((("imageCache", *path), reason) for path, reason in found)
@@ -189,7 +192,7 @@ class Settings(FleetSettings):
 
     @model_validator(mode="after")
     def _dns_on_aws(self) -> "Settings":
-        if not self.dns.model_fields_set or self.cloud != Cloud.AWS:
+        if not self.dns.model_fields_set or self.cloud != CloudName.AWS:
             return self
         if not self.dns.hosted_zone_id:
             raise ValueError("dns: has no effect without hostedZoneId; set it, or remove the section")
@@ -245,9 +248,9 @@ class Settings(FleetSettings):
         return self
 
     @functools.cached_property
-    def aws(self) -> AwsEnvironment | None:
+    def cloud_environment(self) -> AwsEnvironment | None:
         """What is known of AWS, as of now; None elsewhere."""
-        if self.cloud != Cloud.AWS:
+        if self.cloud != CloudName.AWS:
             return None
         network = self.network
         labels = self.pods.node_selector
@@ -278,7 +281,7 @@ class Settings(FleetSettings):
     def facts(self) -> ClusterFacts:
         """Return what is known of the cluster, for what must be installed in it."""
         known = replace(super().facts(), today=clock.today())
-        if self.cloud != Cloud.AWS:
+        if self.cloud != CloudName.AWS:
             return known
         # Every cluster that is made here has the add-on; a second metrics-server would fight it.
         addons = set[str]() if self.cluster.existing else {"metrics-server"}
@@ -286,9 +289,8 @@ class Settings(FleetSettings):
         return replace(
             known,
             version=self.cluster.version,
-            cloud=self.cloud,
             node_autoscaler="karpenter" if by_karpenter else "cluster-autoscaler",
-            image=self.gpu_nodes.image,
+            on_nodes=self.gpu_nodes.image.brings,
             present=known.present | addons,
         )
 

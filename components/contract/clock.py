@@ -6,6 +6,9 @@ import datetime
 OLD_AFTER_MONTHS = 6
 """Age from which a plan reports a pinned release."""
 
+HOURS_PER_MONTH = 730
+"""Of 8,760 hours of a year, as AWS's price calculator counts."""
+
 
 def now() -> datetime.datetime:
     """Return the moment, in UTC."""

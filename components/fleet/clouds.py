@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from .cloud import CloudProvider
     from .instances import CloudNodes
 
 
@@ -20,23 +21,27 @@ class _Cache(Protocol):
 
 Cached = TypeVar("Cached", bound=_Cache)
 
-_loaders: dict[str, "Callable[[], CloudNodes]"] = {}
+_loaders: dict[str, "tuple[Callable[[], CloudNodes], Callable[[], CloudProvider] | None]"] = {}
 _caches: list[Callable[[], None]] = []
 
 
-def register(name: str, load: "Callable[[], CloudNodes]") -> None:
+def register(
+    name: str, nodes: "Callable[[], CloudNodes]", provider: "Callable[[], CloudProvider] | None" = None
+) -> None:
     """Add a cloud.
 
     Args:
         name: Name of the cloud, such as ``aws``.
-        load: Returns what the fleet has to know of its nodes; called when that is first needed.
+        nodes: Returns what the fleet has to know of its nodes; called when that is first needed.
+        provider: Returns what the plan has to know of it, likewise; None for a cloud of which only the nodes are
+            known.
 
     Raises:
         ValueError: A cloud of this name is registered already.
     """
     if name in _loaders:
         raise ValueError(f"cloud {name!r} is registered already; choose another name")
-    _loaders[name] = load
+    _loaders[name] = nodes, provider
     _forget()
 
 
@@ -64,7 +69,14 @@ def cleared_with_clouds(cached: Cached) -> Cached:
 @functools.cache
 def clouds() -> "Mapping[str, CloudNodes]":
     """Return the registered clouds by name, in the order of their registration."""
-    return MappingProxyType({name: load() for name, load in _loaders.items()})
+    return MappingProxyType({name: nodes() for name, (nodes, _) in _loaders.items()})
+
+
+@cleared_with_clouds
+@functools.cache
+def providers() -> "Mapping[str, CloudProvider]":
+    """Return what the plan has to know of the registered clouds by name, in the order of their registration."""
+    return MappingProxyType({name: load() for name, (_, load) in _loaders.items() if load is not None})
 
 
 def _forget() -> None:

@@ -10,10 +10,10 @@ from ..checks.front_door.words import Exposure
 from ..checks.hardening.network_policies import Allowed, network_policies
 from ..checks.hardening.words import PodSecurity, Priority
 from ..checks.hardening.workloads import Hardening, harden, restricted_exemptions
-from ..clouds.aws.environment import adapted
-from ..clouds.aws.names import LOAD_BALANCER_CONTROLLER, READINESS_GATES
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem, Severity, errors
+from ..fleet.cloud import Balancers
+from ..fleet.cloud_providers import balancer_controllers
 from ..fleet.objects import Object, is_balanced
 from ..fleet.rendered import Fleet
 from .environment import Environment
@@ -23,9 +23,9 @@ _CLIENTS, _BALANCERS = "frontDoor.clientCidrs", "frontDoor.balancerCidrs"
 
 
 def charts_for(door: FrontDoorPlan, environment: Environment) -> list[str]:
-    """Name the charts that a front door needs. Outside of AWS, load balancers are up to the cluster."""
-    elsewhere = set[str]() if environment.aws else {LOAD_BALANCER_CONTROLLER}
-    return sorted(door.needs - elsewhere)
+    """Name the charts that a front door needs. Without a cloud of its own, a cluster makes load balancers itself."""
+    own = {environment.cloud.provider.balancers.controller} if environment.cloud else set[str]()
+    return sorted(door.needs - (balancer_controllers() - own))
 
 
 def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> Iterator[Problem]:
@@ -75,8 +75,9 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
 
 def _operators_balancers(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
     """Report load balancers that an operator asks for, which nothing here can close or open."""
-    if environment.aws:
-        why = "on AWS it is open to the internet, before an engine that has no authentication"
+    cloud = environment.cloud
+    if cloud and cloud.provider.balancers.internet:
+        why = f"on {cloud.provider.title} it is open to the internet, before an engine that has no authentication"
     elif environment.network_policies or environment.door.client_cidrs:
         why = "frontDoor.clientCidrs and network policies cannot be made to fit it"
     else:
@@ -94,13 +95,14 @@ def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> It
     if environment.door.rollout.idle_timeout and not idle_timeout_is_used(environment.door, models_balanced=balanced):
         reason = "has no effect, because no load balancer listens for TCP without TLS of its own; remove it"
         yield Problem(file, 0, "", "", idle, reason, rule=RuleId.SETTINGS)
-    if not environment.aws:
+    cloud = environment.cloud
+    if not cloud:
         return
     for field, reason in rollout_on_aws(environment.door):
         yield Problem(file, 0, "", "", f"frontDoor.{field}", reason, Severity.WARNING, rule=RuleId.ACCESS_ROLLOUT)
     unlabelled = sorted(name for name in gated_namespaces(fleet, door, environment) if not _labels(name, environment))
     if unlabelled and environment.cluster:
-        (key, value), names = next(iter(READINESS_GATES.items())), " ".join(unlabelled)
+        (key, value), names = next(iter(cloud.provider.balancers.readiness_gates.items())), " ".join(unlabelled)
         reason = (
             f"is true, but {', '.join(unlabelled)} is not created here: pods there become Ready minutes before their "
             f"load balancer sends them requests; run `kubectl label namespace {names} {key}={value}`, or set it to "
@@ -114,7 +116,7 @@ def _labels(name: str, environment: Environment) -> bool:
     """Tell whether a namespace is created here, and so has the labels that pods behind load balancers need."""
     if name != ENVOY_NAMESPACE:
         return is_created(name)
-    existing = environment.aws is None or environment.aws.existing
+    existing = environment.cloud is None or environment.cloud.existing
     return environment.install and not existing and ENVOY_GATEWAY not in environment.present
 
 
@@ -129,7 +131,8 @@ def gated_namespaces(fleet: Fleet, door: FrontDoorPlan, environment: Environment
     A load balancer takes minutes to register a pod. In a rolling update the next pod is replaced when one is Ready:
     otherwise the last one that takes requests goes before any other does.
     """
-    if environment.aws is None or not environment.door.rollout.readiness_gates:
+    gates = environment.cloud.provider.balancers.readiness_gates if environment.cloud else {}
+    if not gates or not environment.door.rollout.readiness_gates:
         return frozenset()
     models = {item.namespace for item, endpoint in fleet.endpoints if endpoint.has_own_balancer}
     models |= {body["metadata"]["namespace"] for body in door.objects if is_balanced(body)}
@@ -164,13 +167,15 @@ def _open_routers(fleet: Fleet) -> Iterator[Problem]:
 
 def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str, str]]:
     """Yield ranges of the front door that would do nothing, and those without which models are not reached."""
-    door, balancing = environment.door, environment.balancing
+    door, balancing, cloud = environment.door, environment.balancing, environment.cloud
+    balancers = cloud.provider.balancers if cloud else Balancers()
+    title = cloud.provider.title if cloud else ""
     before_models = _by_load_balancer(environment) or any(each.has_own_balancer for _, each in fleet.endpoints)
     if door.client_cidrs and not before_models and door.expose != Exposure.GATEWAY:
         yield _CLIENTS, "has no effect, because no load balancer is created; remove it, or set frontDoor.expose"
     for path, ranges in ((_CLIENTS, door.client_cidrs), (_BALANCERS, door.balancer_cidrs)):
-        if environment.aws and any(":" in each for each in ranges):
-            yield path, "must be IPv4 ranges on AWS, where load balancers have IPv4 addresses"
+        if balancers.ipv4_only and any(":" in each for each in ranges):
+            yield path, f"must be IPv4 ranges on {title}, where load balancers have IPv4 addresses"
     if door.balancer_cidrs and not environment.network_policies:
         reason = "has no effect without network policies; remove it, or set hardening.networkPolicies to true"
         yield _BALANCERS, reason
@@ -178,18 +183,21 @@ def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str,
         yield _BALANCERS, "has no effect, because no load balancer connects to a model; remove it"
     if not (before_models and environment.network_policies):
         return
-    where = "an existing VPC" if environment.aws else "load balancers of models"
+    where = f"an existing {balancers.network}" if cloud else "load balancers of models"
     if not balancing.clients:
         yield _CLIENTS, f"is required with network policies and {where}; list the CIDR ranges of the clients"
-    if not balancing.sources and environment.aws:
-        reason = "list the ranges of the VPC, from which load balancers connect to pods and check their health"
-        yield _BALANCERS, f"is required with network policies and {where}; {reason}"
+    if not balancing.sources and balancers.own_addresses:
+        yield (
+            _BALANCERS,
+            f"is required with network policies and {where}; list the ranges of the {balancers.network}, from which "
+            "load balancers connect to pods and check their health",
+        )
 
 
 def placed(fleet: Fleet, environment: Environment) -> Fleet:
     """Return the fleet as it runs here: adapted to the cloud, own load balancers of models open to clients alone."""
-    if environment.aws:
-        fleet = adapted(fleet, environment.aws, environment.door.balancer_seconds)
+    if environment.cloud:
+        fleet = environment.cloud.adapted(fleet, environment.door.balancer_seconds)
     return guarded(fleet, environment.balancing)
 
 

@@ -8,10 +8,9 @@ from ..checks.front_door.settings import Door
 from ..checks.hardening.workloads import Hardening
 from ..checks.memory.workloads.known import KnownShapes
 from ..checks.metrics.chain import MetricSettings
-from ..clouds.aws.environment import AwsEnvironment
-from ..clouds.aws.images import RegistryCache
-from ..clouds.aws.subnets import range_of
 from ..families import are_operated
+from ..fleet.cloud import Cloud
+from ..fleet.images import ImageCache
 from ..fleet.options import BoundClaim, Options
 from ..fleet.words import OtherKinds
 from .prerequisites.needed import ClusterFacts
@@ -32,7 +31,7 @@ class Environment:
         hardening: What is asked of pods.
         network_policies: Whether only gateway and monitoring reach the models.
         scraper: Namespace of a Prometheus that is there already, where it is named.
-        aws: The nodes, and what else only AWS knows; None elsewhere.
+        cloud: The nodes, and what else only their cloud knows; None without one.
         simulated: Whether all nodes are simulated: those that the models need, and no others.
         claims: Claims that are made in every namespace of models, each bound to a PersistentVolume.
         other_kinds: What becomes of objects whose kinds are of no family.
@@ -51,7 +50,7 @@ class Environment:
     hardening: Hardening = field(default_factory=Hardening)
     network_policies: bool = False
     scraper: str | None = None
-    aws: AwsEnvironment | None = None
+    cloud: Cloud | None = None
     simulated: bool = False
     claims: tuple[BoundClaim, ...] = ()
     other_kinds: OtherKinds = OtherKinds.ERROR
@@ -67,12 +66,12 @@ class Environment:
     @property
     def knows_nodes(self) -> bool:
         """Whether there are no nodes but those that are made for the models and for the cluster itself."""
-        return self.simulated or (self.aws is not None and self.aws.nodes is not None and not self.aws.existing)
+        return self.simulated or (self.cloud is not None and self.cloud.owns_nodes)
 
     @property
-    def image_cache(self) -> RegistryCache | None:
+    def image_cache(self) -> ImageCache | None:
         """The registry that images are pulled by way of; None where they are pulled from where they are."""
-        return self.aws.image_cache if self.aws else None
+        return self.cloud.image_cache if self.cloud else None
 
     @property
     def present(self) -> frozenset[str]:
@@ -80,21 +79,17 @@ class Environment:
         return self.cluster.present if self.cluster else frozenset()
 
     @property
-    def vpc(self) -> tuple[str, ...]:
-        """The range of the VPC, as far as it is known and one."""
-        known = range_of(self.aws.cidr) if self.aws and self.aws.cidr else None
-        return (str(known),) if known else ()
-
-    @property
     def balancing(self) -> Balancing:
         """What load balancers do here.
 
-        On AWS they connect to pods from their own addresses in the VPC. Elsewhere nodes pass connections on, which
-        keep the client's address if nodes are told to; a load balancer that hides it all the same has named ranges.
+        Those of a cloud may connect to pods from their own addresses in its private network. Elsewhere nodes pass
+        connections on, which keep the client's address if nodes are told to; a load balancer that hides it all the
+        same has named ranges.
         """
         door = self.door
-        clients = door.client_cidrs or self.vpc
-        if self.aws:
-            return Balancing(clients, door.balancer_cidrs or self.vpc, proxy_protocol=True)
+        network = self.cloud.network if self.cloud else ()
+        clients = door.client_cidrs or network
+        if self.cloud and self.cloud.provider.balancers.own_addresses:
+            return Balancing(clients, door.balancer_cidrs or network, proxy_protocol=True)
         sources = tuple(dict.fromkeys((*clients, *door.balancer_cidrs)))
         return Balancing(clients, sources, keep_addresses=self.network_policies)

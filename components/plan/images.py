@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from ..clouds.aws.images import RegistryCache, images_in, uncached_operated, upstream
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem, Severity
 from ..engines.images import DOCKER_HUB, image_of, located
+from ..fleet.images import ImageCache, images_in, uncached_operated
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..fleet.workloads import Workload
@@ -20,14 +20,12 @@ usage and limits": "Unauthenticated Users: 100 per IPv4 address or IPv6 /64 subn
 _SETTING = "imageCache"
 _SHOWN = 3
 """How many images a message names."""
-_OWN = ".dkr.ecr."
-"""In the host of private registries of ECR, whose images need no cache."""
 
 
 def check_images(
     fleet: Fleet, others: Iterable[Object], needed: Iterable[Prerequisite], environment: Environment
 ) -> Iterator[Problem]:
-    """Report on AWS what is pulled without an account from where accounts matter, and what misses the cache.
+    """Report on a cloud what is pulled without an account from where accounts matter, and what misses the cache.
 
     Args:
         fleet: What is rendered, with the references that were written.
@@ -35,20 +33,15 @@ def check_images(
         needed: The charts that are installed.
         environment: Where all of it runs.
     """
-    if environment.aws is None:
+    cloud = environment.cloud
+    if cloud is None:
         return
     cache = environment.image_cache
     if cache is None or DOCKER_HUB not in cache.registries:
-        yield from _anonymous(fleet, environment)
+        yield from _anonymous(fleet, environment, cloud.addresses)
     if cache is None:
         return
-    if environment.aws.addresses == 0:
-        reason = (
-            "the first pull of each image fails without a way to the internet: ECR requires one from the subnets of "
-            "the nodes then, though later pulls need interface endpoints alone (ECR user guide, Considerations for "
-            "using pull through cache); pull each image once from elsewhere, or set network.natGateways"
-        )
-        yield _problem(environment, reason, Severity.WARNING, RuleId.IMAGES_FIRST_PULL)
+    yield from cloud.check_image_cache(environment.file)
     yield from _uncached(fleet, list(others), list(needed), cache, environment)
 
 
@@ -56,10 +49,8 @@ def _problem(environment: Environment, reason: str, severity: Severity, rule: Ru
     return Problem(environment.file, 0, "", "", _SETTING, reason, severity, rule=rule)
 
 
-def _anonymous(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
+def _anonymous(fleet: Fleet, environment: Environment, addresses: int | None) -> Iterator[Problem]:
     """Warn of more pulls from Docker Hub than one address may make without an account."""
-    assert environment.aws is not None  # noqa: S101  the caller has looked
-    addresses = environment.aws.addresses
     if environment.options.overrides.image_pull_secrets or addresses == 0:
         return
     references, pulls = 0, 0
@@ -91,7 +82,7 @@ def _uncached(
     fleet: Fleet,
     others: list[Object],
     needed: list[Prerequisite],
-    cache: RegistryCache,
+    cache: ImageCache,
     environment: Environment,
 ) -> Iterator[Problem]:
     """Say, by registry, what is not pulled by way of the cache, and why."""
@@ -99,7 +90,7 @@ def _uncached(
     bodies = [*(body for item in fleet.rendered for body in item.objects), *others]
     for image in (image for body in bodies for image in images_in(body)):
         registry = _registry(image)
-        if registry and registry not in cache.registries and _OWN not in registry:
+        if registry and registry not in cache.registries and not cache.is_own(registry):
             direct.setdefault(registry, Counter())[image_of(image).repository] += 1
     fixed: list[str] = []
     for each in needed if environment.install else ():
@@ -109,7 +100,9 @@ def _uncached(
             else:
                 fixed.append(f"{row.image} (chart {each.chart.name}: {row.why})")
     for registry, found in sorted(direct.items()):
-        remedy = "add it to imageCache.registries" if upstream(registry) else "ECR cannot cache it"
+        remedy = (
+            "add it to imageCache.registries" if cache.can_cache(registry) else f"{cache.service} cannot cache it"
+        )
         reason = f"{registry} is not cached, and nodes pull from it directly: {_shown(found)}; {remedy}"
         yield _problem(environment, reason, Severity.NOTE, RuleId.IMAGES_UNCACHED)
     by_charts = {

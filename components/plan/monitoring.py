@@ -11,13 +11,13 @@ from ..checks.metrics.alerts import prometheus_rule
 from ..checks.metrics.chain import MetricChain
 from ..checks.metrics.dashboard import DashboardSettings, dashboard_config_map
 from ..checks.metrics.words import Adapter
-from ..clouds.aws.instances import PRICED_REGION
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem
+from ..fleet.cloud_providers import usual
 from ..fleet.nodes.groups import NodeGroupDemand
 from ..fleet.objects import Object
+from ..fleet.prices import Buying
 from ..fleet.rendered import Fleet
-from .costs.tables import Buying, quoted
 from .environment import Environment
 from .prerequisites.charts import charts
 from .prerequisites.needed import Prerequisite
@@ -139,8 +139,9 @@ def monitoring_objects(
 
 def costs(groups: Iterable[NodeGroupDemand], environment: Environment) -> dict[str, Decimal]:
     """Return the on-demand price of each instance type in use, as far as it is known for the region."""
-    region = (environment.aws.region if environment.aws else "") or PRICED_REGION
-    known = {group.instance_type: quoted(region, group.instance_type, Buying.ON_DEMAND) for group in groups}
+    prices = environment.cloud.provider.prices if environment.cloud else usual().prices
+    region = (environment.cloud.region if environment.cloud else "") or prices.region
+    known = {each.instance_type: prices.quoted(region, each.instance_type, Buying.ON_DEMAND) for each in groups}
     return {name: quote.usd for name, quote in known.items() if quote is not None}
 
 

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from ..clouds.aws.names import READINESS_GATES
 from ..fleet.objects import Object
 from .access import gated_namespaces, is_created, namespace_labels
 from .others import NAMESPACE, group_of
@@ -35,7 +34,8 @@ def namespace_objects(planned: "Plan") -> dict[str, Object]:
 def gate_labels(planned: "Plan", namespace: str) -> dict[str, str]:
     """Return the labels of a namespace by which its pods are Ready only when load balancers reach them."""
     gated = gated_namespaces(planned.fleet, planned.door, planned.environment)
-    return dict(READINESS_GATES) if namespace in gated else {}
+    cloud = planned.environment.cloud
+    return dict(cloud.provider.balancers.readiness_gates) if cloud and namespace in gated else {}
 
 
 def is_namespace(body: Object) -> bool:

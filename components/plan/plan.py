@@ -12,20 +12,12 @@ from ..checks.hardening.workloads import priority_classes
 from ..checks.memory.reading import WorkloadVerdict, verdicts
 from ..checks.memory.workloads.findings import check_memory
 from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
-from ..clouds.aws.environment import (
-    charts_needed,
-    check_balancers,
-    check_bounds,
-    check_features,
-    check_volumes,
-    plan_nodes,
-)
-from ..clouds.aws.images import cached_fleet, cached_objects
-from ..clouds.aws.nodes.plan import NodeGroupPlan
 from ..contract.collection import paused_collection
 from ..contract.findings.ignoring import Ignored, Scope, without_ignored
 from ..contract.load import Manifests, Other
 from ..contract.problems import Problem, first_causes
+from ..fleet.cloud import NodePlan
+from ..fleet.images import cached_fleet, cached_objects
 from ..fleet.nodes.fit import fit
 from ..fleet.nodes.groups import NodeGroupDemand, node_groups, offered_by
 from ..fleet.nodes.policy import NodePolicy
@@ -39,7 +31,6 @@ from .environment import Environment
 from .images import check_images
 from .monitoring import check_chain, check_controller, check_scraper, has_prometheus, monitoring_objects
 from .others import passed_through
-from .prerequisites.charts import CLUSTER_AUTOSCALER, NODE_AUTOSCALER, providers_of
 from .prerequisites.needed import Prerequisite, check_ages, check_prerequisites, prerequisites
 from .rendering import render_fleet
 
@@ -80,7 +71,7 @@ class Plan:
     classes: tuple[Object, ...]
     claims: tuple[Object, ...] = ()
     others: tuple[Object, ...] = ()
-    cloud_groups: tuple[NodeGroupPlan, ...] = ()
+    cloud_groups: tuple[NodePlan, ...] = ()
     verdicts: tuple[WorkloadVerdict, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     manifests: Manifests = field(default_factory=Manifests, repr=False, compare=False)
@@ -225,27 +216,22 @@ def _of_pods(
     fleet: Fleet, manifests: Manifests, environment: Environment, judged: Iterable[WorkloadVerdict]
 ) -> Iterator[Problem]:
     """Yield what is wrong with pods, whatever nodes there are."""
-    yield from fit(fleet, environment.aws.efa_types if environment.aws else ())
+    yield from fit(fleet, environment.cloud.efa_types if environment.cloud else ())
     yield from check_exemptions(fleet, environment)
     yield from check_secrets(fleet, manifests.resources)
     yield from check_memory(judged)
     yield from environment.shapes.problems
 
 
-def _cloud(fleet: Fleet, environment: Environment) -> tuple[tuple[NodeGroupPlan, ...], list[Problem]]:
+def _cloud(fleet: Fleet, environment: Environment) -> tuple[tuple[NodePlan, ...], list[Problem]]:
     """Return the node groups of a cloud, and what is wrong with them and with the volumes there."""
-    if environment.aws is None:
+    cloud, expose = environment.cloud, environment.door.expose
+    if cloud is None:
         return (), []
-    groups, problems = plan_nodes(fleet, environment.aws, environment.file)
-    volumes = check_volumes(fleet, environment.aws, _claims(environment), environment.file)
-    expose = environment.door.expose
-    unreached = check_balancers(
-        fleet,
-        groups,
-        environment.aws,
-        every_model=expose == Exposure.LOAD_BALANCER,
-        gateway=expose == Exposure.GATEWAY,
-    )
+    groups, problems = cloud.plan_nodes(fleet, environment.file)
+    volumes = cloud.check_volumes(fleet, _claims(environment), environment.file)
+    every_model, gateway = expose == Exposure.LOAD_BALANCER, expose == Exposure.GATEWAY
+    unreached = cloud.check_balancers(fleet, groups, every_model=every_model, gateway=gateway)
     return groups, [*problems, *volumes, *unreached]
 
 
@@ -273,10 +259,11 @@ def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: En
 
 def _kinds_of_nodes(groups: tuple[NodeGroupDemand, ...], environment: Environment) -> list[NodeKind]:
     """Return every kind of node that is known: those of the models, and those of the cluster itself."""
-    system = environment.aws.system_types if environment.aws else ()
+    cloud = environment.cloud
+    system = cloud.system_types if cloud else ()
     kinds = [NodeKind.of_group(group) for group in groups]
     kinds += [NodeKind.of_type(f"the node group of the system ({name})", name) for name in system]
-    general = environment.aws.general_nodes if environment.aws else None
+    general = cloud.general_nodes if cloud else None
     if general:
         kinds.append(
             NodeKind("the general pool", offered_by(general.name, efa=False), {"kubernetes.io/arch": general.arch})
@@ -285,15 +272,12 @@ def _kinds_of_nodes(groups: tuple[NodeGroupDemand, ...], environment: Environmen
 
 
 def _unheld(
-    groups: tuple[NodeGroupPlan, ...], needed: tuple[Prerequisite, ...], environment: Environment
+    groups: tuple[NodePlan, ...], needed: tuple[Prerequisite, ...], environment: Environment
 ) -> Iterator[Problem]:
     """Yield what nodes ask of who makes them and nobody does, as far as the cluster is known."""
-    if environment.aws and environment.cluster:
+    if environment.cloud and environment.cluster:
         installed = {each.chart.name for each in needed} if environment.install else set()
-        bounded = CLUSTER_AUTOSCALER in installed
-        yield from check_bounds(groups, environment.aws, environment.file, installed=bounded)
-        if installed.isdisjoint(providers_of(NODE_AUTOSCALER)):
-            yield from check_features(environment.aws, groups)
+        yield from environment.cloud.check_scaling(groups, installed, environment.file)
 
 
 def _claims(environment: Environment) -> tuple[str, ...]:
@@ -308,5 +292,5 @@ def _further(
     yield from ((chart, title) for chart, titles in chain.needs.items() for title in titles)
     for name in charts_for(door, environment):
         yield name, f"expose: {environment.door.expose}"
-    if environment.aws:
-        yield from charts_needed(fleet)
+    if environment.cloud:
+        yield from environment.cloud.charts_for_models(fleet)

@@ -8,11 +8,11 @@ from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, model_va
 from ..checks.front_door.settings import Door
 from ..checks.metrics.chain import MetricSettings
 from ..checks.metrics.words import Adapter, Scrape
-from ..clouds.aws.environment import AwsEnvironment
 from ..contract.findings.ids import FINAL, RuleId
 from ..contract.findings.ignoring import not_to_be_ignored
 from ..families import are_operated, operators
 from ..fleet.autoscalers import TOLERANCE_SINCE
+from ..fleet.cloud import Cloud
 from ..fleet.options import BoundClaim, ModelCache, Options, PodOverrides
 from ..fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
 from .environment import Environment
@@ -192,8 +192,8 @@ class FleetSettings(Section):
         return self.pods.service_account_name or account
 
     @property
-    def aws(self) -> AwsEnvironment | None:
-        """What is known of AWS; None elsewhere."""
+    def cloud_environment(self) -> Cloud | None:
+        """What is known of the cloud that models run on; None where they run on none."""
         return None
 
     @property
@@ -223,7 +223,7 @@ class FleetSettings(Section):
 
     def options(self) -> Options:
         """Return how to render."""
-        pods = self.pods
+        pods, cloud = self.pods, self.cloud_environment
         return Options(
             realization=self.realization,
             realizations=self.realizations,
@@ -233,7 +233,7 @@ class FleetSettings(Section):
             namespace=self.namespace,
             cache=self.model_cache.place,
             overrides=PodOverrides(
-                tolerations=(*pods.tolerations, *(self.aws.tolerations if self.aws else ())),
+                tolerations=(*pods.tolerations, *(cloud.tolerations if cloud else ())),
                 service_account_name=self.model_account,
                 image_pull_secrets=tuple(pods.image_pull_secrets),
                 priority_class_name=pods.priority_class_name,
@@ -243,9 +243,8 @@ class FleetSettings(Section):
             ),
             default_class=self.hardening.hardening().class_name,
             monitoring=self.prerequisites.monitoring,
-            alternatives=self.aws.alternatives if self.aws else {},
-            # EKS has the admission plugin in every version since 1.19 (aws/containers-roadmap issue 739).
-            tolerates_devices=self.aws is not None,
+            alternatives=cloud.alternatives if cloud else {},
+            tolerates_devices=cloud is not None and cloud.tolerates_devices,
             tolerates_changes=is_at_least(self.facts().version, TOLERANCE_SINCE),
         )
 
@@ -270,7 +269,7 @@ class FleetSettings(Section):
             hardening=self.hardening.hardening(),
             network_policies=self.hardening.network_policies,
             scraper=self.prerequisites.prometheus_namespace,
-            aws=self.aws,
+            cloud=self.cloud_environment,
             simulated=self.simulated_nodes,
             claims=self.model_cache.claims,
             other_kinds=self.other_kinds,

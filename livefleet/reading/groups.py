@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable
 
-from components.clouds.aws.instances import PRICED_REGION
+from components.fleet.cloud_providers import usual
 from components.fleet.nodes.groups import NodeGroupDemand
+from components.fleet.prices import Buying
 from components.plan.costs.prices import Prices
-from components.plan.costs.tables import Buying
 from components.resources.serving.simulated_nodes import simulated
 
 from ..served import ServedGroup
 
-_PRICES = Prices(PRICED_REGION)
+_PRICES = Prices(usual().prices.region)
 
 
 def served_groups(groups: Iterable[NodeGroupDemand]) -> tuple[ServedGroup, ...]:

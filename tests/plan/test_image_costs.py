@@ -12,7 +12,7 @@ from tests.fleets import open_model, playground
 def items(region: str, *registries: str) -> dict[str, str]:
     cache = RegistryCache("123456789012", region, registries) if registries else None
     aws = AwsEnvironment(region, existing=True, image_cache=cache)
-    bill = bill_of(plan(objects([open_model(), playground("p", "m")], "models.yaml"), Environment(aws=aws)))
+    bill = bill_of(plan(objects([open_model(), playground("p", "m")], "models.yaml"), Environment(cloud=aws)))
     return {item.name: f"{item.counts.now} {item.unit}: {item.unpriced}" for item in bill.items}
 
 

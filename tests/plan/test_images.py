@@ -12,7 +12,7 @@ from components.fleet.options import Options, PodOverrides
 from components.fleet.words import OtherKinds, Realization
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
-from components.plan.prerequisites.needed import Cloud, ClusterFacts
+from components.plan.prerequisites.needed import ClusterFacts
 from tests.fleets import open_model, playground
 
 HOST = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
@@ -33,9 +33,9 @@ def planned(
     where = None if aws is None else AwsEnvironment("us-east-1", existing=True, **aws)
     environment = Environment(
         options=options or Options(),
-        cluster=ClusterFacts(cloud=Cloud.AWS, node_autoscaler="cluster-autoscaler") if install else None,
+        cluster=ClusterFacts(node_autoscaler="cluster-autoscaler") if install else None,
         install=install,
-        aws=where,
+        cloud=where,
         other_kinds=OtherKinds.APPLY,
     )
     return plan(objects([open_model(), playground("p", "m", replicas=replicas), *more], "models.yaml"), environment)

@@ -131,9 +131,9 @@ def test_who_hands_out_addresses(existing: bool, gpu_nodes: dict[str, Any], pref
     cluster = {"version": "1.35", "existing": existing}
     changes = {"cloud": "aws", "kubeconfig": "", "network": place, "cluster": cluster, "gpuNodes": gpu_nodes}
     settings = parse({**GOOD, **changes}, FILE)
-    assert settings.aws is not None
-    assert settings.aws.nodes is not None
-    assert settings.aws.nodes.nodes.prefixes is prefixes
+    assert settings.cloud_environment is not None
+    assert settings.cloud_environment.nodes is not None
+    assert settings.cloud_environment.nodes.nodes.prefixes is prefixes
 
 
 def test_a_cluster_on_aws_has_a_kubeconfig_of_its_own() -> None:

@@ -78,7 +78,7 @@ class Alone:
 
         environment = self._environment()
         planned = plan(manifests, environment)
-        zones = len(ZONES) if environment.aws else 0
+        zones = len(ZONES) if environment.cloud else 0
         found = snapshot_of(planned, self.title, bill_of(planned, paid=Infrastructure(zones=zones)))
         note = f"planned without a stack, for {_WHAT[self.cluster].format(region=self.region)}"
         if found.is_refused:
@@ -109,7 +109,6 @@ class Alone:
         from components.clouds.aws.nodes.place import SettingsPlace
         from components.clouds.aws.subnets import CIDR
         from components.clouds.aws.versions import USUAL_VERSION
-        from components.plan.prerequisites.needed import Cloud
         from components.resources.aws.node_settings import NodeSettings
 
         from ..subject import fleet_settings
@@ -123,12 +122,11 @@ class Alone:
         facts = replace(
             settings.facts(),
             version=USUAL_VERSION,
-            cloud=Cloud.AWS,
             node_autoscaler="cluster-autoscaler",
             present=frozenset({"metrics-server"}),
         )
         options = replace(environment.options, tolerates_devices=True, alternatives=aws.alternatives)
-        return replace(environment, aws=aws, cluster=facts, options=options)
+        return replace(environment, cloud=aws, cluster=facts, options=options)
 
 
 def _resources(planned: "Plan") -> Iterator[RegisteredResource]:

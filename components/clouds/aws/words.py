@@ -19,6 +19,11 @@ class NodeImage(Word):
     BOTTLEROCKET = "bottlerocket"
     """Brings NVIDIA's device plugin."""
 
+    @property
+    def brings(self) -> frozenset[str]:
+        """What needs no chart on these nodes, as charts name what they provide."""
+        return frozenset({"nvidia.com/gpu"}) if self is NodeImage.BOTTLEROCKET else frozenset()
+
 
 class NatGateways(Word):
     """How private subnets reach the internet."""

@@ -1,7 +1,7 @@
 """What an environment says about nodes: how they are bought, of which types, in which zones."""
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -141,3 +141,17 @@ class NodePolicy:
     def alternatives(self) -> dict[str, tuple[str, ...]]:
         """Further types by instance type, for :class:`~..fleet.options.Options`."""
         return {name: rule.alternatives for name, rule in self.types.items() if rule.alternatives}
+
+
+def most_at_once(blocks: Iterable[Reservation]) -> int:
+    """Return the most instances that Capacity Blocks have at one moment; those without times count always."""
+    blocks = list(blocks)
+    return max(
+        (sum(other.count for other in blocks if _runs_at_start_of(block, other)) for block in blocks), default=0
+    )
+
+
+def _runs_at_start_of(block: Reservation, other: Reservation) -> bool:
+    if block.starts is None or other.starts is None or other.ends is None:
+        return True
+    return other.starts <= block.starts < other.ends

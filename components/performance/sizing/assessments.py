@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...contract.clock import HOURS_PER_MONTH
 from .cases import Case, Profile, Sized, one_at_a_time
 from .levels import Load, Promise
 from .prices import AcceleratorPrice
 from .queues import rank, size
 from .reference import ReferenceProfile
 
-HOURS_PER_MONTH = 730
-"""Of 8,760 hours of a year, as AWS's price calculator counts."""
 _CENTS = 100
 _MILLION = 1_000_000
 

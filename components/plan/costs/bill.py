@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 
-from ...performance.sizing.assessments import HOURS_PER_MONTH as HOURS_PER_MONTH
+from ...contract.clock import HOURS_PER_MONTH as HOURS_PER_MONTH
 
 _EXACT, _CENT = Decimal("1e-9"), Decimal("0.01")
 

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from ...contract.tables import table
+from ...fleet.prices import Flat
 from .bill import NOTHING, Amounts, TrafficEstimate
 from .prices import Prices
-from .tables import Flat
 
 NAME = "NAT traffic of cold starts"
 _GB = Decimal(10**9)

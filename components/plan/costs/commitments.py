@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from ...fleet.prices import Buying
 from .bill import HOURS_PER_MONTH, CostItem, CostKind, cents
-from .tables import Buying
 
 _SOURCE = "Reserved Instances without upfront payment"
 

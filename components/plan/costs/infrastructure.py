@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from ...fleet.prices import Buying, Flat
 from .bill import Amounts, CostItem, CostKind, UnitPrice
 from .prices import Prices
-from .tables import Buying, Flat
 
-LEAST_THROUGHPUT, LEAST_IOPS = 125, 3000
-"""Of every disk, at no further charge (EBS user guide, "General Purpose SSD volumes")."""
+_Row = tuple[str, CostKind, int, str, str]
+"""A line of a bill: its name, kind, count, item of the price list, and unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,23 @@ class Nodes:
 
 
 @dataclass(frozen=True, slots=True)
+class FlatUse:
+    """How much is used of something with a flat price.
+
+    Attributes:
+        name: The line of the bill.
+        item: What is used, as the price list of the cloud names it.
+        unit: What is counted.
+    """
+
+    name: str
+    kind: CostKind
+    item: str
+    count: int
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Infrastructure:
     """What an environment has beside the nodes of its models, as plain facts; nothing of what others pay for.
 
@@ -40,8 +57,7 @@ class Infrastructure:
         nat_gateways: Each with an address of its own.
         endpoints: Interface endpoints, times the zones that they are in.
         keys: Encryption keys.
-        efs_mibps: Throughput that is provisioned.
-        lustre: Size of the file system in GiB, by what it is.
+        further: What only this cloud sells and is paid for here.
         general_vcpus: vCPUs that a pool may grow to whose instance types nobody knows before.
         notes: What is here and not counted.
     """
@@ -54,8 +70,7 @@ class Infrastructure:
     nat_gateways: int = 0
     endpoints: int = 0
     keys: int = 0
-    efs_mibps: int = 0
-    lustre: tuple[Flat, int] | None = None
+    further: tuple[FlatUse, ...] = ()
     general_vcpus: int = 0
     notes: tuple[str, ...] = ()
 
@@ -71,17 +86,15 @@ class Infrastructure:
         """Yield what it costs, but for disks."""
         plane = Flat.EXTENDED_SUPPORT if self.extended_support else Flat.CONTROL_PLANE
         title = "control plane in extended support" if self.extended_support else "control plane"
-        rows = [(title, CostKind.CONTROL_PLANE, self.control_planes, plane, "")]
+        rows: list[_Row] = [(title, CostKind.CONTROL_PLANE, self.control_planes, plane, "")]
         for nodes in self.nodes:
             yield node_item(nodes.title, nodes.counts, prices.node(nodes.types, Buying.ON_DEMAND))
         rows += [
             ("NAT gateways", CostKind.NETWORK, self.nat_gateways, Flat.NAT_GATEWAY, ""),
             ("interface endpoints", CostKind.NETWORK, self.endpoints, Flat.INTERFACE_ENDPOINT, "endpoints x zones"),
             ("encryption keys", CostKind.OTHER, self.keys, Flat.KEY, ""),
-            ("EFS throughput", CostKind.STORAGE, self.efs_mibps, Flat.EFS_THROUGHPUT, "MiB/s"),
+            *((use.name, use.kind, use.count, use.item, use.unit) for use in self.further),
         ]
-        if self.lustre:
-            rows.append(("FSx for Lustre", CostKind.STORAGE, self.lustre[1], self.lustre[0], "GiB"))
         for name, kind, count, flat, unit in rows:
             if count:
                 yield item(name, kind, fixed(count), prices.flat(flat), unit)

@@ -4,16 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ...clouds.aws.nodes.launch import Disk
-from ...clouds.aws.nodes.plan import NodeGroupPlan
-from ...clouds.aws.nodes.sizes import most_at_once
+from ...fleet.cloud import NodeDisk, NodePlan
 from ...fleet.nodes.groups import NodeGroupDemand
-from ...fleet.nodes.policy import Capacity, Reservation
+from ...fleet.nodes.policy import Capacity, Reservation, most_at_once
+from ...fleet.prices import Flat
 from .bill import NOTHING, Amounts, CostItem, CostKind, UnitPrice
-from .infrastructure import LEAST_IOPS, LEAST_THROUGHPUT, Infrastructure, item, node_item
+from .infrastructure import Infrastructure, item, node_item
 from .prices import Prices
 from .replicas import Counts
-from .tables import Flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ class NodePool:
     types: tuple[str, ...]
     capacity: str
     counts: Amounts
-    disk: Disk | None = None
+    disk: NodeDisk | None = None
 
     def item(self, prices: Prices) -> CostItem:
         """Return what they cost."""
@@ -54,14 +52,13 @@ def price_of(types: Iterable[str], capacity: str, prices: Prices) -> UnitPrice |
     return found
 
 
-def pool_of(group: NodeGroupPlan, needed: Counts) -> NodePool:
+def pool_of(group: NodePlan, needed: Counts) -> NodePool:
     """Return a node group that is made: with as many nodes as models need, and at most as many as there may be.
 
     The most is the bound that the autoscaler, or the pool of Karpenter, keeps. It may be more than the models need at
     their largest: for a while, pods of an update or of a fallback take nodes too.
     """
-    held = [block.reservation for block in group.blocks] or ([group.reservation] if group.reservation else [])
-    counts = _held(held) if held else _within(needed, group.minimum, group.maximum)
+    counts = _held(group.held) if group.held else _within(needed, group.minimum, group.maximum)
     return NodePool(group.name, group.instance_types, group.demand.capacity, counts.amounts, group.disk)
 
 
@@ -82,20 +79,21 @@ def _within(needed: Counts, minimum: int, maximum: int) -> Counts:
 
 
 def disk_items(pools: Iterable[NodePool], paid: Infrastructure, prices: Prices) -> Iterator[CostItem]:
-    """Yield what the disks of nodes cost: their size, and what they can do above the least."""
+    """Yield what the disks of nodes cost: their size, and what they can do above what is free of charge."""
+    free = prices.cloud.disk
     totals: Mapping[Flat, list[Amounts]] = {Flat.DISK_GIB: [], Flat.DISK_THROUGHPUT: [], Flat.DISK_IOPS: []}
     for pool in pools:
         disk = pool.disk
         if disk:
             totals[Flat.DISK_GIB].append(pool.counts.times(Decimal(disk.gib)))
-            above = max((disk.throughput or 0) - LEAST_THROUGHPUT, 0)
+            above = max((disk.throughput or 0) - free.throughput, 0)
             totals[Flat.DISK_THROUGHPUT].append(pool.counts.times(Decimal(above)))
-            totals[Flat.DISK_IOPS].append(pool.counts.times(Decimal(max((disk.iops or 0) - LEAST_IOPS, 0))))
+            totals[Flat.DISK_IOPS].append(pool.counts.times(Decimal(max((disk.iops or 0) - free.iops, 0))))
     totals[Flat.DISK_GIB].extend(nodes.counts.times(Decimal(nodes.disk_gib)) for nodes in paid.nodes)
     named = {
         Flat.DISK_GIB: ("disks of nodes", "GiB"),
-        Flat.DISK_THROUGHPUT: (f"throughput of disks above {LEAST_THROUGHPUT} MiB/s", "MiB/s"),
-        Flat.DISK_IOPS: (f"IOPS of disks above {LEAST_IOPS}", "IOPS"),
+        Flat.DISK_THROUGHPUT: (f"throughput of disks above {free.throughput} MiB/s", "MiB/s"),
+        Flat.DISK_IOPS: (f"IOPS of disks above {free.iops}", "IOPS"),
     }
     for flat, (name, unit) in named.items():
         counts = sum(totals[flat], NOTHING)

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from ...clouds.aws.facts.regions import REGION
-from ...clouds.aws.nodes.launch import BASTION_TYPE
 from ...contract.documents.reader import Document, YamlError, documents
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, did_you_mean, field_path
+from ...fleet.cloud_providers import flat_items, is_further_type, is_region
 from ...fleet.instances import instances
+from ...fleet.prices import EVERYWHERE, Buying, Quote, fixed_quote, per_hour
 from .prices import OwnPrices
-from .tables import BY_MONTH, EVERYWHERE, Buying, Flat, Quote, fixed_quote, per_hour
 
 MOST = 1_000_000
 """Nothing costs so much an hour: a mistake, or an attack on what prints it."""
@@ -97,24 +96,25 @@ class _Reading:
 
     def region(self, name: str, path: _Path) -> bool:
         """Tell whether something is a region, or stands for all."""
-        if name == EVERYWHERE or REGION.fullmatch(name):
+        if name == EVERYWHERE or is_region(name):
             return True
         self.wrong(path, f"must be a region such as eu-central-1, or {EVERYWHERE} for all, found {_shown(name)}")
         return False
 
     def is_type(self, name: str, path: _Path) -> bool:
         """Tell whether something is an instance type."""
-        if name in instances() or name == BASTION_TYPE:
+        if name in instances() or is_further_type(name):
             return True
         hint = did_you_mean(name, instances()) or "; check its name"
         self.wrong(path, f"unknown instance type {_shown(name)}{hint}")
         return False
 
-    def item(self, name: str, path: _Path) -> Flat | None:
+    def item(self, name: str, path: _Path) -> str | None:
         """Return what has one price."""
-        if name in tuple(Flat):
-            return Flat(name)
-        hint = did_you_mean(name, map(str, Flat)) or f"; known ones: {', '.join(Flat)}"
+        known = flat_items()
+        if name in known:
+            return name
+        hint = did_you_mean(name, known) or f"; known ones: {', '.join(known)}"
         self.wrong(path, f"unknown item {_shown(name)}{hint}")
         return None
 
@@ -196,9 +196,8 @@ def _read_region(region: str, given: Mapping[str, Any], path: _Path, reading: _R
             reading.flat[region, item] = _flat(item, usd, reading)
 
 
-def _flat(item: Flat, usd: Decimal, reading: _Reading) -> Quote:
-    hourly = per_hour(usd, "month" if item in BY_MONTH else "hour")
-    return fixed_quote(hourly, reading.date, reading.source)
+def _flat(item: str, usd: Decimal, reading: _Reading) -> Quote:
+    return fixed_quote(per_hour(usd, flat_items()[item]), reading.date, reading.source)
 
 
 def _of_csv(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:

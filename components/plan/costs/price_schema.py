@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ...clouds.aws.facts.regions import REGION
+from ...fleet.cloud_providers import flat_items, region_pattern
+from ...fleet.prices import EVERYWHERE, Per
 from .price_file import MOST, RANGE, WAYS
-from .tables import BY_GIGABYTE, BY_MONTH, EVERYWHERE, Flat
 
 _WAYS = {
     "onDemand": "On demand.",
@@ -13,6 +13,7 @@ _WAYS = {
     "reserved3Y": "Under a commitment of three years, for comparison.",
     "capacityBlock": "In a Capacity Block: what was paid for it, by instance and hour.",
 }
+_A = {Per.HOUR: "an hour", Per.MONTH: "a month", Per.GIGABYTE: "a gigabyte"}
 
 
 def price_schema() -> dict[str, Any]:
@@ -20,7 +21,9 @@ def price_schema() -> dict[str, Any]:
     usd = {"type": "number", "minimum": 0, "maximum": MOST}
     price = {"anyOf": [{"$ref": "#/$defs/Usd"}, {"$ref": "#/$defs/Range"}]}
     ways = {key: {"description": _WAYS[key], **price} for key in WAYS}
-    flat = {item.value: {"description": _unit(item), "$ref": "#/$defs/Usd"} for item in Flat}
+    flat = {
+        item: {"description": f"US dollars {_A[per]}.", "$ref": "#/$defs/Usd"} for item, per in flat_items().items()
+    }
     region = _map({"instances": {"type": "object", "additionalProperties": _map(ways)}, "flat": _map(flat)})
     regions = {"type": "object", "patternProperties": {_region(): region}, "additionalProperties": False}
     return {
@@ -53,10 +56,4 @@ def _map(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _region() -> str:
-    return rf"^({REGION.pattern}|\{EVERYWHERE})$"
-
-
-def _unit(item: Flat) -> str:
-    if item in BY_GIGABYTE:
-        return "US dollars a gigabyte."
-    return "US dollars a month." if item in BY_MONTH else "US dollars an hour."
+    return rf"^({region_pattern()}|\{EVERYWHERE})$"

@@ -1,10 +1,11 @@
-"""What things cost in a region: the prices of a user's own file, and the dated tables where that has none."""
+"""What things cost in a region: the prices of a user's own file, and those of the cloud where that has none."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from ...fleet.cloud_providers import usual
+from ...fleet.prices import EVERYWHERE, Buying, PriceList, Quote
 from .bill import UnitPrice
-from .tables import EVERYWHERE, Buying, Flat, Quote, flat_of, quoted, spot_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +26,17 @@ _NONE = OwnPrices()
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What things cost in one region."""
+    """What things cost in one region.
+
+    Attributes:
+        region: The region.
+        own: Prices that count more than those of the cloud.
+        cloud: The prices of the cloud.
+    """
 
     region: str
     own: OwnPrices = _NONE
+    cloud: PriceList = field(default_factory=lambda: usual().prices)
 
     def node(self, types: Iterable[str], buying: str) -> UnitPrice | str:
         """Return what a node of the first of some types costs, within what one of all may; or why nobody knows."""
@@ -60,17 +68,17 @@ class Prices:
         own = [self.own.instances.get((self.region, name, Buying.RESERVED)) for name in names]
         return self.node(names, Buying.RESERVED if all(own) else Buying.ON_DEMAND)
 
-    def flat(self, item: Flat) -> UnitPrice | str:
+    def flat(self, item: str) -> UnitPrice | str:
         """Return what one of something costs, or why nobody knows."""
         own = self.own.flat.get((self.region, item)) or self.own.flat.get((EVERYWHERE, item))
-        quote = own or flat_of(self.region, item)
+        quote = own or self.cloud.flat(self.region, item)
         return _united([quote]) if quote else f"no dated price of {item} in {self.region}"
 
     def _quote(self, name: str, buying: str) -> Quote | None:
         own = self.own.instances.get((self.region, name, buying))
         if own or buying != Buying.SPOT:
-            return own or quoted(self.region, name, buying)
-        return spot_of(self.region, name, self._quote(name, Buying.ON_DEMAND))
+            return own or self.cloud.quoted(self.region, name, buying)
+        return self.cloud.spot(self.region, name, self._quote(name, Buying.ON_DEMAND))
 
 
 def _united(quotes: list[Quote], bought: str = "") -> UnitPrice:

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...checks.metrics.words import Adapter
-from ...clouds.aws.environment import device_charts
-from ...clouds.aws.words import NodeImage
 from ...contract.clock import OLD_AFTER_MONTHS, months_before
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity, did_you_mean
 from ...contract.words import Word
 from ...fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
+from ...fleet.cloud_providers import node_charts
 from ...fleet.instances import instance
 from ...fleet.nodes.groups import NodeGroupDemand
 from ...fleet.rendered import Fleet
@@ -20,15 +19,6 @@ from .charts import EXCLUSIVE, Chart, known, providers_of
 
 _MINOR = re.compile(r"(\d+)\.(\d+)", re.ASCII)
 _NVIDIA = "nvidia.com/gpu"
-
-
-class Cloud(Word):
-    """Where the cluster and its nodes come from."""
-
-    NONE = "none"
-    """Somebody else: they are there."""
-    AWS = "aws"
-    """This program, or what it is told of, in AWS."""
 
 
 class GpuStack(Word):
@@ -46,9 +36,8 @@ class ClusterFacts:
 
     Attributes:
         version: Kubernetes version, such as ``1.35``; empty where it is not known.
-        cloud: Who makes the cluster.
         node_autoscaler: The chart of who makes nodes; empty where nobody does.
-        image: Image of the nodes; Bottlerocket brings NVIDIA's device plugin.
+        on_nodes: What the image of the nodes brings, as charts name what they provide, such as ``nvidia.com/gpu``.
         adapter: Who serves metrics to autoscalers.
         gpu_stack: What offers GPUs to pods.
         monitoring: Whether models are watched even where no autoscaler needs it.
@@ -58,9 +47,8 @@ class ClusterFacts:
     """
 
     version: str = ""
-    cloud: Cloud = Cloud.NONE
     node_autoscaler: str = ""
-    image: NodeImage = NodeImage.AL2023
+    on_nodes: frozenset[str] = frozenset()
     adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
     gpu_stack: GpuStack = GpuStack.DEVICE_PLUGIN
     monitoring: bool = False
@@ -148,7 +136,7 @@ def _of_nodes(groups: list[NodeGroupDemand], facts: ClusterFacts) -> Iterator[tu
         resource = node.accelerator_resource if node else None
         if resource == _NVIDIA:
             yield from ((name, f"nodes {group.name}") for name in _gpu_charts(facts))
-        yield from device_charts(group)
+        yield from node_charts(group)
 
 
 def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:
@@ -156,7 +144,7 @@ def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:
     if facts.gpu_stack == GpuStack.OPERATOR:
         yield "gpu-operator"
         return
-    if facts.image != NodeImage.BOTTLEROCKET:
+    if _NVIDIA not in facts.on_nodes:
         yield "nvidia-device-plugin"
     if facts.monitoring:
         yield "dcgm-exporter"
@@ -177,15 +165,10 @@ def _complete(wanted: _Wanted, facts: ClusterFacts) -> None:
         for thing in chart.needs:
             candidates = providers_of(thing)
             there = {*wanted.reasons, *facts.present}
-            if there.intersection(candidates) or _on_node(thing, facts):
+            if there.intersection(candidates) or thing in facts.on_nodes:
                 continue
             wanted.add(candidates[0], chart.name)
             queue.append(candidates[0])
-
-
-def _on_node(thing: str, facts: ClusterFacts) -> bool:
-    """Whether the nodes' image brings it."""
-    return thing == _NVIDIA and facts.image == NodeImage.BOTTLEROCKET
 
 
 def _before(chart: Chart, chosen: list[Chart]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...clouds.aws.facts.updates import deletes_first, order_free_fields, renewed_outputs, replaced_fields
+from ...fleet.cloud_providers import deletes_first, order_free_fields, renewed_outputs, replaced_fields
 from .differences import MISSING, Difference, differences, fixed_fields, is_within, parse_path, path_text, value_text
 from .review import FieldDifference
 from .snapshot import RegisteredResource, ValueSource, ValueSources

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...clouds.aws.facts.updates import replaced_fields, rolling_fields
+from ...fleet.cloud_providers import replaced_fields, rolling_fields
 from ...fleet.nodes.policy import Capacity
 from .differences import is_within, parse_path
 from .review import ChangeKind, ResourceChange

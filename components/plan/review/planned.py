@@ -125,8 +125,8 @@ def _accelerators_in(demand: PodDemand) -> int:
 
 def _taking(choices: Sequence[NodeChoice], planned: Plan) -> list[str]:
     """Return the node groups that take a pod, those of its first choices first."""
-    aws = planned.environment.aws
-    policy = aws.nodes.nodes if aws and aws.nodes else NodePolicy()
+    cloud = planned.environment.cloud
+    policy = (cloud.node_policy if cloud else None) or NodePolicy()
     return [
         group.name
         for choice in choices

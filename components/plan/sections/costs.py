@@ -7,17 +7,16 @@ from decimal import Decimal
 from ...checks.front_door.words import Exposure
 from ...checks.memory.cases import MemoryCase
 from ...checks.memory.weights import weights_of
-from ...clouds.aws.environment import AwsEnvironment
-from ...clouds.aws.images import images_in
-from ...clouds.aws.instances import PRICED_REGION
-from ...clouds.aws.names import EFA_COST
-from ...clouds.aws.traffic import image_passes_gateway, weights_pass_gateway
 from ...contract.quantity import parse_quantity
 from ...engines.asked.memory import asked_of
+from ...fleet.cloud import Cloud
+from ...fleet.cloud_providers import usual
 from ...fleet.demand import PodDemand
+from ...fleet.images import images_in
 from ...fleet.instances import accelerator_resources
 from ...fleet.nodes.policy import Capacity, NodePolicy
 from ...fleet.objects import Object, is_balanced
+from ...fleet.prices import Buying, Flat
 from ...fleet.workloads import Workload
 from ..costs.bill import HOURS_PER_MONTH, Amounts, Bill, CostItem, CostKind, UnitPrice, cents
 from ..costs.cold_starts import ColdPods, nat_traffic
@@ -27,7 +26,6 @@ from ..costs.models import PriceOf, model_cost
 from ..costs.nodes import NodePool, disk_items, pool_made_elsewhere, pool_of, price_of
 from ..costs.prices import OwnPrices, Prices
 from ..costs.replicas import Counts, minimums, nodes_of, pods_of, replicas_of
-from ..costs.tables import Buying, Flat
 from ..plan import Plan
 from ..prerequisites.images import chart_images
 
@@ -35,12 +33,12 @@ _NOTHING_ELSE, _SHIPPED = Infrastructure(), OwnPrices()
 _GIB = 2**30
 NOT_COUNTED = "Traffic, requests, logs and what is stored in buckets and EFS depend on use and are not counted."
 SPOT = (
-    "Spot counts as it cost on average in the 30 days until {until} (AWS Spot Instance Advisor), and at most as on "
+    "Spot counts as it cost on average in the 30 days until {until} ({source}), and at most as on "
     "demand: more is paid only where somebody allows it."
 )
 ELSEWHERE = "The nodes are made elsewhere; they count as models need them."
-SIMULATED = "Nobody pays for simulated nodes: models show what they would cost on AWS, on demand, in {region}."
-UNKNOWN = "What this cluster costs is not known: models show what they would cost on AWS, on demand, in {region}."
+SIMULATED = "Nobody pays for simulated nodes: models show what they would cost on {cloud}, on demand, in {region}."
+UNKNOWN = "What this cluster costs is not known: models show what they would cost on {cloud}, on demand, in {region}."
 
 
 def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NOTHING_ELSE) -> Bill:
@@ -51,11 +49,11 @@ def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NO
         own: Prices that count more than those that are shipped.
         paid: What is paid for beside the nodes of models.
     """
-    aws = planned.environment.aws
-    if aws is None or not aws.region:
-        return _as_on_aws(planned, own)
-    prices = Prices(aws.region, own)
-    pools = _pools(planned, aws)
+    cloud = planned.environment.cloud
+    if cloud is None or not cloud.region:
+        return _as_elsewhere(planned, own)
+    prices = Prices(cloud.region, own, cloud.provider.prices)
+    pools = _pools(planned, cloud)
     items = [
         *(pool.item(prices) for pool in pools),
         *paid.items(prices),
@@ -64,9 +62,9 @@ def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NO
         *_volume_items(planned, prices),
         *_cached_images(planned, prices),
     ]
-    notes = (*_notes(planned, aws, items), *paid.remarks(prices), *compared(items))
-    bill = _bill(planned, aws.region, items, notes, lambda demand: _price(demand, _policy(planned), prices))
-    traffic = nat_traffic(_cold_pods(planned, aws.region), prices) if paid.nat_gateways else None
+    notes = (*_notes(planned, cloud, items), *paid.remarks(prices), *compared(items))
+    bill = _bill(planned, cloud.region, items, notes, lambda demand: _price(demand, _policy(planned), prices))
+    traffic = nat_traffic(_cold_pods(planned, cloud), prices) if paid.nat_gateways else None
     return replace(bill, notes=(*notes, traffic.text), estimates=(traffic,)) if traffic else bill
 
 
@@ -80,20 +78,24 @@ def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
     for each in planned.prerequisites if planned.environment.install else ():
         rows = chart_images()[each.chart.name]
         kept |= {row.image for row in rows if row.path and row.registry in cache.registries}
-    price = prices.flat(Flat.REGISTRY_GB)
+    price = prices.flat(cache.price_item)
     if isinstance(price, str):
         month = price
     else:
-        month = f"ECR keeps a GB for {cents(price.usd * HOURS_PER_MONTH)} US dollars a month ({price.source})"
+        month = (
+            f"{cache.service} keeps a GB for {cents(price.usd * HOURS_PER_MONTH)} US dollars a month ({price.source})"
+        )
     yield CostItem(
         "cached images", CostKind.STORAGE, fixed(len(kept)), None, f"their sizes are not known; {month}", "images"
     )
 
 
-def _as_on_aws(planned: Plan, own: OwnPrices) -> Bill:
+def _as_elsewhere(planned: Plan, own: OwnPrices) -> Bill:
     """Return the bill of an environment where nothing is paid for, or nobody knows what."""
-    prices = Prices(PRICED_REGION, own)
-    note = (SIMULATED if planned.environment.simulated else UNKNOWN).format(region=PRICED_REGION)
+    cloud = planned.environment.cloud.provider if planned.environment.cloud else usual()
+    prices = Prices(cloud.prices.region, own, cloud.prices)
+    text = SIMULATED if planned.environment.simulated else UNKNOWN
+    note = text.format(cloud=cloud.title, region=prices.region)
     return _bill(planned, "", [], [note], lambda demand: prices.node(_types(demand)[:1], Buying.ON_DEMAND))
 
 
@@ -121,19 +123,19 @@ def _types(demand: PodDemand) -> tuple[str, ...]:
 
 def _policy(planned: Plan) -> NodePolicy:
     """Return what is said about nodes, as the plan has it."""
-    aws, options = planned.environment.aws, planned.environment.options
-    return aws.nodes.nodes if aws and aws.nodes else NodePolicy(labels=options.overrides.node_selector)
+    cloud, options = planned.environment.cloud, planned.environment.options
+    return (cloud.node_policy if cloud else None) or NodePolicy(labels=options.overrides.node_selector)
 
 
 def _price(demand: PodDemand, policy: NodePolicy, prices: Prices) -> UnitPrice | str:
     return price_of(_types(demand), policy.capacity_of(demand.choices[0]), prices)
 
 
-def _pools(planned: Plan, aws: AwsEnvironment) -> list[NodePool]:
+def _pools(planned: Plan, cloud: Cloud) -> list[NodePool]:
     """Return the nodes of the models, made here or elsewhere."""
     needed = nodes_of(planned.fleet, _policy(planned))
     none = Counts(0, 0, 0)
-    if aws.nodes is None:
+    if cloud.node_policy is None:
         return [pool_made_elsewhere(group, needed.get(group.name, none)) for group in planned.groups]
     return [pool_of(group, needed.get(group.name, none)) for group in planned.cloud_groups]
 
@@ -171,21 +173,21 @@ def _claimed(planned: Plan) -> Decimal:
     return sum((parse_quantity(size) for size in sizes), Decimal(0)) / _GIB
 
 
-def _cold_pods(planned: Plan, region: str) -> Iterator[ColdPods]:
+def _cold_pods(planned: Plan, cloud: Cloud) -> Iterator[ColdPods]:
     """Yield the pods with accelerators, with what each fetches through a NAT gateway when it starts on a new node."""
     least, policy = minimums(planned.fleet), _policy(planned)
     judged = {name: each.verdict.asked for each in planned.verdicts for name in each.names}
     for resource, workload in planned.fleet.workloads:
         counts = replicas_of(workload, least)
-        weights = _fetched(workload, judged.get(f"{workload.kind} {workload.namespace}/{workload.name}"))
-        image = image_passes_gateway(workload.container.get("image", ""), region)
+        weights = _fetched(workload, judged.get(f"{workload.kind} {workload.namespace}/{workload.name}"), cloud)
+        image = cloud.image_passes_gateway(workload.container.get("image", ""))
         for demand in workload.pods:
             if demand.choices and any(key in demand.requests for key in accelerator_resources()):
                 spot = policy.capacity_of(demand.choices[0]) == Capacity.SPOT
                 yield ColdPods(resource.title, pods_of(demand, counts).amounts, spot, weights, image)
 
 
-def _fetched(workload: Workload, asked: MemoryCase | None) -> int | None:
+def _fetched(workload: Workload, asked: MemoryCase | None, cloud: Cloud) -> int | None:
     """Return the bytes of weights that a pod fetches through a NAT gateway; None where their size is not known.
 
     A server that is told no other names fetches what its command line names. What is kept in a claim is fetched once.
@@ -199,7 +201,7 @@ def _fetched(workload: Workload, asked: MemoryCase | None) -> int | None:
         if isinstance(server, str):
             return None
         names = [name for name in (server.model, server.draft) if name]
-    if not any(map(weights_pass_gateway, names)):
+    if not any(map(cloud.weights_pass_gateway, names)):
         return 0
     if asked is None:
         return None
@@ -216,13 +218,13 @@ def _variables(container: Object) -> tuple[tuple[str, str | None], ...]:
     return tuple((each["name"], each.get("value")) for each in container.get("env") or ())
 
 
-def _notes(planned: Plan, aws: AwsEnvironment, items: Iterable[CostItem]) -> Iterator[str]:
+def _notes(planned: Plan, cloud: Cloud, items: Iterable[CostItem]) -> Iterator[str]:
     """Yield what a reader must know about the bill."""
     yield NOT_COUNTED
-    if aws.nodes is None:
+    if cloud.node_policy is None:
         yield ELSEWHERE
     days = sorted({item.price.saved_until for item in items if item.price and item.price.saved_until})
     if days:
-        yield SPOT.format(until=" to ".join(dict.fromkeys((days[0], days[-1]))))
-    if any(group.efa for group in planned.groups):
-        yield EFA_COST
+        until = " to ".join(dict.fromkeys((days[0], days[-1])))
+        yield SPOT.format(until=until, source=cloud.provider.prices.spot_source)
+    yield from cloud.cost_notes(planned.groups)

@@ -4,11 +4,12 @@ from typing import Annotated
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from ...clouds.aws.images import ACCOUNT, RegistryCache, cache_problems
 from ...contract.base import several
+from ...fleet.cloud_providers import caching
+from ...fleet.images import ImageCache
 from ..section import Section
 
-AccountOfCache = Annotated[str, WithJsonSchema({"type": "string", "pattern": f"^{ACCOUNT.pattern}$"})]
+AccountOfCache = Annotated[str, WithJsonSchema({"type": "string", "pattern": f"^{caching().account_pattern}$"})]
 
 
 class ImageCacheSettings(Section):
@@ -24,13 +25,13 @@ class ImageCacheSettings(Section):
 
     @model_validator(mode="after")
     def _as_ecr_takes_them(self) -> "ImageCacheSettings":
-        found = list(cache_problems(self.registries, self.prefix, self.account))
+        found = list(caching().problems(self.registries, self.prefix, self.account))
         if found:
             raise several(found)
         return self
 
-    def cache(self, region: str, account: str | None) -> RegistryCache | None:
+    def cache(self, region: str, account: str | None) -> ImageCache | None:
         """Return the cache in a region; None where there is none, or nothing says in which account."""
         if not self.registries or account is None:
             return None
-        return RegistryCache(account, region, tuple(dict.fromkeys(self.registries)), self.prefix)
+        return caching().cache(region, account, self.registries, self.prefix)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import Field, ValidationError
 
-from ...clouds.aws.environment import AwsEnvironment
+from ...clouds.aws.environment import AwsEnvironment, own_groups
 from ...clouds.aws.nodes.checks import check_groups
 from ...clouds.aws.nodes.place import SettingsPlace
 from ...clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, group_plans
@@ -132,8 +132,8 @@ def _of_manifests(
     """Return groups that are large enough for the models."""
     cloud = AwsEnvironment(where.region, where, existing=True, renders=False)
     options = replace(options, tolerates_devices=True)
-    planned = plan(objects(manifests), Environment(options=options, aws=cloud, file=name))
-    return planned.cloud_groups, planned.problems
+    planned = plan(objects(manifests), Environment(options=options, cloud=cloud, file=name))
+    return own_groups(planned.cloud_groups), planned.problems
 
 
 def _without_address(name: str, args: Mapping[str, Any], groups: Iterable[NodeGroupPlan]) -> Iterator[Problem]:

@@ -10,10 +10,10 @@ from typing import Any
 import pulumi
 from pydantic import ValidationError
 
-from ...clouds.aws.images import images_in
 from ...contract.problems import field_path
 from ...families import operator_objects
 from ...families.family import OperatorSite
+from ...fleet.images import images_in
 from ...plan.faults import faults
 from ...plan.prerequisites.charts import known
 from ...plan.prerequisites.prometheus import PROMETHEUS_ACCOUNT

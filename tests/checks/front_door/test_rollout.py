@@ -136,7 +136,7 @@ SERVED: Object = {
     "spec": {"modelRef": "m", "skipModelInit": True, "endpoint": {"type": "LoadBalancer"}},
 }
 CLOUD = AwsEnvironment("us-east-1", cidr="10.0.0.0/16")
-KNOWN = Environment(aws=CLOUD, install=True, cluster=ClusterFacts())
+KNOWN = Environment(cloud=CLOUD, install=True, cluster=ClusterFacts())
 
 
 def test_load_balancers_of_models_carry_streams_too() -> None:
@@ -167,7 +167,7 @@ def test_load_balancers_of_models_carry_streams_too() -> None:
         (replace(KNOWN, door=PRIVATE), {"envoy-gateway-system"}),
         (replace(KNOWN, door=BALANCERS), {"models"}),
         (replace(KNOWN, door=replace(PRIVATE, rollout=ProxyRollout(readiness_gates=False))), set()),
-        (replace(KNOWN, door=PRIVATE, aws=None), set()),
+        (replace(KNOWN, door=PRIVATE, cloud=None), set()),
         (KNOWN, set()),
     ],
     ids=["gateway", "per model", "turned off", "elsewhere", "closed"],
@@ -247,14 +247,14 @@ ON_AWS = [
 @pytest.mark.parametrize(("door", "path"), [row[1:] for row in ON_AWS], ids=[row[0] for row in ON_AWS])
 def test_what_cuts_requests_off_on_aws(door: Door, path: str) -> None:
     assert [found for found, _ in warnings(replace(KNOWN, door=door))] == ([path] if path else [])
-    assert warnings(replace(KNOWN, aws=None, door=door)) == []
+    assert warnings(replace(KNOWN, cloud=None, door=door)) == []
 
 
 @pytest.mark.parametrize(
     ("environment", "named"),
     [
         (replace(KNOWN, door=PRIVATE), ""),
-        (replace(KNOWN, door=PRIVATE, aws=replace(CLOUD, existing=True)), "envoy-gateway-system"),
+        (replace(KNOWN, door=PRIVATE, cloud=replace(CLOUD, existing=True)), "envoy-gateway-system"),
         (
             replace(KNOWN, door=PRIVATE, cluster=ClusterFacts(present=frozenset({"envoy-gateway"}))),
             "envoy-gateway-system",
@@ -263,12 +263,12 @@ def test_what_cuts_requests_off_on_aws(door: Door, path: str) -> None:
             replace(
                 KNOWN,
                 door=replace(PRIVATE, rollout=ProxyRollout(readiness_gates=False)),
-                aws=replace(CLOUD, existing=True),
+                cloud=replace(CLOUD, existing=True),
             ),
             "",
         ),
-        (replace(KNOWN, door=PRIVATE, aws=replace(CLOUD, existing=True), cluster=None), ""),
-        (replace(KNOWN, door=BALANCERS, aws=replace(CLOUD, existing=True)), ""),
+        (replace(KNOWN, door=PRIVATE, cloud=replace(CLOUD, existing=True), cluster=None), ""),
+        (replace(KNOWN, door=BALANCERS, cloud=replace(CLOUD, existing=True)), ""),
     ],
     ids=["created", "existing cluster", "present", "turned off", "nothing is known", "models' namespace"],
 )

@@ -79,7 +79,7 @@ def within(address: str, ranges: Iterable[str]) -> bool:
 
 def balancers(planned: Plan) -> list[Balancer]:
     """Those before the pods of models."""
-    aws = planned.environment.aws is not None
+    aws = planned.environment.cloud is not None
     return [
         Balancer(body["metadata"]["namespace"], body["spec"], body["metadata"].get("annotations", {}), aws)
         for body in planned.objects
@@ -93,7 +93,7 @@ def gateway(planned: Plan) -> Balancer | None:
         if body["kind"] == "EnvoyProxy":
             made: Object = body["spec"]["provider"]["kubernetes"]["envoyService"]
             spec = {"externalTrafficPolicy": "Local", **made}
-            return Balancer("envoy-gateway-system", spec, made["annotations"], planned.environment.aws is not None)
+            return Balancer("envoy-gateway-system", spec, made["annotations"], planned.environment.cloud is not None)
     return None
 
 

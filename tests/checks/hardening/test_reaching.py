@@ -100,7 +100,7 @@ def planned(case: Case, balancer_cidrs: tuple[str, ...] = ()) -> Plan:
         client_cidrs=OFFICE if case.named else (),
         balancer_cidrs=balancer_cidrs,
     )
-    environment = Environment(door=door, network_policies=case.policies, aws=aws if case.aws else None)
+    environment = Environment(door=door, network_policies=case.policies, cloud=aws if case.aws else None)
     endpoint = {"type": "LoadBalancer" if case.own else "ClusterIP", "port": 80}
     manifests = [
         open_model(flavors=[GPU]),

@@ -8,15 +8,12 @@ import pytest
 from components.clouds.aws.images import (
     RegistryCache,
     cache_problems,
-    cached_fleet,
-    cached_object,
-    images_in,
     region_problem,
     secret_problem,
-    uncached_operated,
     upstream,
     upstreams,
 )
+from components.fleet.images import cached_fleet, cached_object, images_in, uncached_operated
 from components.fleet.words import Realization
 from tests.fleets import fleet_of, open_model, playground
 

@@ -61,9 +61,9 @@ def environment_of(stack: str, **types: TypePolicy) -> tuple[Fleet, NodeEnvironm
     settings = parse(text, f"Pulumi.{stack}.yaml")
     found = load(ROOT / path for path in settings.models)
     fleet = render_fleet(found.resources, settings.options())
-    assert settings.aws
-    assert settings.aws.nodes
-    where = replace(settings.aws.nodes, now=MOMENT)
+    assert settings.cloud_environment
+    assert settings.cloud_environment.nodes
+    where = replace(settings.cloud_environment.nodes, now=MOMENT)
     rules = {**where.nodes.types, **{name.replace("_", "."): rule for name, rule in types.items()}}
     return fleet, replace(where, nodes=replace(where.nodes, types=rules))
 

@@ -26,8 +26,8 @@ GPU = "nvidia.com/gpu"
 TYPE = "node.kubernetes.io/instance-type"
 NODES = NodeEnvironment("us-east-1", ("us-east-1a",), "1.35", datetime.datetime(2026, 9, 1, tzinfo=datetime.UTC))
 SIMULATED = Environment(simulated=True)
-OURS = Environment(aws=AwsEnvironment("us-east-1", NODES, system_types=("m7i.large",)))
-THEIRS = Environment(aws=AwsEnvironment("us-east-1", NODES, existing=True, system_types=("m7i.large",)))
+OURS = Environment(cloud=AwsEnvironment("us-east-1", NODES, system_types=("m7i.large",)))
+THEIRS = Environment(cloud=AwsEnvironment("us-east-1", NODES, existing=True, system_types=("m7i.large",)))
 ELSEWHERE = Environment()
 
 
@@ -141,7 +141,9 @@ def test_the_nodes_of_the_system_take_what_fits_them() -> None:
     assert unserved([*GPU_MODEL, *small], OURS) == []
     (problem,) = unserved([*GPU_MODEL, *on_cpu()], OURS)
     assert "the node group of the system (m7i.large) has only 1.93 cpu" in problem.reason
-    selecting = Environment(aws=OURS.aws, options=Options(overrides=PodOverrides(node_selector={"pool": "models"})))
+    selecting = Environment(
+        cloud=OURS.cloud, options=Options(overrides=PodOverrides(node_selector={"pool": "models"}))
+    )
     (problem,) = unserved([*GPU_MODEL, *small], selecting)
     assert "does not have the label pool=models" in problem.reason
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.clouds.aws.prices.tables import AwsItem
+from components.fleet.prices import Buying, fixed_quote
 from components.plan.costs.bill import NOTHING, Amounts, Bill, CostItem, cents
 from components.plan.costs.prices import OwnPrices
-from components.plan.costs.tables import Buying, Flat, fixed_quote
 from tests.plan.costs.manifests import flavor, served, written
 from tests.plan.costs.stacks import AWS, bill
 
@@ -285,7 +286,7 @@ def test_half_a_cent_is_rounded_up(amount: str, rounded: str) -> None:
 def test_every_item_of_a_price_list_is_known_somewhere() -> None:
     """What the tables leave out, a file can say."""
     quote = fixed_quote(Decimal(1), "2026-11-01", "ours")
-    own = OwnPrices(flat={("us-east-1", Flat.LUSTRE_250): quote})
+    own = OwnPrices(flat={("us-east-1", AwsItem.LUSTRE_250): quote})
     found = item(on_aws(own=own, modelCache={"fsx": {"zone": "us-east-1a"}}), "FSx for Lustre")
     assert found.usd_per_hour == same("1200")
     assert "lustre-250-gib" in item(on_aws(modelCache={"fsx": {"zone": "us-east-1a"}}), "FSx for Lustre").unpriced

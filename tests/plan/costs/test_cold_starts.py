@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from components.clouds.aws.traffic import image_passes_gateway, weights_pass_gateway
+from components.fleet.prices import Flat, fixed_quote
 from components.plan.costs.bill import Amounts, TrafficEstimate
 from components.plan.costs.cold_starts import ColdPods, nat_traffic
 from components.plan.costs.prices import OwnPrices, Prices
-from components.plan.costs.tables import Flat, fixed_quote
 from components.resources.serving.fleet.cost_output import cost_of
 from tests.fleets import open_model, playground
 from tests.plan.costs.manifests import flavor, served, written

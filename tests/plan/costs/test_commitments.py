@@ -9,9 +9,9 @@ from decimal import Decimal
 
 import pytest
 
+from components.fleet.prices import Buying, Quote, fixed_quote
 from components.plan.costs.commitments import commitments
 from components.plan.costs.prices import OwnPrices
-from components.plan.costs.tables import Buying, Quote, fixed_quote
 from components.resources.serving.fleet.cost_output import cost_of
 from tests.plan.costs.manifests import flavor, served, written
 from tests.plan.costs.stacks import AWS, bill, planned, settings_of

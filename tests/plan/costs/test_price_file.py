@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem
+from components.fleet.prices import Buying, Flat
 from components.plan.costs.price_file import read_prices
 from components.plan.costs.price_schema import price_schema
 from components.plan.costs.prices import OwnPrices, Prices
-from components.plan.costs.tables import Buying, Flat
 from stacks.settings_schema import PRICES
 
 PAGE = (Path(__file__).parents[3] / "docs/costs.md").read_text()

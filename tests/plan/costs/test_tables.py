@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import components.plan.costs
+import components.clouds.aws.prices
+from components.clouds.aws.prices.tables import ITEMS, NODES_DATE, NODES_SOURCE, AwsItem, quoted
 from components.fleet.instances import instances
+from components.fleet.prices import Buying, Flat
 from components.plan.costs.prices import Prices
-from components.plan.costs.tables import NODES_DATE, NODES_SOURCE, Buying, Flat, quoted
 
-FOLDER = Path(components.plan.costs.__file__).parent
+FOLDER = Path(components.clouds.aws.prices.__file__).parent
 REGIONS = ("us-east-1", "us-east-2", "us-west-2", "eu-west-1", "eu-central-1", "ap-northeast-1")
 
 
@@ -35,14 +36,14 @@ def test_every_row_has_a_source_and_a_date_and_stands_once(name: str) -> None:
 
 
 def test_items_and_ways_are_words() -> None:
-    assert {row["item"] for row in rows(FOLDER / "flat.csv")} <= set(Flat)
+    assert {row["item"] for row in rows(FOLDER / "flat.csv")} <= set(ITEMS)
     ways = {Buying.ON_DEMAND, Buying.RESERVED, Buying.RESERVED_3Y}
     assert {row["bought"] for row in rows(FOLDER / "instances.csv")} == ways
 
 
 def test_prices_of_nodes_have_the_source_that_is_named() -> None:
     for table in ("accelerated_instances.csv", "general_instances.csv"):
-        for row in rows(FOLDER.parents[1] / "clouds/aws" / table):
+        for row in rows(FOLDER.parent / table):
             if row["usd_per_hour_us_east_1"]:
                 folder = NODES_SOURCE.partition(" ")[2]
                 assert f"{folder} ({NODES_DATE})" in row["source"]
@@ -50,7 +51,7 @@ def test_prices_of_nodes_have_the_source_that_is_named() -> None:
 
 @pytest.mark.parametrize("table", ["accelerated_instances.csv", "general_instances.csv"])
 def test_tables_of_instance_types_have_named_columns_alone(table: str) -> None:
-    path = FOLDER.parents[1] / "clouds/aws" / table
+    path = FOLDER.parent / table
     header, *lines = csv.reader(path.read_text().splitlines())
     assert all(header)
     assert {len(line) for line in lines} == {len(header)}
@@ -107,12 +108,12 @@ def test_prices_as_aws_lists_them(region: str, name: str, usd: str) -> None:
         (Flat.DISK_GIB, "0.08"),
         (Flat.DISK_THROUGHPUT, "0.04"),
         (Flat.DISK_IOPS, "0.005"),
-        (Flat.EFS_THROUGHPUT, "6"),
+        (AwsItem.EFS_THROUGHPUT, "6"),
         (Flat.KEY, "1"),
         (Flat.PUBLIC_IPV4, "3.65"),
     ],
 )
-def test_flat_prices_of_us_east_1_by_the_month(item: Flat, month: str) -> None:
+def test_flat_prices_of_us_east_1_by_the_month(item: str, month: str) -> None:
     price = Prices("us-east-1").flat(item)
     assert not isinstance(price, str)
     assert abs(price.usd * 730 - Decimal(month)) < Decimal("1e-20")

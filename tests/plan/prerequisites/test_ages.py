@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from components.clouds.aws.environment import AwsEnvironment
-from components.clouds.aws.environment import check_ages as check_aws_ages
 from components.clouds.aws.facts.releases import addons_date, image_date
 from components.clouds.aws.nodes.plan import NodeEnvironment
 from components.contract.clock import months_before
@@ -83,7 +82,7 @@ def test_without_a_day_nothing_is_old() -> None:
 def on_aws(day: str, *, existing: bool = False, release: str = "") -> list[Problem]:
     now = datetime.datetime.fromisoformat(f"{day}T12:00:00+00:00")
     nodes = NodeEnvironment("us-east-1", ("us-east-1a",), "1.35", now, ami_release=release)
-    return list(check_aws_ages(AwsEnvironment("us-east-1", nodes, existing=existing), "Pulumi.dev.yaml"))
+    return list(AwsEnvironment("us-east-1", nodes, existing=existing).check_ages("Pulumi.dev.yaml"))
 
 
 @pytest.mark.parametrize(

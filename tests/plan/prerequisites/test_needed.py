@@ -14,7 +14,6 @@ from components.fleet.rendered import Fleet
 from components.fleet.words import Edition, Realization
 from components.plan.prerequisites.charts import charts
 from components.plan.prerequisites.needed import (
-    Cloud,
     ClusterFacts,
     GpuStack,
     Prerequisite,
@@ -25,7 +24,8 @@ from tests.clouds.aws.environments import flavor, small
 from tests.fleets import fleet_of, open_model
 
 P5 = {"nvidia.com/gpu": 8}
-AWS: dict[str, Any] = {"cloud": Cloud.AWS, "version": "1.35", "node_autoscaler": "cluster-autoscaler"}
+GPU_READY = frozenset({"nvidia.com/gpu"})
+AWS: dict[str, Any] = {"version": "1.35", "node_autoscaler": "cluster-autoscaler"}
 
 
 DOOR = tuple((name, "expose: gateway") for name in ("load-balancer-controller", "envoy-gateway", "ai-gateway"))
@@ -119,8 +119,8 @@ class TestOnlyWhatIsNeeded:
         assert set(needed(fleet_of(model(kind, limits), small("p", "m")))) == expected
 
     def test_bottlerocket_has_a_device_plugin_of_its_own(self) -> None:
-        assert needed(GPU, image="bottlerocket") == {}
-        assert set(needed(GPU, image="bottlerocket", monitoring=True)) == {"prometheus", "dcgm-exporter"}
+        assert needed(GPU, on_nodes=GPU_READY) == {}
+        assert set(needed(GPU, on_nodes=GPU_READY, monitoring=True)) == {"prometheus", "dcgm-exporter"}
 
     def test_the_gpu_operator_takes_the_place_of_plugin_and_exporter(self) -> None:
         assert set(needed(GPU, gpu_stack=GpuStack.OPERATOR, monitoring=True)) == {"prometheus", "gpu-operator"}
@@ -173,8 +173,7 @@ class TestOrder:
             adapter=st.sampled_from(Adapter),
             gpu_stack=st.sampled_from(GpuStack),
             monitoring=st.booleans(),
-            image=st.sampled_from(["al2023", "bottlerocket"]),
-            cloud=st.sampled_from(Cloud),
+            on_nodes=st.sampled_from([frozenset(), GPU_READY]),
             node_autoscaler=st.sampled_from(["", "karpenter", "cluster-autoscaler"]),
             present=st.frozensets(st.sampled_from(sorted(charts())), max_size=4),
         ),
@@ -192,7 +191,7 @@ class TestOrder:
             assert set(each.after) <= set(names[:index])
             assert each.reasons
             there = {thing for name in (*names[:index], *known.present) for thing in charts()[name].provides}
-            on_node = {"nvidia.com/gpu"} if known.image == "bottlerocket" else set()
+            on_node = set(known.on_nodes)
             assert set(each.chart.needs) <= there | on_node, each
 
 

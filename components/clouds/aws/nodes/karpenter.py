@@ -6,6 +6,7 @@ from typing import Any
 
 from ....fleet.demand import INSTANCE_TYPE_LABEL, ZONE_LABEL
 from ....fleet.instances import instance
+from ....fleet.nodes.policy import most_at_once
 from ....fleet.objects import Object
 from ..names import KARPENTER_CAPACITY_LABEL
 from ..words import NodeImage
@@ -13,7 +14,6 @@ from .labels import karpenter_capacity
 from .launch import Disk
 from .plan import NodeGroupPlan
 from .pools.rules import Disruption
-from .sizes import most_at_once
 from .user_data import karpenter_user_data
 
 _FAMILIES = {NodeImage.AL2023: "AL2023", NodeImage.BOTTLEROCKET: "Bottlerocket"}

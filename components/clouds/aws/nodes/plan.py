@@ -132,6 +132,13 @@ class NodeGroupPlan:
         return Bounds(self.minimum, self.maximum, self.demand.level) if self.autoscaled else None
 
     @property
+    def held(self) -> tuple[Reservation, ...]:
+        """Reserved capacity that is paid for whether or not nodes use it, of Capacity Blocks the first one first."""
+        if self.blocks:
+            return tuple(block.reservation for block in self.blocks)
+        return (self.reservation,) if self.reservation else ()
+
+    @property
     def reserved(self) -> bool:
         """Whether its nodes come out of a reservation."""
         return self.demand.capacity in RESERVED

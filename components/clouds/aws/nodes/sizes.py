@@ -17,7 +17,6 @@ maximum is the number that costs, quotas and checks count with.
 """
 
 import datetime
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ....fleet.nodes.groups import NodeGroupDemand
@@ -105,20 +104,6 @@ def _of_block(demand: NodeGroupDemand, rule: TypePolicy) -> Sizes:
     block = rule.reservation
     bought = block.count if block else max(demand.max_nodes, 1)
     return Sizes(0, min(bought, rule.max_nodes or bought))
-
-
-def most_at_once(blocks: Iterable[Reservation]) -> int:
-    """Return the most instances that Capacity Blocks have at one moment; those without times count always."""
-    blocks = list(blocks)
-    return max(
-        (sum(other.count for other in blocks if _runs_at_start_of(block, other)) for block in blocks), default=0
-    )
-
-
-def _runs_at_start_of(block: Reservation, other: Reservation) -> bool:
-    if block.starts is None or other.starts is None or other.ends is None:
-        return True
-    return other.starts <= block.starts < other.ends
 
 
 def block_of(reservation: Reservation, now: datetime.datetime) -> CapacityBlock:

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from ....performance.sizing.assessments import HOURS_PER_MONTH
+from ....contract.clock import HOURS_PER_MONTH
 from ....performance.sizing.cases import Limit, Profile, Sized
 from ....performance.sizing.levels import Load, Promise
 from .level import VariantLevel

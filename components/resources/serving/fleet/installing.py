@@ -7,7 +7,6 @@ import pulumi
 
 from ....checks.metrics.words import Adapter
 from ....clouds.aws.names import ROLE_ANNOTATION
-from ....clouds.aws.words import NodeImage
 from ....plan.monitoring import asked_over_https, scraper_of
 from ....plan.namespaces import gate_labels
 from ....plan.plan import Plan
@@ -106,7 +105,7 @@ def _adapter(name: str, place: Installation, opts: pulumi.ResourceOptions) -> Ch
 
 def _gpu_operator(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
     cluster = place.planned.environment.cluster
-    own = cluster is None or cluster.image != NodeImage.BOTTLEROCKET
+    own = cluster is None or "nvidia.com/gpu" not in cluster.on_nodes
     values = place.image_values("gpu-operator")
     return accelerators.GpuOperator(name, {"device_plugin": own, "values": values}, opts)
 

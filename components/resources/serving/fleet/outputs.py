@@ -8,7 +8,7 @@ import pulumi
 
 from ....checks.front_door.door import AddressOf, OutsideEndpoint
 from ....checks.memory.reading import fit_in_words
-from ....clouds.aws.nodes.plan import NodeGroupPlan
+from ....fleet.cloud import NodePlan
 from ....fleet.endpoints import Endpoint
 from ....fleet.instances import instance
 from ....fleet.nodes.groups import NodeGroupDemand
@@ -151,7 +151,7 @@ def _group(group: NodeGroupDemand) -> dict[str, Any]:
     }
 
 
-def _sizes(group: NodeGroupPlan) -> dict[str, Any]:
+def _sizes(group: NodePlan) -> dict[str, Any]:
     return {
         "instanceTypes": list(group.instance_types),
         "capacity": group.demand.capacity,

@@ -1,26 +1,24 @@
 """The settings, manifests and cluster that the arguments of a ModelFleet describe, and what is wrong with them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pulumi
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
-from ....clouds.aws.environment import AwsEnvironment
-from ....clouds.aws.images import region_problem
-from ....clouds.aws.subnets import CIDR, range_of
-from ....clouds.aws.words import NodeImage
 from ....contract.base import several
 from ....contract.findings.ids import RuleId
 from ....contract.load import Manifests
-from ....contract.problems import Problem, field_path, path_parts
+from ....contract.problems import Problem, did_you_mean, field_path, path_parts
 from ....families import load, objects
+from ....fleet.cloud import Cloud
+from ....fleet.cloud_providers import NONE, caching, caching_cloud, cloud_of, names, node_images, usual
 from ....plan.faults import faults
 from ....plan.prerequisites.charts import CLUSTER_AUTOSCALER, NODE_AUTOSCALER, providers_of
-from ....plan.prerequisites.needed import Cloud, ClusterFacts
+from ....plan.prerequisites.needed import ClusterFacts
 from ....plan.section import KubernetesVersion, Section
 from ....plan.settings import FleetSettings
 from ..arguments import plain, refuse
@@ -41,22 +39,47 @@ _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]*)+\b")
 _KEYS = {to_camel(key): key for key in keys_below(ModelFleetArgs)}
 
 
+def _one_of(value: str, known: Sequence[str]) -> str:
+    """Return a value that must be one of some words.
+
+    Raises:
+        ValueError: it is none of them.
+    """
+    if value in known:
+        return value
+    *first, last = map(repr, known)
+    listed = f"{', '.join(first)} or {last}" if first else last
+    raise ValueError(f"must be {listed}, found {value!r}{did_you_mean(value, known)}")
+
+
 class _Cluster(Section):
     """What is known of the cluster before anything is created."""
 
     name: str = ""
     version: KubernetesVersion = ""
-    cloud: Cloud = Cloud.NONE
+    cloud: str = NONE
     region: str = ""
     cidr: str | None = None
-    image: NodeImage = NodeImage.AL2023
+    image: str = next(iter(node_images()))
     node_autoscaler: str = ""
+
+    @field_validator("cloud")
+    @classmethod
+    def _known_cloud(cls, value: str) -> str:
+        return _one_of(value, names())
+
+    @field_validator("image")
+    @classmethod
+    def _known_image(cls, value: str) -> str:
+        return _one_of(value, tuple(node_images()))
 
     @field_validator("cidr")
     @classmethod
-    def _range(cls, value: str | None) -> str | None:
-        if value is not None and range_of(value) is None:
-            raise ValueError(f"must be the IPv4 range of the VPC, such as {CIDR}, found {value!r}")
+    def _range(cls, value: str | None, info: ValidationInfo) -> str | None:
+        cloud = cloud_of(info.data.get("cloud", NONE)) or usual()
+        problem = cloud.range_problem(value) if value is not None else ""
+        if problem:
+            raise ValueError(problem)
         return value
 
     @field_validator("node_autoscaler")
@@ -81,23 +104,25 @@ class _Settings(FleetSettings):
         found = ""
         if not wanted.registries:
             return self
-        if cluster.cloud != Cloud.AWS or not cluster.region:
-            found = "is a cache on AWS; set cluster.cloud to aws, and cluster.region"
+        owner = caching_cloud()
+        if cluster.cloud != owner.name or not cluster.region:
+            found = f"is a cache on {owner.title}; set cluster.cloud to {owner.name}, and cluster.region"
         elif wanted.account is None:
             found = "set account to that of the cache"
         else:
-            found = region_problem(cluster.region)
+            found = caching().region_problem(cluster.region)
         if found:
             raise several([(("image_cache",), found)])
         return self
 
     @property
-    def aws(self) -> AwsEnvironment | None:
-        """What is known of AWS; its nodes are made elsewhere."""
-        if self.cluster.cloud != Cloud.AWS:
+    def cloud_environment(self) -> Cloud | None:
+        """What is known of the cloud; its nodes are made elsewhere."""
+        cluster, cloud = self.cluster, cloud_of(self.cluster.cloud)
+        if cloud is None:
             return None
-        cache = self.image_cache.cache(self.cluster.region, self.image_cache.account)
-        return AwsEnvironment(region=self.cluster.region, existing=True, cidr=self.cluster.cidr, image_cache=cache)
+        cache = self.image_cache.cache(cluster.region, self.image_cache.account)
+        return cloud.existing(cluster.region, cluster.cidr, cache)
 
     def facts(self) -> ClusterFacts:
         """Return what is known of the cluster, for what must be installed in it."""
@@ -105,8 +130,7 @@ class _Settings(FleetSettings):
         return replace(
             super().facts(),
             version=cluster.version,
-            cloud=cluster.cloud,
-            image=cluster.image,
+            on_nodes=node_images()[cluster.image],
             node_autoscaler=cluster.node_autoscaler,
         )
 

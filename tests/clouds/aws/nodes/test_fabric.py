@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.clouds.aws.environment import AwsEnvironment, adapted
+from components.clouds.aws.environment import AwsEnvironment
 from components.clouds.aws.nodes.fabric import with_efa
 from components.clouds.aws.nodes.plan import NodeEnvironment, node_plan
 from components.fleet.nodes.policy import TypePolicy
@@ -133,8 +133,8 @@ def test_the_given_fleet_stays_as_it_is() -> None:
 def test_who_only_plans_nodes_does_not_count_on_it() -> None:
     """GpuNodeGroups is given manifests that another component serves, as they are written."""
     fleet, place = spanning(flavor("p5.48xlarge", EIGHT)), where("p5.48xlarge")
-    assert list(adapted(fleet, AwsEnvironment("us-east-1", place)).objects) != list(fleet.objects)
-    assert adapted(fleet, AwsEnvironment("us-east-1", place, renders=False)).rendered == fleet.rendered
+    assert list(AwsEnvironment("us-east-1", place).adapted(fleet).objects) != list(fleet.objects)
+    assert AwsEnvironment("us-east-1", place, renders=False).adapted(fleet).rendered == fleet.rendered
 
 
 @pytest.mark.parametrize("capacity", ["on-demand", "spot"])

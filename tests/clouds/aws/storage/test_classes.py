@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.clouds.aws.environment import AwsEnvironment, check_volumes
+from components.clouds.aws.environment import AwsEnvironment
 from components.clouds.aws.storage.classes import encrypted_class, former_class
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Severity
@@ -103,7 +103,7 @@ def test_volumes_of_a_class_that_is_not_made_here_are_reported(
     existing: bool, addons: list[str], claims: tuple[str, ...], found: RuleId | None
 ) -> None:
     aws = AwsEnvironment("us-east-1", existing=existing, addons=frozenset(addons))
-    problems = list(check_volumes(Fleet((), ()), aws, claims, "Pulumi.dev.yaml"))
+    problems = list(aws.check_volumes(Fleet((), ()), claims, "Pulumi.dev.yaml"))
     assert [problem.rule for problem in problems] == ([found] if found else [])
     if found == RuleId.STORAGE_ENCRYPTION_UNCHECKED:
         assert problems[0].severity == Severity.WARNING

@@ -60,7 +60,7 @@ class Rendered:
 def after() -> Rendered:
     """What is rendered now."""
     aws = AwsEnvironment("us-east-1", cidr="10.0.0.0/16")
-    found = plan(families.objects(models("m")), Environment(door=DOOR, aws=aws))
+    found = plan(families.objects(models("m")), Environment(door=DOOR, cloud=aws))
     assert not [each for each in found.problems if each.severity == "error"], list(map(str, found.problems))
     return Rendered(list(found.door.objects), gate_labels(found, ENVOY_NAMESPACE) == GATE)
 

@@ -42,7 +42,7 @@ def planned(
         options=Options(namespace=namespace, tolerates_devices=True),
         cluster=ClusterFacts(version="1.35", node_autoscaler=CLUSTER_AUTOSCALER),
         install=True,
-        aws=AwsEnvironment("us-east-1", nodes, system_types=("m7i.large",)),
+        cloud=AwsEnvironment("us-east-1", nodes, system_types=("m7i.large",)),
     )
     found = plan(parse(manifests, file), environment)
     return snapshot_of(found, "dev", bill_of(found))

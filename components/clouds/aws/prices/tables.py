@@ -1,4 +1,4 @@
-"""Dated prices as they are shipped. Every row of the tables names its source and that one's date.
+"""Dated prices of AWS as they are shipped. Every row of the tables names its source and that one's date.
 
 ``instances.csv``: on demand, and under a commitment of one year or three without upfront payment. Prices of April
 2025 are there only of types whose price in us-east-1 was still the same in July 2026; what accelerated and general
@@ -10,99 +10,83 @@ for.
 import csv
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from importlib.resources import files
 from types import MappingProxyType
 
-from ...clouds.aws.instances import PRICED_REGION
-from ...contract.words import Word
-from ...fleet.instances import instance
-from .bill import HOURS_PER_MONTH
+from ....contract.words import Word
+from ....fleet.instances import instance
+from ....fleet.prices import EVERYWHERE, Buying, DiskRate, Flat, Per, Quote, fixed_quote, per_hour
+from ..instances import PRICED_REGION
+from ..nodes.launch import BASTION_TYPE, LEAST_IOPS, LEAST_THROUGHPUT
 
-EVERYWHERE = "*"
-"""As a region: a price that is the same in all commercial regions."""
 NODES_DATE = "2026-07-20"
 NODES_SOURCE = "aws/karpenter-provider-aws@1d927085 pkg/providers/pricing"
 """Of the prices in the tables of ``nodes``."""
 _PERCENT = Decimal(100)
 
 
-class Buying(Word):
-    """How instances are paid for."""
+class AwsItem(Word):
+    """What only AWS sells at one price, whatever it is used for."""
 
-    ON_DEMAND = "on-demand"
-    SPOT = "spot"
-    RESERVED = "reserved"
-    """Under a commitment, such as a Reserved Instance or a Savings Plan. Shipped: of one year."""
-    RESERVED_3Y = "reserved-3y"
-    """Likewise, of three years."""
-    CAPACITY_BLOCK = "capacity-block"
-
-
-class Flat(Word):
-    """What has one price, whatever it is used for."""
-
-    CONTROL_PLANE = "control-plane"
-    EXTENDED_SUPPORT = "control-plane-extended"
-    """A control plane whose version is in extended support, all in all."""
-    NAT_GATEWAY = "nat-gateway"
-    NAT_GB = "nat-gb"
-    """A gigabyte that it processes."""
-    INTERFACE_ENDPOINT = "interface-endpoint"
-    """In one zone."""
-    LOAD_BALANCER = "load-balancer"
-    PUBLIC_IPV4 = "public-ipv4"
-    DISK_GIB = "disk-gib"
-    DISK_THROUGHPUT = "disk-mibps"
-    """A MiB/s above what every disk has."""
-    DISK_IOPS = "disk-iops"
-    """Likewise."""
     EFS_THROUGHPUT = "efs-mibps"
     LUSTRE_125 = "lustre-125-gib"
     LUSTRE_250 = "lustre-250-gib"
     LUSTRE_500 = "lustre-500-gib"
     LUSTRE_1000 = "lustre-1000-gib"
     LUSTRE_SCRATCH = "lustre-scratch-gib"
-    KEY = "kms-key"
     REGISTRY_GB = "ecr-gb"
     """A GB of images in a private registry."""
 
 
-BY_MONTH = frozenset(
+ITEMS: Mapping[str, Per] = MappingProxyType(
     {
-        *(Flat.DISK_GIB, Flat.DISK_THROUGHPUT, Flat.DISK_IOPS, Flat.EFS_THROUGHPUT, Flat.KEY, Flat.REGISTRY_GB),
-        *(Flat.LUSTRE_125, Flat.LUSTRE_250, Flat.LUSTRE_500, Flat.LUSTRE_1000, Flat.LUSTRE_SCRATCH),
+        Flat.CONTROL_PLANE.value: Per.HOUR,
+        Flat.EXTENDED_SUPPORT.value: Per.HOUR,
+        Flat.NAT_GATEWAY.value: Per.HOUR,
+        Flat.NAT_GB.value: Per.GIGABYTE,
+        Flat.INTERFACE_ENDPOINT.value: Per.HOUR,
+        Flat.LOAD_BALANCER.value: Per.HOUR,
+        Flat.PUBLIC_IPV4.value: Per.HOUR,
+        Flat.DISK_GIB.value: Per.MONTH,
+        Flat.DISK_THROUGHPUT.value: Per.MONTH,
+        Flat.DISK_IOPS.value: Per.MONTH,
+        AwsItem.EFS_THROUGHPUT.value: Per.MONTH,
+        AwsItem.LUSTRE_125.value: Per.MONTH,
+        AwsItem.LUSTRE_250.value: Per.MONTH,
+        AwsItem.LUSTRE_500.value: Per.MONTH,
+        AwsItem.LUSTRE_1000.value: Per.MONTH,
+        AwsItem.LUSTRE_SCRATCH.value: Per.MONTH,
+        Flat.KEY.value: Per.MONTH,
+        AwsItem.REGISTRY_GB.value: Per.MONTH,
     }
 )
-"""What AWS prices by the month; all else by the hour, save for ``BY_GIGABYTE``."""
-BY_GIGABYTE = frozenset({Flat.NAT_GB})
+"""How AWS prices each item."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A price as its source gives it: US dollars an hour.
+class AwsPrices:
+    """The price list of AWS."""
 
-    Attributes:
-        usd: What counts.
-        low: The least that it may be.
-        high: The most.
-        saved_until: Of spot, the last of the 30 days over which its discount is an average; empty otherwise.
-        citation: The source with all of its dates, where it has several.
-    """
+    region = PRICED_REGION
+    items = ITEMS
+    further_types = frozenset({BASTION_TYPE})
+    disk = DiskRate(LEAST_THROUGHPUT, LEAST_IOPS)
+    spot_source = "AWS Spot Instance Advisor"
 
-    usd: Decimal
-    low: Decimal
-    high: Decimal
-    date: str
-    source: str
-    saved_until: str = ""
-    citation: str = ""
+    def quoted(self, region: str, instance_type: str, buying: str) -> Quote | None:
+        """Return what an instance type costs; see :func:`quoted`."""
+        return quoted(region, instance_type, buying)
 
-    @property
-    def cited(self) -> str:
-        """The source with its date."""
-        return self.citation or f"{self.source}, {self.date}"
+    def spot(self, region: str, instance_type: str, on_demand: Quote | None) -> Quote | None:
+        """Return what spot costs on average; see :func:`spot_of`."""
+        return spot_of(region, instance_type, on_demand)
+
+    def flat(self, region: str, item: str) -> Quote | None:
+        """Return what one of something costs; see :func:`flat_of`."""
+        return flat_of(region, item)
+
+
+PRICES = AwsPrices()
 
 
 def quoted(region: str, name: str, buying: str) -> Quote | None:
@@ -133,16 +117,6 @@ def flat_of(region: str, item: str) -> Quote | None:
     """Return what one of something costs in a region; None where no source says it."""
     table = _flats()
     return table.get((region, item)) or table.get((EVERYWHERE, item))
-
-
-def fixed_quote(usd: Decimal, date: str, source: str) -> Quote:
-    """Return a price that does not vary."""
-    return Quote(usd, usd, usd, date, source)
-
-
-def per_hour(usd: Decimal, unit: str) -> Decimal:
-    """Return a price by the hour, given by the ``hour`` or the ``month``; one by the gigabyte stays."""
-    return usd / HOURS_PER_MONTH if unit == "month" else usd
 
 
 @functools.cache

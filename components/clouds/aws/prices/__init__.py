@@ -1,0 +1,1 @@
+"""Dated prices of AWS."""
