@@ -11,6 +11,7 @@ from ..contract.kinds import Kind
 from ..contract.load import Loaded
 from ..contract.problems import Problem
 from ..fleet.demand import PodDemand
+from ..fleet.levels import ServiceLevels
 from ..fleet.library import Library
 from ..fleet.objects import Object
 from ..fleet.options import Options
@@ -18,7 +19,6 @@ from ..fleet.origins import Argument
 from ..fleet.rendered import Rendered
 from ..performance.simulation.scenario import Simulator
 from ..performance.sizing.cases import Profile
-from ..performance.sizing.levels import ServiceLevels
 from ..performance.sizing.variants import ModelVariant
 
 Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from ..contract.problems import did_you_mean
-from ..performance.sizing.cases import Sized
 from .capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, RESOURCE_METRICS
 from .objects import Key, Object
 from .origins import Origin
@@ -40,6 +40,30 @@ def _malformed(metrics: Iterable[Object]) -> Iterator[tuple[str, str]]:
             yield f"metrics[{position}].{body_field(kind)}", f"is required for type {kind}; set it"
 
 
+class SizedBound(Protocol):
+    """The answer of a queueing model from which the upper bound of an autoscaler follows; ``sizing`` computes it."""
+
+    @property
+    def replicas(self) -> int:
+        """How many replicas are needed."""
+
+    @property
+    def batch(self) -> int:
+        """Requests that a replica works on at once."""
+
+    @property
+    def limit(self) -> str:
+        """What bounds the rate of a replica."""
+
+    @property
+    def most_per_minute(self) -> float:
+        """Requests a minute that one replica can take."""
+
+    @property
+    def cents_per_hour(self) -> float:
+        """Price of all replicas, in US cents an hour."""
+
+
 @dataclass(frozen=True, slots=True)
 class Autoscaler:
     """A HorizontalPodAutoscaler, or what replaces it.
@@ -52,7 +76,7 @@ class Autoscaler:
         operated: Whether an operator creates it.
         asks_pods: Whether who scales reads the metrics of pods itself: nothing has to stand behind it.
         found: Whether what becomes the workload was found: where there is none, that is wrong there.
-        sized: What its upper bound follows from, if a model of queues finds that.
+        sized: What its upper bound follows from, if a queueing model computed it.
     """
 
     hpa: Object
@@ -61,7 +85,7 @@ class Autoscaler:
     operated: bool = False
     asks_pods: bool = False
     found: bool = False
-    sized: Sized | None = None
+    sized: SizedBound | None = None
 
     @property
     def body(self) -> Object:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from ..contract.names import is_dns1123_label
-from ..performance.sizing.levels import ServiceLevels
+from .levels import ServiceLevels
 from .objects import Object
 from .words import Edition, Realization, WorkloadChoice
 

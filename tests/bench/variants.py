@@ -7,8 +7,8 @@ import statistics
 import time
 from collections.abc import Callable
 
+from components.fleet.levels import Promise
 from components.performance.sizing.cases import Case
-from components.performance.sizing.levels import Promise
 from components.performance.sizing.queues import size
 from components.performance.sizing.reference import known_models, reference_profiles
 from tests.performance.sizing import plain

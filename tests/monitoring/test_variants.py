@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from components.families.llmd.names import NAMESPACE
+from components.fleet.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
 from components.fleet.words import Realization
-from components.performance.sizing.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
 from livefleet.pods.groups.pods import LABEL
 from tests.fleets import open_model, playground
 from tests.monitoring.programs.adapter import Adapter

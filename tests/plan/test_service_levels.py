@@ -6,15 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from components.fleet.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels, VariantController
 from components.fleet.words import Realization
-from components.performance.sizing.levels import (
-    Accelerator,
-    Load,
-    Promise,
-    ServiceClass,
-    ServiceLevels,
-    VariantController,
-)
 from components.plan.faults import faults
 from components.plan.settings import FleetSettings
 

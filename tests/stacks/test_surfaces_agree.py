@@ -16,9 +16,9 @@ from rich.console import Console
 
 from components.fleet.demand import accelerated_nodes
 from components.fleet.instances import accelerator_resources, instance
+from components.fleet.levels import Load
 from components.fleet.rendered import Rendered
 from components.fleet.workloads import Workload
-from components.performance.sizing.levels import Load
 from components.plan.plan import Plan
 from components.plan.sections.costs import bill_of
 from components.resources.serving.fleet.cost_output import cost_of
@@ -176,7 +176,7 @@ def test_variants(name: str) -> None:
     assert (row["replicas"], row["replicas"]) == (scaler.maximum, scaler.sized.replicas)
     nodes = accelerated_nodes(workload.pods)
     pace = speeds_of(found)[f"{workload.namespace}/{name}"].paces[nodes[0].name]
-    assert row["batch"] == scaler.sized.case.profile.batch == pace.batch
+    assert row["batch"] == scaler.sized.batch == pace.batch
     cost = next(each for each in bill_of(found).models if each.title == item.title)
     assert cost.usd_per_hour is not None
     each = cost.usd_per_hour.now / workload.replicas

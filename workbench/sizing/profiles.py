@@ -43,8 +43,8 @@ def _profile(text: str) -> "Profile":
 
 def _usable(where: str, name: str, count: int, alpha: float, beta: float, batch: int) -> "Profile":
     """Return a profile with which something can be computed."""
+    from components.fleet.levels import Promise
     from components.performance.sizing.cases import Case, Profile
-    from components.performance.sizing.levels import Promise
     from components.performance.sizing.refusals import unusable
 
     profile = Profile(name, count, alpha, beta, batch)

@@ -11,9 +11,9 @@ from .targets import SizedModel
 
 if TYPE_CHECKING:
     from components.engines.served.answering import AtOnce
+    from components.fleet.levels import Load, Promise, ServiceClass
     from components.performance.sizing.assessments import Candidate, Question
     from components.performance.sizing.cases import Profile
-    from components.performance.sizing.levels import Load, Promise, ServiceClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def _load(target: SizedModel, given: Given) -> "Load":
     Raises:
         WorkbenchError: something is missing or wrong.
     """
-    from components.performance.sizing.levels import Load
+    from components.fleet.levels import Load
 
     known = target.load or Load(Decimal(-1), Decimal(-1))
     load = Load(
@@ -101,7 +101,7 @@ def _promise(target: SizedModel, given: Given) -> "Promise":
     Raises:
         WorkbenchError: nothing is, or two classes promise something.
     """
-    from components.performance.sizing.levels import Promise
+    from components.fleet.levels import Promise
 
     classes = target.levels.classes_of(target.model)
     if not (given.slo_itl and given.slo_ttft):
@@ -175,7 +175,7 @@ def _limit(target: SizedModel, candidate: "Candidate") -> "AtOnce | None":
     Reference figures without a workload are capped by the default of the most common engine.
     """
     from components.engines.served.answering import usual_at_once
-    from components.fleet.engine_limits import device_named, limit_on
+    from components.performance.sizing.engine_limits import device_named, limit_on
 
     accelerator = candidate.profile.accelerator
     if target.workloads:

@@ -10,9 +10,9 @@ from ..subject import Subject, planned
 
 if TYPE_CHECKING:
     from components.fleet.instances import Instance
+    from components.fleet.levels import Load, ServiceLevels
     from components.fleet.workloads import Workload
     from components.performance.sizing.cases import Profile
-    from components.performance.sizing.levels import Load, ServiceLevels
     from components.performance.sizing.variants import ModelVariant
     from components.plan.plan import Plan
 
@@ -54,7 +54,7 @@ class SizedModel:
 def bare_model(model: str, subject: Subject) -> SizedModel:
     """Return a model by name, with the workloads of the stack that serve it, if a stack is given."""
     from components.fleet.demand import accelerated_nodes
-    from components.performance.sizing.levels import ServiceLevels
+    from components.fleet.levels import ServiceLevels
 
     title = model or "the model"
     if not subject.stack:

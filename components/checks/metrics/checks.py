@@ -10,9 +10,9 @@ from ...engines.exporters import Exporter
 from ...engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
 from ...engines.versions import spelled, titled
 from ...fleet.demand import accelerated_nodes
-from ...fleet.engine_limits import limit_on
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet
+from ...performance.sizing.engine_limits import limit_on
 from .names import check_names
 from .uses import MetricUse, Scaler, Scraped
 from .words import Adapter

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from ...fleet.demand import accelerated_nodes
+from ...fleet.levels import Accelerator, ServiceLevels
 from ...fleet.workloads import Workload
 from ...performance.sizing.accelerators import known_accelerator
-from ...performance.sizing.levels import Accelerator, ServiceLevels
 from ...performance.sizing.prices import accelerator_price, node_with
 
 _HUNDREDTH = Decimal("0.01")

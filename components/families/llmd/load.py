@@ -9,7 +9,7 @@ from decimal import Decimal
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...contract.problems import did_you_mean
-from ...performance.sizing.levels import Load, ServiceLevels
+from ...fleet.levels import Load, ServiceLevels
 from .types import VariantAutoscaling
 from .types.status import LoadProfile
 

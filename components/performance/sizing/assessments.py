@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...contract.clock import HOURS_PER_MONTH
+from ...fleet.levels import Load, Promise
 from .cases import Case, Profile, Sized, one_at_a_time
-from .levels import Load, Promise
 from .prices import AcceleratorPrice
 from .queues import rank, size
 from .reference import ReferenceProfile

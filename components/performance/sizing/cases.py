@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from .levels import Promise
+from ...fleet.levels import Promise
 
 MINUTE = 60_000.0
 """Milliseconds."""
@@ -150,6 +150,11 @@ class Sized:
     def accelerators(self) -> int:
         """Of all replicas."""
         return self.replicas * self.case.profile.count
+
+    @property
+    def batch(self) -> int:
+        """Requests that a replica works on at once."""
+        return self.case.profile.batch
 
     @property
     def is_saturated(self) -> bool:

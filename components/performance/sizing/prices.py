@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ...fleet.instances import Instance
+from ...fleet.levels import Accelerator, ServiceLevels
 from .accelerators import KnownAccelerator, hourly_cents, known_accelerator
-from .levels import Accelerator, ServiceLevels
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from ...contract.load import Loaded
+from ...fleet.levels import Load
 from .cases import Profile
-from .levels import Load
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, fiel
 
 from ...contract.base import several
 from ...contract.names import is_dns1123_label, is_dns1123_subdomain, is_label_value
-from ...performance.sizing.levels import (
+from ...fleet.levels import (
     LOWEST_PRIORITY,
     Accelerator,
     Load,

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pydantic import ValidationError
 
 from ...contract.problems import field_path
+from ...fleet.levels import ServiceLevels
 from ...fleet.options import Options
 from ...fleet.words import Realization
-from ...performance.sizing.levels import ServiceLevels
 from ...plan.faults import faults
 from ...plan.sections.levels import LevelSettings
 from ..serving.arguments import Arguments

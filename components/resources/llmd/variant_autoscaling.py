@@ -96,7 +96,7 @@ class VariantAutoscaling(pulumi.ComponentResource):
         self.min_replicas = pulumi.Output.from_input(scaler.minimum)
         self.max_replicas = pulumi.Output.from_input(scaler.maximum)
         self.most_per_minute = pulumi.Output.from_input(sized.most_per_minute if sized else 0.0)
-        self.limit = pulumi.Output.from_input(sized.limit.value if sized else "")
+        self.limit = pulumi.Output.from_input(str(sized.limit) if sized else "")
         self.cents_per_hour = pulumi.Output.from_input(sized.cents_per_hour if sized else 0.0)
         self.register_outputs(
             {

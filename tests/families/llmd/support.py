@@ -4,8 +4,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from components.fleet.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
 from components.fleet.rendered import Fleet, Rendered
-from components.performance.sizing.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
 from tests.families.kthena.serving.support import engine, model_serving, pods, role
 from tests.fleets import GPU, errors, fleet_of, open_model, playground, warnings
 

@@ -7,8 +7,8 @@ import pytest
 
 from components.families.llmd.costs import UnitCost, conflicting, unit_cost
 from components.fleet.demand import NodeChoice, PodDemand
+from components.fleet.levels import Accelerator, ServiceLevels
 from components.fleet.workloads import Workload
-from components.performance.sizing.levels import Accelerator, ServiceLevels
 from tests.families.llmd.support import of_lws
 from tests.fleets import fleet_of, workload_of
 

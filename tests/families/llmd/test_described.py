@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from components.families import objects, variants
+from components.fleet.levels import Load
 from components.performance.sizing.cases import Profile
-from components.performance.sizing.levels import Load
 from components.performance.sizing.variants import ModelVariant
 
 VARIANT: dict[str, Any] = {

@@ -11,9 +11,9 @@ import pytest
 from components.contract.load import Loaded
 from components.contract.problems import errors, field_path
 from components.families import load
+from components.fleet.levels import Load, Promise, ServiceClass, ServiceLevels
 from components.fleet.options import Options
 from components.fleet.words import Realization
-from components.performance.sizing.levels import Load, Promise, ServiceClass, ServiceLevels
 from components.plan.environment import Environment
 from components.plan.explain import explain
 from components.plan.plan import Plan, plan

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable
 
+from components.fleet.levels import Promise
 from components.performance.sizing.cases import Behaviour, Case, Profile
-from components.performance.sizing.levels import Promise
 
 Q = -math.log(1 - 0.95)
 DELTA = 0.001

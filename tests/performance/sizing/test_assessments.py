@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
+from components.fleet.levels import Load, Promise
 from components.performance.sizing.assessments import Assessment, Candidate, Question, assessed, reference_candidates
 from components.performance.sizing.cases import Profile
-from components.performance.sizing.levels import Load, Promise
 from components.performance.sizing.prices import AcceleratorPrice
 from components.performance.sizing.reference import ReferenceProfile, ReferenceSource
 

@@ -16,8 +16,8 @@ from components.engines.command_line import line_of
 from components.engines.memory.rows import Device
 from components.engines.served.answering import most_at_once
 from components.fleet.instances import instance
+from components.fleet.levels import Promise
 from components.fleet.rendered import Fleet
-from components.performance.sizing.levels import Promise
 from tests.commands.sizing.runs import rows
 from tests.families.llmd.support import (
     LWS_API,
@@ -146,7 +146,7 @@ def test_what_bounds_the_autoscaler(name: str) -> None:
     found = plan_of(case)
     (scaler,) = variant_in(found).autoscalers
     assert scaler.sized is not None
-    assert scaler.sized.case.profile.batch == carried(case)
+    assert scaler.sized.batch == carried(case)
     assert hpa_in(found)["spec"]["maxReplicas"] == replicas_of(carried(case))
 
 
@@ -222,5 +222,5 @@ def test_one_slot_keeps_a_promise_of_tokens() -> None:
     found = fleet(*documents, levels=levels(per_minute(40)))
     (scaler,) = variant_in(found).autoscalers
     assert scaler.sized is not None
-    assert (scaler.sized.case.profile.batch, scaler.sized.limit) == (1, "ttft")
+    assert (scaler.sized.batch, scaler.sized.limit) == (1, "ttft")
     assert scaler.maximum > 1

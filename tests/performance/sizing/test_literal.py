@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from components.fleet.levels import Promise
 from components.performance.sizing.cases import Behaviour, Case, Profile, Sized
-from components.performance.sizing.levels import Promise
 from components.performance.sizing.literal.allocation import size_literally
 from components.performance.sizing.literal.controller import (
     Current,

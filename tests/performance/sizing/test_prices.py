@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from components.fleet.instances import instances
-from components.performance.sizing.levels import Accelerator, ServiceLevels
+from components.fleet.levels import Accelerator, ServiceLevels
 from components.performance.sizing.prices import AcceleratorPrice, accelerator_price
 
 NOTHING = ServiceLevels()

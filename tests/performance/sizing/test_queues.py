@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.fleet.levels import Promise
 from components.performance.sizing.arrays.roots import Floats, Rows
 from components.performance.sizing.arrays.states import Occupancy, States
 from components.performance.sizing.cases import Case, Limit, Profile, Sized
-from components.performance.sizing.levels import Promise
 from components.performance.sizing.queues import behaviour, behaviours, cheapest, size
 from tests.bench import variants as bench
 from tests.performance.sizing import plain

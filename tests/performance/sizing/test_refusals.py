@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from components.fleet.levels import Promise
 from components.performance.sizing.cases import Case, Limit, Profile, Sized
-from components.performance.sizing.levels import Promise
 from components.performance.sizing.literal.allocation import size_literally
 from components.performance.sizing.queues import behaviour, behaviours, size
 from components.performance.sizing.refusals import unusable

@@ -8,8 +8,8 @@ import pytest
 
 from components.families import operator_objects
 from components.families.family import OperatorSite
+from components.fleet.levels import ServiceLevels, VariantController
 from components.fleet.objects import key_of
-from components.performance.sizing.levels import ServiceLevels, VariantController
 from components.plan.prerequisites.charts import charts, known, providers_of
 from components.resources.prerequisites.variants import VariantAutoscaler
 from components.resources.serving.arguments import InvalidArguments, plain

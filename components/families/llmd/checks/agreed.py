@@ -6,9 +6,9 @@ from decimal import Decimal
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
 from ....fleet.demand import accelerated_nodes
-from ....fleet.engine_limits import limit_on
+from ....fleet.levels import Load, Promise, ServiceLevels
 from ....performance.sizing.cases import Case, Profile, Sized, one_at_a_time
-from ....performance.sizing.levels import Load, Promise, ServiceLevels
+from ....performance.sizing.engine_limits import limit_on
 from ..costs import UnitCost, unit_cost
 from ..described import profile_of
 from ..types import VariantAutoscaling

@@ -5,7 +5,7 @@ import json
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
 from ....contract.problems import did_you_mean
-from ....performance.sizing.levels import ServiceClass, ServiceLevels
+from ....fleet.levels import ServiceClass, ServiceLevels
 from ..controller.config_maps import class_key
 from ..names import CLASSES
 from ..types.variant_autoscaling import VariantAutoscalingSpec

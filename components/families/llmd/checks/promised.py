@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
-from ....performance.sizing.levels import Promise
+from ....fleet.levels import Promise
 from ....performance.sizing.refusals import MOST_AT_ONCE
 from .accelerator import Entry
 from .levels import LEVELS

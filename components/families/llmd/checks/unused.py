@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from ....contract.findings.collector import unknown
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem, Severity, did_you_mean
+from ....fleet.levels import ServiceLevels
 from ....fleet.library import Library
-from ....performance.sizing.levels import ServiceLevels
 from ..types import VariantAutoscaling
 
 _KIND = VariantAutoscaling.__name__

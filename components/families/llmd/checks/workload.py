@@ -7,10 +7,10 @@ from ....engines.command_line import CommandLine
 from ....engines.metrics import engine_metrics
 from ....engines.served.names import served_names
 from ....fleet.demand import accelerated_nodes
-from ....fleet.engine_limits import limit_on
 from ....fleet.instances import accelerator_resources
 from ....fleet.workloads import Workload
 from ....performance.sizing.accelerators import known_accelerator
+from ....performance.sizing.engine_limits import limit_on
 from ..names import ACCELERATOR_LABEL
 from ..variant import Variant
 from .accelerator import LABEL_PATH, Entry

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem
+from ....fleet.levels import ServiceClass, ServiceLevels, VariantController
 from ....fleet.objects import Object
-from ....performance.sizing.levels import ServiceClass, ServiceLevels, VariantController
 from ..names import CLASSES, COSTS, NAMESPACE, SETTINGS
 from .texts import class_document, cost_entry
 

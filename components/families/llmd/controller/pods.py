@@ -3,8 +3,8 @@
 import hashlib
 import json
 
+from ....fleet.levels import VariantController
 from ....fleet.objects import Object
-from ....performance.sizing.levels import VariantController
 from ..names import SETTINGS
 from .config_maps import MANDATORY, settings_map
 from .identity import ACCOUNT, HEALTH_PORT, LABELS, MANAGER, METRICS_PORT, labelled

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from ....performance.sizing.levels import Promise, ServiceClass
+from ....fleet.levels import Promise, ServiceClass
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9]*([./_-][A-Za-z0-9]+)*\Z", re.ASCII)
 _WORDS = frozenset({"y", "yes", "n", "no", "true", "false", "on", "off", "null"})

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from ....fleet.levels import Load
 from ....performance.sizing.cases import Case, Profile
-from ....performance.sizing.levels import Load
 from ..checks.agreed import Agreed, carried
 from ..load import AskedLoad
 from ..variant import Variant

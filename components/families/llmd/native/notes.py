@@ -3,8 +3,8 @@
 from decimal import Decimal
 
 from ....contract.clock import HOURS_PER_MONTH
+from ....fleet.levels import Load, Promise
 from ....performance.sizing.cases import Limit, Profile, Sized
-from ....performance.sizing.levels import Load, Promise
 from .level import VariantLevel
 
 _CENTS = 100

@@ -3,16 +3,9 @@
 from decimal import Decimal
 from typing import Any
 
+from components.fleet.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels, VariantController
 from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Realization, WorkloadChoice
-from components.performance.sizing.levels import (
-    Accelerator,
-    Load,
-    Promise,
-    ServiceClass,
-    ServiceLevels,
-    VariantController,
-)
 from tests.fleets import GPU, errors, fleet_of, open_model, playground, warnings
 
 Object = dict[str, Any]

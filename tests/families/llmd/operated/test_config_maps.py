@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from components.families.llmd.controller.config_maps import MANDATORY, settings_map
 from components.families.llmd.controller.texts import class_document, cost_entry, scalar
-from components.performance.sizing.levels import Promise, ServiceClass, VariantController
+from components.fleet.levels import Promise, ServiceClass, VariantController
 from tests.families.llmd.operated.support import (
     FREEMIUM,
     HOME,

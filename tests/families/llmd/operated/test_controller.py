@@ -7,8 +7,8 @@ import pytest
 
 from components.families import operator_objects
 from components.families.family import OperatorSite
+from components.fleet.levels import ServiceLevels, VariantController
 from components.fleet.objects import key_of
-from components.performance.sizing.levels import ServiceLevels, VariantController
 from tests.families.llmd.operated.support import HOME, Object
 
 URL = "https://prometheus.observability.svc:9090"

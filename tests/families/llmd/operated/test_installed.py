@@ -7,9 +7,9 @@ import pytest
 from components.checks.metrics.chain import MetricSettings
 from components.checks.metrics.words import Adapter
 from components.families import objects
+from components.fleet.levels import ServiceLevels
 from components.fleet.options import Options
 from components.fleet.words import Realization, WorkloadChoice
-from components.performance.sizing.levels import ServiceLevels
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
 from components.plan.prerequisites.needed import ClusterFacts

@@ -8,8 +8,8 @@ import yaml
 
 from components.families import operator_objects
 from components.families.family import OperatorSite
+from components.fleet.levels import Load
 from components.fleet.objects import Object
-from components.performance.sizing.levels import Load
 from tests.cluster.waiting import eventually
 from tests.families.llmd.operated.support import HOME, levels, load, served, variant, working
 from toolkit.kube import Kube, KubeError

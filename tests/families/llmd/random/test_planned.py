@@ -7,9 +7,9 @@ import pytest
 
 from components.contract.problems import Problem
 from components.families import objects
+from components.fleet.levels import Promise, ServiceClass, ServiceLevels
 from components.fleet.options import Options
 from components.fleet.words import Realization
-from components.performance.sizing.levels import Promise, ServiceClass, ServiceLevels
 from components.plan.environment import Environment
 from components.plan.plan import plan
 from tests.families.llmd import support

@@ -7,9 +7,9 @@ import yaml
 
 from components.contract.problems import Problem, Severity, errors
 from components.families import parse
+from components.fleet.levels import Promise, ServiceClass, ServiceLevels
 from components.fleet.options import Options
 from components.fleet.words import Realization, WorkloadChoice
-from components.performance.sizing.levels import Promise, ServiceClass, ServiceLevels
 from components.plan.environment import Environment
 from components.plan.plan import plan
 from tests.families.llmd import support

@@ -8,8 +8,8 @@ from components.families.llmd.checks.accelerator import Entry
 from components.families.llmd.checks.promised import Promised, check_promise
 from components.families.llmd.described import profile_of
 from components.families.llmd.types import VariantAutoscaling
+from components.fleet.levels import Promise
 from components.performance.sizing.cases import Case
-from components.performance.sizing.levels import Promise
 from components.performance.sizing.queues import size
 from tests.families.llmd.refused.support import ENTRY
 from tests.families.llmd.support import profile, variant

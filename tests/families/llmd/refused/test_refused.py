@@ -3,8 +3,8 @@
 import pytest
 
 from components.contract.problems import errors
+from components.fleet.levels import Promise, ServiceClass, ServiceLevels
 from components.fleet.words import Realization
-from components.performance.sizing.levels import Promise, ServiceClass, ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.refused.support import (
     ENTRY,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from components.fleet.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
 from components.fleet.words import Realization
-from components.performance.sizing.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.refused.support import NATIVE, OPERATOR, refusals, told
 from tests.families.llmd.support import MODEL, per_minute, profile, variant

@@ -3,8 +3,8 @@
 import pytest
 
 from components.contract.problems import Severity
+from components.fleet.levels import Promise, ServiceClass, ServiceLevels
 from components.fleet.words import Realization
-from components.performance.sizing.levels import Promise, ServiceClass, ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.refused.support import ENTRY, LABELLED, NATIVE, OPERATOR, promising, refusals, told
 from tests.families.llmd.support import MODEL, Object, levels, profile, variant

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from components.fleet.levels import Promise, ServiceLevels
 from components.fleet.objects import key_of
 from components.fleet.rendered import Fleet
 from components.fleet.shapes import shape_of
-from components.performance.sizing.levels import Promise, ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.support import Object, levels, per_minute, profile, variant
 from tests.fleets import errors, fleet_of

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.fleet.levels import Promise
 from components.performance.simulation.hpa.proposals import proposed
 from components.performance.simulation.hpa.spec import read_spec
 from components.performance.simulation.trace import TargetReading
 from components.performance.sizing.cases import Case, Profile
-from components.performance.sizing.levels import Promise
 from components.performance.sizing.queues import behaviour, size
 from tests.families.llmd import support
 from tests.families.llmd.support import Object, fleet, hpa_in, levels, per_minute, profile, variant

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.contract.problems import Severity
+from components.fleet.levels import Promise, ServiceLevels
 from components.fleet.words import WorkloadChoice
-from components.performance.sizing.levels import Promise, ServiceLevels
 from tests.families.kthena.serving.support import engine, model_serving, pods, role
 from tests.families.llmd import support
 from tests.families.llmd.support import (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from components.performance.sizing.levels import Load, ServiceLevels
+from components.fleet.levels import Load, ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.support import Object, bounds, fleet, levels, per_minute, profile, told, variant
 from tests.fleets import errors

@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from components.families import parse
+from components.fleet.levels import ServiceLevels
 from components.fleet.options import Options
 from components.fleet.words import Realization
-from components.performance.sizing.levels import ServiceLevels
 from components.plan.rendering import render_fleet
 from tests.families.llmd import support
 from tests.families.llmd.support import fleet, levels, per_minute, told, variant

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from ..engines.memory.rows import Device
-from ..engines.served.answering import AtOnce, most_at_once
-from ..performance.sizing.accelerators import known_accelerator
-from ..performance.sizing.prices import node_with
-from .instances import Instance
-from .workloads import Workload
+from ...engines.memory.rows import Device
+from ...engines.served.answering import AtOnce, most_at_once
+from ...fleet.instances import Instance
+from ...fleet.workloads import Workload
+from .accelerators import known_accelerator
+from .prices import node_with
 
 _GIB = 2**30
 
