@@ -168,6 +168,11 @@ class Shape:
         group = {f"{LWS_LABEL}/name": str(body["metadata"]["name"])}
         return {**group, f"{LWS_LABEL}/worker-index": "0"}, group
 
+    def claims_of(self, body: Object) -> dict[str, Object]:
+        """Return the specs of the claims of which each pod of a workload gets its own, by their names."""
+        found = _at(body, self.claims_field) if self.claims_field else None
+        return {str(claim["metadata"]["name"]): claim["spec"] for claim in found or ()}
+
     def target(self, name: str) -> Object:
         """Return what an autoscaler says to scale a workload of a name, by its subresource ``scale``."""
         return {"apiVersion": self.api_version, "kind": self.kind, "name": name}

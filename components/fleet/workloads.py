@@ -188,6 +188,11 @@ class Workload:
         return self.shape.pod_templates(self.body)
 
     @property
+    def claims(self) -> dict[str, Object]:
+        """Specs of the PersistentVolumeClaims of which each of its pods gets its own, by their names."""
+        return self.shape.claims_of(self.body)
+
+    @property
     def templates(self) -> tuple[Object, ...]:
         """Every pod template, leader first."""
         return tuple(each.body for each in self.pod_templates)

@@ -245,6 +245,12 @@ class AwsEnvironment:
             for body in item.objects
             if body["kind"] == "PersistentVolumeClaim"
         }
+        claims |= {
+            f"PersistentVolumeClaim/{name} of each pod of {each.kind}/{each.name} in namespace {each.namespace}": spec
+            for _, each in fleet.workloads
+            if not each.operated
+            for name, spec in each.claims.items()
+        }
         claims |= {claim: {} for claim in others}
         if self.existing or VOLUME_DRIVER in self.addons:
             ours = (ENCRYPTED_CLASS,) if self.existing else (None, ENCRYPTED_CLASS)

@@ -217,6 +217,9 @@ def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[s
     further = new.replicas[2] - new.replicas[0]
     later = site.room.pending(new, further, further) if new.replicas[2] > old.replicas[2] and further else 0
     start = site.start(new, new_node=more > 0 and site.room.needs_node(new, 0), new_image=False)
+    waves = more if _starts_in_order(new) else min(more, 1)
+    seconds = None if start.seconds is None else start.seconds * waves
+    order = Rollout(more, 0, more, waves)
     return Blast(
         new.title,
         new.served,
@@ -225,8 +228,8 @@ def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[s
         short=pending,
         seconds=None if pending else 0,
         because=causes,
-        estimate=_estimate("the new ones answer after", start, start.seconds) if more and not pending else "",
-        waves=1 if more else 0,
+        estimate=_estimate("the new ones answer after", start, seconds, order) if more and not pending else "",
+        waves=waves,
         warning=_stays_pending(pending, new, site.room)
         or (f"at most, {_stays_pending(later, new, site.room, further)}" if later else ""),
         pending=pending,
@@ -290,7 +293,14 @@ def _held(workload: WorkloadState) -> str:
 def _all_at_once(new: WorkloadState, site: _Site, causes: tuple[str, ...], *, new_image: bool) -> Blast:
     """Return what happens where all old replicas go before new ones come."""
     number = new.replicas[0]
-    return _gap(new, site, Rollout(number, number, 0, 1), causes, new_node=False, new_image=new_image)
+    waves = number if _starts_in_order(new) else 1
+    return _gap(new, site, Rollout(number, number, 0, waves), causes, new_node=False, new_image=new_image)
+
+
+def _starts_in_order(workload: WorkloadState) -> bool:
+    """Whether each replica starts only when the one before is ready."""
+    shape = shape_of(workload.body)
+    return shape is not None and shape.starts_in_order(dict(workload.body))
 
 
 def _moved(new: WorkloadState, site: _Site, nodes: NodeChange) -> Blast:
@@ -305,7 +315,9 @@ def _gap(
     new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str, ...], *, new_node: bool, new_image: bool
 ) -> Blast:
     start = site.start(new, new_node=new_node, new_image=new_image)
-    ending = grace_seconds(dict(new.body)) * rollout.waves
+    # Where all old replicas go at once, they end together.
+    ends = 1 if rollout.short == rollout.replicas else rollout.waves
+    ending = grace_seconds(dict(new.body)) * ends
     seconds = None if start.seconds is None else start.seconds * rollout.waves + ending
     return Blast(
         new.title,

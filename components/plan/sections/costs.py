@@ -157,9 +157,10 @@ def _volume_items(planned: Plan, prices: Prices) -> Iterator[CostItem]:
     environment = planned.environment
     kept = environment.storage_gib if environment.install and _installs_prometheus(planned) else None
     sizes = {"volume of Prometheus": Decimal(kept or 0), "volumes of models": _claimed(planned)}
-    for name, gib in sizes.items():
-        if gib:
-            yield item(name, CostKind.STORAGE, Amounts(gib, gib, gib), prices.flat(Flat.DISK_GIB), "GiB")
+    amounts = {name: Amounts(gib, gib, gib) for name, gib in sizes.items() if gib}
+    amounts |= {f"volumes of the pods of {each}": gib for each, gib in _claimed_by_pods(planned)}
+    for name, amount in amounts.items():
+        yield item(name, CostKind.STORAGE, amount, prices.flat(Flat.DISK_GIB), "GiB")
 
 
 def _installs_prometheus(planned: Plan) -> bool:
@@ -167,9 +168,22 @@ def _installs_prometheus(planned: Plan) -> bool:
 
 
 def _claimed(planned: Plan) -> Decimal:
-    claims = [body["spec"] for body in planned.fleet.objects if body["kind"] == "PersistentVolumeClaim"]
-    provisioned = [claim for claim in claims if not claim.get("volumeName") and claim.get("storageClassName") is None]
-    sizes = (claim.get("resources", {}).get("requests", {}).get("storage", "0") for claim in provisioned)
+    return _provisioned(body["spec"] for body in planned.fleet.objects if body["kind"] == "PersistentVolumeClaim")
+
+
+def _claimed_by_pods(planned: Plan) -> Iterator[tuple[str, Amounts]]:
+    """Yield each workload whose pods have volumes of their own, and the GiB of all of them."""
+    least = minimums(planned.fleet)
+    for _, each in planned.fleet.workloads:
+        gib = Decimal(0) if each.operated else _provisioned(each.claims.values())
+        if gib:
+            yield f"{each.kind} {each.namespace}/{each.name}", replicas_of(each, least).amounts.times(gib * each.size)
+
+
+def _provisioned(claims: Iterable[Object]) -> Decimal:
+    """Return the GiB of the claims that the cluster makes volumes of its default class for."""
+    made = [claim for claim in claims if not claim.get("volumeName") and claim.get("storageClassName") is None]
+    sizes = (claim.get("resources", {}).get("requests", {}).get("storage", "0") for claim in made)
     return sum((parse_quantity(size) for size in sizes), Decimal(0)) / _GIB
 
 

@@ -42,6 +42,24 @@ def groups(name: str = "chat", **bounds: Any) -> dict[str, Any]:
     }
 
 
+def stateful_set(
+    strategy: str = "RollingUpdate", rolling: Mapping[str, Any] | None = None, **spec: Any
+) -> dict[str, Any]:
+    """Return a StatefulSet with a strategy of updates."""
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "chat", "namespace": "ml"},
+        "spec": {
+            "serviceName": "pods",
+            "selector": {"matchLabels": {"app": "chat"}},
+            "template": {"spec": POD},
+            "updateStrategy": {"type": strategy, **({"rollingUpdate": dict(rolling)} if rolling else {})},
+            **spec,
+        },
+    }
+
+
 def changed(body: Mapping[str, Any], path: str, value: object) -> dict[str, Any]:
     """Return an object with another value at a path of keys and indices parted by dots."""
     head, _, rest = path.partition(".")

@@ -2,7 +2,9 @@
 
 Deployments: "Max Unavailable" and "Max Surge" of kubernetes.io/docs/concepts/workloads/controllers/deployment: shares
 of the first round down, of the second up; both are 25 % where nothing is stated. LeaderWorkerSets: "Rollout Strategy"
-of lws.sigs.k8s.io: one group may be missing and none is added where nothing is stated.
+of lws.sigs.k8s.io: one group may be missing and none is added where nothing is stated. StatefulSets: "Rolling Updates"
+of kubernetes.io/docs/concepts/workloads/controllers/statefulset: each pod in its turn, from the largest ordinal down
+to the partition; with OnDelete none is replaced until it is deleted.
 """
 
 from typing import Any
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.plan.review.rollouts import Rollout, rollout_of
-from tests.plan.review.revisions import deployment, groups
+from tests.plan.review.revisions import deployment, groups, stateful_set
 
 
 def rolling(**bounds: Any) -> dict[str, Any]:
@@ -40,6 +42,29 @@ def rolling(**bounds: Any) -> dict[str, Any]:
     ],
 )
 def test_rollouts(body: dict[str, Any], replicas: int, expected: Rollout) -> None:
+    assert rollout_of(body, replicas) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "replicas", "expected"),
+    [
+        pytest.param(stateful_set(), 3, Rollout(3, 1, 0, 3), id="one after the other, and none is added"),
+        pytest.param(stateful_set(), 8, Rollout(8, 1, 0, 8), id="eight: no quarter of them"),
+        pytest.param(stateful_set(rolling={"partition": 2}), 3, Rollout(1, 1, 0, 1), id="from the partition on"),
+        pytest.param(stateful_set(rolling={"partition": 3}), 3, Rollout(0, 0, 0, 0), id="the partition keeps all"),
+        pytest.param(stateful_set("OnDelete"), 3, Rollout(0, 0, 0, 0), id="until each is deleted"),
+        pytest.param(
+            stateful_set(rolling={"maxUnavailable": 2}), 4, Rollout(4, 1, 0, 4), id="in order: one is one at a time"
+        ),
+        pytest.param(
+            stateful_set(rolling={"maxUnavailable": "30%"}, podManagementPolicy="Parallel"),
+            5,
+            Rollout(5, 2, 0, 3),
+            id="in parallel: 1.5 up is 2",
+        ),
+    ],
+)
+def test_rollouts_of_stateful_sets(body: dict[str, Any], replicas: int, expected: Rollout) -> None:
     assert rollout_of(body, replicas) == expected
 
 
