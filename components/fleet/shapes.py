@@ -57,7 +57,7 @@ class PodTemplate:
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class PodUpdate:
     """How the controller of one workload replaces its pods when their template changes.
 
     Attributes:
@@ -94,7 +94,7 @@ def _count(amount: int | str, replicas: int, rounded: Callable[[Decimal], int]) 
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class WorkloadShape:
     """What all workloads of one kind have in common.
 
     Attributes:
@@ -122,7 +122,7 @@ class Shape:
     api_version: str
     templates: tuple[TemplateField, ...]
     restarted_by: str
-    update_of: Callable[[Object], Update]
+    update_of: Callable[[Object], PodUpdate]
     unfinished: Callable[[Mapping[str, Any]], str] | None = None
     starts_in_order: Callable[[Object], bool] = lambda _: False
     fixed: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ class Shape:
         """Return what an autoscaler says to scale a workload of a name, by its subresource ``scale``."""
         return {"apiVersion": self.api_version, "kind": self.kind, "name": name}
 
-    def as_single_pods(self) -> "Shape":
+    def as_single_pods(self) -> "WorkloadShape":
         """Return the shape of pods that an operator makes one by one, laid out like those of this one."""
         return _single_pods(self)
 
@@ -190,7 +190,7 @@ def _at(body: Object, path: str) -> Any:  # noqa: ANN401  any field
 
 
 @functools.cache
-def _single_pods(shape: Shape) -> Shape:
+def _single_pods(shape: WorkloadShape) -> WorkloadShape:
     return replace(
         shape,
         kind=POD,
@@ -206,14 +206,14 @@ def _single_pods(shape: Shape) -> Shape:
 # -- how updates are stated
 
 
-def _deployment_update(body: Object) -> Update:
+def _deployment_update(body: Object) -> PodUpdate:
     strategy = body["spec"].get("strategy") or {}
     bounds = {"maxSurge": _SHARE, "maxUnavailable": _SHARE} | _stated(strategy.get("rollingUpdate"))
     is_recreate = strategy.get("type") == "Recreate"
-    return Update(bounds["maxSurge"], bounds["maxUnavailable"], is_recreate=is_recreate)
+    return PodUpdate(bounds["maxSurge"], bounds["maxUnavailable"], is_recreate=is_recreate)
 
 
-def _set_update(body: Object) -> Update:
+def _set_update(body: Object) -> PodUpdate:
     """Read the update of a StatefulSet, which deletes each pod before it creates the next one under its name.
 
     Pods that are made in order are replaced one at a time. Otherwise as many as are stated may be missing, which
@@ -222,7 +222,7 @@ def _set_update(body: Object) -> Update:
     """
     strategy = body["spec"].get("updateStrategy") or {}
     bounds = {"maxUnavailable": 1, "partition": 0} | _stated(strategy.get("rollingUpdate"))
-    return Update(
+    return PodUpdate(
         unavailable=1 if _is_ordered(body) else bounds["maxUnavailable"],
         rounds_up=True,
         partition=int(bounds["partition"]),
@@ -234,11 +234,13 @@ def _is_ordered(body: Object) -> bool:
     return bool(body["spec"].get("podManagementPolicy") != "Parallel")
 
 
-def group_update(rollout: Object) -> Update:
+def group_update(rollout: Object) -> PodUpdate:
     """Read the ``rolloutStrategy`` of a LeaderWorkerSet (kubernetes-sigs/lws, api/leaderworkerset/v1)."""
     bounds = {"maxSurge": 0, "maxUnavailable": 1, "partition": 0} | _stated(rollout.get("rollingUpdateConfiguration"))
     # The controller adds no more groups than there are (pkg/controllers: rollingUpdateParameters).
-    return Update(bounds["maxSurge"], bounds["maxUnavailable"], limits_surge=True, partition=int(bounds["partition"]))
+    return PodUpdate(
+        bounds["maxSurge"], bounds["maxUnavailable"], limits_surge=True, partition=int(bounds["partition"])
+    )
 
 
 def _stated(bounds: Object | None) -> Object:
@@ -282,7 +284,7 @@ def _is_unobserved(live: Mapping[str, Any]) -> bool:
 # -- the shapes
 
 _POD_TEMPLATE = TemplateField("spec.template")
-DEPLOYMENT = Shape(
+DEPLOYMENT = WorkloadShape(
     kind="Deployment",
     api_version="apps/v1",
     templates=(_POD_TEMPLATE,),
@@ -291,7 +293,7 @@ DEPLOYMENT = Shape(
     unfinished=_deployment_unfinished,
     fixed=("spec.selector",),
 )
-STATEFUL_SET = Shape(
+STATEFUL_SET = WorkloadShape(
     kind="StatefulSet",
     api_version="apps/v1",
     templates=(_POD_TEMPLATE,),
@@ -304,7 +306,7 @@ STATEFUL_SET = Shape(
     is_set=True,
     claims_field="spec.volumeClaimTemplates",
 )
-LEADER_WORKER_SET = Shape(
+LEADER_WORKER_SET = WorkloadShape(
     kind="LeaderWorkerSet",
     api_version="leaderworkerset.x-k8s.io/v1",
     templates=(
@@ -325,7 +327,7 @@ SHAPES = (DEPLOYMENT, STATEFUL_SET, LEADER_WORKER_SET)
 _BY_KIND = {shape.kind: shape for shape in SHAPES}
 
 
-def shape_of(body: Mapping[str, Any]) -> Shape | None:
+def shape_of(body: Mapping[str, Any]) -> WorkloadShape | None:
     """Return the shape of an object; None if it is no workload, such as a namesake in another API group."""
     shape = _BY_KIND.get(str(body.get("kind")))
     is_namesake = (
@@ -334,7 +336,7 @@ def shape_of(body: Mapping[str, Any]) -> Shape | None:
     return None if is_namesake else shape
 
 
-def shape_named(kind: str) -> Shape | None:
+def shape_named(kind: str) -> WorkloadShape | None:
     """Return the shape of a kind; None if it is no kind of workloads."""
     return _BY_KIND.get(kind)
 

@@ -10,7 +10,7 @@ from ..engines.settings import Setting
 from .demand import PodDemand
 from .objects import Object, key_of
 from .origins import Origin
-from .shapes import PodTemplate, Shape, shape_of
+from .shapes import PodTemplate, WorkloadShape, shape_of
 
 LWS_VARIABLES = GroupVariables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
 """What the controller of LeaderWorkerSets puts into the environment of every pod."""
@@ -150,7 +150,7 @@ class Workload:
     priority: PodPriority | None = None
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> WorkloadShape:
         """What it has in common with all workloads of its kind.
 
         Raises:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from components.fleet.shapes import LEADER_WORKER_SET, SHAPES
+from components.fleet.shapes import SHAPES
 from toolkit.kube import Kube, KubeError
 
 from ..followed import Followed, key_of
+from .groups.pods import KIND as GROUP_KIND
 from .kubelet import STRATEGIC, is_first
 
 Json = dict[str, Any]
@@ -42,7 +43,7 @@ class LiveCluster:
         self.replica_sets = Followed(kube, "apps/v1", "ReplicaSet")
         self.workloads = {shape.kind: Followed(kube, shape.api_version, shape.kind) for shape in SHAPES}
         """What makes pods, by kind."""
-        self.groups = self.workloads[LEADER_WORKER_SET.kind]
+        self.groups = self.workloads[GROUP_KIND]
         built_in = {shape.kind: self.workloads[shape.kind] for shape in SHAPES if not shape.requires}
         self._owners = {"ReplicaSet": self.replica_sets, **built_in}
         """What a pod may be one of the first of, by kind; that of groups says so in the pods themselves."""

@@ -10,8 +10,8 @@ from components.fleet.shapes import (
     SHAPES,
     STATEFUL_SET,
     PodTemplate,
-    Shape,
-    Update,
+    PodUpdate,
+    WorkloadShape,
     pod_templates,
     shape_named,
     shape_of,
@@ -38,12 +38,12 @@ def groups(size: int, leader: Object | None = None, **spec: Any) -> Object:
     return workload(LEADER_WORKER_SET, {"leaderWorkerTemplate": group, **spec})
 
 
-def workload(shape: Shape, spec: Object) -> Object:
+def workload(shape: WorkloadShape, spec: Object) -> Object:
     metadata = {"name": "m", "namespace": "default", "generation": 2}
     return {"apiVersion": shape.api_version, "kind": shape.kind, "metadata": metadata, "spec": spec}
 
 
-def shape(body: Object) -> Shape:
+def shape(body: Object) -> WorkloadShape:
     found = shape_of(body)
     assert found is not None
     return found
@@ -51,7 +51,7 @@ def shape(body: Object) -> Shape:
 
 class TestWhichOneItIs:
     @pytest.mark.parametrize("each", SHAPES, ids=lambda each: each.kind)
-    def test_by_group_and_kind(self, each: Shape) -> None:
+    def test_by_group_and_kind(self, each: WorkloadShape) -> None:
         assert shape_of({"apiVersion": each.api_version, "kind": each.kind}) is each
         assert shape_named(each.kind) is each
 
@@ -118,40 +118,40 @@ class TestPods:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (deployment(), Update("25%", "25%")),
-        (deployment(strategy={"type": "Recreate"}), Update("25%", "25%", is_recreate=True)),
-        (deployment(strategy={"rollingUpdate": {"maxSurge": 0, "maxUnavailable": None}}), Update(0, "25%")),
-        (stateful_set(), Update(0, 1, rounds_up=True)),
-        (stateful_set(updateStrategy={"type": "OnDelete"}), Update(0, 1, rounds_up=True, is_manual=True)),
+        (deployment(), PodUpdate("25%", "25%")),
+        (deployment(strategy={"type": "Recreate"}), PodUpdate("25%", "25%", is_recreate=True)),
+        (deployment(strategy={"rollingUpdate": {"maxSurge": 0, "maxUnavailable": None}}), PodUpdate(0, "25%")),
+        (stateful_set(), PodUpdate(0, 1, rounds_up=True)),
+        (stateful_set(updateStrategy={"type": "OnDelete"}), PodUpdate(0, 1, rounds_up=True, is_manual=True)),
         (
             stateful_set(updateStrategy={"rollingUpdate": {"partition": 2, "maxUnavailable": "50%"}}),
-            Update(0, 1, rounds_up=True, partition=2),
+            PodUpdate(0, 1, rounds_up=True, partition=2),
         ),
         (
             stateful_set(podManagementPolicy="Parallel", updateStrategy={"rollingUpdate": {"maxUnavailable": "50%"}}),
-            Update(0, "50%", rounds_up=True),
+            PodUpdate(0, "50%", rounds_up=True),
         ),
-        (groups(2), Update(0, 1, limits_surge=True)),
+        (groups(2), PodUpdate(0, 1, limits_surge=True)),
         (
             groups(2, rolloutStrategy={"rollingUpdateConfiguration": {"maxSurge": 2, "partition": 1}}),
-            Update(2, 1, limits_surge=True, partition=1),
+            PodUpdate(2, 1, limits_surge=True, partition=1),
         ),
     ],
 )
-def test_how_pods_are_replaced(body: Object, expected: Update) -> None:
+def test_how_pods_are_replaced(body: Object, expected: PodUpdate) -> None:
     assert shape(body).update_of(body) == expected
 
 
 @pytest.mark.parametrize(
     ("update", "added", "missing"),
     [
-        (Update("25%", "25%"), 3, 2),
-        (Update("25%", "25%", is_recreate=True), 0, 2),
-        (Update(0, "25%", rounds_up=True), 0, 3),
-        (Update(4, 1), 4, 1),
+        (PodUpdate("25%", "25%"), 3, 2),
+        (PodUpdate("25%", "25%", is_recreate=True), 0, 2),
+        (PodUpdate(0, "25%", rounds_up=True), 0, 3),
+        (PodUpdate(4, 1), 4, 1),
     ],
 )
-def test_shares_of_ten_replicas(update: Update, added: int, missing: int) -> None:
+def test_shares_of_ten_replicas(update: PodUpdate, added: int, missing: int) -> None:
     assert (update.added(10), update.missing(10)) == (added, missing)
 
 
@@ -210,5 +210,5 @@ def test_what_a_cluster_may_have_no_controller_for_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize("each", SHAPES, ids=lambda each: each.kind)
-def test_what_an_autoscaler_names(each: Shape) -> None:
+def test_what_an_autoscaler_names(each: WorkloadShape) -> None:
     assert each.target("m") == {"apiVersion": each.api_version, "kind": each.kind, "name": "m"}

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 
 from ...fleet.objects import Object
-from ...fleet.shapes import Update, shape_of
+from ...fleet.shapes import PodUpdate, shape_of
 
-_USUAL = Update()
+_USUAL = PodUpdate()
 """Of what no shape is known for: one replica after the other."""
 
 
@@ -27,7 +27,7 @@ class Rollout:
     waves: int
 
 
-def update_of(body: Object) -> Update:
+def update_of(body: Object) -> PodUpdate:
     """Return how the controller of a workload replaces its pods."""
     shape = shape_of(body)
     return shape.update_of(body) if shape else _USUAL

@@ -2,9 +2,10 @@
 
 Deployments: "Max Unavailable" and "Max Surge" of kubernetes.io/docs/concepts/workloads/controllers/deployment: shares
 of the first round down, of the second up; both are 25 % where nothing is stated. LeaderWorkerSets: "Rollout Strategy"
-of lws.sigs.k8s.io: one group may be missing and none is added where nothing is stated. StatefulSets: "Rolling Updates"
-of kubernetes.io/docs/concepts/workloads/controllers/statefulset: each pod in its turn, from the largest ordinal down
-to the partition; with OnDelete none is replaced until it is deleted.
+of lws.sigs.k8s.io: one group may be missing and none is added where nothing is stated.
+
+StatefulSets: "Rolling Updates" of kubernetes.io/docs/concepts/workloads/controllers/statefulset: each pod in its
+turn, from the largest ordinal down to the partition; with OnDelete none is replaced until it is deleted.
 """
 
 from typing import Any

@@ -4,7 +4,7 @@ from ....contract.findings.collector import Findings, Unrenderable
 from ....contract.findings.ids import RuleId
 from ....fleet.objects import LWS_LABEL, Object, new_object
 from ....fleet.options import Options
-from ....fleet.shapes import DEPLOYMENT, LEADER_WORKER_SET, Shape
+from ....fleet.shapes import DEPLOYMENT, LEADER_WORKER_SET, WorkloadShape
 from ....fleet.words import WorkloadChoice
 from .asked import Asked
 
@@ -12,7 +12,7 @@ _LOADING_SECONDS = 3600
 """Loading a large model takes longer than the ten minutes after which a Deployment counts as failed."""
 
 
-def workload_shape(asked: Asked, options: Options, findings: Findings) -> Shape:
+def workload_shape(asked: Asked, options: Options, findings: Findings) -> WorkloadShape:
     """Choose by design decision 5: a Deployment where a replica is one pod, unless it asks for more."""
     group = [key for key in ("subGroupPolicy", "volumeClaimTemplates") if asked.template.get(key)]
     partition = (asked.rollout.get("rollingUpdateConfiguration") or {}).get("partition")

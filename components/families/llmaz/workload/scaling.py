@@ -7,7 +7,7 @@ from ....fleet.objects import HPA, Object, new_object
 from ....fleet.options import Options
 from ....fleet.origins import Origin
 from ....fleet.placement import requests_of
-from ....fleet.shapes import Shape, group_update
+from ....fleet.shapes import WorkloadShape, group_update
 from ..flavors import node_choices, unflavored
 from .asked import Asked
 
@@ -30,7 +30,7 @@ def demand_of(asked: Asked, options: Options) -> tuple[PodDemand, ...]:
     return (demand(leader, 1), *((demand(worker, asked.size - 1),) if asked.size > 1 else ()))
 
 
-def autoscaler(source: Loaded, asked: Asked, shape: Shape, *, operated: bool) -> Autoscaler | None:
+def autoscaler(source: Loaded, asked: Asked, shape: WorkloadShape, *, operated: bool) -> Autoscaler | None:
     """Return what moves the replicas of a workload; None where nothing does."""
     scaling = asked.scaling
     if scaling is None:
