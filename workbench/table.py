@@ -135,9 +135,10 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], live: _Live
 
 def _parts(model: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return kind and name of the objects of a model: the set of their pods may have a name that no object has."""
-    parts = [str(part) for part in model.get("parts") or [model.get("workload")]]
-    named = [part.rpartition("/") for part in parts]
-    return [(kind or str(model.get("workloadKind")), name) for kind, _, name in named]
+    usual = str(model.get("workloadKind"))
+    # Where a resource has workloads of several kinds, each part says its own.
+    named = [str(part).rpartition("/") for part in model.get("parts") or ()]
+    return [(kind or usual, name) for kind, _, name in named] or [(usual, str(model.get("workload")))]
 
 
 def _url(endpoint: Mapping[str, Any]) -> str:
