@@ -330,10 +330,10 @@ _BY_KIND = {shape.kind: shape for shape in SHAPES}
 def shape_of(body: Mapping[str, Any]) -> WorkloadShape | None:
     """Return the shape of an object; None if it is no workload, such as a namesake in another API group."""
     shape = _BY_KIND.get(str(body.get("kind")))
-    is_namesake = (
-        shape is not None and str(body.get("apiVersion", shape.api_version)).rpartition("/")[0] != shape.group
-    )
-    return None if is_namesake else shape
+    if shape is None or body.get("apiVersion", shape.api_version) == shape.api_version:
+        return shape
+    # Another version of the same API is the same kind.
+    return shape if str(body["apiVersion"]).rpartition("/")[0] == shape.group else None
 
 
 def shape_named(kind: str) -> WorkloadShape | None:

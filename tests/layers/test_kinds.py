@@ -5,7 +5,7 @@ import pytest
 from tests.layers.kinds import EXCEPTIONS, comparisons, kinds_compared
 from tests.layers.modules import Module, modules
 
-PROJECT = modules("components", "stacks", "workbench", "__main__.py")
+PROJECT = modules("components", "stacks", "livefleet", "workbench", "__main__.py")
 
 
 def test_nothing_compares_kinds_of_workloads() -> None:
