@@ -35,11 +35,6 @@ class TemplateField:
     path: str
     role: str = ""
 
-    @property
-    def name(self) -> str:
-        """The last step of its path, such as ``leaderTemplate``."""
-        return self.path.rpartition(".")[2]
-
 
 @dataclass(frozen=True, slots=True)
 class PodTemplate:
@@ -171,7 +166,8 @@ class WorkloadShape:
     def claims_of(self, body: Object) -> dict[str, Object]:
         """Return the specs of the claims of which each pod of a workload gets its own, by their names."""
         found = _at(body, self.claims_field) if self.claims_field else None
-        return {str(claim["metadata"]["name"]): claim["spec"] for claim in found or ()}
+        # A template that lacks its name or its spec is the API server's to refuse; what there is is returned.
+        return {str((each.get("metadata") or {}).get("name", "")): each.get("spec") or {} for each in found or ()}
 
     def target(self, name: str) -> Object:
         """Return what an autoscaler says to scale a workload of a name, by its subresource ``scale``."""

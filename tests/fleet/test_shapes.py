@@ -209,6 +209,22 @@ def test_what_a_cluster_may_have_no_controller_for_is_not_waited_for() -> None:
     assert LEADER_WORKER_SET.unfinished is None
 
 
+CLAIM = {"metadata": {"name": "weights"}, "spec": {"resources": {"requests": {"storage": "50Gi"}}}}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (stateful_set(volumeClaimTemplates=[CLAIM]), {"weights": CLAIM["spec"]}),
+        (stateful_set(), {}),
+        (stateful_set(volumeClaimTemplates=[{}]), {"": {}}),
+        (deployment(volumeClaimTemplates=[CLAIM]), {}),
+    ],
+)
+def test_claims_of_each_pod(body: Object, expected: Object) -> None:
+    assert shape(body).claims_of(body) == expected
+
+
 @pytest.mark.parametrize("each", SHAPES, ids=lambda each: each.kind)
 def test_what_an_autoscaler_names(each: WorkloadShape) -> None:
     assert each.target("m") == {"apiVersion": each.api_version, "kind": each.kind, "name": "m"}
