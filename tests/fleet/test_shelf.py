@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import yaml
 from typer.testing import CliRunner
-from workbench.live.reading.workloads import served_workloads
 
 from components.checks.hardening.words import PodSecurity
 from components.checks.hardening.workloads import Hardening
@@ -22,6 +21,7 @@ from components.plan.plan import Plan, plan
 from components.plan.review.planned import workloads_of
 from components.plan.view import view
 from components.resources.serving.fleet.outputs import models_of
+from livefleet.reading.workloads import served_workloads
 from tests.fleet.shelf import ladder, registered, shelf
 from tests.fleets import Object
 from tests.plan.costs.stacks import AWS, bill, settings_of

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from workbench.kube import Kube
 
 from tests.fleet.shelf import shelf
+from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
 
 ROOT = Path(__file__).parents[2]

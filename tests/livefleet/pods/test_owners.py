@@ -5,7 +5,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from workbench.live.pods.cluster import LiveCluster
+
+from livefleet.pods.cluster import LiveCluster
 
 
 def at(second: int) -> str:
