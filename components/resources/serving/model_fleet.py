@@ -22,7 +22,6 @@ from typing import Any, Self
 import pulumi
 
 from ...checks.hardening.network_policies import guards_of
-from ...clouds.aws.names import ROLE_ANNOTATION
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
 from ...families import members
@@ -36,10 +35,10 @@ from ...plan.plan import Plan, plan
 from ...plan.prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ...plan.sections.costs import bill_of
 from ...plan.settings import MODEL_ACCOUNT, FleetSettings
-from ..aws.charts import untold_facts
 from ..prerequisites.custom_resources import CustomResources, installable
 from .arguments import line_of, report_wrong, tell
 from .fleet.args import ModelFleetArgs
+from .fleet.cloud_charts import ROLE_ANNOTATION, untold_facts
 from .fleet.cost_output import cost_of
 from .fleet.files import read_text
 from .fleet.installing import Installation

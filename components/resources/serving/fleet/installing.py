@@ -6,7 +6,6 @@ from typing import Any
 import pulumi
 
 from ....checks.metrics.words import Adapter
-from ....clouds.aws.names import ROLE_ANNOTATION
 from ....plan.monitoring import asked_over_https, scraper_of
 from ....plan.namespaces import gate_labels
 from ....plan.plan import Plan
@@ -14,11 +13,11 @@ from ....plan.prerequisites.charts import LOAD_BALANCER, providers_of
 from ....plan.prerequisites.images import image_values
 from ....plan.prerequisites.prometheus import PROMETHEUS_ACCOUNT
 from ....plan.settings import Prerequisites
-from ...aws.charts import ON_AWS, OnAws
 from ...prerequisites import accelerators, metrics, networking, operators, variants, workloads
 from ...prerequisites.chart import SYSTEM, ChartComponent, FixedChart
 from ..objects import KubernetesObject, kubernetes_object
 from ..site import Site
+from .cloud_charts import COMPONENTS, ROLE_ANNOTATION, OnCloud
 
 _EMPTY_WITHIN = "20m"
 """A load balancer takes minutes to go, and its addresses some more."""
@@ -155,7 +154,7 @@ def _fixed(chart: str, component: type[FixedChart]) -> _Make:
     return lambda name, place, opts: component(name, {"values": place.image_values(chart)}, opts)
 
 
-def _sited(chart: str, component: OnAws) -> _Make:
+def _sited(chart: str, component: OnCloud) -> _Make:
     """Make a component that has to know the cluster."""
     return lambda name, place, opts: component(name, place.site, place.image_values(chart), opts)
 
@@ -177,7 +176,7 @@ _FIXED: Mapping[str, type[FixedChart]] = {
 
 
 _COMPONENTS: Mapping[str, _Make] = {
-    **{name: _sited(name, component) for name, component in ON_AWS.items()},
+    **{name: _sited(name, component) for name, component in COMPONENTS.items()},
     **{name: _fixed(name, component) for name, component in _FIXED.items()},
     "cert-manager": _cert_manager,
     "envoy-gateway": _envoy_gateway,
