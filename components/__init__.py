@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 for _cloud, _folder in CLOUDS.items():
     register(
         _cloud,
-        loader(__name__, f"{_folder}.instances", "cloud_nodes"),
+        loader(__name__, f"{_folder}.cloud_facts", "cloud_facts"),
         loader(__name__, f"{_folder}.provider", "provider"),
     )
 

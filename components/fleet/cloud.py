@@ -7,13 +7,12 @@ checks that only this cloud can make. ``components/clouds`` lists the providers.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..clouds.aws.names import BalancerSeconds
 from ..contract.problems import Problem
 from .images import ImageCache
 from .instances import Instance
+from .load_balancers import BalancerSeconds, LoadBalancers
 from .nodes.groups import NodeGroupDemand
 from .nodes.policy import NodePolicy, Reservation
 from .objects import Object
@@ -77,29 +76,6 @@ class NodePlan(Protocol):
     @property
     def held(self) -> Sequence[Reservation]:
         """Reserved capacity that is paid for whether or not nodes use it; empty where nodes are paid for by use."""
-
-
-@dataclass(frozen=True, slots=True)
-class Balancers:
-    """How load balancers of a cloud behave.
-
-    Attributes:
-        controller: The chart that makes them for Services; empty where the cluster does that by itself.
-        network: What the cloud calls the private network that they are in, such as ``VPC``.
-        own_addresses: Whether they connect to pods from their own addresses in that network, so that pods learn
-            the address of a client from the PROXY protocol alone.
-        internet: Whether they are open to the internet unless a Service says otherwise.
-        ipv4_only: Whether they have IPv4 addresses alone.
-        readiness_gates: Labels of a namespace whose pods are Ready only when load balancers reach them; empty where
-            pods cannot wait for that.
-    """
-
-    controller: str = ""
-    network: str = "network"
-    own_addresses: bool = False
-    internet: bool = False
-    ipv4_only: bool = False
-    readiness_gates: Mapping[str, str] = field(default_factory=dict)
 
 
 class ResourceUpdates(Protocol):
@@ -283,8 +259,12 @@ class CloudProvider(Protocol):
         """What updates do to its resources."""
 
     @property
-    def balancers(self) -> Balancers:
-        """How its load balancers behave."""
+    def network_title(self) -> str:
+        """What it calls a private network, such as ``VPC``."""
+
+    @property
+    def balancers(self) -> LoadBalancers | None:
+        """Its load balancers; None where a cluster makes them without being told how."""
 
     @property
     def node_images(self) -> Mapping[str, frozenset[str]]:

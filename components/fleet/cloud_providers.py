@@ -51,7 +51,7 @@ def caching() -> ImageCaching:
 
 def balancer_controllers() -> frozenset[str]:
     """Return the charts that make load balancers, each on its own cloud alone."""
-    return frozenset(cloud.balancers.controller for cloud in providers().values() if cloud.balancers.controller)
+    return frozenset(cloud.balancers.controller for cloud in providers().values() if cloud.balancers)
 
 
 def region_pattern() -> str:

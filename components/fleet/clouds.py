@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from .cloud import CloudProvider
-    from .instances import CloudNodes
+    from .cloud_facts import CloudFacts
 
 
 class _Cache(Protocol):
@@ -21,27 +21,26 @@ class _Cache(Protocol):
 
 Cached = TypeVar("Cached", bound=_Cache)
 
-_loaders: dict[str, "tuple[Callable[[], CloudNodes], Callable[[], CloudProvider] | None]"] = {}
+_loaders: dict[str, "tuple[Callable[[], CloudFacts], Callable[[], CloudProvider] | None]"] = {}
 _caches: list[Callable[[], None]] = []
 
 
 def register(
-    name: str, nodes: "Callable[[], CloudNodes]", provider: "Callable[[], CloudProvider] | None" = None
+    name: str, facts: "Callable[[], CloudFacts]", provider: "Callable[[], CloudProvider] | None" = None
 ) -> None:
     """Add a cloud.
 
     Args:
         name: Name of the cloud, such as ``aws``.
-        nodes: Returns what the fleet has to know of its nodes; called when that is first needed.
-        provider: Returns what the plan has to know of it, likewise; None for a cloud of which only the nodes are
-            known.
+        facts: Returns what the fleet has to know of it; called when that is first needed.
+        provider: Returns what the plan has to know of it, likewise; None where no environment is on it.
 
     Raises:
         ValueError: A cloud of this name is registered already.
     """
     if name in _loaders:
         raise ValueError(f"cloud {name!r} is registered already; choose another name")
-    _loaders[name] = nodes, provider
+    _loaders[name] = facts, provider
     _forget()
 
 
@@ -67,9 +66,9 @@ def cleared_with_clouds(cached: Cached) -> Cached:
 
 @cleared_with_clouds
 @functools.cache
-def clouds() -> "Mapping[str, CloudNodes]":
+def clouds() -> "Mapping[str, CloudFacts]":
     """Return the registered clouds by name, in the order of their registration."""
-    return MappingProxyType({name: nodes() for name, (nodes, _) in _loaders.items()})
+    return MappingProxyType({name: facts() for name, (facts, _) in _loaders.items()})
 
 
 @cleared_with_clouds

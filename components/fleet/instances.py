@@ -1,8 +1,8 @@
 """Instance types: what a node of each offers. Every registered cloud brings its own table."""
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
 
@@ -59,30 +59,6 @@ class Instance:
     local_nvme_gb: int = 0
     address_pods: int = MAX_PODS
     usd_per_hour: Decimal | None = None
-
-
-def _names_no_type(_: Mapping[str, str]) -> None:
-    """Return no instance type: the labels of the cloud name none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CloudNodes:
-    """What the fleet has to know of the nodes of one cloud.
-
-    Attributes:
-        instances: Its instance types.
-        fabrics: By extended resource of its fast network interfaces, what users call them.
-        label_domains: Domains of the labels that the cloud, or what launches its nodes, sets on nodes.
-        capacity_labels: Labels of nodes whose value says how they are bought, such as ``SPOT``. The first counts.
-        named_type: Returns the instance type that labels of the cloud name, beside the label that Kubernetes has for
-            it; None where they name none.
-    """
-
-    instances: Iterable[Instance]
-    fabrics: Mapping[str, str] = field(default_factory=dict)
-    label_domains: tuple[str, ...] = ()
-    capacity_labels: tuple[str, ...] = ()
-    named_type: Callable[[Mapping[str, str]], str | None] = _names_no_type
 
 
 def instance(name: str) -> Instance | None:

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 from ..checks.front_door.balancers import guarded
 from ..checks.front_door.door import ENVOY_GATEWAY, ENVOY_NAMESPACE, FrontDoorPlan
-from ..checks.front_door.rollout_checks import idle_timeout_is_used, rollout_on_aws
+from ..checks.front_door.rollout_checks import idle_timeout_is_used, rollout_risks
 from ..checks.front_door.words import Exposure
 from ..checks.hardening.network_policies import Allowed, network_policies
 from ..checks.hardening.words import PodSecurity, Priority
 from ..checks.hardening.workloads import Hardening, harden, restricted_exemptions
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem, Severity, errors
-from ..fleet.cloud import Balancers
 from ..fleet.cloud_providers import balancer_controllers
+from ..fleet.load_balancers import LoadBalancers
 from ..fleet.objects import Object, is_balanced
 from ..fleet.rendered import Fleet
 from .environment import Environment
@@ -24,8 +24,14 @@ _CLIENTS, _BALANCERS = "frontDoor.clientCidrs", "frontDoor.balancerCidrs"
 
 def charts_for(door: FrontDoorPlan, environment: Environment) -> list[str]:
     """Name the charts that a front door needs. Without a cloud of its own, a cluster makes load balancers itself."""
-    own = {environment.cloud.provider.balancers.controller} if environment.cloud else set[str]()
+    balancers = balancers_of(environment)
+    own = {balancers.controller} if balancers else set[str]()
     return sorted(door.needs - (balancer_controllers() - own))
+
+
+def balancers_of(environment: Environment) -> LoadBalancers | None:
+    """Return the load balancers of the cloud; None without one, and where the cluster makes them by itself."""
+    return environment.cloud.provider.balancers if environment.cloud else None
 
 
 def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> Iterator[Problem]:
@@ -75,8 +81,8 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
 
 def _operators_balancers(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
     """Report load balancers that an operator asks for, which nothing here can close or open."""
-    cloud = environment.cloud
-    if cloud and cloud.provider.balancers.internet:
+    cloud, balancers = environment.cloud, balancers_of(environment)
+    if cloud and balancers and balancers.internet:
         why = f"on {cloud.provider.title} it is open to the internet, before an engine that has no authentication"
     elif environment.network_policies or environment.door.client_cidrs:
         why = "frontDoor.clientCidrs and network policies cannot be made to fit it"
@@ -95,14 +101,14 @@ def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> It
     if environment.door.rollout.idle_timeout and not idle_timeout_is_used(environment.door, models_balanced=balanced):
         reason = "has no effect, because no load balancer listens for TCP without TLS of its own; remove it"
         yield Problem(file, 0, "", "", idle, reason, rule=RuleId.SETTINGS)
-    cloud = environment.cloud
-    if not cloud:
+    balancers = balancers_of(environment)
+    if balancers is None:
         return
-    for field, reason in rollout_on_aws(environment.door):
+    for field, reason in rollout_risks(environment.door, balancers):
         yield Problem(file, 0, "", "", f"frontDoor.{field}", reason, Severity.WARNING, rule=RuleId.ACCESS_ROLLOUT)
     unlabelled = sorted(name for name in gated_namespaces(fleet, door, environment) if not _labels(name, environment))
     if unlabelled and environment.cluster:
-        (key, value), names = next(iter(cloud.provider.balancers.readiness_gates.items())), " ".join(unlabelled)
+        (key, value), names = next(iter(balancers.readiness_gates.items())), " ".join(unlabelled)
         reason = (
             f"is true, but {', '.join(unlabelled)} is not created here: pods there become Ready minutes before their "
             f"load balancer sends them requests; run `kubectl label namespace {names} {key}={value}`, or set it to "
@@ -131,8 +137,8 @@ def gated_namespaces(fleet: Fleet, door: FrontDoorPlan, environment: Environment
     A load balancer takes minutes to register a pod. In a rolling update the next pod is replaced when one is Ready:
     otherwise the last one that takes requests goes before any other does.
     """
-    gates = environment.cloud.provider.balancers.readiness_gates if environment.cloud else {}
-    if not gates or not environment.door.rollout.readiness_gates:
+    balancers = balancers_of(environment)
+    if balancers is None or not balancers.readiness_gates or not environment.door.rollout.readiness_gates:
         return frozenset()
     models = {item.namespace for item, endpoint in fleet.endpoints if endpoint.has_own_balancer}
     models |= {body["metadata"]["namespace"] for body in door.objects if is_balanced(body)}
@@ -168,13 +174,14 @@ def _open_routers(fleet: Fleet) -> Iterator[Problem]:
 def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str, str]]:
     """Yield ranges of the front door that would do nothing, and those without which models are not reached."""
     door, balancing, cloud = environment.door, environment.balancing, environment.cloud
-    balancers = cloud.provider.balancers if cloud else Balancers()
+    balancers = balancers_of(environment)
     title = cloud.provider.title if cloud else ""
+    network = cloud.provider.network_title if cloud else ""
     before_models = _by_load_balancer(environment) or any(each.has_own_balancer for _, each in fleet.endpoints)
     if door.client_cidrs and not before_models and door.expose != Exposure.GATEWAY:
         yield _CLIENTS, "has no effect, because no load balancer is created; remove it, or set frontDoor.expose"
     for path, ranges in ((_CLIENTS, door.client_cidrs), (_BALANCERS, door.balancer_cidrs)):
-        if balancers.ipv4_only and any(":" in each for each in ranges):
+        if balancers and balancers.ipv4_only and any(":" in each for each in ranges):
             yield path, f"must be IPv4 ranges on {title}, where load balancers have IPv4 addresses"
     if door.balancer_cidrs and not environment.network_policies:
         reason = "has no effect without network policies; remove it, or set hardening.networkPolicies to true"
@@ -183,13 +190,13 @@ def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str,
         yield _BALANCERS, "has no effect, because no load balancer connects to a model; remove it"
     if not (before_models and environment.network_policies):
         return
-    where = f"an existing {balancers.network}" if cloud else "load balancers of models"
+    where = f"an existing {network}" if cloud else "load balancers of models"
     if not balancing.clients:
         yield _CLIENTS, f"is required with network policies and {where}; list the CIDR ranges of the clients"
-    if not balancing.sources and balancers.own_addresses:
+    if not balancing.sources and balancers and balancers.own_addresses:
         yield (
             _BALANCERS,
-            f"is required with network policies and {where}; list the ranges of the {balancers.network}, from which "
+            f"is required with network policies and {where}; list the ranges of the {network}, from which "
             "load balancers connect to pods and check their health",
         )
 
@@ -197,7 +204,8 @@ def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str,
 def placed(fleet: Fleet, environment: Environment) -> Fleet:
     """Return the fleet as it runs here: adapted to the cloud, own load balancers of models open to clients alone."""
     if environment.cloud:
-        fleet = environment.cloud.adapted(fleet, environment.door.balancer_seconds)
+        seconds = environment.door.balancer_seconds(environment.balancing.balancers)
+        fleet = environment.cloud.adapted(fleet, seconds)
     return guarded(fleet, environment.balancing)
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..fleet.objects import Object
-from .access import gated_namespaces, is_created, namespace_labels
+from .access import balancers_of, gated_namespaces, is_created, namespace_labels
 from .others import NAMESPACE, group_of
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def namespace_objects(planned: "Plan") -> dict[str, Object]:
 def gate_labels(planned: "Plan", namespace: str) -> dict[str, str]:
     """Return the labels of a namespace by which its pods are Ready only when load balancers reach them."""
     gated = gated_namespaces(planned.fleet, planned.door, planned.environment)
-    cloud = planned.environment.cloud
-    return dict(cloud.provider.balancers.readiness_gates) if cloud and namespace in gated else {}
+    balancers = balancers_of(planned.environment)
+    return dict(balancers.readiness_gates) if balancers and namespace in gated else {}
 
 
 def is_namespace(body: Object) -> bool:

@@ -9,10 +9,10 @@ from decimal import Decimal
 import pytest
 
 from components.checks.memory.accelerators.devices import maker_of
+from components.fleet.cloud_facts import CloudFacts, credential_agents
 from components.fleet.clouds import clouds, register, unregister
 from components.fleet.demand import instance_type_in
 from components.fleet.instances import (
-    CloudNodes,
     Instance,
     accelerator_resources,
     fabrics,
@@ -47,18 +47,19 @@ def toy_type(name: str = "toy-8x") -> Instance:
     )
 
 
-def toy_cloud(*types: Instance) -> CloudNodes:
-    return CloudNodes(
+def toy_cloud(*types: Instance) -> CloudFacts:
+    return CloudFacts(
         instances=types or (toy_type(),),
         fabrics={"toys.example/wire": "Wire"},
         label_domains=("toys.example",),
         capacity_labels=("toys.example/bought",),
         named_type=lambda labels: labels.get("toys.example/shape"),
+        credential_agents=("fd00::23/128",),
     )
 
 
 @contextmanager
-def registered(cloud: CloudNodes) -> Iterator[None]:
+def registered(cloud: CloudFacts) -> Iterator[None]:
     register("toy", lambda: cloud)
     try:
         yield
@@ -91,6 +92,7 @@ def test_every_fact_of_its_nodes_counts() -> None:
         assert instance_type_in(labels) == "toy-8x"
         assert fabrics() == {EFA: "EFA", "toys.example/wire": "Wire"}
         assert taints("toy-8x") == ({"key": "toys.example/abacus", "value": "true", "effect": "NoSchedule"},)
+        assert credential_agents() == ("169.254.170.23/32", "fd00::23/128")
         assert nearest_types("toy-8") == "; did you mean toy-8x?"
 
 
@@ -135,7 +137,7 @@ def test_a_cloud_is_registered_once() -> None:
 FIRST = [
     "components.fleet.instances",
     "components.fleet.nodes.fit",
-    "components.clouds.aws.instances",
+    "components.clouds.aws.cloud_facts",
     "components.plan.plan",
 ]
 READ = "from components.fleet.instances import instances; print(len(instances()))"

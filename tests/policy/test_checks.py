@@ -12,7 +12,7 @@ from guardrails.protection import unprotected
 from guardrails.schemas import BALANCERS, BUDGET, PROTECTION, TAGS, Guardrail
 from guardrails.values import UNKNOWN, GuardedResource, plain
 
-from components.clouds.aws.names import load_balancer_annotations
+from components.clouds.aws.load_balancers import load_balancer_annotations
 from tests.policy.conftest import ROOT
 
 PREFIX = "service.beta.kubernetes.io/aws-load-balancer"

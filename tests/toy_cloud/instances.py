@@ -2,7 +2,8 @@
 
 from decimal import Decimal
 
-from components.fleet.instances import CloudNodes, Instance
+from components.fleet.cloud_facts import CloudFacts
+from components.fleet.instances import Instance
 
 GIB = 2**30
 SMALL = Instance(
@@ -37,6 +38,6 @@ LARGE = Instance(
 )
 
 
-def cloud_nodes() -> CloudNodes:
-    """Return what the fleet has to know of its nodes."""
-    return CloudNodes(instances=(SMALL, LARGE), label_domains=("toys.example",))
+def cloud_facts() -> CloudFacts:
+    """Return what the fleet has to know of it."""
+    return CloudFacts(instances=(SMALL, LARGE), label_domains=("toys.example",))

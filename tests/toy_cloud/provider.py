@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem, Severity
-from components.fleet.cloud import Balancers, Cloud, CloudProvider, NodePlan
+from components.fleet.cloud import Cloud, CloudProvider, NodePlan
 from components.fleet.images import ImageCache
 from components.fleet.instances import Instance
 from components.fleet.nodes.groups import NodeGroupDemand, node_groups
@@ -77,7 +77,8 @@ class Toy:
     regions = re.compile(r"toyland-\d")
     prices = ToyPrices()
     updates = ToyUpdates()
-    balancers = Balancers(network="sandbox", internet=True)
+    network_title = "sandbox"
+    balancers = None
     node_images: ClassVar[Mapping[str, frozenset[str]]] = {"wood": frozenset({"nvidia.com/gpu"})}
     caching = None
 

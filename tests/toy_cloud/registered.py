@@ -5,14 +5,14 @@ from contextlib import contextmanager
 
 from components.fleet.clouds import register, unregister
 
-from .instances import cloud_nodes
+from .instances import cloud_facts
 from .provider import provider
 
 
 @contextmanager
 def registered() -> Iterator[None]:
     """Register the toy cloud."""
-    register("toy", cloud_nodes, provider)
+    register("toy", cloud_facts, provider)
     try:
         yield
     finally:

@@ -1,11 +1,13 @@
 """Load balancers before models: who may connect to them, and from which addresses pods see their connections."""
 
+import dataclasses
 import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...contract.problems import Problem
 from ...fleet.endpoints import Endpoint
+from ...fleet.load_balancers import LoadBalancers, usual_load_balancers
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet, Rendered
 from .report import Report
@@ -23,12 +25,14 @@ class Balancing:
         sources: Ranges from which pods see connections and health checks come; empty where nobody looks.
         keep_addresses: Whether nodes must pass connections on with the client's address, because policies look at it.
         proxy_protocol: Whether the gateway is told the client's address ahead of each connection.
+        balancers: What the load balancers are, and what Services tell them.
     """
 
     clients: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     keep_addresses: bool = False
     proxy_protocol: bool = False
+    balancers: LoadBalancers = dataclasses.field(default_factory=usual_load_balancers)
 
 
 def source_ranges(ranges: Sequence[str]) -> Object:

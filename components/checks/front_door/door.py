@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...clouds.aws.names import LOAD_BALANCER_CONTROLLER, load_balancer_annotations
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, errors
 from ...fleet.combining import made_services
@@ -47,7 +46,6 @@ ADDRESS = "{address}"
 """Placeholder in a URL for what only the created object knows."""
 _SUFFIX = "-in"
 """As long as that of the ``-lb`` Service, which fits every name that a workload may have."""
-_ANYWHERE = Balancing()
 _Place = tuple[str, str]
 """Namespace and name of a Service."""
 
@@ -106,16 +104,18 @@ class FrontDoorPlan:
     gateway: AddressOf | None = None
 
 
-def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Balancing = _ANYWHERE) -> FrontDoorPlan:
+def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Balancing | None = None) -> FrontDoorPlan:
     """Return what exposes the models of a fleet.
 
     Args:
         fleet: What is rendered.
         door: How to expose it.
         file: File of the settings, for messages.
-        balancing: What load balancers do there.
+        balancing: What load balancers do there; None for the usual ones, which nothing is known of.
     """
-    problems = [*check_door(door, file), *check_ranges(door, file), *check_rollout(door, file)]
+    balancing = balancing or Balancing()
+    balancers = balancing.balancers
+    problems = [*check_door(door, file, balancers), *check_ranges(door, file), *check_rollout(door, file, balancers)]
     models = by_model(fleet)
     if door.expose == Exposure.GATEWAY:
         problems += check_models(models)
@@ -131,7 +131,7 @@ def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Bala
 
 
 def _gateway(models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]) -> FrontDoorPlan:
-    needs = {ENVOY_GATEWAY, ENVOY_AI_GATEWAY, LOAD_BALANCER_CONTROLLER}
+    needs = {ENVOY_GATEWAY, ENVOY_AI_GATEWAY, balancing.balancers.controller}
     if door.tls.kind == TlsKind.CERT_MANAGER:
         needs.add(CERT_MANAGER)
     scheme = "http" if door.tls.kind == TlsKind.NONE else "https"
@@ -159,7 +159,7 @@ def _load_balancers(
             _outside(each, f"http://{ADDRESS}:{each.port}{each.path}", _status(bodies[_service(each)]))
             for each in _each(models)
         ),
-        needs=frozenset({LOAD_BALANCER_CONTROLLER}),
+        needs=frozenset({balancing.balancers.controller}),
         problems=problems,
     )
 
@@ -196,8 +196,8 @@ def _load_balancer(name: str, service: Object, door: Door, balancing: Balancing)
     metadata = {
         "name": name + _SUFFIX,
         "namespace": service["metadata"]["namespace"],
-        "annotations": load_balancer_annotations(
-            internal=door.internal, seconds=door.balancer_seconds, tcp_ports=tcp_ports(own)
+        "annotations": balancing.balancers.annotations(
+            internal=door.internal, seconds=door.balancer_seconds(balancing.balancers), tcp_ports=tcp_ports(own)
         ),
     }
     spec = balanced_spec({"ports": own["ports"], "selector": own["selector"]}, balancing)

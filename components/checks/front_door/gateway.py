@@ -3,7 +3,6 @@
 Kinds and fields: Gateway API v1, Envoy Gateway v1.9 (``gateway.envoyproxy.io/v1alpha1``), cert-manager v1.
 """
 
-from ...clouds.aws.names import certificate_annotations, load_balancer_annotations
 from ...fleet.demand import ZONE_LABEL
 from ...fleet.objects import Object
 from .balancers import Balancing, source_ranges
@@ -75,15 +74,15 @@ def _proxies(door: Door, balancing: Balancing) -> Object:
     While they are replaced none goes before another one takes requests, and each ends when its requests have, see
     :mod:`.rollout`.
     """
-    encrypted = door.tls.kind == TlsKind.ACM
-    annotations = load_balancer_annotations(
+    encrypted, balancers = door.tls.kind == TlsKind.ACM, balancing.balancers
+    annotations = balancers.annotations(
         internal=door.internal,
         proxy_protocol=balancing.proxy_protocol,
-        seconds=door.balancer_seconds,
+        seconds=door.balancer_seconds(balancers),
         tcp_ports=() if encrypted else (_listener(door)["port"],),
     )
     if encrypted:
-        annotations |= certificate_annotations(door.tls.certificate_arn or "")
+        annotations |= balancers.certificate_annotations(door.tls.certificate_arn or "")
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": "25%"}}
     kubernetes: Object = {
         "envoyDeployment": {"replicas": door.replicas, "strategy": strategy},

@@ -18,7 +18,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from ...clouds.aws.names import IDLE_SECONDS, LONGEST_DEREGISTRATION
+from ...fleet.load_balancers import LoadBalancers
 
 MIN_DRAIN = "3m"
 _DURATION = re.compile(r"([0-9]{1,5}(h|m|s|ms)){1,4}\Z", re.ASCII)
@@ -54,18 +54,18 @@ class ProxyRollout:
             return seconds(self.drain_timeout)
         return min(seconds(self.min_drain_duration) + seconds(request_timeout), _LONGEST)
 
-    def deregistration_seconds(self, request_timeout: str) -> int:
-        """Return how long a load balancer calls a target draining. Elastic Load Balancing allows an hour."""
-        return min(self.drain_seconds(request_timeout), LONGEST_DEREGISTRATION)
+    def deregistration_seconds(self, request_timeout: str, balancers: LoadBalancers) -> int:
+        """Return how long a load balancer calls a target draining, within its bounds."""
+        return min(self.drain_seconds(request_timeout), balancers.longest_deregistration)
 
-    def idle_seconds(self, request_timeout: str) -> int:
-        """Return how long load balancers keep a silent connection: longer than any answer, as far as AWS allows.
+    def idle_seconds(self, request_timeout: str, balancers: LoadBalancers) -> int:
+        """Return how long load balancers keep a silent connection: longer than any answer, within their bounds.
 
-        Less than its default of 350 s is only what settings ask for.
+        Only settings ask for less than their default.
         """
         if self.idle_timeout is not None:
             return seconds(self.idle_timeout)
-        _, default, longest = IDLE_SECONDS
+        _, default, longest = balancers.idle_seconds
         return max(default, min(seconds(request_timeout) + _AFTER_ANSWER, longest))
 
 

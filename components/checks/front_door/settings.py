@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...clouds.aws.names import CERTIFICATE_FORM, BalancerSeconds, is_certificate
 from ...contract.findings.ids import RuleId
 from ...contract.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
 from ...contract.problems import Problem
+from ...fleet.load_balancers import BalancerSeconds, LoadBalancers
 from .limits import BODY_SIZE, NO_LIMIT, RateLimit, check_body_size, check_rate_limit
 from .report import Report
 from .rollout import NO_CHANGES, ProxyRollout, is_duration
@@ -129,20 +129,19 @@ class Door:
         """How long a terminating proxy waits for its requests, in seconds."""
         return self.rollout.drain_seconds(self.request_timeout)
 
-    @property
-    def balancer_seconds(self) -> BalancerSeconds:
-        """Idle timeout and deregistration delay of load balancers, in seconds."""
-        deregistration = self.rollout.deregistration_seconds(self.request_timeout)
-        return BalancerSeconds(deregistration, self.rollout.idle_seconds(self.request_timeout))
+    def balancer_seconds(self, balancers: LoadBalancers) -> BalancerSeconds:
+        """Return idle timeout and deregistration delay of load balancers, in seconds and within their bounds."""
+        deregistration = self.rollout.deregistration_seconds(self.request_timeout, balancers)
+        return BalancerSeconds(deregistration, self.rollout.idle_seconds(self.request_timeout, balancers))
 
 
-def check_door(door: Door, file: str) -> tuple[Problem, ...]:
+def check_door(door: Door, file: str, balancers: LoadBalancers) -> tuple[Problem, ...]:
     """Return every problem of the settings; a door that is closed has none."""
     report = Report(file)
     if door.expose == Exposure.NONE:
         return ()
     _check_plain_fields(door, report)
-    _check_tls(door.tls, report)
+    _check_tls(door.tls, report, balancers)
     _check_auth(door.auth, report)
     if door.expose == Exposure.GATEWAY:
         _check_gateway(door, report)
@@ -179,7 +178,7 @@ def is_host(text: str) -> bool:
     return False
 
 
-def _check_tls(tls: Tls, report: Report) -> None:
+def _check_tls(tls: Tls, report: Report, balancers: LoadBalancers) -> None:
     if tls.kind == TlsKind.CERT_MANAGER:
         if not tls.issuer:
             report.error("tls.issuer", "is required with cert-manager; name the issuer of the certificate")
@@ -192,9 +191,10 @@ def _check_tls(tls: Tls, report: Report) -> None:
             report.error(
                 "tls.certificateArn", "is required with acm; set it to the ARN of the certificate for the host"
             )
-        elif not is_certificate(tls.certificate_arn):
+        elif not balancers.is_certificate(tls.certificate_arn):
             report.error(
-                "tls.certificateArn", f"must be of the form {CERTIFICATE_FORM}, found {tls.certificate_arn!r}"
+                "tls.certificateArn",
+                f"must be of the form {balancers.certificate_form}, found {tls.certificate_arn!r}",
             )
     elif tls.certificate_arn:
         report.error("tls.certificateArn", f"has no effect with tls '{tls.kind}'; remove it, or set tls to 'acm'")

@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ...clouds.aws.names import POD_IDENTITY_AGENT
+from ...fleet.cloud_facts import credential_agents
 from ...fleet.endpoints import Endpoint, Router
 from ...fleet.objects import Key, Object, new_object
 from ...fleet.rendered import Fleet
@@ -177,7 +177,7 @@ def _egress(group: Object | None, allowed: Allowed) -> list[Object] | None:
         # To any address: a cache of names on the node has a link-local one.
         {"ports": [{"protocol": "UDP", "port": 53}, _tcp(53)]},
         {"ports": [_tcp(443)]},
-        {"to": [{"ipBlock": {"cidr": POD_IDENTITY_AGENT}}], "ports": [_tcp(80)]},
+        *({"to": [{"ipBlock": {"cidr": cidr}}], "ports": [_tcp(80)]} for cidr in credential_agents()),
     ]
     return [*rules, {"to": [group]}] if group else rules
 

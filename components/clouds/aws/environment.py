@@ -11,12 +11,14 @@ from ...fleet.cloud import NodePlan
 from ...fleet.endpoints import Endpoint
 from ...fleet.images import ImageCache
 from ...fleet.instances import Instance
+from ...fleet.load_balancers import BalancerSeconds
 from ...fleet.nodes.groups import NodeGroupDemand
 from ...fleet.nodes.policy import NodePolicy
 from ...fleet.objects import Object, is_balanced, tcp_ports
 from ...fleet.rendered import Fleet, Rendered
 from .facts.releases import addons_date, image_date, image_release
-from .names import EFA_COST, LOAD_BALANCER_CONTROLLER, BalancerSeconds, load_balancer_annotations
+from .load_balancers import load_balancer_annotations
+from .names import EFA_COST, LOAD_BALANCER_CONTROLLER
 from .nodes.autoscaler import EXPANDER
 from .nodes.balanced import check_balanced_zones
 from .nodes.checks import check_nodes

@@ -11,14 +11,8 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from importlib.resources import files
 
-from ...fleet.instances import MAX_PODS, VENDOR_RESOURCES, CloudNodes, Instance
-from .names import (
-    CAPACITY_LABELS,
-    EFA_RESOURCE,
-    LABEL_DOMAINS,
-    NEURON_RESOURCE,
-    karpenter_type,
-)
+from ...fleet.instances import MAX_PODS, VENDOR_RESOURCES, Instance
+from .names import EFA_RESOURCE, NEURON_RESOURCE
 
 PRICED_REGION = "us-east-1"
 """The tables have prices of this region alone."""
@@ -34,18 +28,8 @@ _RESERVED_CPU = (
 )
 
 
-def cloud_nodes() -> CloudNodes:
-    """Return what the fleet has to know of nodes on AWS."""
-    return CloudNodes(
-        instances=tuple(_instances()),
-        fabrics={EFA_RESOURCE: "EFA"},
-        label_domains=LABEL_DOMAINS,
-        capacity_labels=CAPACITY_LABELS,
-        named_type=karpenter_type,
-    )
-
-
-def _instances() -> Iterator[Instance]:
+def table() -> Iterator[Instance]:
+    """Yield every EC2 instance type of the tables."""
     for file in _FILES:
         text = files(__package__).joinpath(file).read_text(encoding="utf-8")
         yield from map(_instance, csv.DictReader(text.splitlines()))

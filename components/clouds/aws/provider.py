@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 
-from ...fleet.cloud import Balancers, Cloud
+from ...fleet.cloud import Cloud
 from ...fleet.images import ImageCache
 from ...fleet.instances import instance
 from ...fleet.nodes.groups import NodeGroupDemand
 from .facts import updates
 from .facts.regions import REGION
 from .images import ACCOUNT, RegistryCache, cache_problems, region_problem
-from .names import EFA_RESOURCE, LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, READINESS_GATES
+from .load_balancers import NETWORK_LOAD_BALANCERS
+from .names import EFA_RESOURCE, NEURON_RESOURCE
 from .prices.tables import PRICES
 from .subnets import CIDR, range_of
 from .words import NodeImage
@@ -46,15 +47,8 @@ class Aws:
     updates = updates
     caching = EcrCaching()
     node_images = MappingProxyType({image.value: image.brings for image in NodeImage})
-    # Load balancers connect to pods by the pods' own addresses and hide the client's: see load_balancer_annotations.
-    balancers = Balancers(
-        controller=LOAD_BALANCER_CONTROLLER,
-        network="VPC",
-        own_addresses=True,
-        internet=True,
-        ipv4_only=True,
-        readiness_gates=READINESS_GATES,
-    )
+    network_title = "VPC"
+    balancers = NETWORK_LOAD_BALANCERS
 
     def node_charts(self, group: NodeGroupDemand) -> Iterator[tuple[str, str]]:
         """Yield the device plugins of Neuron and EFA, each with what needs it."""

@@ -1,0 +1,113 @@
+"""Network Load Balancers: what Services tell the AWS Load Balancer Controller."""
+
+import re
+from collections.abc import Iterable
+
+from ...fleet.load_balancers import BalancerSeconds, LoadBalancers
+from .names import LOAD_BALANCER_CONTROLLER, READINESS_GATES
+
+IDLE_SECONDS = (60, 350, 6000)
+"""Shortest, default and longest ``tcp.idle_timeout.seconds`` of a listener (Elastic Load Balancing, "Update the TCP
+idle timeout for your Network Load Balancer listener")."""
+LONGEST_DEREGISTRATION = 3600
+"""Longest ``deregistration_delay.timeout_seconds`` of a target group (Elastic Load Balancing API Reference,
+TargetGroupAttribute)."""
+CERTIFICATE_FORM = "arn:aws:acm:REGION:ACCOUNT:certificate/ID"
+_LOAD_BALANCER = "service.beta.kubernetes.io/aws-load-balancer"
+_CERTIFICATE_ARN = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+\Z", re.ASCII)
+_TLS_POLICY = "ELBSecurityPolicy-TLS13-1-2-2021-06"
+"""TLS 1.2 and 1.3 only; the controller's own default still takes TLS 1.0."""
+
+
+def load_balancer_annotations(
+    *,
+    internal: bool,
+    proxy_protocol: bool = False,
+    seconds: BalancerSeconds | None = None,
+    tcp_ports: Iterable[int] = (),
+) -> dict[str, str]:
+    """Return what makes the AWS controller put a Network Load Balancer before pods, by their own addresses.
+
+    Client addresses are not preserved, which is AWS's default for TCP to IP targets: connections come from the load
+    balancer's addresses, as its health checks do in any case, and a pod may be a client of a load balancer on its own
+    node. Who may connect is up to the load balancer's security group, which sees the client's address; the controller
+    makes its rules of ``loadBalancerSourceRanges``.
+
+    Each of its nodes sends to the targets of all zones: while pods are replaced a zone may have none, and clients
+    that still resolve to its node would be refused. A target that is deregistered keeps its connections, and their
+    end is up to the pod (``deregistration_delay.connection_termination.enabled`` is off for TCP).
+
+    The controller changes attributes in place: neither load balancer nor target group is replaced, whose names hold
+    the Service's uid, ports, protocols and health check (buildTargetGroupName in pkg/service/
+    model_build_target_group.go).
+
+    Args:
+        internal: Whether the address is one of the private network.
+        proxy_protocol: Whether the load balancer sends the client's address ahead of each connection; the pod must
+            expect it.
+        seconds: How long targets drain and connections may be silent; None for AWS's defaults.
+        tcp_ports: Ports of the Service with listeners of protocol TCP; that of TLS listeners cannot be changed.
+
+    Sources: AWS Load Balancer Controller 225f4456, docs/guide/service/{nlb,annotations}.md, docs/deploy/
+    security_groups.md and pkg/service/model_build_managed_sg.go, as in v3.5.0. (That ranges are ignored where
+    addresses are not preserved, as annotations.md warns, is so for load balancers without a security group:
+    buildTargetGroupBindingNetworkingLegacy in model_build_target_group.go.) Elastic Load Balancing, "Edit target
+    group attributes" (client IP preservation, proxy protocol), "Update the security groups" (health checks are
+    subject to outbound rules only) and "Troubleshoot" (requests from a target to its load balancer).
+    """
+    attributes = ["preserve_client_ip.enabled=false"]
+    if proxy_protocol:
+        attributes.append("proxy_protocol_v2.enabled=true")
+    if seconds:
+        attributes.append(f"deregistration_delay.timeout_seconds={seconds.deregistration}")
+    found = {
+        f"{_LOAD_BALANCER}-type": "external",
+        f"{_LOAD_BALANCER}-nlb-target-type": "ip",
+        f"{_LOAD_BALANCER}-scheme": "internal" if internal else "internet-facing",
+        f"{_LOAD_BALANCER}-target-group-attributes": ",".join(attributes),
+        f"{_LOAD_BALANCER}-attributes": "load_balancing.cross_zone.enabled=true",
+    }
+    if seconds:
+        for port in tcp_ports:
+            found[f"{_LOAD_BALANCER}-listener-attributes.TCP-{port}"] = f"tcp.idle_timeout.seconds={seconds.idle}"
+    return found
+
+
+def is_certificate(arn: str) -> bool:
+    """Tell whether a text is the ARN of a certificate of AWS Certificate Manager."""
+    return bool(_CERTIFICATE_ARN.match(arn))
+
+
+def certificate_annotations(arn: str) -> dict[str, str]:
+    """Return what makes the load balancer take the encryption off on port 443, with a certificate of ACM."""
+    return {
+        f"{_LOAD_BALANCER}-ssl-cert": arn,
+        f"{_LOAD_BALANCER}-ssl-ports": "443",
+        f"{_LOAD_BALANCER}-ssl-negotiation-policy": _TLS_POLICY,
+    }
+
+
+NETWORK_LOAD_BALANCERS = LoadBalancers(
+    title="Network Load Balancer",
+    controller=LOAD_BALANCER_CONTROLLER,
+    annotations=load_balancer_annotations,
+    idle_seconds=IDLE_SECONDS,
+    longest_deregistration=LONGEST_DEREGISTRATION,
+    # AWS Load Balancer Controller issue 2366, aws/containers-roadmap issue 470, istio/istio issue 35964.
+    late_seconds=120,
+    # AWS Load Balancer Controller, issues 1834 and 1786.
+    registration="3 to 5 minutes",
+    # EKS User Guide, "Understand each phase of node updates".
+    node_drain_seconds=900,
+    node_drain=(
+        "EKS gives the pods of a node {seconds} when it updates a managed node group; a longer answer fails the "
+        "update, or is cut off by forceUpdate"
+    ),
+    certificate_form=CERTIFICATE_FORM,
+    is_certificate=is_certificate,
+    certificate_annotations=certificate_annotations,
+    readiness_gates=READINESS_GATES,
+    own_addresses=True,
+    internet=True,
+    ipv4_only=True,
+)
