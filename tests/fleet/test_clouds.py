@@ -156,6 +156,7 @@ def test_importing_the_package_loads_no_cloud() -> None:
     shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert shown.stdout.split() == [
         "components",
+        "components.clouds",
         "components.fleet",
         "components.fleet.clouds",
         "components.contract.lazy",
