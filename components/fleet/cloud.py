@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..contract.problems import Problem
-from .images import ImageCache
+from .images import PullThroughCache
 from .instances import Instance
 from .load_balancers import BalancerSeconds, LoadBalancers
 from .nodes.groups import NodeGroupDemand
@@ -110,7 +110,7 @@ class ImageCaching(Protocol):
     def region_problem(self, region: str) -> str:
         """Say that a region has no caches; empty if it has."""
 
-    def cache(self, region: str, account: str, registries: Iterable[str], prefix: str) -> ImageCache:
+    def cache(self, region: str, account: str, registries: Iterable[str], prefix: str) -> PullThroughCache:
         """Return the cache that settings describe."""
 
 
@@ -170,7 +170,7 @@ class Cloud(Protocol):
         """How many addresses on the internet all nodes share; None if that is not known, 0 without a way there."""
 
     @property
-    def image_cache(self) -> ImageCache | None:
+    def image_cache(self) -> PullThroughCache | None:
         """The registry that images are pulled through; None where they are pulled from where they are."""
 
     def adapted(self, fleet: Fleet, seconds: BalancerSeconds | None = None) -> Fleet:
@@ -283,7 +283,7 @@ class CloudProvider(Protocol):
     def range_problem(self, cidr: str) -> str:
         """Say what is wrong with the address range of a private network; empty if nothing is."""
 
-    def existing(self, region: str, cidr: str | None, cache: ImageCache | None) -> Cloud:
+    def existing(self, region: str, cidr: str | None, cache: PullThroughCache | None) -> Cloud:
         """Return the environment of a cluster that is there already, and whose nodes others make.
 
         Args:

@@ -12,7 +12,7 @@ from .workloads import Workload
 _POD_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
-class ImageCache(Protocol):
+class PullThroughCache(Protocol):
     """A private registry of a cloud that caches other registries: images are pulled through it."""
 
     @property
@@ -73,7 +73,7 @@ def _image_fields(pod: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]
     yield from ((place, key) for place, key in found if isinstance(place.get(key), str))
 
 
-def cached_object(body: Object, cache: ImageCache) -> Object:
+def cached_object(body: Object, cache: PullThroughCache) -> Object:
     """Return an object whose pods pull by way of a cache; the same one where nothing changes."""
     if all(cache.reference(image) == image for image in images_in(body)):
         return body
@@ -81,7 +81,7 @@ def cached_object(body: Object, cache: ImageCache) -> Object:
     return changed
 
 
-def _cached(value: Any, cache: ImageCache) -> Any:  # noqa: ANN401  any part of an object
+def _cached(value: Any, cache: PullThroughCache) -> Any:  # noqa: ANN401  any part of an object
     if isinstance(value, list):
         return [_cached(each, cache) for each in value]
     if not isinstance(value, dict):
@@ -92,7 +92,7 @@ def _cached(value: Any, cache: ImageCache) -> Any:  # noqa: ANN401  any part of 
     return copy
 
 
-def cached_fleet(fleet: Fleet, cache: ImageCache) -> Fleet:
+def cached_fleet(fleet: Fleet, cache: PullThroughCache) -> Fleet:
     """Return a fleet whose pods pull by way of a cache.
 
     A workload keeps what was read of its image before: the engine and its version are the image's, wherever it is
@@ -104,7 +104,7 @@ def cached_fleet(fleet: Fleet, cache: ImageCache) -> Fleet:
     return replace(fleet, rendered=tuple(_cached_item(item, named, cache) for item in fleet.rendered))
 
 
-def uncached_operated(fleet: Fleet, cache: ImageCache) -> Iterator[str]:
+def uncached_operated(fleet: Fleet, cache: PullThroughCache) -> Iterator[str]:
     """Yield the images of pods that operators make, and that no field of a resource leads to a cache."""
     given = {text for item in fleet.rendered for body in item.others for text in _texts(body)}
     for image in dict.fromkeys(_operated_images(fleet)):
@@ -117,14 +117,14 @@ def _operated_images(fleet: Fleet) -> Iterator[str]:
     return (image for _, workload in fleet.workloads if workload.operated for image in images_in(workload.body))
 
 
-def _cached_item(item: Rendered, named: frozenset[str], cache: ImageCache) -> Rendered:
+def _cached_item(item: Rendered, named: frozenset[str], cache: PullThroughCache) -> Rendered:
     workloads = tuple(w if w.operated else _cached_workload(w, cache) for w in item.workloads)
     others = tuple(_cached_fields(cached_object(body, cache), named, cache) for body in item.others)
     shared = tuple(cached_object(body, cache) for body in item.shared)
     return replace(item, workloads=workloads, others=others, shared=shared)
 
 
-def _cached_fields(body: Object, named: frozenset[str], cache: ImageCache) -> Object:
+def _cached_fields(body: Object, named: frozenset[str], cache: PullThroughCache) -> Object:
     """Return a resource for an operator in which fields lead to a cache: those that pods have their images from.
 
     Such a field is called ``image``; it may hold the repository alone, with the tag beside it.
@@ -133,7 +133,7 @@ def _cached_fields(body: Object, named: frozenset[str], cache: ImageCache) -> Ob
     return body if changed == body else changed
 
 
-def _with_fields(value: Any, named: frozenset[str], cache: ImageCache) -> Any:  # noqa: ANN401  any part of an object
+def _with_fields(value: Any, named: frozenset[str], cache: PullThroughCache) -> Any:  # noqa: ANN401  any part of an object
     if isinstance(value, list):
         return [_with_fields(each, named, cache) for each in value]
     if not isinstance(value, dict):
@@ -159,11 +159,11 @@ def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401  any part of an object
                 yield from _texts(inner)
 
 
-def cached_objects(objects: Iterable[Object], cache: ImageCache) -> tuple[Object, ...]:
+def cached_objects(objects: Iterable[Object], cache: PullThroughCache) -> tuple[Object, ...]:
     """Return objects whose pods pull by way of a cache."""
     return tuple(cached_object(body, cache) for body in objects)
 
 
-def _cached_workload(workload: Workload, cache: ImageCache) -> Workload:
+def _cached_workload(workload: Workload, cache: PullThroughCache) -> Workload:
     body = cached_object(workload.body, cache)
     return workload if body is workload.body else replace(workload, body=body)

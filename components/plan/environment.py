@@ -10,7 +10,7 @@ from ..checks.memory.workloads.known import KnownShapes
 from ..checks.metrics.chain import MetricSettings
 from ..families import are_operated
 from ..fleet.cloud import Cloud
-from ..fleet.images import ImageCache
+from ..fleet.images import PullThroughCache
 from ..fleet.load_balancers import usual_load_balancers
 from ..fleet.options import BoundClaim, Options
 from ..fleet.words import OtherKinds
@@ -70,7 +70,7 @@ class Environment:
         return self.simulated or (self.cloud is not None and self.cloud.owns_nodes)
 
     @property
-    def image_cache(self) -> ImageCache | None:
+    def image_cache(self) -> PullThroughCache | None:
         """The registry that images are pulled by way of; None where they are pulled from where they are."""
         return self.cloud.image_cache if self.cloud else None
 

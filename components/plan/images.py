@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem, Severity
 from ..engines.images import DOCKER_HUB, image_of, located
-from ..fleet.images import ImageCache, images_in, uncached_operated
+from ..fleet.images import PullThroughCache, images_in, uncached_operated
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from ..fleet.workloads import Workload
@@ -82,7 +82,7 @@ def _uncached(
     fleet: Fleet,
     others: list[Object],
     needed: list[Prerequisite],
-    cache: ImageCache,
+    cache: PullThroughCache,
     environment: Environment,
 ) -> Iterator[Problem]:
     """Say, by registry, what is not pulled by way of the cache, and why."""

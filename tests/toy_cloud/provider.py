@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem, Severity
 from components.fleet.cloud import Cloud, CloudProvider, NodePlan
-from components.fleet.images import ImageCache
+from components.fleet.images import PullThroughCache
 from components.fleet.instances import Instance
 from components.fleet.nodes.groups import NodeGroupDemand, node_groups
 from components.fleet.nodes.policy import NodePolicy, Reservation
@@ -91,7 +91,7 @@ class Toy:
         """Say that its networks have one range alone."""
         return "" if cidr == "10.7.0.0/16" else f"must be 10.7.0.0/16, found {cidr!r}"
 
-    def existing(self, region: str, cidr: str | None, cache: ImageCache | None) -> Cloud:
+    def existing(self, region: str, cidr: str | None, cache: PullThroughCache | None) -> Cloud:
         """Return an environment whose nodes others make."""
         return ToyEnvironment(region, existing=True, node_policy=None, network=(cidr,) if cidr else ())
 
@@ -159,7 +159,7 @@ class ToyEnvironment:
     tolerations: tuple[Object, ...] = ()
     efa_types: frozenset[str] = frozenset()
     addresses: int | None = None
-    image_cache: ImageCache | None = None
+    image_cache: PullThroughCache | None = None
 
     provider: ClassVar[CloudProvider] = TOY
     tolerates_devices: ClassVar[bool] = True

@@ -9,7 +9,7 @@ from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
 from ...fleet.cloud import NodePlan
 from ...fleet.endpoints import Endpoint
-from ...fleet.images import ImageCache
+from ...fleet.images import PullThroughCache
 from ...fleet.instances import Instance
 from ...fleet.load_balancers import BalancerSeconds
 from ...fleet.nodes.groups import NodeGroupDemand
@@ -73,7 +73,7 @@ class AwsEnvironment:
     renders: bool = True
     cache_zone: str | None = None
     control_plane_zones: tuple[str, ...] = ()
-    image_cache: ImageCache | None = None
+    image_cache: PullThroughCache | None = None
     addresses: int | None = None
     system_zones: tuple[str, ...] = ()
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 
 from ...fleet.cloud import Cloud
-from ...fleet.images import ImageCache
+from ...fleet.images import PullThroughCache
 from ...fleet.instances import instance
 from ...fleet.nodes.groups import NodeGroupDemand
 from .facts import updates
@@ -64,7 +64,7 @@ class Aws:
             return f"must be the IPv4 range of the VPC, such as {CIDR}, found {cidr!r}"
         return ""
 
-    def existing(self, region: str, cidr: str | None, cache: ImageCache | None) -> Cloud:
+    def existing(self, region: str, cidr: str | None, cache: PullThroughCache | None) -> Cloud:
         """Return the environment of a cluster that is there already, and whose nodes others make."""
         # The environment imports this module; most programs need none of AWS' node groups to know the cloud.
         from .environment import AwsEnvironment

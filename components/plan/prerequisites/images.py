@@ -9,7 +9,7 @@ from typing import Any
 from ...contract.tables import table
 from ...contract.words import Word
 from ...engines.images import located
-from ...fleet.images import ImageCache
+from ...fleet.images import PullThroughCache
 
 
 class Takes(Word):
@@ -43,7 +43,7 @@ class ChartImage:
         place = located(self.image)
         return place.registry if place else ""
 
-    def value(self, cache: ImageCache) -> str:
+    def value(self, cache: PullThroughCache) -> str:
         """Return the value by which it is pulled by way of a cache that has a rule for its registry."""
         if self.takes is Takes.REGISTRY:
             return f"{cache.host}/{cache.prefix_of(self.registry)}"
@@ -63,7 +63,7 @@ def _image(row: Mapping[str, str]) -> ChartImage:
     )
 
 
-def image_values(chart: str, cache: ImageCache | None) -> dict[str, Any]:
+def image_values(chart: str, cache: PullThroughCache | None) -> dict[str, Any]:
     """Return the values that have the images of a chart pulled by way of a cache; none without one."""
     values: dict[str, Any] = {}
     for each in chart_images().get(chart, ()) if cache else ():
@@ -77,7 +77,7 @@ def image_values(chart: str, cache: ImageCache | None) -> dict[str, Any]:
     return values
 
 
-def uncached_images(chart: str, cache: ImageCache) -> tuple[ChartImage, ...]:
+def uncached_images(chart: str, cache: PullThroughCache) -> tuple[ChartImage, ...]:
     """Return the images of a chart that are not pulled by way of a cache."""
     return tuple(
         each for each in chart_images().get(chart, ()) if not each.path or each.registry not in cache.registries

@@ -6,7 +6,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 
 from ...contract.base import several
 from ...fleet.cloud_providers import caching
-from ...fleet.images import ImageCache
+from ...fleet.images import PullThroughCache
 from ..section import Section
 
 AccountOfCache = Annotated[str, WithJsonSchema({"type": "string", "pattern": f"^{caching().account_pattern}$"})]
@@ -30,7 +30,7 @@ class ImageCacheSettings(Section):
             raise several(found)
         return self
 
-    def cache(self, region: str, account: str | None) -> ImageCache | None:
+    def cache(self, region: str, account: str | None) -> PullThroughCache | None:
         """Return the cache in a region; None where there is none, or nothing says in which account."""
         if not self.registries or account is None:
             return None

@@ -48,8 +48,8 @@ def _one_of(value: str, known: Sequence[str]) -> str:
     if value in known:
         return value
     *first, last = map(repr, known)
-    listed = f"{', '.join(first)} or {last}" if first else last
-    raise ValueError(f"must be {listed}, found {value!r}{did_you_mean(value, known)}")
+    options = f"{', '.join(first)} or {last}" if first else last
+    raise ValueError(f"must be {options}, found {value!r}{did_you_mean(value, known)}")
 
 
 class _Cluster(Section):
