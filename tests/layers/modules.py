@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("components", "stacks", "toolkit", "livefleet", "workbench", "ci", "policy/guardrails", "__main__.py")
+SOURCES = ("components", "toolkit", "livefleet", "stacks", "__main__.py", "workbench", "ci", "policy/guardrails")
 """Everything that is installed, deployed or run by a pipeline; the tests are not held to these rules."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.layers.modules import ROOT, Import, Module, within
 
-TOP_LEVEL = ("components", "stacks", "__main__", "toolkit", "livefleet", "workbench", "tests")
+TOP_LEVEL = ("components", "toolkit", "livefleet", "stacks", "__main__", "workbench", "tests")
 """The folders of the project. Each may import itself and what stands before it."""
 APART = ("ci", "policy")
 """Folders with requirements of their own, which run where nothing else is installed: they import nothing of ours."""
@@ -24,12 +24,21 @@ LAYERS = (
 """The folders of ``components``. Each may import itself and what stands before it."""
 INDEPENDENT = ("families", "checks", "clouds")
 """Layers that consist of columns: a folder in one of them does not import the folder beside it."""
-OPEN = tuple(f"components.families.leaderworkerset.{module}" for module in ("args", "rules", "types"))
+OPEN = tuple(f"components.families.leaderworkerset.{module}" for module in ("rules", "types"))
 """LeaderWorkerSet is a workload of the fleet too: other families take its template into their types."""
-ENTRIES = ("components", "components.__main__")
-"""The package itself, which re-exports the components, and the entry of the plugin."""
-DYNAMIC = ("components.contract.lazy", "components.resources")
-"""Where modules may be imported by a computed name: the helper of lazy packages, and the list of all components."""
+ENTRIES = ("components", "components.__main__", "components.version")
+"""The package itself, which re-exports the components and registers the clouds, the entry of the plugin, and the
+version of both."""
+EAGER = (
+    "components.contract.lazy",
+    "components.clouds.CLOUDS",
+    "components.fleet.clouds.register",
+    "components.resources.HOMES",
+)
+"""What the package imports when it is imported itself: tables of names, and where clouds are registered."""
+DYNAMIC = ("components.contract.lazy", "components.families.family", "components.resources")
+"""Where modules may be imported by a computed name: the helper of lazy packages, the components of a family by way of
+its own package, and the list of all components."""
 PULUMI = ("pulumi", "pulumi_kubernetes", "pulumi_aws")
 PULUMI_USERS = ("components.resources", "components.__main__", "stacks", "__main__", "workbench.engine")
 PRIVATE = ("pulumi.runtime.mocks", "pulumi.runtime.stack", "pulumi.runtime.settings")
@@ -120,6 +129,22 @@ def clouds_imported(module: Module) -> Iterator[str]:
             yield f"{module.path}:{imported.line}: imports {imported.name}"
 
 
+def insides_of_the_live_fleet(modules: Sequence[Module]) -> Iterator[str]:
+    """Yield imports of other names of the live fleet than those of its ``SURFACE``."""
+    public = {name for module in modules if module.path == "livefleet/__init__.py" for name in _surface(module)}
+    for module in modules:
+        for imported in module.all_imports if not module.is_in("livefleet") else ():
+            if within(imported.name, "livefleet") and imported.name.partition(".")[2] not in public:
+                yield f"{module.path}:{imported.line}: imports {imported.name}"
+
+
+def _surface(module: Module) -> Iterator[str]:
+    for node in module.nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="SURFACE")], value=ast.Dict(keys=keys)):
+                yield from (key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+
+
 def pulumi_imported(module: Module) -> Iterator[str]:
     """Yield imports of Pulumi by modules that are no resources and no program."""
     if not within(module.name, *PULUMI_USERS):
@@ -177,7 +202,7 @@ def eager_exports(module: Module) -> Iterator[str]:
     """Yield imports of a lazy package that are neither for type checkers nor the helper that makes it lazy."""
     if module.name == _COMPONENTS or _is_package_of_family(module):
         for imported in module.all_imports:
-            lazy = imported.typing_only or within(imported.name, f"{_COMPONENTS}.contract.lazy")
+            lazy = imported.typing_only or within(imported.name, *EAGER)
             if within(imported.name, _COMPONENTS) and not lazy:
                 yield f"{module.path}:{imported.line}: imports {imported.name} when it is imported"
 

@@ -35,6 +35,8 @@ RULES = {
             {"stacks/planted.py": "from workbench import kube"},
             {"__main__.py": "from workbench.cli import app"},
             {"livefleet/planted.py": "from workbench import kube"},
+            {"livefleet/planted.py": "def f():\n    from stacks.settings import Settings"},
+            {"toolkit/planted.py": "from livefleet import LiveFolder"},
             {"workbench/planted.py": "from tests.fleets import fleet_of"},
             {"workbench/planted.py": "import ci.plans"},
             {"ci/planted.py": "from components.contract import problems"},
@@ -125,6 +127,26 @@ RULES = {
             {"components/resources/aws/planted.py": "from ...clouds.aws import names"},
             {"stacks/planted.py": "from components.clouds.aws import names"},
             {"components/plan/planted.py": "from ..clouds import Cloud"},
+        ),
+    ),
+    "only public names of the live fleet are imported": Rule(
+        find=order.insides_of_the_live_fleet,
+        why="What the live fleet consists of may change at any time; a dozen names are its surface.",
+        instead="Use a name of SURFACE in livefleet/__init__.py, or add one there with its description.",
+        offends=(
+            {"workbench/planted.py": "from livefleet.folder import LiveFolder"},
+            {
+                "workbench/planted.py": "def f():\n    from livefleet import LiveFolder, pods",
+                "livefleet/__init__.py": "SURFACE = {'LiveFolder': 'folder'}",
+            },
+            {"stacks/planted.py": "import livefleet.served"},
+        ),
+        passes=(
+            {
+                "workbench/planted.py": "from livefleet import LiveFolder",
+                "livefleet/__init__.py": "SURFACE = {'LiveFolder': 'folder'}",
+                "livefleet/playing.py": "from livefleet.folder import LiveFolder\nfrom .pods import part",
+            },
         ),
     ),
     "only resources and programs import Pulumi": Rule(

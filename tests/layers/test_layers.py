@@ -5,13 +5,8 @@ Each rule of the layout is one test over the whole project, which lists every of
 
 import pytest
 
-from tests.layers.modules import ROOT
 from tests.layers.order import missing_folders
 from tests.layers.rules import RULES
-
-pytestmark = pytest.mark.skipif(
-    not (ROOT / "components/contract").exists(), reason="the rules are those of the new folders"
-)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -2,8 +2,18 @@
 
 from components.families import FAMILIES
 from tests.layers.flags import OTHER_PROGRAMS, known_flags
-from tests.layers.modules import modules, project
-from tests.layers.vocabulary import WAIST, distinctive_fields, distinctive_kinds, groups, ordinary_words
+from tests.layers.modules import Module, project
+from tests.layers.vocabulary import (
+    WAIST,
+    compounds,
+    declared_words,
+    distinctive_fields,
+    distinctive_kinds,
+    families_named,
+    groups,
+    ordinary_words,
+)
+from tests.toy.family import registered
 
 OWN = {
     "llmaz": "modelClaim model_claim backendRuntimeConfig elasticConfig inferenceFlavors familyName modelHub "
@@ -26,6 +36,39 @@ def test_the_words_of_a_family_are_read_from_its_types() -> None:
         assert groups(families[name]), name
 
 
+def test_nothing_else_declares_a_word_of_a_family() -> None:
+    """A field that others declare is no longer the family's own, so that a new declaration must not go unnoticed."""
+    own = [family for family in FAMILIES if family.name in OWN]
+    assert [(family.name, word) for family in own for word in compounds(family) & declared_words(family.name)] == []
+
+
+def test_a_new_family_may_have_ordinary_names() -> None:
+    """The toy has fields such as first, weights and instance_type, and a kind that is an English word."""
+    ordinary = [
+        "def pairs(first, weights):\n    return first.weights",
+        "class PairFault:\n    gpus: int",
+        "REASON = 'Pair the two, or remove one'",
+        "def f(node):\n    return node.instance_type",
+    ]
+    with registered():
+        assert [found for module in project() for found in families_named(module)] == []
+        assert [text for text in ordinary if list(families_named(Module("components/plan/planted.py", text)))] == []
+
+
+def test_what_is_a_new_familys_own_is_found() -> None:
+    own = [
+        "def f(item):\n    return item.kind == 'Pair'",
+        "TITLE = 'Pair/duo'",
+        "API = 'toy.example/v1'",
+        "def f(spec):\n    return spec['keptReplicas']",
+        "def f(spec):\n    return spec.kept_replicas",
+    ]
+    modules_with = [Module("components/plan/planted.py", text) for text in own]
+    with registered():
+        assert [module.text for module in modules_with if not list(families_named(module))] == []
+    assert [module.text for module in modules_with if list(families_named(module))] == []
+
+
 def test_the_flags_of_engines_are_those_of_the_tables() -> None:
     some = {"--tensor-parallel-size", "--model", "-ngl", "--ctx-size", "--dist-init-addr", "--num-shard", "-tp"}
     assert some <= known_flags()
@@ -38,5 +81,6 @@ def test_no_exception_is_idle() -> None:
     quoted = " ".join(word.text for word in words if word.quoted)
     assert {word for word in ordinary_words() if word not in used and word not in quoted} == set()
     for folder, flags in OTHER_PROGRAMS.items():
-        texts = {word.text for module in modules(folder) for word in module.words if word.quoted}
-        assert set(flags) <= texts, folder
+        own = [module for module in project() if module.is_in(folder)]
+        texts = " ".join(word.text for module in own for word in module.words if word.quoted)
+        assert [flag for flag in flags if flag not in texts] == [], folder

@@ -7,8 +7,8 @@ from components.contract.kinds import Kind
 from components.families import FAMILIES
 from components.families.family import Family, Member
 
-from .rendering import render_nudge, render_pair
-from .types import Nudge, Pair
+from .rendering import render_blend, render_nudge, render_pair
+from .types import Blend, Nudge, Pair
 
 FAMILY = Family(
     name="toy",
@@ -20,6 +20,7 @@ FAMILY = Family(
             serves=True,
             component="Pair",
         ),
+        Member(Kind("toy.example/v1", "Blend", Blend, "blends", namespaced=True), render_blend, serves=True),
         Member(Kind("toy.example/v1", "Nudge", Nudge, "nudges", namespaced=True), render_nudge),
     ),
 )

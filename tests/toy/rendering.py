@@ -1,9 +1,12 @@
-"""What a Pair and a Nudge become."""
+"""What a Pair, a Blend and a Nudge become."""
 
 from decimal import Decimal
 
 from components.contract.findings.collector import Findings
 from components.contract.load import Loaded
+from components.engines.images import image_of
+from components.engines.registry import engine_of
+from components.engines.settings import Setting
 from components.fleet.autoscalers import Autoscaler
 from components.fleet.demand import NodeChoice, NodeField, PodDemand
 from components.fleet.endpoints import Backend, Endpoint, WeightsOwner
@@ -16,7 +19,7 @@ from components.fleet.rendered import Rendered
 from components.fleet.serving import server_of
 from components.fleet.workloads import Workload
 
-from .types import Nudge, Pair, PairSpec
+from .types import Blend, Engine, Nudge, Pair, PairSpec
 
 PORT = 8000
 
@@ -95,12 +98,127 @@ def _endpoint(source: Loaded, workload: Workload, stage: str) -> Endpoint:
     )
 
 
+def render_blend(source: Loaded, _library: Library, options: Options, findings: Findings) -> Rendered:
+    """Two Deployments behind one Service, and a StatefulSet behind another."""
+    blend = source.resource
+    assert isinstance(blend, Blend)
+    spec, namespace = blend.spec, blend.metadata.namespace or options.namespace
+    if spec.first.replicas + spec.second.replicas == 0:
+        findings.error("spec.second.replicas", "must be above 0 where first has 0 replicas")
+    serving = {"toy.example/blend": source.name, "toy.example/serving": "yes"}
+    first, second = (
+        _engine_workload(source, each, f"{source.name}-{part}", namespace, serving, f"spec.{part}")
+        for part, each in (("first", spec.first), ("second", spec.second))
+    )
+    kept = _engine_workload(
+        source,
+        spec.first.model_copy(update={"replicas": spec.kept_replicas}),
+        f"{source.name}-kept",
+        namespace,
+        {"toy.example/blend": source.name, "toy.example/serving": "kept"},
+        "spec.first",
+        kind="StatefulSet",
+    )
+    endpoints = [_blended(source, source.name, source.name, serving, (first, second))]
+    if spec.kept_replicas:
+        labels = {"toy.example/blend": source.name, "toy.example/serving": "kept"}
+        endpoints.append(_blended(source, kept.name, f"{source.name}-kept", labels, (kept,)))
+    return Rendered(
+        source,
+        "Blend",
+        source.name,
+        namespace,
+        workloads=(first, second, kept) if spec.kept_replicas else (first, second),
+        endpoints=tuple(endpoints),
+        model=source.name,
+    )
+
+
+def _engine_workload(
+    source: Loaded,
+    asked: Engine,
+    name: str,
+    namespace: str,
+    serving: dict[str, str],
+    path: str,
+    kind: str = "Deployment",
+) -> Workload:
+    blend = source.resource
+    assert isinstance(blend, Blend)
+    engine = engine_of(image_of(asked.image).repository)
+    assert engine is not None
+    values = {
+        Setting.MODEL: blend.spec.weights,
+        Setting.SERVED_NAME: name if kind == "StatefulSet" else source.name,
+        Setting.HOST: "0.0.0.0",
+        Setting.PORT: str(PORT),
+    }
+    words = [word for setting, value in values.items() for word in (engine.flag(setting), value)]
+    container: Object = {
+        "name": "server",
+        "image": asked.image,
+        "command": ["python3", "-m", engine.programs[-1]],
+        "args": [*words, *asked.flags],
+        "ports": [{"name": "http", "containerPort": PORT}],
+        "resources": {"limits": {"nvidia.com/gpu": blend.spec.gpus}},
+    }
+    pod: Object = {"containers": [container]}
+    labels = {**serving, "toy.example/part": name}
+    choice = NodeChoice(
+        "blend",
+        blend.spec.instance_type,
+        chosen_by=NodeField(Origin(source, "spec.instanceType"), "instanceType", "set gpus to {count}"),
+    )
+    place(pod, (choice,))
+    own: Object = {"serviceName": name} if kind == "StatefulSet" else {"strategy": {"type": "Recreate"}}
+    return Workload(
+        body=new_object(
+            "apps/v1",
+            kind,
+            name,
+            namespace,
+            {
+                "replicas": asked.replicas,
+                **own,
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": pod},
+            },
+        ),
+        server=server_of([container], source, f"{path}.flags"),
+        port=PORT,
+        replicas=asked.replicas,
+        pods=(PodDemand(asked.replicas, {"nvidia.com/gpu": Decimal(blend.spec.gpus)}, (choice,)),),
+        model=source.name,
+        origin=Origin(source, path),
+        role=path.rpartition(".")[2] if kind == "Deployment" else "kept",
+    )
+
+
+def _blended(
+    source: Loaded, name: str, model: str, labels: dict[str, str], workloads: tuple[Workload, ...]
+) -> Endpoint:
+    namespace = workloads[0].namespace
+    ports = [{"name": "http", "port": 80, "targetPort": PORT, "protocol": "TCP"}]
+    return Endpoint(
+        name=name,
+        namespace=namespace,
+        model=model,
+        url=f"http://{name}.{namespace}.svc.cluster.local:80/v1",
+        api="openai",
+        port=80,
+        backends=tuple(Backend(name, namespace, 80, each.name, each.replicas) for each in workloads),
+        weights=WeightsOwner("Blend", namespace, source.name),
+        origin=Origin(source),
+        body=new_object("v1", "Service", name, namespace, {"ports": ports, "selector": labels}),
+    )
+
+
 def render_nudge(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered:
     nudge = source.resource
     assert isinstance(nudge, Nudge)
     namespace = nudge.metadata.namespace or options.namespace
     spec = nudge.spec
-    api = "apps/v1" if spec.workload_kind == "Deployment" else "leaderworkerset.x-k8s.io/v1"
+    api = "leaderworkerset.x-k8s.io/v1" if spec.workload_kind == "LeaderWorkerSet" else "apps/v1"
     metric = {
         "type": "Pods",
         "pods": {"metric": {"name": spec.metric}, "target": {"type": "AverageValue", "averageValue": spec.per_pod}},

@@ -1,4 +1,4 @@
-"""The kinds of the toy: a pair of workloads, and a nudge that scales somebody else's."""
+"""The kinds of the toy: a pair of workloads, a blend of engines, and a nudge that scales any workload."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -31,11 +31,40 @@ class Pair(Resource):
     rules: ClassVar[tuple[Rule, ...]] = (OBJECT_NAME,)
 
 
+class Engine(ApiModel):
+    """One engine of a blend."""
+
+    image: str
+    replicas: ScaleReplicas = 1
+    flags: list[str] = Field(default_factory=list)
+
+
+class BlendSpec(ApiModel):
+    """One model on two engines, and replicas with a volume of their own."""
+
+    weights: str
+    instance_type: str
+    gpus: PositiveInt32 = 1
+    first: Engine
+    second: Engine
+    kept_replicas: ScaleReplicas = 0
+
+
+class Blend(Resource):
+    """Two Deployments behind one endpoint, and a StatefulSet behind another."""
+
+    api_version: Literal["toy.example/v1"]
+    kind: Literal["Blend"]
+    spec: BlendSpec
+
+    rules: ClassVar[tuple[Rule, ...]] = (OBJECT_NAME,)
+
+
 class NudgeSpec(ApiModel):
     """What to scale, and on what."""
 
     workload: str
-    workload_kind: Literal["Deployment", "LeaderWorkerSet"] = "Deployment"
+    workload_kind: Literal["Deployment", "LeaderWorkerSet", "StatefulSet"] = "Deployment"
     metric: str = "vllm:num_requests_waiting"
     per_pod: Annotated[str, Field(min_length=1)] = "4"
     most: PositiveInt32
