@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -75,6 +75,16 @@ class Loaded:
         if not self._secrets:
             self._secrets.append(secret_texts(self.resource.wire()))
         return self._secrets[0]
+
+    def version(self, resource: Resource) -> "Loaded":
+        """Return another version of it, which is in no file.
+
+        Messages about the version hide the secrets of this one. They are not searched for again, which takes most of
+        the time of a trial where manifests hold scripts and files: a version differs in a field, and adds no secret.
+        """
+        other = replace(self, resource=resource, place=None)
+        other._secrets.append(self.secrets)  # noqa: SLF001  of the same class
+        return other
 
     def problem(
         self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT

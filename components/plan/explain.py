@@ -98,7 +98,7 @@ class _Trial:
         resource, found = check(document, self.kind)
         if resource is None:
             return found[0][1]
-        other = replace(self.subject, resource=resource, place=None)
+        other = self.subject.version(resource)
         fleet = render_fleet([other if r is self.subject else r for r in self.resources], self.options)
         wrong = errors(fleet.problems)
         if wrong:

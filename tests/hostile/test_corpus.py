@@ -198,8 +198,8 @@ def test_commands_that_read_manifests(kind: str, tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     (tmp_path / "trace.csv").write_text("time,load\n0,1\n")
     (tmp_path / "models.yaml").write_text(yaml.safe_dump_all(KINDS[kind]))
-    named = [("explain", f"{body['kind']}/{body['metadata']['name']}") for body in KINDS[kind]]
-    for command in (*READING, *named, *((*each, "--all") for each in named)):
+    named = [("explain", f"{body['kind']}/{body['metadata']['name']}", "--all") for body in KINDS[kind]]
+    for command in (*READING, *named):
         first, *rest = command
         where = [rest.pop(0), "models.yaml"] if first == "explain" else ["models.yaml"]
         printed = runs.run(first, *where, *rest)
@@ -247,7 +247,7 @@ def test_plan_and_preview(tmp_path: Path) -> None:
         *(("plan", "--stack", "local", "--format", form) for form in ("text", "json", "markdown", "html", "sarif")),
         ("render", "--stack", "local"),
     ):
-        text = workbench.run(*command)
+        text = workbench.call(*command)
         assert_hidden(runs.Printed(0, text, ""), " ".join(command))
     for file in tmp_path.rglob("*"):
         if file.is_file() and file != workbench.models and "stacks" not in file.relative_to(tmp_path).parts[:1]:

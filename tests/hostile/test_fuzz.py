@@ -102,7 +102,7 @@ def test_every_kind_is_explained(kind: str, seed: int, folder: Path) -> None:
 
 
 @given(seed=SEEDS)
-@runs(0.1)
+@runs(0.05)
 def test_manifests_of_a_stack(seed: int, folder: Path) -> None:
     random = Random(seed)
     project(folder)
@@ -111,7 +111,7 @@ def test_manifests_of_a_stack(seed: int, folder: Path) -> None:
 
 
 @given(seed=SEEDS)
-@runs(0.15)
+@runs(0.08)
 def test_settings(seed: int, folder: Path) -> None:
     project(folder, settings=mutations.settings(Random(seed)))
     checked(*PREVIEW)

@@ -1,6 +1,7 @@
 """A token planted wherever one could stand: no command shows it, no file keeps it, and the cluster gets it."""
 
 import base64
+import functools
 import hashlib
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 import yaml
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from tests.hostile import runs
 from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
 
@@ -103,6 +105,19 @@ class Workbench:
         self.search()
         return done.stdout + done.stderr
 
+    def call(self, *arguments: str, code: int | None = 0) -> str:
+        """Run a command as `run` does, in this process: everything is loaded once for all commands."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.folder)
+            patch.setenv("COLUMNS", "240")
+            patch.setenv("HOME", str(self.folder))
+            patch.setenv("PULUMI_CONFIG_PASSPHRASE", PASSPHRASE)
+            printed = runs.run(*arguments)
+        assert code is None or printed.code == code, printed
+        assert_hidden(printed.stdout + printed.stderr, " ".join(arguments))
+        self.search()
+        return printed.stdout + printed.stderr
+
     def search(self) -> None:
         """Search every file that a command could have left."""
         for file in self.folder.rglob("*"):
@@ -130,7 +145,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_commands_that_read_manifests(workbench: Workbench, command: tuple[str, ...]) -> None:
-    text = workbench.run(*command, code=None)
+    text = workbench.call(*command, code=None)
     assert "unexpected error" not in text
     if command[0] not in ("validate", "render") and "error" not in text:
         assert "[secret]" in text
@@ -139,7 +154,7 @@ def test_commands_that_read_manifests(workbench: Workbench, command: tuple[str, 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_messages_about_wrong_manifests(workbench: Workbench, command: tuple[str, ...]) -> None:
     workbench.models.write_text(MANIFESTS.partition("---")[0] + "---" + WRONG)
-    text = workbench.run(*command, code=1)
+    text = workbench.call(*command, code=1)
     assert "models.yaml" in text
     assert "[secret]" in text
 
@@ -160,11 +175,15 @@ def test_a_preview_without_a_cluster(workbench: Workbench) -> None:
         workbench.run("preview", "--engine", "local", "--offline", "--output", output)
 
 
+@functools.cache
+def _key() -> bytes:
+    return hashlib.pbkdf2_hmac("sha256", PASSPHRASE.encode(), b"saltsalt", 1_000_000, 32)
+
+
 def sealed(clear: str) -> dict[str, str]:
     """A value as ``pulumi config set --secret`` writes it."""
-    salt, nonce = b"saltsalt", b"nonce-nonce-"
-    key = hashlib.pbkdf2_hmac("sha256", PASSPHRASE.encode(), salt, 1_000_000, 32)
-    cipher = base64.b64encode(AESGCM(key).encrypt(nonce, clear.encode(), None)).decode()
+    nonce = b"nonce-nonce-"
+    cipher = base64.b64encode(AESGCM(_key()).encrypt(nonce, clear.encode(), None)).decode()
     return {"secure": f"v1:{base64.b64encode(nonce).decode()}:{cipher}"}
 
 
@@ -189,7 +208,7 @@ def test_settings_that_are_secret_are_not_echoed(workbench: Workbench, key: str,
     secret = sealed(f"Planted {TOKEN}")
     value: object = secret if inside is None else [secret] if inside == [] else {inside: secret}
     workbench.project(".workbench/kubeconfig", **{key: value})
-    workbench.run("preview", "--engine", "local", "--offline", code=None)
+    workbench.call("preview", "--engine", "local", "--offline", code=None)
 
 
 def test_a_deployment_from_beginning_to_end(workbench: Workbench, cluster: Running, kube: Kube) -> None:

@@ -1,5 +1,6 @@
 """Each set field and what it became, against upstream's documents (llmaz spec 2, vLLM's arguments)."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -292,3 +293,14 @@ def test_what_several_fields_are_warned_of_together_is_told_once() -> None:
     told = [path for path, row in found.items() if any("without a gateway" in each for each in row.became)]
     assert told == ["spec.backends[0].name"]
     assert "endpoint of chat: weight of chat-two-leader = 30" in found["spec.backends[1].routeWeight"].became
+
+
+def test_secrets_are_searched_for_once_in_each_resource(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trial of each field is a version of the resource; scripts and files in it take long to search."""
+    manifests = parse(TEXT.replace("VLLM_LOGGING_LEVEL, value: DEBUG", "HF_TOKEN, value: zanzibar-7319"))
+    planned = plan(manifests)
+    searched: list[object] = []
+    monkeypatch.setattr("components.contract.load.secret_texts", lambda value: searched.append(value) or frozenset())
+    fresh = [replace(each) for each in manifests.resources]
+    assert len(explain(fresh[1], fresh, planned)) > 5
+    assert len(searched) <= len(fresh)

@@ -25,12 +25,6 @@ def test_a_plan_needs_no_repository_and_writes_nothing(project: Path) -> None:
     assert fingerprint(project) == before
 
 
-def test_a_plan_is_the_same_each_time(project: Path) -> None:
-    whole = workbench("plan", "--stack", "prod", "--format", "json")
-    assert whole.stdout == workbench("plan", "--stack", "prod", "--format", "json").stdout
-    assert plan(project, "--format", "json").stdout == plan(project, "--format", "json").stdout
-
-
 def test_files_are_written_in_the_format_of_their_suffix(project: Path, tmp_path: Path) -> None:
     files = [tmp_path / f"plan{suffix}" for suffix in (".txt", ".md", ".html", ".json", ".sarif")]
     done = plan(project, *(part for file in files for part in ("--save", file)))
@@ -189,7 +183,9 @@ def test_secrets_of_manifests_are_not_shown(tmp_path: Path) -> None:
         assert secret not in done.stdout
 
 
-def test_every_shipped_stack_can_be_planned() -> None:
-    for path in ROOT.glob("Pulumi.*.yaml"):
-        done = workbench("plan", "--stack", path.name.split(".")[1])
-        assert (done.returncode, done.stderr) == (0, "")
+def test_every_shipped_stack_is_planned_the_same_each_time() -> None:
+    """Once each; the largest again, in another process with another order of sets."""
+    stacks = [path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml")]
+    done = {stack: workbench("plan", "--stack", stack, "--format", "json") for stack in stacks}
+    assert {stack: (each.returncode, each.stderr) for stack, each in done.items()} == dict.fromkeys(stacks, (0, ""))
+    assert done["prod"].stdout == workbench("plan", "--stack", "prod", "--format", "json").stdout
