@@ -32,9 +32,7 @@ MODELS = [
     ("schema", "Playground"),
     ("preview", "--offline", "--stack", "dev"),
     ("plan", "models.yaml"),
-    ("plan", "models.yaml", "--cluster", "eks", "--format", "json"),
-    ("plan", "models.yaml", "--cluster", "simulated", "--format", "markdown"),
-    ("plan", "models.yaml", "--cluster", "none", "--format", "html"),
+    ("plan", "models.yaml", "--cluster", "eks", *(f"--save=plan{each}" for each in (".json", ".md", ".html"))),
     ("size", "--model", "llama-7b", "--rate", "480", "--output-tokens", "512", "--slo-itl", "30"),
 ]
 PROGRAM = """\
@@ -76,10 +74,21 @@ def in_checkout(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
+def saved(folder: Path) -> dict[str, bytes]:
+    """Take away the reports that a command wrote."""
+    files = {path.name: path.read_bytes() for path in folder.glob("plan.*")}
+    for name in files:
+        (folder / name).unlink()
+    return files
+
+
 @pytest.mark.parametrize("words", MODELS, ids=" ".join)
 def test_a_command_says_what_it_says_in_the_checkout(words: tuple[str, ...], installed: Path, project: Path) -> None:
-    done, there = run(installed, project, *words), in_checkout(project, *words)
+    done, files = run(installed, project, *words), saved(project)
+    there = in_checkout(project, *words)
     assert (done.returncode, done.stdout, done.stderr) == (there.returncode, there.stdout, there.stderr)
+    assert files == saved(project)
+    assert len(files) == sum(word.startswith("--save") for word in words)
     assert done.stdout or done.returncode or words[0] == "validate"
 
 

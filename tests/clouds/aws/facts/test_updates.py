@@ -24,14 +24,22 @@ def fields() -> Iterator[tuple[str, str]]:
     yield from TABLE["first"]["named"].items()
 
 
-@pytest.mark.parametrize(("type_", "path"), [each for each in fields() if each[0].startswith("aws:")])
-def test_fields_are_there(type_: str, path: str) -> None:
+def test_fields_are_there() -> None:
+    missing = [
+        f"{type_}: {path}" for type_, path in fields() if type_.startswith("aws:") and not is_field(type_, path)
+    ]
+    assert missing == []
+    assert not is_field("aws:ec2/vpc:Vpc", "cidr_blockk")
+
+
+def is_field(type_: str, path: str) -> bool:
+    """Tell whether the SDK has a field of a resource, or one in it."""
     steps = path.split(".")
     known = _types.resource_types(resource_class(type_))
-    assert steps[0] in known
-    if len(steps) > 1:
-        inner = known[steps[0]]
-        assert steps[1] in _types.output_type_types(getattr(inner, "__args__", (inner,))[0])
+    if len(steps) == 1 or steps[0] not in known:
+        return steps[0] in known
+    inner = known[steps[0]]
+    return steps[1] in _types.output_type_types(getattr(inner, "__args__", (inner,))[0])
 
 
 @pytest.mark.parametrize("type_", [*TABLE["first"]["always"], *TABLE["first"]["never"]])
