@@ -1,6 +1,7 @@
 """The environments that this project ships, run as a program at a fixed moment."""
 
 import datetime
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,12 @@ def run(stack: str, mock: mocks.Mocks | None = None, *, preview: bool = False, *
         values["cluster"] = {**ways, **changes["cluster"]}
     config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}
     return record(lambda: deploy(read()), preview=preview, config=config, mock=mock or Aws())
+
+
+@functools.cache
+def as_shipped(stack: str) -> Recorded:
+    """Run the program with a shipped configuration as it is, once for all tests that only read what it registers."""
+    return run(stack)
 
 
 class Clock(datetime.datetime):

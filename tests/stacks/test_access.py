@@ -11,7 +11,7 @@ from pulumi.runtime import mocks
 from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Entry, Recorded
 from tests.stacks.reached import INTERNAL, MODELS, dev, policies
-from tests.stacks.shipped import FLEET, run
+from tests.stacks.shipped import FLEET, as_shipped, run
 from workbench.engine.values import UNKNOWN
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
@@ -170,16 +170,18 @@ class TestGateway:
         assert values["config"]["envoyGateway"]["rateLimit"]["backend"]["redis"] == {"url": redis}
 
     def test_all_models_are_at_one_address(self) -> None:
-        endpoints = run("prod").exports["endpoints"]
+        endpoints = as_shipped("prod").exports["endpoints"]
         assert {(e["url"], e["port"]) for e in endpoints.values()} == {("https://models.example.com/v1", 443)}
         assert len({e["model"] for e in endpoints.values()}) == len(endpoints)
 
     def test_it_asks_who_calls(self) -> None:
-        (policy,) = run("prod").of("kubernetes:gateway.envoyproxy.io/v1alpha1:SecurityPolicy")
+        (policy,) = as_shipped("prod").of("kubernetes:gateway.envoyproxy.io/v1alpha1:SecurityPolicy")
         assert policy.inputs["spec"]["jwt"]["providers"][0]["issuer"] == "https://login.example.com"
 
     def test_it_comes_after_its_charts(self) -> None:
-        after = {key.rpartition("::")[2].removeprefix(f"{FLEET}-") for key in run("staging")[DOOR].dependencies}
+        after = {
+            key.rpartition("::")[2].removeprefix(f"{FLEET}-") for key in as_shipped("staging")[DOOR].dependencies
+        }
         assert after >= {"envoy-gateway", "ai-gateway", "cert-manager", "load-balancer-controller"}
 
 

@@ -12,7 +12,7 @@ from components.plan.costs.bill import cents
 from tests.clouds.aws.environments import flavor
 from tests.fleets import open_model, playground
 from tests.recorded import Recorded
-from tests.stacks.shipped import run
+from tests.stacks.shipped import as_shipped, run
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -67,7 +67,7 @@ def test_so_do_the_quotas(stack: str, system: dict[str, int]) -> None:
 
 def test_prods_ceiling_by_hand() -> None:
     """One g5.2xlarge more than its models need at their largest: the fallback of a model that prefers g6e.2xlarge."""
-    graph = run("prod")
+    graph = as_shipped("prod")
     most = bounds(graph)
     assert (most["g5-2xlarge"], most["p4de-24xlarge"], max(most.values())) == (8, 1, 16)
     line = counted(graph)["g5-2xlarge"]

@@ -13,7 +13,7 @@ from tests.clouds.aws.environments import flavor
 from tests.clouds.aws.sizes.expander import chosen
 from tests.fleets import open_model, playground
 from tests.recorded import Recorded
-from tests.stacks.shipped import run
+from tests.stacks.shipped import as_shipped, run
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -36,12 +36,12 @@ def test_the_first_flavor_of_the_shipped_model_comes_first() -> None:
     pod = {"cpu": Decimal(4), "memory": Decimal(16 * 2**30)}
     options = {f"asg-nodes-{kind.replace('.', '-')}": unused(kind, pod) for kind in ("g6e.2xlarge", "g5.2xlarge")}
     assert min(options, key=lambda name: options[name]) == "asg-nodes-g5-2xlarge"
-    assert chosen(values(run("prod")), options) == {"asg-nodes-g6e-2xlarge"}
+    assert chosen(values(as_shipped("prod")), options) == {"asg-nodes-g6e-2xlarge"}
 
 
 def test_groups_that_no_model_compares_are_chosen_by_what_they_leave_unused() -> None:
     options = {"asg-nodes-g6-2xlarge": Decimal("0.5"), "asg-nodes-g6-12xlarge": Decimal("1.5")}
-    assert chosen(values(run("prod")), options) == {"asg-nodes-g6-2xlarge"}
+    assert chosen(values(as_shipped("prod")), options) == {"asg-nodes-g6-2xlarge"}
 
 
 def test_the_order_is_an_output_for_an_autoscaler_of_ones_own() -> None:

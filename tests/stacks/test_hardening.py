@@ -4,14 +4,14 @@ import pulumi
 import pytest
 
 from tests.stacks.reached import INTERNAL, POLICY, dev, policies
-from tests.stacks.shipped import FLEET, run
+from tests.stacks.shipped import FLEET, as_shipped
 
 pytestmark = pytest.mark.usefixtures("here")
 
 
 class TestNetworkPolicies:
     def test_behind_a_gateway_only_it_and_the_monitoring_come_in(self) -> None:
-        graph = run("prod")
+        graph = as_shipped("prod")
         namespaces = {
             peer["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"]
             for name, spec in policies(graph).items()
@@ -28,7 +28,7 @@ class TestNetworkPolicies:
 
     def test_they_come_before_the_pods(self) -> None:
         """Each model needs the policies of its own pods alone, so that an edit of one model touches no other one."""
-        graph = run("prod")
+        graph = as_shipped("prod")
         guards = {e.key for e in graph.of(POLICY)}
         # A route leads to pods of others.
         exported = {name: m for name, m in graph.exports["models"].items() if m["kind"] != "ModelRoute"}
@@ -40,7 +40,7 @@ class TestNetworkPolicies:
             assert guards & {*needed} == own
 
     def test_the_cluster_enforces_them(self) -> None:
-        (addon,) = (e for e in run("dev").of("aws:eks/addon:Addon") if e.inputs["addonName"] == "vpc-cni")
+        (addon,) = (e for e in as_shipped("dev").of("aws:eks/addon:Addon") if e.inputs["addonName"] == "vpc-cni")
         assert '"enableNetworkPolicy": "true"' in addon.inputs["configurationValues"]
 
     def test_load_balancers_are_called_from_the_network(self) -> None:
@@ -60,7 +60,7 @@ class TestNetworkPolicies:
 
 class TestHardening:
     def test_pods_have_the_profile_and_the_priority(self) -> None:
-        graph = run("prod")
+        graph = as_shipped("prod")
         spec = graph[f"kubernetes:apps/v1:Deployment::{FLEET}-models/qwen-cpu"].inputs["spec"]["template"]["spec"]
         assert spec["priorityClassName"] == "inference-critical"
         assert spec["automountServiceAccountToken"] is False
@@ -70,13 +70,15 @@ class TestHardening:
         assert classes <= set(graph[f"inference-platform:index:Playground::{FLEET}-models/qwen-cpu"].dependencies)
 
     def test_a_model_of_several_replicas_has_a_budget(self) -> None:
-        budgets = {e.inputs["metadata"]["name"] for e in run("prod").of("kubernetes:policy/v1:PodDisruptionBudget")}
+        budgets = {
+            e.inputs["metadata"]["name"] for e in as_shipped("prod").of("kubernetes:policy/v1:PodDisruptionBudget")
+        }
         of_kthena = {"mistral-nemo", "phi4-l40s", "qwen2-5-7b-a10g", "qwen2-5-7b-l40s", "qwen3-8b-l40s"}
         pairs = {"qwen3-pd-decode"}  # one over two LeaderWorkerSets
         assert budgets == {"embeddings", "gemma-elastic", "phi4-autoscaled", "qwen-cpu", *of_kthena, *pairs}
 
     def test_namespaces_say_which_profile_is_meant(self) -> None:
-        labels = run("prod")[f"kubernetes:core/v1:Namespace::{FLEET}-models"].inputs["metadata"]["labels"]
+        labels = as_shipped("prod")[f"kubernetes:core/v1:Namespace::{FLEET}-models"].inputs["metadata"]["labels"]
         assert labels == {
             "pod-security.kubernetes.io/audit": "restricted",
             "pod-security.kubernetes.io/warn": "restricted",

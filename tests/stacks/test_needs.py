@@ -7,7 +7,7 @@ import pytest
 
 from components.plan.prerequisites.charts import charts, providers_of
 from tests.recorded import Entry, Recorded
-from tests.stacks.shipped import FLEET, ON_AWS, run
+from tests.stacks.shipped import FLEET, ON_AWS, as_shipped, run
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 QUEUE = "stacks/models/gemma-elastic.yaml"
@@ -42,7 +42,7 @@ def names(graph: Recorded) -> set[str]:
 
 class TestExactly:
     def test_dev(self) -> None:
-        graph = run("dev")
+        graph = as_shipped("dev")
         assert names(graph) == {"cluster-autoscaler", "nvidia-device-plugin"}
         assert graph.exports["prerequisites"]["nvidia-device-plugin"] == [
             *("nodes g4dn-2xlarge-spot", "nodes g5-2xlarge-spot", "nodes g6-2xlarge-spot")

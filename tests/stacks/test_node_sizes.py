@@ -8,7 +8,7 @@ import pulumi
 import pytest
 
 from tests.recorded import Echo, Recorded
-from tests.stacks.shipped import run
+from tests.stacks.shipped import as_shipped, run
 from workbench.engine.values import UNKNOWN
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -41,7 +41,7 @@ class TestBounds:
 
     def test_no_group_is_found_by_its_tags(self) -> None:
         """It would have the bounds that EKS has, 450 nodes. An autoscaler of one's own may find them all the same."""
-        graph = run("dev")
+        graph = as_shipped("dev")
         assert "autoDiscovery" not in autoscaler(graph)
         handed_over = [
             entry

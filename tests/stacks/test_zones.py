@@ -14,7 +14,7 @@ import yaml
 from tests.clouds.aws.environments import flavor
 from tests.fleets import open_model, playground
 from tests.recorded import Recorded
-from tests.stacks.shipped import run, settings_of
+from tests.stacks.shipped import as_shipped, run, settings_of
 from workbench.engine.diff import ignored
 
 CLUSTER = "aws:eks/cluster:Cluster::cluster"
@@ -72,17 +72,17 @@ class TestAnAppendedZone:
     """It is for nodes that name it: the control plane, the system nodes and all groups stay."""
 
     def test_of_dev(self) -> None:
-        before, after = run("dev"), run("dev", network=network("dev", A, B, C))
+        before, after = as_shipped("dev"), run("dev", network=network("dev", A, B, C))
         assert difference(before, after) == (of_a_zone(C), {f"{ENDPOINT}::network-s3"}, set())
 
     def test_of_prod(self) -> None:
-        before, after = run("prod"), run("prod", network=network("prod", A, B, C, D))
+        before, after = as_shipped("prod"), run("prod", network=network("prod", A, B, C, D))
         made = of_a_zone(D, f"aws:ec2/eip:Eip::network-{D}", f"aws:ec2/natGateway:NatGateway::network-{D}")
         endpoints = {f"{ENDPOINT}::network-{name}" for name in ("s3", "ecr-api", "ecr-dkr", "sts", "ec2", "eks-auth")}
         assert difference(before, after) == (made, endpoints, set())
 
     def test_of_staging_where_karpenter_makes_the_nodes(self) -> None:
-        before, after = run("staging"), run("staging", network=network("staging", A, B, C))
+        before, after = as_shipped("staging"), run("staging", network=network("staging", A, B, C))
         endpoints = {f"{ENDPOINT}::network-{name}" for name in ("s3", "ecr-api", "ecr-dkr", "sts")}
         assert difference(before, after) == (of_a_zone(C), endpoints, set())
 

@@ -10,7 +10,7 @@ from pulumi.runtime import mocks
 
 from tests.recorded import Echo
 from tests.stacks.reach.previews import preview
-from tests.stacks.shipped import ON_AWS, run, settings_of
+from tests.stacks.shipped import ON_AWS, as_shipped, run, settings_of
 from workbench.engine.values import Secret
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -78,7 +78,7 @@ class TestReach:
         assert [way for way in WAYS.values() if way.keys() <= cluster.keys()]
 
     def test_prod_is_reached_through_its_bastion(self) -> None:
-        exports = run("prod").exports
+        exports = as_shipped("prod").exports
         assert exports["tunnel"].startswith("aws --region us-east-1 ssm start-session --target cluster-bastion-id ")
         kubeconfig = exports["kubeconfig"]
         assert isinstance(kubeconfig, Secret)
@@ -109,7 +109,7 @@ AWS = "pulumi:providers:aws::aws"
 
 class TestCredentials:
     def test_the_environment_decides_unless_it_is_said(self) -> None:
-        assert not {"profile", "assumeRoles", "allowedAccountIds"} & run("dev")[AWS].inputs.keys()
+        assert not {"profile", "assumeRoles", "allowedAccountIds"} & as_shipped("dev")[AWS].inputs.keys()
 
     def test_provider_and_kubeconfig_use_the_same(self) -> None:
         given = {"allowedAccountIds": ["123456789012"], "profile": "prod", "assumeRoleArn": ROLE}
