@@ -80,6 +80,7 @@ def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]
     Whether all of it can be rendered is another question: that something cannot is a reason to write it otherwise.
     """
     from components.contract.findings.collector import Findings
+    from components.families.family import Expandable
     from components.fleet.serving import as_written
 
     settings = subject.settings()
@@ -88,8 +89,9 @@ def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]
     objects: list[dict[str, Any]] = []
     problems = list(manifests.problems)
     for source in manifests.resources:
-        expand, findings = _member(source).expand, Findings(source)
-        objects += expand(source, options, findings) if expand else (as_written(source, options),)
+        member, findings = _member(source), Findings(source)
+        expands = isinstance(member, Expandable)
+        objects += member.expand(source, options, findings) if expands else (as_written(source, options),)
         problems += findings.problems
     _report(problems)
     return [*objects, *(other.value for other in manifests.others)]
@@ -99,14 +101,15 @@ def _literal(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]]
     """Return what the operators of resources make of them, and say where they give up."""
     from components.contract.findings.ids import RuleId
     from components.contract.problems import Severity
+    from components.families.family import Convertible
 
     settings = subject.settings()
     manifests = subject.manifests(paths, settings)
-    known = [(source, convert) for source in manifests.resources if (convert := _member(source).convert)]
+    known = [(source, member) for source in manifests.resources if isinstance(member := _member(source), Convertible)]
     objects: list[dict[str, Any]] = []
     problems = list(manifests.problems)
-    for source, convert in known:
-        bodies, failure = convert(source, settings.options())
+    for source, member in known:
+        bodies, failure = member.convert(source, settings.options())
         objects += bodies
         if failure:
             reason = f"the operator gives up: {failure}"

@@ -1,11 +1,14 @@
 """The API families: one folder each, one line here."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..contract import load as reading
 from ..contract.base import Json
+from ..contract.findings.ids import RuleId
 from ..contract.kinds import Kinds
 from ..contract.load import Loaded, Manifests
 from ..contract.problems import Problem
@@ -16,7 +19,16 @@ from ..fleet.origins import Argument
 from ..performance.simulation.scenario import Simulator
 from ..performance.sizing.cases import Profile
 from ..performance.sizing.variants import ModelVariant
-from .family import Family, Member, OperatorSite
+from .family import (
+    Family,
+    FlavorReader,
+    FlavorReading,
+    Member,
+    OperatorObjects,
+    OperatorSite,
+    ScalingSimulator,
+    VariantDescriber,
+)
 from .kthena.family import FAMILY as KTHENA
 from .leaderworkerset.family import FAMILY as LEADER_WORKER_SET
 from .llmaz.family import FAMILY as LLMAZ
@@ -34,12 +46,26 @@ FAMILIES: list[Family] = [
 
 def kinds() -> Kinds:
     """Return the kinds of all families."""
-    return Kinds(member.kind for family in FAMILIES for member in family.members)
+    return Kinds(member.kind for _, member in members().values())
 
 
 def members() -> dict[str, tuple[Family, Member]]:
-    """Return every kind with its family, by ``apiVersion/Kind``."""
-    return {member.kind.title: (family, member) for family in FAMILIES for member in family.members}
+    """Return every kind with its family, by ``apiVersion/Kind``.
+
+    Raises:
+        ValueError: two families have one name, or one kind; neither may hide the other.
+    """
+    repeated = [name for name, count in Counter(family.name for family in FAMILIES).items() if count > 1]
+    if repeated:
+        raise ValueError(f"several families are named {repeated[0]!r}; rename all but one")
+    found: dict[str, tuple[Family, Member]] = {}
+    for family in FAMILIES:
+        for member in family.members:
+            owner, _ = found.setdefault(member.kind.title, (family, member))
+            if owner is not family:
+                both = f"{owner.name} and {family.name}"
+                raise ValueError(f"{member.kind.title} is a kind of the families {both}; remove it from one of them")
+    return found
 
 
 def operators() -> tuple[str, ...]:
@@ -54,8 +80,16 @@ def are_operated(options: Options) -> bool:
 
 
 def operator_objects(name: str, site: OperatorSite) -> tuple[Object, ...]:
-    """Return what runs an operator that no chart installs, each object after what it needs."""
-    return next(f.operator_objects for f in FAMILIES if f.operator == name and f.operator_objects)(site)
+    """Return what runs an operator that no chart installs, each object after what it needs.
+
+    Raises:
+        ValueError: no family renders objects for it, or several do.
+    """
+    makers = [f for f in FAMILIES if f.operator == name and isinstance(f, OperatorObjects)]
+    if len(makers) != 1:
+        names = " and ".join(family.name for family in makers) or "no family"
+        raise ValueError(f"operator {name!r}: must have objects of exactly one family, found {names}")
+    return makers[0].operator_objects(site)
 
 
 def load(paths: Iterable[Path | str]) -> Manifests:
@@ -78,32 +112,56 @@ def objects(values: Iterable[Any], file: str = "<program>") -> Manifests:
     return reading.objects(values, kinds(), file)
 
 
-def simulator() -> Simulator:
-    """Return what simulates autoscalers of the only family that has its own."""
-    return next(family.simulator for family in FAMILIES if family.simulator)
+def simulators() -> tuple[Simulator, ...]:
+    """Return what simulates autoscalers: one for each kind of every family that can."""
+    return tuple(each for f in FAMILIES if isinstance(f, ScalingSimulator) for each in f.simulators())
 
 
 def variants(resources: Iterable[Loaded]) -> tuple[ModelVariant, ...]:
-    """Return the variants of models that resources describe."""
-    found = (family.variant(source) for source in resources for family in FAMILIES)
-    return tuple(each for each in found if each)
+    """Return the variants of models that resources describe, each as the family of its kind reads it."""
+    known, found = members(), list[ModelVariant]()
+    for source in resources:
+        family, _ = known[source.kind.title]
+        variant = family.variant(source) if isinstance(family, VariantDescriber) else None
+        found += [variant] if variant else []
+    return tuple(found)
 
 
-def profile_entry(profile: Profile) -> Json:
-    """Return what to write into the resource of a variant of a model, so that it is known how fast a replica is."""
-    return next(family.profile_entry for family in FAMILIES if family.profile_entry)(profile)
+def profile_entries(profile: Profile) -> dict[str, Json]:
+    """Return what to write into the resource of a variant, so that its speed is known, by the name of its family."""
+    return {f.name: f.profile_entry(profile) for f in FAMILIES if isinstance(f, VariantDescriber)}
 
 
 def flavors(
     values: Iterable[Any], at: Argument, alternatives: Mapping[str, tuple[str, ...]]
 ) -> tuple[list[PodDemand], list[Problem]]:
-    """Return what flavors that no model claims ask of nodes, and what is wrong with them.
+    """Return what flavors that no model claims request of nodes, and what is wrong with them.
+
+    Each is read by the family whose schema it fits.
 
     Args:
         values: The flavors in wire form.
         at: The argument that holds them.
         alternatives: By instance type, further types that the environment takes instead.
     """
-    reader = next(family.flavor for family in FAMILIES if family.flavor)
-    read = [reader(value, at.below(f"[{index}]"), alternatives) for index, value in enumerate(values)]
-    return [demand for demand, _ in read if demand], [problem for _, found in read for problem in found]
+    read = [_read_flavor(value, at.below(f"[{index}]"), alternatives) for index, value in enumerate(values)]
+    return [each.demand for each in read if each.demand], [problem for each in read for problem in each.problems]
+
+
+def _read_flavor(value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:
+    readers = (f for f in FAMILIES if isinstance(f, FlavorReader))
+    read = {f.name: f.read_flavor(value, at, alternatives) for f in readers}
+    fitting = [name for name, reading in read.items() if reading.fits]
+    if len(fitting) > 1:
+        # Each family would create other nodes for it, and pods of the others would find none.
+        reason = f"is a flavor of {' and of '.join(fitting)}; write one flavor for each, with the keys of that family"
+        return FlavorReading(fits=False, problems=(at.problem(reason, rule=RuleId.SETTINGS),))
+    if fitting or len(read) == 1:
+        (reading,) = [read[name] for name in fitting or read]
+        return reading
+    refused = [
+        replace(problem, reason=f"not a flavor of {name}: {problem.reason}")
+        for name, reading in read.items()
+        for problem in reading.problems
+    ]
+    return FlavorReading(fits=False, problems=tuple(refused))

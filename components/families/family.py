@@ -1,9 +1,23 @@
-"""What an API family is: its kinds, what each becomes, and what its operator needs."""
+"""What an API family is: its kinds, what each becomes, and the protocols that it may implement beside.
+
+A family derives from :class:`Family` and from the protocols for what its API has beyond that. Any number of families
+may implement a protocol. Callers ask all of them (:mod:`components.families`), and none takes precedence by its place
+in the list. Where several answer:
+
+- :class:`FlavorReader`: the family whose schema a flavor fits reads it. A flavor that fits several is an error that
+  names all of them.
+- :class:`ScalingSimulator`: the simulator of the kind that has the named autoscaler runs. A name that several kinds
+  have is an error that names all of them.
+- :class:`VariantDescriber`: the family of a resource describes it. A profile is printed as an entry for each family.
+- :class:`SharedObjects`: all make their objects. An object that two of them make is an error that names both.
+- :class:`OperatorObjects`: the family of the operator renders its objects. An operator of two families is an error.
+- :class:`Expandable`, :class:`Convertible`: they belong to a member, and a kind has one family.
+"""
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from ..contract.base import Json
 from ..contract.findings.collector import Findings
@@ -28,15 +42,12 @@ Raises Unrenderable after an error that leaves nothing to render; it is in the f
 """
 
 
-Expand = Callable[[Loaded, Options, Findings], tuple[Object, ...]]
-"""Returns the typed resources that a resource stands for, for somebody who wants to write them instead."""
-Convert = Callable[[Loaded, Options], tuple[tuple[Object, ...], str]]
-"""Returns what the operator itself makes of a resource, defects included, and why it makes no more, if it fails."""
-
-
 @dataclass(frozen=True, slots=True)
 class Member:
     """One kind of a family.
+
+    A kind that stands for resources of other kinds has a subclass as its member, which implements
+    :class:`Expandable`, :class:`Convertible` or both.
 
     Attributes:
         render: What a resource of the kind becomes.
@@ -45,8 +56,6 @@ class Member:
         attached: Whether it scales what other resources become, and finds that in the library: such kinds are
             rendered last.
         component: Class that creates a single one, as the family's package offers it; empty without.
-        expand: The resources that one of the kind stands for, if the operator makes typed resources of it.
-        convert: What the operator makes of one, literally.
     """
 
     kind: Kind
@@ -55,22 +64,136 @@ class Member:
     referred: bool = False
     attached: bool = False
     component: str = ""
-    expand: Expand | None = None
-    convert: Convert | None = None
 
 
-ReadFlavor = Callable[[Json, Argument, Mapping[str, tuple[str, ...]]], tuple[PodDemand | None, list[Problem]]]
-"""Returns what a flavor in wire form needs from nodes, and what is wrong with it.
+@runtime_checkable
+class Expandable(Protocol):
+    """A member whose resources stand for typed resources that users could write instead."""
 
-The last argument is, by instance type, further types that the environment allows instead.
-"""
+    def expand(self, source: Loaded, options: Options, findings: Findings) -> tuple[Object, ...]:
+        """Return the resources to write instead of one, with the upstream defects corrected.
+
+        Errors go to ``findings``; then the result may lack what could not be expanded.
+        """
+        ...
 
 
-Together = Callable[[Sequence[Rendered], Library, Options], tuple[list[Problem], tuple[Rendered, ...]]]
-"""Returns what a family has once, whatever the number of its resources, and what is wrong with that.
+@runtime_checkable
+class Convertible(Protocol):
+    """A member whose resources the upstream operator itself converts to typed resources."""
 
-It is called where there is at least one of them, with what they have become, in the order of their names.
-"""
+    def convert(self, source: Loaded, options: Options) -> tuple[tuple[Object, ...], str]:
+        """Return what the operator creates for a resource, defects included, and why it stops there.
+
+        The reason is empty where the operator gets to the end.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Kinds of one API, and everything that only they know.
+
+    Attributes:
+        name: Unique among the families; the setting ``realizations`` has it as a key.
+        package: The family's package, which offers the components of its kinds.
+        operator: Name of what is installed for the realization ``operator`` (:mod:`..plan.prerequisites.charts`): a chart,
+            or objects that the family renders (:class:`OperatorObjects`); empty without.
+    """
+
+    name: str
+    package: str
+    members: tuple[Member, ...]
+    operator: str = ""
+
+    def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:  # noqa: ARG002  families override it
+        """Yield what is wrong with the family's resources together; none by default.
+
+        Called once per plan, also without any resource of the family.
+        """
+        yield from ()
+
+    def component(self, member: Member) -> Any:  # noqa: ANN401  a class that is imported only where Pulumi is
+        """Return the component of a kind."""
+        return getattr(importlib.import_module(self.package), member.component)
+
+
+@dataclass(frozen=True, slots=True)
+class FlavorReading:
+    """What a family makes of a flavor.
+
+    Attributes:
+        fits: Whether the value is a flavor of the family at all.
+        demand: What it requests of nodes, for no pods yet; None where an error forbids to create any.
+        problems: Where it does not fit, the reasons; otherwise what is wrong with the flavor.
+    """
+
+    fits: bool
+    demand: PodDemand | None = None
+    problems: Sequence[Problem] = ()
+
+
+@runtime_checkable
+class FlavorReader(Protocol):
+    """A family with a type of its own for kinds of nodes, which components that create nodes accept."""
+
+    def read_flavor(self, value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:
+        """Read a flavor that no model claims.
+
+        Called for every flavor in the arguments of such a component, whichever family it was written for.
+
+        Args:
+            value: The flavor in wire form.
+            at: The argument that holds it.
+            alternatives: By instance type, further types that the environment allows instead.
+        """
+        ...
+
+
+@runtime_checkable
+class ScalingSimulator(Protocol):
+    """A family whose controller scales by algorithms of its own, which can be simulated."""
+
+    def simulators(self) -> tuple[Simulator, ...]:
+        """Return one simulator per kind of autoscaler."""
+        ...
+
+
+@runtime_checkable
+class VariantDescriber(Protocol):
+    """A family whose resources say how fast a model is on an accelerator."""
+
+    def variant(self, source: Loaded) -> ModelVariant | None:
+        """Return the variant of a model that a resource describes; None where it describes none.
+
+        Called with resources of the family's own kinds alone.
+        """
+        ...
+
+    def profile_entry(self, profile: Profile) -> Json:
+        """Return the part of such a resource that states a measured profile, to be pasted into one."""
+        ...
+
+
+@runtime_checkable
+class SharedObjects(Protocol):
+    """A family with objects that exist once for all its resources, such as a ConfigMap with a part for each."""
+
+    def family_objects(
+        self, rendered: Sequence[Rendered], library: Library, options: Options
+    ) -> tuple[list[Problem], tuple[Rendered, ...]]:
+        """Return what is wrong with the resources together, and a ``Rendered`` per object.
+
+        Called once per plan, after everything is rendered, where the family has at least one resource. The source of
+        each result is a copy of one of the resources' sources, and its title the object's own: it is not what that
+        resource becomes.
+
+        Args:
+            rendered: What the family's resources have become, in the order of their names.
+            library: Every resource and workload of the fleet.
+            options: As they apply to the family.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,47 +217,13 @@ class OperatorSite:
     guarded: bool = False
 
 
-def _nothing(_rendered: Sequence[Rendered]) -> Iterator[Problem]:
-    yield from ()
+@runtime_checkable
+class OperatorObjects(Protocol):
+    """A family whose operator no chart installs: it renders the objects that run it."""
 
+    def operator_objects(self, site: OperatorSite) -> tuple[Object, ...]:
+        """Return the objects, each after those that it needs.
 
-ProfileEntry = Callable[[Profile], Json]
-"""Returns the part of a resource that says how fast a replica of a model is on an accelerator."""
-
-
-def _no_variant(_source: Loaded) -> ModelVariant | None:
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Kinds of one API, and everything that only they know.
-
-    Attributes:
-        package: The family's package, which offers the components of its kinds.
-        operator: Name of what is installed for the realization ``operator`` (:mod:`..plan.prerequisites.charts`): a
-            chart, or objects; empty without.
-        operator_objects: Returns the objects, each after what it needs, where they are no chart's.
-        check: Yields what is wrong with the family's resources together.
-        together: What they have in common once, if anything: objects made of all of them.
-        flavor: Reads a flavor that no model claims, if the family has flavors.
-        simulator: Simulates its autoscalers, if it has its own.
-        variant: Returns what a resource of the family says of a variant of a model; None for one that says nothing.
-        profile_entry: Returns what such a resource says of how fast it is, if the family has such resources.
-    """
-
-    name: str
-    package: str
-    members: tuple[Member, ...]
-    operator: str = ""
-    operator_objects: Callable[[OperatorSite], tuple[Object, ...]] | None = None
-    check: Callable[[Sequence[Rendered]], Iterator[Problem]] = _nothing
-    together: Together | None = None
-    flavor: ReadFlavor | None = None
-    simulator: Simulator | None = None
-    variant: Callable[[Loaded], ModelVariant | None] = _no_variant
-    profile_entry: ProfileEntry | None = None
-
-    def component(self, member: Member) -> Any:  # noqa: ANN401  a class that is imported only where Pulumi is
-        """Return the component of a kind."""
-        return getattr(importlib.import_module(self.package), member.component)
+        Called by the component that installs ``Family.operator``, which no other family with objects may name.
+        """
+        ...

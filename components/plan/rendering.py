@@ -7,10 +7,11 @@ from ..contract.findings.ids import RuleId
 from ..contract.load import Loaded
 from ..contract.problems import Problem
 from ..families import FAMILIES, members
-from ..families.family import Family, Member
+from ..families.family import Family, Member, SharedObjects
 from ..fleet.combining import group_names, shared_items, with_contributions, without_clashes
 from ..fleet.extended_resources import fractional_devices
 from ..fleet.library import Library
+from ..fleet.objects import Key, key_of
 from ..fleet.options import Options
 from ..fleet.rendered import Fleet, Rendered
 
@@ -63,25 +64,44 @@ def render_fleet(
             library.lose(source)
     clashes, unique = without_clashes(rendered)
     misdirected, moved = with_contributions(unique)
-    found, common = _together(moved, library, options)
+    found, common = _of_families(moved, library, options)
     problems += [*clashes, *misdirected, *group_names(moved), *found]
     return Fleet((*shared_items(moved), *common, *moved), tuple(sorted(problems, key=lambda p: p.place)))
 
 
-def _together(
+def _of_families(
     rendered: tuple[Rendered, ...], library: Library, options: Options
 ) -> tuple[list[Problem], list[Rendered]]:
-    """Look at the resources of each family as a whole: what is wrong with them, and what they have once."""
+    """Check the resources of each family together, and return the objects that each family has once for them.
+
+    An object that a resource or another family makes too is left out and reported: one would overwrite the other.
+    """
     problems, common = list[Problem](), list[Rendered]()
+    makers: dict[Key, str] = {
+        key_of(body): item.source.where for item in rendered for body in (*item.objects, *item.shared)
+    }
     for family in FAMILIES:
         kinds = {member.kind.title for member in family.members}
         own = [item for item in rendered if item.source.kind.title in kinds]
         problems += family.check(own)
-        if own and family.together:
-            found, items = family.together(own, library, options.of_family(family.name))
+        if own and isinstance(family, SharedObjects):
+            found, items = family.family_objects(own, library, options.of_family(family.name))
             problems += found
-            common += items
+            for item in items:
+                keys = [key_of(body) for body in item.objects]
+                taken = [key for key in keys if key in makers]
+                problems += [_contested(item, key, family.name, makers[key]) for key in taken]
+                common += [] if taken else [item]
+                makers |= {} if taken else dict.fromkeys(keys, f"the family {family.name}")
     return problems, common
+
+
+def _contested(item: Rendered, key: Key, family: str, other: str) -> Problem:
+    reason = (
+        f"{key[0]} {key[2]!r}, which the family {family} has once for all its resources, is also generated for "
+        f"{other}; rename that one, or put the resources into another namespace"
+    )
+    return item.source.problem("metadata.name", reason, rule=RuleId.NAMES_TAKEN)
 
 
 def _place(pair: _Member) -> tuple[int, str, str, str]:

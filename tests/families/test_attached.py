@@ -27,8 +27,8 @@ def attached(request: pytest.FixtureRequest, seen: dict[str, bool]) -> Iterator[
         seen[name] = library.workload("default", name) is not None
         return item
 
-    pair, nudge = FAMILY.members
-    family = replace(FAMILY, members=(pair, replace(nudge, render=looking, attached=request.param)))
+    pair, blend, nudge = FAMILY.members
+    family = replace(FAMILY, members=(pair, blend, replace(nudge, render=looking, attached=request.param)))
     FAMILIES.append(family)
     yield request.param
     FAMILIES.remove(family)

@@ -1,12 +1,13 @@
 """What a family has once for all its resources: made after them, of them, and of no other family's."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
 from components.contract.problems import Problem
 from components.families import FAMILIES
+from components.families.family import Family, SharedObjects
 from components.fleet.library import Library
 from components.fleet.options import Options
 from components.fleet.rendered import Rendered
@@ -22,22 +23,25 @@ def pair(name: str, weights: str = "w") -> dict[str, object]:
     return {"apiVersion": "toy.example/v1", "kind": "Pair", "metadata": {"name": name}, "spec": spec}
 
 
-def index(
-    items: Sequence[Rendered], library: Library, options: Options
-) -> tuple[list[Problem], tuple[Rendered, ...]]:
-    """A ConfigMap with an entry for each pair; names of one letter are refused."""
-    CALLS.append(([item.name for item in items], options.realization))
-    assert all(library.item(options.namespace, item.name) is item for item in items)
-    data = {item.name: item.model for item in items}
-    metadata = {"name": "pairs", "namespace": options.namespace}
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
-    made = Rendered(replace(items[0].source), "ConfigMap", "pairs", options.namespace, others=(body,))
-    return [item.source.problem("metadata.name", "is short") for item in items if len(item.name) == 1], (made,)
+class Indexed(Family, SharedObjects):
+    """The toy with a ConfigMap that has an entry for each pair; names of one letter are refused."""
+
+    def family_objects(
+        self, rendered: Sequence[Rendered], library: Library, options: Options
+    ) -> tuple[list[Problem], tuple[Rendered, ...]]:
+        CALLS.append(([item.name for item in rendered], options.realization))
+        assert all(library.item(options.namespace, item.name) is item for item in rendered)
+        data = {item.name: item.model for item in rendered}
+        metadata = {"name": "pairs", "namespace": options.namespace}
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+        made = Rendered(replace(rendered[0].source), "ConfigMap", "pairs", options.namespace, others=(body,))
+        return [item.source.problem("metadata.name", "is short") for item in rendered if len(item.name) == 1], (made,)
 
 
 @pytest.fixture(autouse=True)
 def _registered() -> Iterator[None]:
-    family = replace(FAMILY, operator="toy", together=index)
+    values = {field.name: getattr(FAMILY, field.name) for field in fields(FAMILY)}
+    family = Indexed(**{**values, "operator": "toy"})
     FAMILIES.append(family)
     CALLS.clear()
     yield

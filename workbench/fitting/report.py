@@ -83,11 +83,13 @@ def _measurements(fitted: LineFit) -> "Table":
 
 def _uses(fitted: LineFit, profile: "Profile") -> Iterator[str]:
     from components.contract.documents.writer import dump_all
-    from components.families import profile_entry
+    from components.families import profile_entries
 
-    yield ""
-    yield "For the resource of the variant:"
-    yield from dump_all([profile_entry(profile)]).splitlines()
+    entries = profile_entries(profile)
+    for family, entry in entries.items():
+        yield ""
+        yield f"For the resource of the variant{f' ({family})' if len(entries) > 1 else ''}:"
+        yield from dump_all([entry]).splitlines()
     yield ""
     yield "For sizing:"
     yield f"workbench size --profile {option_of(profile)}"

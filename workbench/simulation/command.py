@@ -17,12 +17,12 @@ from toolkit.printing import tell
 
 from ..errors import WorkbenchError
 from ..subject import STDIN, Paths, Subject, planned, takes_subject
-from .inputs import check_passes, defects_chosen, milliseconds, prices_given, read_metrics, start_given
+from .inputs import check_defects, check_passes, defects_chosen, milliseconds, prices_given, read_metrics, start_given
 
 if TYPE_CHECKING:
     from components.performance.simulation.hpa.spec import HpaSpec
     from components.performance.simulation.result import Simulation
-    from components.performance.simulation.scenario import Names, Scenario
+    from components.performance.simulation.scenario import Names, Scenario, Simulator
     from components.plan.plan import Plan
 
 
@@ -39,7 +39,12 @@ class Against(enum.StrEnum):
     HPA = "hpa"
 
 
-Binding = Annotated[str, typer.Option(help="Name, or namespace/name, of the binding whose autoscaler is simulated.")]
+Binding = Annotated[
+    str,
+    typer.Option(
+        help="Name, or namespace/name, of the binding whose autoscaler is simulated; its kind may precede: KIND/name."
+    ),
+]
 Policy = Annotated[str, typer.Option(help="Its policy. Default: the one that the binding names.")]
 Metrics = Annotated[
     Path,
@@ -112,10 +117,14 @@ def simulate(
     from components.performance.simulation.scenario import Names
 
     check_picture(plot, [".png"])
-    defects, step = defects_chosen(defect, literal=literal), milliseconds(every)
+    check_defects(defect)
+    step = milliseconds(every)
     if str(metrics) == STDIN and STDIN in map(str, paths or ()):
         raise WorkbenchError("stdin has either manifests or the trace; write one of them to a file", 2)
-    scenario, found = _scenario(subject, paths, Names(binding, policy, ""))
+    # Namespaces have no capital letters, kinds begin with one.
+    kind, name = binding.split("/", 1) if "/" in binding and binding[0].isupper() else ("", binding)
+    simulator, scenario, found = _scenario(subject, paths, Names(name, policy, "", kind))
+    defects = defects_chosen(defect, simulator, literal=literal)
     given_prices, given_start = prices_given(price, scenario), start_given(start, scenario)
     hpas = _hpas(found, scenario) if against else {}
     trace = read_metrics(metrics, scenario)
@@ -131,11 +140,11 @@ def simulate(
         write_plot(result, plot)
 
 
-def _scenario(subject: Subject, paths: Sequence[Path] | None, names: "Names") -> "tuple[Scenario, Plan]":
-    """Return what to simulate, and the plan of the manifests. What is wrong elsewhere in the plan does not matter."""
+def _scenario(subject: Subject, paths: Sequence[Path] | None, names: "Names") -> "tuple[Simulator, Scenario, Plan]":
+    """Return the autoscaler, its simulator and the plan of the manifests, whose other errors do not matter."""
     from components.contract.problems import errors
-    from components.families import simulator
-    from components.performance.simulation.scenario import ScenarioError
+    from components.families import simulators
+    from components.performance.simulation.scenario import ScenarioError, simulator_of
 
     manifests, found = planned(subject, paths)
     wrong = errors(manifests.problems)
@@ -143,7 +152,8 @@ def _scenario(subject: Subject, paths: Sequence[Path] | None, names: "Names") ->
         raise WorkbenchError("\n".join(map(str, wrong)))
     names = replace(names, namespace=found.environment.options.namespace)
     try:
-        return simulator().scenario(manifests.resources, names), found
+        simulator = simulator_of(simulators(), manifests.resources, names)
+        return simulator, simulator.scenario(manifests.resources, names), found
     except ScenarioError as error:
         raise WorkbenchError(str(error), 2) from None
 

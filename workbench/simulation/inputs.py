@@ -14,7 +14,7 @@ from ..subject import STDIN
 
 if TYPE_CHECKING:
     from components.contract.problems import Problem
-    from components.performance.simulation.scenario import Scenario
+    from components.performance.simulation.scenario import Scenario, Simulator
     from components.performance.simulation.trace import Trace
 
 _MOST_PASSES = 1_000_000
@@ -109,15 +109,31 @@ def check_passes(trace: "Trace", every: int | None) -> None:
         )
 
 
-def defects_chosen(names: Sequence[str] | None, *, literal: bool) -> tuple[str, ...]:
-    """Return the defects of the controller to simulate."""
-    from components.contract.problems import did_you_mean
-    from components.families import simulator
+def check_defects(names: Sequence[str] | None) -> None:
+    """Refuse names that are defects of no controller, before anything is read."""
+    from components.families import simulators
 
-    known = simulator().defects
+    known = [(name, text) for each in simulators() for name, text in each.defects.items()]
     for name in names or ():
-        if name not in known:
-            lines = "\n".join(f"  {each}: {what}" for each, what in known.items())
-            hint = did_you_mean(name, known) or ""
-            raise WorkbenchError(f"--defect: there is no {name!r}{hint}\navailable:\n{lines}", 2)
-    return tuple(name for name in known if literal or name in (names or ()))
+        if name not in dict(known):
+            raise _no_defect(name, known)
+
+
+def defects_chosen(names: Sequence[str] | None, simulator: "Simulator", *, literal: bool) -> tuple[str, ...]:
+    """Return the defects of the controller to simulate.
+
+    Raises:
+        WorkbenchError: one is a defect of another controller.
+    """
+    for name in names or ():
+        if name not in simulator.defects:
+            raise _no_defect(name, list(simulator.defects.items()), f" of the controller of {simulator.kind}")
+    return tuple(name for name in simulator.defects if literal or name in (names or ()))
+
+
+def _no_defect(name: str, known: Sequence[tuple[str, str]], whose: str = "") -> WorkbenchError:
+    from components.contract.problems import did_you_mean
+
+    lines = "\n".join(f"  {each}: {what}" for each, what in known)
+    hint = did_you_mean(name, [each for each, _ in known]) or ""
+    return WorkbenchError(f"--defect: there is no {name!r}{whose}{hint}\navailable:\n{lines}", 2)

@@ -104,7 +104,11 @@ def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> 
     named: dict[tuple[str, str], ModelVariant] = {}
     for each in variants(manifests.resources):
         namespace = each.source.resource.metadata.namespace or options.namespace
-        named.setdefault((namespace, each.source.name), each)
+        other = named.setdefault((namespace, each.source.name), each)
+        if other is not each and each.source.name == name.rpartition("/")[2]:
+            raise WorkbenchError(
+                f"--variant: {name!r} is the name of {other.source.title} and of {each.source.title}; rename one", 2
+            )
     namespace, variant = _named(name, named)
     workloads = tuple(_workloads(plan, namespace, variant.source.name))
     return SizedModel(

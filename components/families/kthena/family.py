@@ -1,12 +1,17 @@
 """Kthena as a family: its kinds and what each becomes."""
 
+from collections.abc import Iterator, Sequence
+
 from ...contract.findings.collector import Findings
 from ...contract.load import Loaded
+from ...contract.problems import Problem
 from ...fleet.library import Library
+from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...fleet.serving import render_declared
-from ..family import Family, Member
+from ...performance.simulation.scenario import Simulator
+from ..family import Convertible, Expandable, Family, Member, ScalingSimulator
 from .autoscaling.rendering import render_binding
 from .booster.literal.converting import convert
 from .booster.rendering import expanded, render_model_booster
@@ -24,25 +29,40 @@ def _declared(source: Loaded, _library: Library, options: Options, _findings: Fi
     return render_declared(source, options, OPERATOR)
 
 
-FAMILY = Family(
+class ModelBoosterMember(Member, Expandable, Convertible):
+    """ModelBooster, which stands for a ModelServing, ModelServer and ModelRoute."""
+
+    def expand(self, source: Loaded, options: Options, findings: Findings) -> tuple[Object, ...]:
+        """Return the resources to write instead, without the defects of the controllers."""
+        return expanded(source, options, findings)
+
+    def convert(self, source: Loaded, options: Options) -> tuple[tuple[Object, ...], str]:
+        """Return what the controllers make of it."""
+        return convert(source, options)
+
+
+class Kthena(Family, ScalingSimulator):
+    """Kthena: an autoscaler of its own, and routes that several models may claim."""
+
+    def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:
+        """Yield names of models that several routes serve."""
+        yield from shared_models(rendered)
+
+    def simulators(self) -> tuple[Simulator, ...]:
+        """Return the simulator of AutoscalingPolicyBindings."""
+        return (SIMULATOR,)
+
+
+FAMILY = Kthena(
     name="kthena",
     package=__package__ or "",
     operator=OPERATOR,
     members=(
-        Member(
-            MODEL_BOOSTER,
-            render_model_booster,
-            serves=True,
-            component="ModelBooster",
-            expand=expanded,
-            convert=convert,
-        ),
+        ModelBoosterMember(MODEL_BOOSTER, render_model_booster, serves=True, component="ModelBooster"),
         Member(MODEL_SERVING, render_model_serving, serves=True, component="ModelServing"),
         Member(POLICY, _declared, referred=True, component="AutoscalingPolicy"),
         Member(BINDING, render_binding, component="AutoscalingPolicyBinding"),
         Member(MODEL_SERVER, render_model_server, referred=True, component="ModelServer"),
         Member(MODEL_ROUTE, render_model_route, component="ModelRoute"),
     ),
-    check=shared_models,
-    simulator=SIMULATOR,
 )

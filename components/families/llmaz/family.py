@@ -1,15 +1,27 @@
 """llmaz as a family: its kinds and what each becomes."""
 
-from ..family import Family, Member
+from collections.abc import Mapping
+
+from ...contract.base import Json
+from ...fleet.origins import Argument
+from ..family import Family, FlavorReader, FlavorReading, Member
 from .flavors import read_flavor
 from .kinds import BACKEND_RUNTIME, OPEN_MODEL, PLAYGROUND, SERVICE
 from .rendering import OPERATOR, render_backend_runtime, render_declared, render_playground, render_service
 
-FAMILY = Family(
+
+class Llmaz(Family, FlavorReader):
+    """llmaz: models with flavors, which components that create nodes take as arguments too."""
+
+    def read_flavor(self, value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:
+        """Read a flavor of llmaz, with INSTANCE-TYPE among its params."""
+        return read_flavor(value, at, alternatives)
+
+
+FAMILY = Llmaz(
     name="llmaz",
     package=__package__ or "",
     operator=OPERATOR,
-    flavor=read_flavor,
     members=(
         Member(OPEN_MODEL, render_declared, referred=True, component="OpenModel"),
         Member(BACKEND_RUNTIME, render_backend_runtime, referred=True, component="BackendRuntime"),

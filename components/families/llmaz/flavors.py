@@ -11,11 +11,12 @@ from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...contract.load import Loaded
 from ...contract.names import is_label_value, is_qualified_name
-from ...contract.problems import Problem, field_path
+from ...contract.problems import field_path
 from ...contract.quantity import parse_quantity
 from ...fleet.demand import NodeChoice, NodeField, PodDemand
 from ...fleet.extended_resources import fractional_devices
 from ...fleet.origins import Argument, Origin
+from ..family import FlavorReading
 from .kinds import OPEN_MODEL
 from .types import Flavor, OpenModel
 
@@ -100,10 +101,10 @@ def _accelerators(flavor: Flavor) -> dict[str, Decimal]:
     return {k: parse_quantity(v) for k, v in (flavor.limits or {}).items() if "/" in k}
 
 
-def read_flavor(
-    value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]
-) -> tuple[PodDemand | None, list[Problem]]:
-    """Return what a flavor asks of nodes, for no pods yet, and what is wrong with it.
+def read_flavor(value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:
+    """Return what a flavor requests of nodes, for no pods yet, and what is wrong with it.
+
+    What has no instance type does not fit: the key that names it is the family's own, others are not.
 
     Args:
         value: The flavor in wire form.
@@ -112,7 +113,8 @@ def read_flavor(
     """
     resource, found = check(_model_with(value), OPEN_MODEL)
     if not isinstance(resource, OpenModel):
-        return None, [at.below(field_path(path[len(_ABOVE) :])).problem(reason) for path, reason in found]
+        wrong = [at.below(field_path(path[len(_ABOVE) :])).problem(reason) for path, reason in found]
+        return FlavorReading(fits=False, problems=wrong)
     config = resource.spec.inference_config
     (flavor,) = tuple((config.flavors if config else None) or ())
     findings = Findings(Loaded.of(resource, OPEN_MODEL))
@@ -120,14 +122,15 @@ def read_flavor(
     (choice,) = node_choices((flavor,), alternatives)
     if choice.instance_type is None:
         reason = f"has no instance type; add {_INSTANCE_TYPE}, such as g5.2xlarge"
-        return None, [at.below("params").problem(reason, rule=RuleId.SETTINGS)]
+        return FlavorReading(fits=False, problems=(at.below("params").problem(reason, rule=RuleId.SETTINGS),))
     field = NodeField(at, _INSTANCE_TYPE, _SPREAD)
     requests = {key: parse_quantity(amount) for key, amount in (flavor.limits or {}).items()}
     demand = PodDemand(0, requests, (replace(choice, chosen_by=field),))
     fractions = [at.below(path).problem(reason) for path, reason in fractional_devices(value)]
     if fractions:
-        return None, fractions
-    return demand, [at.problem(problem.reason, problem.severity, problem.rule) for problem in findings.problems]
+        return FlavorReading(fits=True, problems=fractions)
+    problems = [at.problem(problem.reason, problem.severity, problem.rule) for problem in findings.problems]
+    return FlavorReading(fits=True, demand=demand, problems=problems)
 
 
 def _model_with(flavor: Json) -> dict[str, Json]:

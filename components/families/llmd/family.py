@@ -1,6 +1,17 @@
 """llm-d's Workload Variant Autoscaler as a family."""
 
-from ..family import Family, Member
+from collections.abc import Sequence
+
+from ...contract.base import Json
+from ...contract.load import Loaded
+from ...contract.problems import Problem
+from ...fleet.library import Library
+from ...fleet.objects import Object
+from ...fleet.options import Options
+from ...fleet.rendered import Rendered
+from ...performance.sizing.cases import Profile
+from ...performance.sizing.variants import ModelVariant
+from ..family import Family, Member, OperatorObjects, OperatorSite, SharedObjects, VariantDescriber
 from .controller.objects import controller_objects
 from .described import described_variant, entry_of
 from .kinds import VARIANT_AUTOSCALING
@@ -8,13 +19,32 @@ from .names import OPERATOR
 from .rendering import render_variant_autoscaling
 from .together import in_common
 
-FAMILY = Family(
+
+class Llmd(Family, OperatorObjects, SharedObjects, VariantDescriber):
+    """llm-d's autoscaler: variants with profiles, and ConfigMaps and a controller that serve all of them."""
+
+    def operator_objects(self, site: OperatorSite) -> tuple[Object, ...]:
+        """Return the controller, which has no chart at the contract's version."""
+        return controller_objects(site)
+
+    def family_objects(
+        self, rendered: Sequence[Rendered], library: Library, options: Options
+    ) -> tuple[list[Problem], tuple[Rendered, ...]]:
+        """Return the ConfigMaps that the controller reads; none natively."""
+        return in_common(rendered, library, options)
+
+    def variant(self, source: Loaded) -> ModelVariant | None:
+        """Return the variant that a VariantAutoscaling describes."""
+        return described_variant(source)
+
+    def profile_entry(self, profile: Profile) -> Json:
+        """Return the ``modelProfile`` of a VariantAutoscaling."""
+        return entry_of(profile)
+
+
+FAMILY = Llmd(
     name="llmd",
     package=__package__ or "",
     operator=OPERATOR,
-    operator_objects=controller_objects,
     members=(Member(VARIANT_AUTOSCALING, render_variant_autoscaling, attached=True, component="VariantAutoscaling"),),
-    together=in_common,
-    variant=described_variant,
-    profile_entry=entry_of,
 )

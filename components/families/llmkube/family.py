@@ -1,7 +1,11 @@
 """LLMKube as a family: its kinds and what each becomes."""
 
+from collections.abc import Iterator, Sequence
+
 from ...contract.kinds import Column, Kind, Upstream
+from ...contract.problems import Problem
 from ...contract.tables import table
+from ...fleet.rendered import Rendered
 from ..family import Family, Member
 from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
 from .types import InferenceService, Model
@@ -43,7 +47,17 @@ MODEL = Kind(
     ),
     upstream=_UPSTREAM,
 )
-FAMILY = Family(
+
+
+class Llmkube(Family):
+    """LLMKube: pods of several services may share the claim of a model cache."""
+
+    def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:
+        """Yield claims that more pods mount than can be on one node."""
+        yield from crowded_claims(rendered)
+
+
+FAMILY = Llmkube(
     name="llmkube",
     package=__package__ or "",
     operator=OPERATOR,
@@ -51,5 +65,4 @@ FAMILY = Family(
         Member(INFERENCE_SERVICE, render_inference_service, serves=True, component="InferenceService"),
         Member(MODEL, render_model, referred=True, component="Model"),
     ),
-    check=crowded_claims,
 )

@@ -177,4 +177,11 @@ def _notes(binding: AutoscalingPolicyBinding, policy: Loaded) -> Iterable[str]:
         )
 
 
-SIMULATOR = Simulator(DEFECTS, scenario)
+def places(resources: Sequence[Loaded], namespace: str) -> tuple[tuple[str, str], ...]:
+    """Return namespace and name of every binding, written by hand or by a ModelBooster."""
+    there = [*resources, *_of_boosters(resources, namespace)]
+    bindings = [each for each in there if isinstance(each.resource, AutoscalingPolicyBinding)]
+    return tuple((each.resource.metadata.namespace or namespace, each.name) for each in bindings)
+
+
+SIMULATOR = Simulator("AutoscalingPolicyBinding", DEFECTS, places, scenario)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.families import parse, simulator
+from components.families import parse, simulators
 from components.families.kthena.autoscaling.effective import Panic
 from components.families.kthena.simulation.scenario import bound_settings, policy_settings
 from components.families.kthena.simulation.settings import UNLIMITED, Bound, Defects, ScaledTarget
@@ -51,7 +51,7 @@ def target(name: str) -> dict[str, Any]:
 def scenario(*manifests: dict[str, Any], names: Names = USUAL) -> Scenario:
     found = parse(yaml.safe_dump_all(manifests))
     assert [problem for problem in found.problems if problem.is_error] == []
-    return simulator().scenario(found.resources, names)
+    return simulators()[0].scenario(found.resources, names)
 
 
 class TestPolicy:
