@@ -105,7 +105,7 @@ def render_blend(source: Loaded, _library: Library, options: Options, findings: 
     spec, namespace = blend.spec, blend.metadata.namespace or options.namespace
     if spec.first.replicas + spec.second.replicas == 0:
         findings.error("spec.second.replicas", "must be above 0 where first has 0 replicas")
-    serving = {"toy.example/blend": source.name, "toy.example/serving": "yes"}
+    serving, keeping = ({"toy.example/blend": source.name, "toy.example/serving": each} for each in ("yes", "kept"))
     first, second = (
         _engine_workload(source, each, f"{source.name}-{part}", namespace, serving, f"spec.{part}")
         for part, each in (("first", spec.first), ("second", spec.second))
@@ -115,14 +115,13 @@ def render_blend(source: Loaded, _library: Library, options: Options, findings: 
         spec.first.model_copy(update={"replicas": spec.kept_replicas}),
         f"{source.name}-kept",
         namespace,
-        {"toy.example/blend": source.name, "toy.example/serving": "kept"},
+        keeping,
         "spec.first",
         kind="StatefulSet",
     )
     endpoints = [_blended(source, source.name, source.name, serving, (first, second))]
     if spec.kept_replicas:
-        labels = {"toy.example/blend": source.name, "toy.example/serving": "kept"}
-        endpoints.append(_blended(source, kept.name, f"{source.name}-kept", labels, (kept,)))
+        endpoints.append(_blended(source, kept.name, kept.name, keeping, (kept,)))
     return Rendered(
         source,
         "Blend",
