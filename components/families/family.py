@@ -97,8 +97,8 @@ class Family:
     Attributes:
         name: Unique among the families; the setting ``realizations`` has it as a key.
         package: The family's package, which offers the components of its kinds.
-        operator: Name of what is installed for the realization ``operator`` (:mod:`..plan.prerequisites.charts`): a chart,
-            or objects that the family renders (:class:`OperatorObjects`); empty without.
+        operator: Name of what is installed for the realization ``operator`` (:mod:`..plan.prerequisites.charts`): a
+            chart, or objects that the family renders (:class:`OperatorObjects`); empty without.
     """
 
     name: str
