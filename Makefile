@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env schema-golden settings-schema findings-page core-schemas clean
+.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden settings-schema findings-page core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ policy/venv/.installed: policy/requirements.txt
 lock: env ## Regenerate requirements.lock and policy/requirements.txt (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra plot --extra fit --extra dev pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header policy/requirements.in -o policy/requirements.txt
+
+arguments: env ## Regenerate the argument types of the components, args.py
+	$(BIN)/python -m tests.arguments.generate
 
 schema-golden: env ## Regenerate the golden schema of the components
 	$(BIN)/python -m tests.resources.serving.test_schema

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from .resources.prerequisites.workloads import CertManager as CertManager
     from .resources.prerequisites.workloads import LeaderWorkerSetController as LeaderWorkerSetController
     from .resources.prerequisites.workloads import Volcano as Volcano
-    from .resources.serving.flavor_args import FlavorArgs as FlavorArgs
+    from .resources.serving.args import FlavorArgs as FlavorArgs
     from .resources.serving.fleet.args import ModelFleetArgs as ModelFleetArgs
     from .resources.serving.model_fleet import ModelFleet as ModelFleet
     from .resources.serving.simulated_nodes import SimulatedNodes as SimulatedNodes

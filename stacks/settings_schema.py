@@ -3,14 +3,12 @@
 ``make settings-schema`` writes it to ``stacks/settings.schema.json``, and that of price files beside it.
 """
 
-import ast
-import inspect
-import itertools
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from components.contract.field_docs import field_docs
 from components.plan.costs.price_schema import price_schema
 from components.plan.section import Section
 from components.resources.aws.storage.settings import StorageSettings
@@ -171,7 +169,7 @@ def _described(defs: Schemas) -> dict[str, Schema]:
     found = dict(sorted(defs.items()))
     for section in _sections(Settings):
         schema = found[section.__name__]
-        docs = {section.model_fields[name].alias or name: text for name, text in _docs(section)}
+        docs = {section.model_fields[name].alias or name: text for name, text in field_docs(section).items()}
         properties = {key: {"description": docs[key], **part} for key, part in schema["properties"].items()}
         found[section.__name__] = {**schema, "properties": properties}
     return found
@@ -186,26 +184,6 @@ def _sections(annotation: object) -> Iterator[type[Section]]:
             yield annotation
     for argument in get_args(annotation):
         yield from _sections(argument)
-
-
-def _docs(section: type[Section]) -> Iterator[tuple[str, str]]:
-    """Yield fields and the docstrings below them, inherited ones first."""
-    for each in reversed(section.__mro__):
-        if issubclass(each, Section) and each is not Section:
-            yield from _own_docs(each)
-
-
-def _own_docs(section: type[Section]) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a section alone. Only here are sources read: the program need not do so."""
-    (definition,) = ast.parse(inspect.getsource(section)).body
-    assert isinstance(definition, ast.ClassDef)  # noqa: S101  the source of a class
-    for node, below in itertools.pairwise(definition.body):
-        match node, below:
-            case (
-                ast.AnnAssign(target=ast.Name(id=name)),
-                ast.Expr(value=ast.Constant(value=str(text))),
-            ):
-                yield name, text
 
 
 if __name__ == "__main__":

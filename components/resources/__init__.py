@@ -43,7 +43,7 @@ _TYPES = {
     "ChartArgs": "prerequisites.chart",
     "ClusterArgs": "aws.cluster_args",
     "EfsArgs": "aws.storage.args",
-    "FlavorArgs": "serving.flavor_args",
+    "FlavorArgs": "serving.args",
     "FsxArgs": "aws.storage.args",
     "GpuNodeGroupsArgs": "aws.node_args",
     "KarpenterPoolsArgs": "aws.node_args",

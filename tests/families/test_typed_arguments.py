@@ -13,9 +13,9 @@ from pydantic.alias_generators import to_camel
 from components.contract.base import ApiModel
 from components.contract.schema.embedded import definitions
 from components.families import FAMILIES
-from components.resources.kthena.serving_component import ServingArgs
-from components.resources.llmaz.workload_args import WorkloadArgs
-from components.resources.serving.flavor_args import FlavorArgs
+from components.resources.kthena.args import ServingArgs
+from components.resources.llmaz.args import WorkloadArgs
+from components.resources.serving.args import FlavorArgs
 from components.resources.serving.typed_args import keys_of, model_in, unknown_keys, wire
 
 COMPONENTS = {m.kind.kind: (f.component(m), m.kind.model) for f in FAMILIES for m in f.members if m.component}
@@ -197,9 +197,9 @@ class TestTypes:
 )
 def test_autoscaling_is_that_of_kubernetes(typed: str, core: str) -> None:
     """Keys and requirements of autoscaling/v2, held against its published schema."""
-    from components.resources.serving import autoscaling_args
+    from components.resources.serving import args
 
-    compared = list(_against_kubernetes(getattr(autoscaling_args, typed), f"io.k8s.api.autoscaling.v2.{core}"))
+    compared = list(_against_kubernetes(getattr(args, typed), f"io.k8s.api.autoscaling.v2.{core}"))
     assert len(compared) >= 3
 
 

@@ -30,21 +30,30 @@ class SubGroupPolicy(ApiModel):
     """How a group is divided into subgroups."""
 
     sub_group_policy_type: Literal["LeaderWorker", "LeaderExcluded"] = "LeaderWorker"
+    """LeaderWorker or LeaderExcluded."""
     sub_group_size: PositiveInt32
+    """Pods of a subgroup."""
 
 
 class LeaderWorkerTemplate(ApiModel):
     """The pods of one group: a leader and ``size - 1`` workers."""
 
     leader_template: PodTemplate | None = None
+    """Pod template of the leader. Default: the worker template."""
     worker_template: PodTemplate
+    """Pod template of the workers."""
     size: PositiveInt32 = 1
+    """Pods of one replica, including the leader."""
     restart_policy: Literal["Default", "RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"] = (
         "RecreateGroupOnPodRestart"
     )
+    """Default, RecreateGroupOnPodRestart, RecreateGroupAfterStart or None."""
     sub_group_policy: SubGroupPolicy | None = None
+    """How a group is divided into subgroups. Default: not at all."""
     volume_claim_templates: VolumeClaims | None = None
+    """Volume claims that each pod gets for itself."""
     persistent_volume_claim_retention_policy: ClaimRetention | None = None
+    """Retention policy of these claims, in wire form: whenDeleted and whenScaled, each Delete or Retain."""
 
     rules: ClassVar[tuple[Rule, ...]] = (rules.SUBGROUPS, rules.LEADER_EXCLUDED)
 
@@ -53,7 +62,9 @@ class RolloutBounds(ApiModel):
     """How many groups may be unavailable or extra during a rollout."""
 
     max_unavailable: IntOrString = 1
+    """Groups that may be unavailable, as a number or a percentage such as 25%."""
     max_surge: IntOrString = 0
+    """Extra groups, as a number or percentage."""
 
     rules: ClassVar[tuple[Rule, ...]] = (rules.MAX_UNAVAILABLE, rules.MAX_SURGE)
 

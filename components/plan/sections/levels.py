@@ -98,7 +98,7 @@ class ClassSettings(Section):
     name: _ClassName
     """Name of the class; no other one has it, in upper or lower case."""
     priority: int = Field(default=LOWEST_PRIORITY, ge=1, le=LOWEST_PRIORITY)
-    """Priority: 1 is the highest."""
+    """Priority: 1, the highest, to 100."""
     models: dict[_ModelName, PromiseSettings] = Field(min_length=1)
     """What is promised, by the name under which clients ask for a model."""
 
@@ -143,7 +143,7 @@ class ControllerSettings(Section):
     scale_to_zero: Flag = False
     """Whether a variant without load has no replica; nothing wakes it up again."""
     interval: _Interval = "60s"
-    """How often it decides, such as 60s."""
+    """How often it decides, such as 1m30s."""
     image: str = ""
     """Its image. Default: the pinned one."""
     ca_secret: str = Field(default="", pattern=_NAME)

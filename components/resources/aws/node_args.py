@@ -4,8 +4,7 @@ from typing import Any, Required, TypedDict
 
 import pulumi
 
-from ..serving.flavor_args import FlavorArgs
-from ..serving.level_args import ServiceLevelsArgs
+from ..serving.args import FlavorArgs, ServiceLevelsArgs
 
 
 class ReservationArgs(TypedDict, total=False):

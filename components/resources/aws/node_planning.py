@@ -23,8 +23,8 @@ from ...plan.faults import faults
 from ...plan.plan import plan
 from ...plan.section import Section
 from ...plan.settings import FleetSettings
-from ..serving.arguments import Args, left_out, missing, plain, refuse, report, taken
-from ..serving.flavor_args import FlavorArgs, flavors_or_manifests
+from ..serving.args import FlavorArgs
+from ..serving.arguments import Args, flavors_or_manifests, left_out, missing, plain, refuse, report, taken
 from ..serving.typed_args import wire
 from .argument_problems import cluster_problems, region_problems
 from .node_settings import OPERATED_TAINTS, NodeSettings

@@ -1,11 +1,19 @@
 """The components of Kthena, one per kind."""
 
-from .autoscaling_policy import AutoscalingPolicy, AutoscalingPolicyArgs
-from .autoscaling_policy_binding import AutoscalingPolicyBinding, AutoscalingPolicyBindingArgs
-from .model_booster import ModelBooster, ModelBoosterArgs
-from .model_route import ModelRoute, ModelRouteArgs
-from .model_server import ModelServer, ModelServerArgs
-from .model_serving import ModelServing, ModelServingArgs
+from .args import (
+    AutoscalingPolicyArgs,
+    AutoscalingPolicyBindingArgs,
+    ModelBoosterArgs,
+    ModelRouteArgs,
+    ModelServerArgs,
+    ModelServingArgs,
+)
+from .autoscaling_policy import AutoscalingPolicy
+from .autoscaling_policy_binding import AutoscalingPolicyBinding
+from .model_booster import ModelBooster
+from .model_route import ModelRoute
+from .model_server import ModelServer
+from .model_serving import ModelServing
 
 __all__ = [
     "AutoscalingPolicy",

@@ -5,38 +5,16 @@ AutoscalingPolicyBinding
 └── AutoscalingPolicyBinding   <name>, with realization operator instead
 """
 
-from typing import Any, Required, TypedDict
-
 import pulumi
 
 from ...families.kthena.names import WORKLOAD_API
-from ...families.kthena.types.autoscaling import AutoscalingPolicyBindingSpec
 from ...fleet.rendered import Rendered
-from ..serving.arguments import Arguments, line_of, model_by_argument, tell, wire_names
+from ..serving.arguments import Arguments, line_of, tell
 from ..serving.objects import kubernetes_object, token
 from ..serving.rendering_options import options_of
 from ..serving.workload_component import logical_name, render_one
-from .binding_args import OptimizerConfigurationArgs, ScalingConfigurationArgs
-
-
-class AutoscalingPolicyBindingArgs(TypedDict, total=False):
-    """Arguments of an AutoscalingPolicyBinding: scaling_configuration, or optimizer_configuration."""
-
-    name: str
-    """Name of the binding. Default: the component's name."""
-    namespace: str
-    """Namespace of the binding, of the policy and of the targets. Default: default."""
-    realization: str
-    """native renders HorizontalPodAutoscalers; operator creates the Kthena resource. Default: native."""
-    policy: Required[pulumi.Input[dict[str, Any]]]
-    """The AutoscalingPolicy, in wire form: the ``manifest`` of an AutoscalingPolicy component."""
-    targets: Required[pulumi.Input[list[dict[str, Any]]]]
-    """What the configuration names as targets, in wire form: the ``manifest`` of each ModelServing component, or of
-    the ModelBooster that makes them."""
-    scaling_configuration: ScalingConfigurationArgs
-    """One target and its bounds."""
-    optimizer_configuration: OptimizerConfigurationArgs
-    """Several targets that share a load, the cheapest first."""
+from .args import AutoscalingPolicyBindingArgs
+from .argument_maps import AUTOSCALING_POLICY_BINDING
 
 
 class AutoscalingPolicyBinding(pulumi.ComponentResource):
@@ -71,14 +49,14 @@ class AutoscalingPolicyBinding(pulumi.ComponentResource):
 
 
 def _render(name: str, args: AutoscalingPolicyBindingArgs) -> Rendered:
-    given = Arguments(name, args, AutoscalingPolicyBindingArgs, model_by_argument(AutoscalingPolicyBindingSpec))
+    given = Arguments(name, args, AutoscalingPolicyBindingArgs, AUTOSCALING_POLICY_BINDING.models)
     options = options_of(given)
     policy = given.manifest("policy", "AutoscalingPolicy")
     targets = given.manifests("targets", "ModelServing")
     given.check()
     spec = {
         "policyRef": {"name": policy["metadata"]["name"]},
-        **wire_names(given.values, AutoscalingPolicyBindingSpec),
+        **AUTOSCALING_POLICY_BINDING.spec(given.values),
     }
     metadata = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
     resource = given.resource(WORKLOAD_API, "AutoscalingPolicyBinding", metadata, spec)

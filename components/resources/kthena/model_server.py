@@ -4,38 +4,13 @@ ModelServer
 └── ModelServer   <name>, with realization operator
 """
 
-from typing import Required, TypedDict
-
 import pulumi
 
 from ...families.kthena.names import NETWORKING_API
-from ...families.kthena.types.networking import ModelServerSpec
-from ..serving.arguments import Arguments, model_by_argument, wire_names
+from ..serving.arguments import Arguments
 from ..serving.declaration import Declaration
-from .routing_args import KVConnectorArgs, TrafficPolicyArgs, WorkloadPortArgs, WorkloadSelectorArgs
-
-
-class ModelServerArgs(TypedDict, total=False):
-    """Arguments of a ModelServer."""
-
-    name: str
-    """Name of the ModelServer. Default: the component's name."""
-    namespace: str
-    """Namespace of the ModelServer, of its pods and of the routes to it. Default: default."""
-    realization: str
-    """native registers no Kubernetes object; operator creates the Kthena resource. Default: native."""
-    model: str
-    """Name by which the engine knows the model. Default: that of the request."""
-    inference_engine: Required[str]
-    """vLLM or SGLang."""
-    workload_selector: Required[WorkloadSelectorArgs]
-    """The pods that serve."""
-    workload_port: WorkloadPortArgs
-    """Where the pods listen."""
-    traffic_policy: TrafficPolicyArgs
-    """How requests are sent."""
-    kv_connector: KVConnectorArgs
-    """How the KV cache gets from prefill to decode."""
+from .args import ModelServerArgs
+from .argument_maps import MODEL_SERVER
 
 
 class ModelServer(Declaration):
@@ -54,8 +29,8 @@ class ModelServer(Declaration):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        given = Arguments(name, args, ModelServerArgs, model_by_argument(ModelServerSpec))
-        spec = wire_names(given.values, ModelServerSpec)
+        given = Arguments(name, args, ModelServerArgs, MODEL_SERVER.models)
+        spec = MODEL_SERVER.spec(given.values)
         declared = self.declare(name, NETWORKING_API, given, spec, opts, namespaced=True)
         self.server = pulumi.Output.from_input(declared)
         self.register_outputs({"manifest": self.manifest, "server": self.server})

@@ -1,9 +1,10 @@
 """The components of llmaz, one per kind."""
 
-from .backend_runtime import BackendRuntime, BackendRuntimeArgs
-from .open_model import OpenModel, OpenModelArgs
-from .playground import Playground, PlaygroundArgs
-from .service import Service, ServiceArgs
+from .args import BackendRuntimeArgs, OpenModelArgs, PlaygroundArgs, ServiceArgs
+from .backend_runtime import BackendRuntime
+from .open_model import OpenModel
+from .playground import Playground
+from .service import Service
 
 __all__ = [
     "BackendRuntime",

@@ -1,5 +1,6 @@
 """The component of llm-d's kind."""
 
-from .variant_autoscaling import VariantAutoscaling, VariantAutoscalingArgs
+from .args import VariantAutoscalingArgs
+from .variant_autoscaling import VariantAutoscaling
 
 __all__ = ["VariantAutoscaling", "VariantAutoscalingArgs"]

@@ -11,8 +11,8 @@ from ...fleet.options import Options
 from ...fleet.words import Realization
 from ...plan.faults import faults
 from ...plan.sections.levels import LevelSettings
+from ..serving.args import LoadArgs, PromiseArgs
 from ..serving.arguments import Arguments
-from ..serving.level_args import LoadArgs, PromiseArgs
 from ..serving.rendering_options import options_of
 from ..serving.typed_args import camel, keys_of
 

@@ -5,54 +5,17 @@ VariantAutoscaling
 └── VariantAutoscaling        <name>, with realization operator
 """
 
-from typing import Any, Required, TypedDict
-
 import pulumi
 
 from ...families.llmd.controller.config_maps import class_key
 from ...families.llmd.names import ACCELERATOR_LABEL, API, CLASSES
-from ...families.llmd.types.variant_autoscaling import VariantAutoscalingSpec
 from ...fleet.rendered import Rendered
-from ..serving.arguments import Arguments, line_of, model_by_argument, tell, wire_names
-from ..serving.level_args import LoadArgs, PromiseArgs
+from ..serving.arguments import Arguments, line_of, tell
 from ..serving.objects import kubernetes_object, token
 from ..serving.workload_component import logical_name, render_one
-from .profile_args import ConfigMapKeyRefArgs, ModelProfileArgs
+from .args import VariantAutoscalingArgs
+from .argument_maps import VARIANT_AUTOSCALING
 from .stated import DEFAULT_CLASS, options_for
-
-
-class VariantAutoscalingArgs(TypedDict, total=False):
-    """Arguments of a VariantAutoscaling. All but the targets are plain: they decide how many replicas there are."""
-
-    name: str
-    """Name of the VariantAutoscaling, which is that of the workload. Default: the component's name."""
-    namespace: str
-    """Namespace of the VariantAutoscaling and of the workload. Default: default."""
-    realization: str
-    """native renders a HorizontalPodAutoscaler on metrics of the engine; operator creates the VariantAutoscaling for
-    llm-d's controller, and an autoscaler that follows it. Default: native."""
-    workload: str
-    """auto, lws or deployment, as the targets are deployed. Default: auto."""
-    targets: Required[pulumi.Input[list[dict[str, Any]]]]
-    """The resource whose workload is scaled, and what it refers to, in wire form: the ``manifest`` of each
-    component."""
-    accelerator: Required[str]
-    """The accelerator that the workload runs on, by its name in the profile."""
-    model_id: Required[str]
-    """Name under which clients ask for the model."""
-    slo_class_ref: ConfigMapKeyRefArgs
-    """Where the controller's service class stands; nothing reads it. Default: that of service_class."""
-    model_profile: Required[ModelProfileArgs]
-    """How fast the model is."""
-    service_class: str
-    """Name of the service class that the promise is of. Default: default."""
-    promise: Required[PromiseArgs]
-    """What is promised for the model."""
-    load: LoadArgs
-    """What is asked of the workload. Required unless realization is operator, which measures it: the load then bounds
-    the replicas, which are 10 at most without."""
-    cents_per_hour: float
-    """Price of one accelerator in US cents an hour. Default: that of the nodes, on demand in us-east-1."""
 
 
 class VariantAutoscaling(pulumi.ComponentResource):
@@ -112,7 +75,7 @@ class VariantAutoscaling(pulumi.ComponentResource):
 
 
 def _render(name: str, args: VariantAutoscalingArgs) -> Rendered:
-    given = Arguments(name, args, VariantAutoscalingArgs, model_by_argument(VariantAutoscalingSpec))
+    given = Arguments(name, args, VariantAutoscalingArgs, VARIANT_AUTOSCALING.models)
     targets = given.manifests("targets")
     own, namespace = given.get("name", name), given.get("namespace", "default")
     options = options_for(given, own, namespace)
@@ -121,7 +84,7 @@ def _render(name: str, args: VariantAutoscalingArgs) -> Rendered:
     labels = {ACCELERATOR_LABEL: given.get("accelerator")}
     spec = {
         "sloClassRef": {"name": CLASSES, "key": class_key(given.get("service_class", DEFAULT_CLASS))},
-        **wire_names(given.values, VariantAutoscalingSpec),
+        **VARIANT_AUTOSCALING.spec(given.values),
     }
     metadata = {"name": own, "namespace": namespace, "labels": labels}
     return render_one(given.resource(API, "VariantAutoscaling", metadata, spec), targets, options)

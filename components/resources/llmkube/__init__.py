@@ -1,6 +1,7 @@
 """The components of LLMKube, one per kind."""
 
-from .inference_service import InferenceService, InferenceServiceArgs
-from .model import Model, ModelArgs
+from .args import InferenceServiceArgs, ModelArgs
+from .inference_service import InferenceService
+from .model import Model
 
 __all__ = ["InferenceService", "InferenceServiceArgs", "Model", "ModelArgs"]

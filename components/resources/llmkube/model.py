@@ -4,39 +4,12 @@ Model
 └── Model   <name>, with realization operator
 """
 
-from typing import Required, TypedDict
-
 import pulumi
 
-from ...families.llmkube.types import ModelSpec
-from ..serving.arguments import Arguments, model_by_argument, wire_names
+from ..serving.arguments import Arguments
 from ..serving.declaration import Declaration
-from .hardware_args import HardwareArgs, HostResourcesArgs
-
-
-class ModelArgs(TypedDict, total=False):
-    """Arguments of a Model."""
-
-    name: str
-    """Name of the model. Default: the component's name."""
-    namespace: str
-    """Namespace of the model, and of the services that serve it. Default: default."""
-    source: Required[str]
-    """Where the weights are: an http(s) URL, a Hugging Face repository, pvc://CLAIM/PATH, or a path on the node."""
-    sha256: str
-    """Checksum of the file, in hexadecimal digits."""
-    refresh_policy: str
-    """IfNotPresent or OnChange. Default: IfNotPresent."""
-    format: str
-    """gguf, mlx, safetensors, pytorch or custom. Default: gguf."""
-    quantization: str
-    """How the weights are quantized, such as Q4_K_M; informational."""
-    hardware: HardwareArgs
-    """What the model runs on. Default: CPUs."""
-    resources: HostResourcesArgs
-    """Host resources that it needs."""
-    realization: str
-    """native registers no Kubernetes object; operator creates the LLMKube resource. Default: native."""
+from .args import ModelArgs
+from .argument_maps import MODEL
 
 
 class Model(Declaration):
@@ -55,8 +28,8 @@ class Model(Declaration):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        given = Arguments(name, args, ModelArgs, model_by_argument(ModelSpec))
-        spec = wire_names(given.values, ModelSpec)
+        given = Arguments(name, args, ModelArgs, MODEL.models)
+        spec = MODEL.spec(given.values)
         declared = self.declare(name, "inference.llmkube.dev/v1alpha1", given, spec, opts, namespaced=True)
         self.model = pulumi.Output.from_input(declared)
         self.register_outputs({"manifest": self.manifest, "model": self.model})

@@ -18,8 +18,8 @@ from ...plan.faults import faults
 from ...plan.prerequisites.charts import known
 from ...plan.prerequisites.prometheus import PROMETHEUS_ACCOUNT
 from ...plan.sections.levels import ControllerSettings, LevelSettings
+from ..serving.args import VariantControllerArgs
 from ..serving.arguments import checked_args
-from ..serving.level_args import VariantControllerArgs
 from ..serving.objects import KubernetesObject, kubernetes_object, token
 
 _NAME = "wva"

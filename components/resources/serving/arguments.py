@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar, cast
 
 import pulumi
+from pydantic import BaseModel
 
 from ...contract.base import ApiModel, whole_float_to_int
 from ...contract.checking import check
@@ -34,7 +35,7 @@ class Arguments:
     """
 
     def __init__(
-        self, name: str, args: Mapping[str, Any], typed: type, models: Mapping[str, type[ApiModel]] | None = None
+        self, name: str, args: Mapping[str, Any], typed: type, models: Mapping[str, type[BaseModel]] | None = None
     ) -> None:
         """Read the arguments of a component.
 
@@ -173,7 +174,15 @@ def missing(args: Mapping[str, Any], typed: type) -> Found:
     return ((key, "is required") for key in sorted(required) if args.get(key) is None)
 
 
-def model_by_argument(spec: type[ApiModel]) -> dict[str, type[ApiModel]]:
+def flavors_or_manifests(args: Mapping[str, Any]) -> Found:
+    """Yield what is wrong where nodes follow from flavors or from manifests, and from one of the two alone."""
+    if args.get("flavors") and args.get("manifests"):
+        yield "manifests", "cannot be combined with flavors; use one of the two"
+    elif not args.get("flavors") and not args.get("manifests"):
+        yield "flavors", "is required unless manifests is set; list the flavors of the nodes"
+
+
+def model_by_argument(spec: type[ApiModel]) -> dict[str, type[BaseModel]]:
     """Return the types behind arguments that are the fields of one type of the contract."""
     found = {name: model_in(field.annotation) for name, field in spec.model_fields.items()}
     return {name: model for name, model in found.items() if model}

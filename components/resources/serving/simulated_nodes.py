@@ -22,9 +22,8 @@ from ...fleet.nodes.groups import NodeGroupDemand, allocatable
 from ...fleet.origins import Argument
 from ...plan.environment import Environment
 from ...plan.plan import plan
-from .arguments import checked_args, checked_plan, refuse, report
-from .flavor_args import FlavorArgs, flavors_or_manifests
-from .level_args import ServiceLevelsArgs
+from .args import FlavorArgs, ServiceLevelsArgs
+from .arguments import checked_args, checked_plan, flavors_or_manifests, refuse, report
 from .objects import KubernetesObject, kubernetes_object, token
 from .rendering_options import read_options
 from .typed_args import wire

@@ -9,9 +9,9 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import Any, NotRequired, Required, get_args, get_origin, is_typeddict
 
+from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from ...contract.base import ApiModel
 from ...contract.problems import did_you_mean, field_path
 
 Parts = tuple[str | int, ...]
@@ -30,7 +30,7 @@ def _unwrapped(annotation: object) -> object:
     return get_args(annotation)[0] if get_origin(annotation) in (Required, NotRequired) else annotation
 
 
-def wire(value: object, typed: object, model: type[ApiModel] | None = None) -> Any:  # noqa: ANN401  JSON
+def wire(value: object, typed: object, model: type[BaseModel] | None = None) -> Any:  # noqa: ANN401  JSON
     """Return an argument in wire form; keys that its type does not have are left out.
 
     Args:
@@ -70,7 +70,7 @@ def _each(value: object, typed: object, change: typing.Callable[[object, object]
     return value
 
 
-def wire_name(key: str, model: type[ApiModel] | None) -> str:
+def wire_name(key: str, model: type[BaseModel] | None) -> str:
     """Return the name of a key on the wire."""
     field = model.model_fields.get(key) if model else None
     return (field.alias if field else None) or camel(key)
@@ -81,9 +81,9 @@ def camel(key: str) -> str:
     return to_camel(key.removesuffix("_"))
 
 
-def model_in(annotation: object) -> type[ApiModel] | None:
-    """Return the type of the contract that a field holds, be it in a list or optional; None of any other field."""
-    if isinstance(annotation, type) and issubclass(annotation, ApiModel):
+def model_in(annotation: object) -> type[BaseModel] | None:
+    """Return the pydantic type that a field holds, be it in a list or optional; None of any other field."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((found for found in map(model_in, get_args(annotation)) if found), None)
 

@@ -13,10 +13,12 @@ from .values import Duration, LocalObjectReference, MostReplicas, ObjectReferenc
 
 
 class AutoscalingPolicyMetric(ApiModel):
-    """A metric, and its value for each replica."""
+    """A metric to scale on."""
 
     metric_name: str
+    """Name of the metric, such as kthena:num_requests_waiting or vllm:num_requests_waiting."""
     target_value: Quantity
+    """Its value for each replica, as a quantity above 0."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.METRIC_CEL
 
@@ -25,48 +27,64 @@ class AutoscalingPolicyStablePolicy(ApiModel):
     """How fast replicas may change: at most ``instances`` or ``percent`` of them per ``period``."""
 
     instances: NaturalInt32 = 1
+    """Replicas that may be added or removed."""
     percent: Percentage = 100
+    """The same as a percentage of the replicas, 0 to 1000."""
     period: Duration = "15s"
+    """The period, up to 30m."""
     select_policy: Literal["Or", "And"] = "Or"
+    """Or takes the larger of instances and percent, And the smaller."""
     stabilization_window: Duration | None = None
+    """How long the most careful recommendation counts, up to 30m. Default: none."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.STABLE_CEL
 
 
 class AutoscalingPolicyPanicPolicy(ApiModel):
-    """How fast replicas may grow once the load has jumped."""
+    """How much may be added within a period once the load has jumped."""
 
     percent: Percentage = 1000
+    """Percentage of the replicas that may be added, 0 to 1000."""
     period: Duration
+    """The period, up to 30m."""
     panic_threshold_percent: Annotated[Int32, Field(ge=110, le=1000)] = 200
+    """Recommendation, as a percentage of the replicas, from which the load has jumped; 110 to 1000."""
     panic_mode_hold: Duration = "60s"
+    """How long replicas are not removed after that, up to 30m."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.PANIC_CEL
 
 
 class AutoscalingPolicyScaleUpPolicy(ApiModel):
-    """Growing, usually and in a panic."""
+    """How replicas are added."""
 
     stable_policy: AutoscalingPolicyStablePolicy | None = None
+    """Usually."""
     panic_policy: AutoscalingPolicyPanicPolicy | None = None
+    """Once the load has jumped; only with realization operator."""
 
 
 class AutoscalingPolicyBehavior(ApiModel):
-    """How replicas grow and shrink."""
+    """How replicas are added and removed."""
 
     scale_up: AutoscalingPolicyScaleUpPolicy | None = None
+    """How replicas are added."""
     scale_down: AutoscalingPolicyStablePolicy | None = None
+    """How replicas are removed."""
 
 
 class AutoscalingPolicySpec(ApiModel):
     """What to scale on, and how fast."""
 
     tolerance_percent: Annotated[NaturalInt32, Field(le=100)] = 10
+    """Deviation from the target that is tolerated, 0 to 100 percent."""
     metrics: list[AutoscalingPolicyMetric] = Field(
         min_length=1,
         json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["metricName"]},
     )
+    """What to scale on; the metric that asks for most replicas counts."""
     behavior: AutoscalingPolicyBehavior | None = None
+    """How replicas are added and removed."""
 
 
 class AutoscalingPolicyStatus(ApiModel):
@@ -88,15 +106,20 @@ class MetricEndpoint(ApiModel):
     """Where a pod tells its metrics."""
 
     uri: str = "/metrics"
+    """Path of the metrics."""
     port: Int32 = 8100
+    """Port of the metrics."""
 
 
 class ScalingTarget(ApiModel):
     """What is measured and scaled."""
 
     target_ref: ObjectReference
+    """The ModelServing."""
     additional_match_labels: dict[str, str] | None = None
+    """Further labels of the pods that are measured."""
     metric_endpoint: MetricEndpoint | None = None
+    """Where a pod tells its metrics."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.TARGET_CEL
 
@@ -105,19 +128,26 @@ class ScalingConfiguration(ApiModel):
     """One target and its bounds."""
 
     target: ScalingTarget
+    """What is measured and scaled."""
     min_replicas: Replicas
+    """Lower bound, 0 to 1000000."""
     max_replicas: MostReplicas
+    """Upper bound, 1 to 1000000."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.BOUNDS_CEL
 
 
 class OptimizerParam(ApiModel):
-    """One of several targets, its bounds and what a replica costs."""
+    """One of several targets that share a load."""
 
     target: ScalingTarget
+    """What is measured and scaled."""
     cost: NaturalInt32 = 0
+    """What a replica costs, in any unit. Default: the price of its nodes, in US cents per hour."""
     min_replicas: Replicas
+    """Lower bound, 0 to 1000000."""
     max_replicas: MostReplicas
+    """Upper bound, 1 to 1000000."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.BOUNDS_CEL
 
@@ -126,7 +156,9 @@ class OptimizerConfiguration(ApiModel):
     """Several targets that share a load, the cheapest first."""
 
     params: list[OptimizerParam] = Field(min_length=1)
+    """The targets."""
     cost_expansion_rate_percent: NaturalInt32 = 200
+    """How fast the blocks grow in which replicas are taken from one target before the next."""
 
 
 class AutoscalingPolicyBindingSpec(ApiModel):
@@ -134,7 +166,9 @@ class AutoscalingPolicyBindingSpec(ApiModel):
 
     policy_ref: LocalObjectReference
     optimizer_configuration: OptimizerConfiguration | None = None
+    """Several targets that share a load, the cheapest first."""
     scaling_configuration: ScalingConfiguration | None = None
+    """One target and its bounds."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.BINDING_CEL
 

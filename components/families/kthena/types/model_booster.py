@@ -40,38 +40,62 @@ class LoraAdapter(ApiModel):
     """An adapter beside the model."""
 
     name: Annotated[Name, Field(max_length=MAX_NAME)]
+    """Name that requests give as their model."""
     artifact_url: SourceUri = Field(alias="artifactURL")
+    """Where the adapter is: hf://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
 
 
 class ModelWorker(ApiModel):
     """``replicas`` instances of one role, each of ``pods`` pods. Unset, both are 1 here (Kthena spec D-06)."""
 
     type: Literal["server", "prefill", "decode", "controller", "coordinator"] = "server"
+    """server, prefill, decode, controller or coordinator."""
     image: Image | None = None
+    """Image of the engine."""
     replicas: Replicas | None = None
+    """Instances of the role in each replica of the backend. Default: 1."""
     pods: Replicas | None = None
+    """Pods of each instance. Default: 1."""
     resources: ResourceRequirements | None = None
+    """Resources of each pod (core/v1 ResourceRequirements, in wire form)."""
     affinity: Affinity | None = None
+    """Affinity of the pods (core/v1 Affinity, in wire form); a required term on node.kubernetes.io/instance-type
+    chooses the EC2 instance type."""
     config: AnyObject | None = None
+    """Engine arguments, as a map; --max-model-len is max-model-len."""
 
 
 class ModelBackend(ApiModel):
     """One way to run the model: an engine, its workers and its replicas."""
 
     name: Name
+    """Name of the backend; renaming it replaces its pods."""
     type: Literal["vLLM", "vLLMDisaggregated", "SGLang", "MindIE", "MindIEDisaggregated"]
+    """vLLM, vLLMDisaggregated, SGLang, MindIE or MindIEDisaggregated."""
     model_uri: SourceUri = Field(alias="modelURI")
+    """Where the weights are: hf://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
     cache_uri: CacheUri | None = Field(default=None, alias="cacheURI")
+    """Where they are kept: hostpath://FOLDER or pvc://CLAIM. Default: a volume of each pod."""
     env_from: EnvSources | None = None
+    """Sources of environment variables (core/v1 EnvFromSource, in wire form)."""
     env: EnvVars | None = None
+    """Environment variables."""
     min_replicas: Replicas
+    """Replicas at rest, and the lower bound of the autoscaler."""
     max_replicas: MostReplicas
+    """Upper bound of the autoscaler; without a policy the same as min_replicas."""
     scaling_cost: NaturalInt32 = 0
+    """What a replica costs, in any unit; only with a policy of the model."""
     route_weight: Weight = 100
+    """Its share of the requests relative to the other backends, 0 to 100."""
     scale_to_zero_grace_period: Duration | None = None
+    """How long a backend without requests keeps its last replica, up to 30m; only with a policy of the model."""
     workers: list[ModelWorker] = Field(min_length=1, max_length=1000)
+    """The roles: one server, or prefill and decode."""
     lora_adapters: list[LoraAdapter] | None = Field(default=None, max_length=MAX_ADAPTERS, json_schema_extra=_BY_NAME)
+    """Adapters beside the model."""
     autoscaling_policy: AutoscalingPolicySpec | None = None
+    """What this backend scales on."""
 
     rules: ClassVar[tuple[Rule, ...]] = model_booster.BACKEND_CEL
 
@@ -80,11 +104,18 @@ class ModelBoosterSpec(ApiModel):
     """A model and the backends that run it."""
 
     name: Annotated[Name, Field(max_length=64)] | None = None
+    """Name that the resource itself gives its model (spec.name); without effect."""
     owner: str | None = None
+    """Who owns the model; without effect."""
     backends: list[ModelBackend] = Field(min_length=1, max_length=MAX_BACKENDS, json_schema_extra=_BY_NAME)
+    """The ways to run the model, each with a name of its own."""
     autoscaling_policy: AutoscalingPolicySpec | None = None
+    """What all backends together scale on, the cheapest first."""
     cost_expansion_rate_percent: Percentage | None = None
+    """How fast the blocks grow in which replicas are taken from one backend before the next, 0 to 1000; only with
+    autoscaling_policy. Default: 200."""
     model_match: ModelMatch | None = None
+    """Which requests for the model are answered. Default: all."""
 
     rules: ClassVar[tuple[Rule, ...]] = model_booster.SPEC_CEL
 

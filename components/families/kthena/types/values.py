@@ -124,9 +124,16 @@ class ObjectReference(ApiModel):
     model_config = _ATOMIC
 
     api_version: str | None = None
+    """API version of the object. Default: that of ModelServing."""
     field_path: str | None = None
+    """Part of the object; without effect."""
     kind: str | None = None
+    """Kind of the object. Default: ModelServing."""
     name: str | None = None
+    """Name of the object; a ModelBooster's are named after it and the backend."""
     namespace: str | None = None
+    """Namespace of the object; must be that of the binding."""
     resource_version: str | None = None
+    """Version of the object; without effect."""
     uid: str | None = None
+    """Identity of the object; without effect."""

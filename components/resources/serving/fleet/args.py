@@ -4,7 +4,7 @@ from typing import Any, TypedDict
 
 import pulumi
 
-from ..level_args import ServiceLevelsArgs
+from ..args import ServiceLevelsArgs
 
 
 class ModelCacheArgs(TypedDict, total=False):

@@ -1,0 +1,142 @@
+"""Where the arguments of Kthena's components go in their resources; the fields that are not named are one to one."""
+
+from ...families.kthena.types.autoscaling import AutoscalingPolicyBindingSpec, AutoscalingPolicySpec
+from ...families.kthena.types.model_booster import ModelBoosterSpec, ModelWorker
+from ...families.kthena.types.model_serving import ModelServingSpec, RolloutStrategy
+from ...families.kthena.types.networking import ModelRouteSpec, ModelServerSpec
+from ..serving.argument_maps import AUTOSCALED, NAMESPACE, POD_ARGUMENTS, realization
+from ..serving.mapped_arguments import ArgumentMap, Changed, Own
+
+_DECLARED = realization("native registers no Kubernetes object; operator creates the Kthena resource.")
+_RENDERED = realization("native renders plain Kubernetes objects; operator creates the Kthena resource.")
+_KEPT = "that keeps loaded weights across pod restarts, where the resource names no cache."
+
+
+def _name(what: str) -> Own:
+    return Own("str", f"Name of the {what}. Default: the component's name.")
+
+
+def _namespace(what: str) -> Own:
+    return Own("str", f"Namespace of {what}. Default: default.")
+
+
+SERVING = ArgumentMap(
+    "ServingArgs",
+    doc="Arguments of every component of Kthena that runs pods. All are plain: they decide which objects there are.",
+    own={
+        "name": Own(
+            "str",
+            "Name of the resource, which those of the Kubernetes objects begin with. Default: the component's name.",
+        ),
+        "namespace": NAMESPACE,
+        "realization": _RENDERED,
+        **POD_ARGUMENTS,
+        "cache_claim": Own("str", f"PersistentVolumeClaim {_KEPT}"),
+        "cache_host_path": Own("str", f"Folder on the node {_KEPT}"),
+    },
+)
+MODEL_BOOSTER = ArgumentMap(
+    "ModelBoosterArgs",
+    ModelBoosterSpec,
+    doc="Arguments of a ModelBooster. All are plain: they decide which objects there are.",
+    base=SERVING,
+    renamed={"name": "model_name"},
+)
+MODEL_SERVING = ArgumentMap(
+    "ModelServingArgs",
+    ModelServingSpec,
+    doc="Arguments of a ModelServing. All are plain: they decide which objects there are.",
+    base=SERVING,
+    own={"autoscaled": AUTOSCALED},
+    changed={
+        "scheduler_name": Changed(
+            "There is only one.",
+            doc="volcano, the only one that Kthena takes. Default: volcano.",
+            required=False,
+        )
+    },
+)
+AUTOSCALING_POLICY = ArgumentMap(
+    "AutoscalingPolicyArgs",
+    AutoscalingPolicySpec,
+    doc="Arguments of an AutoscalingPolicy.",
+    own={
+        "name": _name("policy"),
+        "namespace": _namespace("the policy, and of its bindings"),
+        "realization": _DECLARED,
+    },
+)
+AUTOSCALING_POLICY_BINDING = ArgumentMap(
+    "AutoscalingPolicyBindingArgs",
+    AutoscalingPolicyBindingSpec,
+    doc="Arguments of an AutoscalingPolicyBinding: scaling_configuration, or optimizer_configuration.",
+    own={
+        "name": _name("binding"),
+        "namespace": _namespace("the binding, of the policy and of the targets"),
+        "realization": realization("native renders HorizontalPodAutoscalers; operator creates the Kthena resource."),
+        "policy": Own(
+            "pulumi.Input[dict[str, Any]]",
+            "The AutoscalingPolicy, in wire form: the ``manifest`` of an AutoscalingPolicy component.",
+            required=True,
+        ),
+        "targets": Own(
+            "pulumi.Input[list[dict[str, Any]]]",
+            "What the configuration names as targets, in wire form: the ``manifest`` of each ModelServing component, "
+            "or of the ModelBooster that makes them.",
+            required=True,
+        ),
+    },
+    without={"policy_ref": "the name in the manifest of policy"},
+)
+MODEL_SERVER = ArgumentMap(
+    "ModelServerArgs",
+    ModelServerSpec,
+    doc="Arguments of a ModelServer.",
+    own={
+        "name": _name("ModelServer"),
+        "namespace": _namespace("the ModelServer, of its pods and of the routes to it"),
+        "realization": _DECLARED,
+    },
+)
+MODEL_ROUTE = ArgumentMap(
+    "ModelRouteArgs",
+    ModelRouteSpec,
+    doc="Arguments of a ModelRoute.",
+    own={
+        "name": _name("route"),
+        "namespace": _namespace("the route and of its ModelServers"),
+        "realization": _RENDERED,
+        "servers": Own(
+            "pulumi.Input[list[dict[str, Any]]]",
+            "The ModelServers that the rules name, in wire form: the ``manifest`` of each ModelServer component.",
+            required=True,
+        ),
+        "servings": Own(
+            "pulumi.Input[list[dict[str, Any]]]",
+            "What runs the pods that the ModelServers select, in wire form: the ``manifest`` of each ModelServing "
+            "component.",
+        ),
+    },
+    # The attribute of the type has an underscore: its rules of validation are called ``rules``.
+    renamed={"rules_": "rules"},
+)
+
+MAPS = (
+    SERVING,
+    MODEL_BOOSTER,
+    MODEL_SERVING,
+    AUTOSCALING_POLICY,
+    AUTOSCALING_POLICY_BINDING,
+    MODEL_SERVER,
+    MODEL_ROUTE,
+    ArgumentMap(
+        "ModelWorkerArgs",
+        ModelWorker,
+        doc="The pods of one role.",
+        changed={
+            "config": Changed("Upstream's schema takes anything, so that the reason of a refusal is ours.", "Any")
+        },
+    ),
+    ArgumentMap("AutoscalingPolicySpecArgs", AutoscalingPolicySpec),
+    ArgumentMap("ServingRolloutStrategyArgs", RolloutStrategy),
+)

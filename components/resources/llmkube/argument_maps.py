@@ -1,0 +1,71 @@
+"""Where the arguments of LLMKube's components go in their resources; the fields that are not named are one to one."""
+
+from ...families.llmkube.types import InferenceServiceSpec, ModelSpec
+from ...families.llmkube.types.inference_service import (
+    AutoscalingSpec,
+    EndpointSpec,
+    InferenceResourceRequirements,
+    MetricSpec,
+)
+from ...families.llmkube.types.model import GPUShardingSpec, GPUSpec, HardwareSpec, ModelResources
+from ...families.llmkube.types.runtimes import RopeScalingSpec, SpeculativeConfig, TGIConfig, VLLMConfig
+from ..serving.argument_maps import AUTOSCALED, realization
+from ..serving.mapped_arguments import ArgumentMap, Changed, Own
+
+MODEL = ArgumentMap(
+    "ModelArgs",
+    ModelSpec,
+    doc="Arguments of a Model.",
+    own={
+        "name": Own("str", "Name of the model. Default: the component's name."),
+        "namespace": Own("str", "Namespace of the model, and of the services that serve it. Default: default."),
+        "realization": realization("native registers no Kubernetes object; operator creates the LLMKube resource."),
+    },
+)
+INFERENCE_SERVICE = ArgumentMap(
+    "InferenceServiceArgs",
+    InferenceServiceSpec,
+    doc="Arguments of an InferenceService. All are plain: they decide which objects there are.",
+    own={
+        "name": Own("str", "Name of the Kubernetes objects. Default: the component's name."),
+        "namespace": Own("str", "Namespace of the Kubernetes objects, and of the model. Default: default."),
+        "realization": realization("native renders plain Kubernetes objects; operator creates the LLMKube resource."),
+        "service_account_name": Own("str", "Service account of the pods."),
+        "cache_claim": Own("str", "PersistentVolumeClaim that caches weights that the runtime fetches itself."),
+        "cache_host_path": Own("str", "Folder on the node that caches weights that the runtime fetches itself."),
+        "shared": Own(
+            "bool",
+            "Whether to create the PriorityClass and the claim of the model cache, which the services of a namespace "
+            "share. Only one of several services may create them. Default: true.",
+        ),
+        "model": Own(
+            "pulumi.Input[dict[str, Any]]",
+            "The Model to serve, in wire form: the ``manifest`` of a Model component.",
+            required=True,
+        ),
+        "draft_model": Own(
+            "pulumi.Input[dict[str, Any]]",
+            "A second Model, for speculative decoding in vllm_config, in wire form.",
+        ),
+        "autoscaled": AUTOSCALED,
+    },
+    without={"model_ref": "the name in the manifest of model"},
+    changed={"image_pull_secrets": Changed("A reference is a name and nothing else.", type="list[dict[str, str]]")},
+)
+
+MAPS = (
+    MODEL,
+    INFERENCE_SERVICE,
+    ArgumentMap("HardwareArgs", HardwareSpec),
+    ArgumentMap("GpuArgs", GPUSpec),
+    ArgumentMap("ShardingArgs", GPUShardingSpec),
+    ArgumentMap("HostResourcesArgs", ModelResources),
+    ArgumentMap("EndpointArgs", EndpointSpec),
+    ArgumentMap("PodResourcesArgs", InferenceResourceRequirements),
+    ArgumentMap("AutoscalingArgs", AutoscalingSpec),
+    ArgumentMap("AutoscalingMetricArgs", MetricSpec),
+    ArgumentMap("RopeScalingArgs", RopeScalingSpec),
+    ArgumentMap("SpeculativeArgs", SpeculativeConfig),
+    ArgumentMap("VllmConfigArgs", VLLMConfig, doc="Settings of vLLM."),
+    ArgumentMap("TgiConfigArgs", TGIConfig),
+)
