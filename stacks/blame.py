@@ -46,8 +46,6 @@ def _as_keys(text: str) -> str:
 
 
 def _arguments() -> frozenset[str]:
-    from components.resources.aws.cluster_args import ClusterArgs
-    from components.resources.aws.identities import IdentitiesArgs
-    from components.resources.aws.network_args import NetworkArgs
+    from components.resources.aws.args import ClusterArgs, IdentitiesArgs, NetworkArgs
 
     return keys_below(ClusterArgs) | keys_below(IdentitiesArgs) | keys_below(NetworkArgs)

@@ -14,11 +14,12 @@ from components.clouds.aws.nodes.plan import NodeGroupPlan
 from components.clouds.aws.nodes.quotas import vcpus
 from components.clouds.aws.words import NatGateways, Provisioner, ServiceLinkedRole
 from components.plan.plan import Plan
+from components.resources.aws.args import IdentitiesArgs, ImageCacheArgs, KarpenterAccessArgs
 from components.resources.aws.cluster import Cluster
 from components.resources.aws.gpu_node_groups import GpuNodeGroups
-from components.resources.aws.identities import Identities, IdentitiesArgs
-from components.resources.aws.image_cache import ImageCache, ImageCacheArgs
-from components.resources.aws.karpenter_access import KarpenterAccess, KarpenterAccessArgs
+from components.resources.aws.identities import Identities
+from components.resources.aws.image_cache import ImageCache
+from components.resources.aws.karpenter_access import KarpenterAccess
 from components.resources.aws.karpenter_pools import KarpenterPools
 from components.resources.aws.network import Network
 from components.resources.aws.provider import aws_provider

@@ -15,9 +15,10 @@ from components.plan.costs.infrastructure import FlatUse, Infrastructure, Nodes,
 from components.plan.costs.prices import OwnPrices
 from components.plan.plan import Plan
 from components.plan.sections.costs import bill_of
+from components.resources.aws.cluster_settings import ClusterSettings
+from components.resources.aws.network_settings import NetworkSettings
 from components.resources.serving.fleet.prices import own_prices
 
-from .aws_settings import ClusterSettings, NetworkSettings
 from .clouds import CloudName
 from .settings import Settings
 

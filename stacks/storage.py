@@ -5,9 +5,9 @@ from typing import cast
 import pulumi
 
 from components.plan.plan import Plan
+from components.resources.aws.args import EfsArgs, FsxArgs, ModelStorageArgs
 from components.resources.aws.cluster import Cluster
 from components.resources.aws.network import Network
-from components.resources.aws.storage.args import EfsArgs, FsxArgs, ModelStorageArgs
 from components.resources.aws.storage.model_storage import ModelStorage
 
 from .settings import Settings

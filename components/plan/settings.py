@@ -63,7 +63,7 @@ ClaimName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 
 
 class Cache(Section):
-    """Where loaded weights are kept: a PersistentVolumeClaim or a folder on the node."""
+    """Where loaded weights are kept: a claim or a folder on the node; and claims with weights to read."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -154,29 +154,51 @@ class FleetSettings(Section):
     """How models are rendered, what is installed for them, and who reaches them."""
 
     namespace: str = Field(default="models", pattern=NAMESPACE)
+    """Namespace of resources that do not set one."""
     realization: Realization = Realization.NATIVE
+    """native renders plain Kubernetes objects; operator creates the custom resources."""
     realizations: dict[Annotated[str, AfterValidator(_with_operator)], Realization] = Field(
         default_factory=dict, json_schema_extra={"propertyNames": {"enum": list(operators())}}
     )
+    """Families with another realization, by name: llmaz, llmkube, kthena, llmd. Default: none."""
     workload: WorkloadChoice = WorkloadChoice.AUTO
+    """auto, lws or deployment. auto creates a LeaderWorkerSet only if a replica spans several pods."""
     runtimes: Edition = Edition.UPSTREAM
+    """Edition of the shipped runtimes: upstream or current."""
     other_kinds: OtherKinds = OtherKinds.ERROR
+    """What becomes of objects whose kinds are of no family: error, apply (as they are) or skip."""
     ignore: dict[Annotated[str, AfterValidator(_ignorable)], Annotated[str, Field(pattern=r"\S")]] = Field(
         default_factory=dict,
         json_schema_extra={"propertyNames": {"enum": [str(e) for e in RuleId if e not in FINAL]}},
     )
+    """Rules whose findings of the arguments do not count, each with the reason. Default: none."""
     simulated_nodes: Flag = False
+    """Whether to create the required nodes as Node objects, for a cluster in which kwok simulates them."""
     custom_resources: Flag = False
+    """Whether to install the CRDs of the kinds in use; charts install their own."""
     model_cache: Cache = Field(default_factory=Cache)
+    """Where loaded weights are kept. Default: nowhere; every pod loads them at startup."""
     image_cache: ImageCacheSettings = Field(default_factory=ImageCacheSettings)
+    """A cache of ECR that images are pulled by way of, on AWS. Default: none."""
     pods: Pods = Field(default_factory=Pods)
+    """Settings of every pod."""
     model_buckets: list[str] = Field(default_factory=list)
+    """Buckets that pods read weights from; the pods run as the service account model-loader, which Identities gives
+    access."""
     prerequisites: Prerequisites = Field(default_factory=Prerequisites)
+    """What to install into the cluster besides the models. Default: nothing."""
     front_door: FrontDoorSettings = Field(default_factory=FrontDoorSettings)
+    """How clients outside the cluster reach the models. Default: not at all."""
     hardening: HardeningSettings = Field(default_factory=HardeningSettings)
+    """Security and availability settings of the pods. Default: none."""
     service_levels: LevelSettings = Field(default_factory=LevelSettings)
+    """What models promise and what is asked of them, for VariantAutoscalings. Default: nothing."""
     prices: str = ""
+    """File with your own prices, in YAML or CSV, which count more than the shipped ones: see docs/costs.md. Default:
+    none."""
     model_shapes: dict[Annotated[str, Field(min_length=1)], ShapeSettings] = Field(default_factory=dict)
+    """What is known of models that the catalog does not have, by the name that their server is told: a repository, a
+    folder or a file. Default: nothing; whether such models fit is not checked."""
     file: str = Field(default="<program>", exclude=True)
     """What to name in messages; not a key."""
 

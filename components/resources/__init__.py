@@ -40,19 +40,19 @@ COMPONENTS = {
 }
 """The module of each component that belongs to no family, relative to this package."""
 _TYPES = {
-    "ChartArgs": "prerequisites.chart",
-    "ClusterArgs": "aws.cluster_args",
-    "EfsArgs": "aws.storage.args",
+    "ChartArgs": "prerequisites.args",
+    "ClusterArgs": "aws.args",
+    "EfsArgs": "aws.args",
     "FlavorArgs": "serving.args",
-    "FsxArgs": "aws.storage.args",
-    "GpuNodeGroupsArgs": "aws.node_args",
-    "KarpenterPoolsArgs": "aws.node_args",
+    "FsxArgs": "aws.args",
+    "GpuNodeGroupsArgs": "aws.args",
+    "KarpenterPoolsArgs": "aws.args",
     "ModelFleetArgs": "serving.fleet.args",
-    "ModelStorageArgs": "aws.storage.args",
-    "NamespaceAccessArgs": "aws.cluster_args",
-    "NetworkArgs": "aws.network_args",
-    "NodeTypeArgs": "aws.node_args",
-    "ReservationArgs": "aws.node_args",
+    "ModelStorageArgs": "aws.args",
+    "NamespaceAccessArgs": "aws.args",
+    "NetworkArgs": "aws.args",
+    "NodeTypeArgs": "aws.args",
+    "ReservationArgs": "aws.args",
 }
 """Arguments that are not where their component is."""
 HOMES = {**COMPONENTS, **_TYPES}

@@ -1,5 +1,6 @@
 """Argument types are generated from the types that validate them: no second definition, and no drift."""
 
+import ast
 import importlib.util
 import itertools
 import sys
@@ -10,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from tests.arguments.generate import Generator
-from tests.layers.modules import ROOT
+from tests.layers.modules import ROOT, Module, modules
 
 GENERATED = Generator().files()
 
@@ -18,6 +19,45 @@ GENERATED = Generator().files()
 @pytest.mark.parametrize("file", GENERATED, ids=lambda file: file.relative_to(ROOT).as_posix())
 def test_it_is_what_the_generator_writes(file: Path) -> None:
     assert file.read_text(encoding="utf-8") == GENERATED[file], "run make arguments, and read the diff"
+
+
+def handwritten(module: Module) -> Iterator[str]:
+    """Argument types in a module: a TypedDict of this name, or what extends one."""
+    for node in ast.walk(ast.parse(module.text)):
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Args"):
+            bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
+            if any(base == "TypedDict" or base.endswith("Args") for base in bases):
+                yield f"{module.path}: {node.name}"
+
+
+def test_no_argument_type_is_written_by_hand() -> None:
+    generated = {file.relative_to(ROOT).as_posix() for file in GENERATED}
+    ours = [module for module in modules("components", "stacks", "workbench") if module.path not in generated]
+    assert [found for module in ours for found in handwritten(module)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("class AArgs(TypedDict, total=False): ...", ["planted.py: AArgs"]),
+        ("class AArgs(typing.TypedDict): ...", ["planted.py: AArgs"]),
+        ("class AArgs(BArgs, total=False): ...", ["planted.py: AArgs"]),
+        ("class A(TypedDict): ...", []),
+        ("class AArgs: ...", []),
+    ],
+)
+def test_a_planted_argument_type_is_found(text: str, found: list[str]) -> None:
+    assert list(handwritten(Module("planted.py", text))) == found
+
+
+@pytest.mark.parametrize("file", GENERATED, ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_it_imports_nothing_but_other_argument_types(file: Path) -> None:
+    """Programs import these types: pydantic and its models must not come with them."""
+    imported = [
+        node for node in ast.walk(ast.parse(GENERATED[file])) if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    homes = {node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in imported}
+    assert {home for home in homes if home and home.rpartition(".")[2] != "args"} <= {"typing", "pulumi"}
 
 
 MAPPED = '''"""A type and its map."""

@@ -1,7 +1,6 @@
-"""Logs in CloudWatch: for how long they can be kept, and what a record of the connections in a VPC can be told."""
+"""Logs in CloudWatch: for how long they can be kept."""
 
 from collections.abc import Iterator
-from typing import Required, TypedDict
 
 DEFAULT_DAYS = 30
 RETENTION_DAYS = (
@@ -15,12 +14,3 @@ def retention_problems(key: str, days: int) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with a period, an argument of any name."""
     if days not in RETENTION_DAYS:
         yield key, f"must be one of {', '.join(map(str, RETENTION_DAYS))}, found {days!r}"
-
-
-class FlowLogsArgs(TypedDict, total=False):
-    """A record of the connections in a VPC, kept in CloudWatch Logs."""
-
-    traffic: Required[str]
-    """Which connections are recorded: rejected, accepted or all."""
-    retention_days: int
-    """Days to keep the record; one of the periods of CloudWatch Logs, such as 30. Default: 30."""

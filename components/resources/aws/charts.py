@@ -1,7 +1,7 @@
 """What is installed into clusters on AWS alone: who makes nodes and load balancers there, and two device plugins."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Required, TypedDict, cast
+from typing import Any, cast
 
 import pulumi
 
@@ -13,6 +13,7 @@ from ..prerequisites.accelerators import EVERYTHING
 from ..prerequisites.chart import ChartComponent, FixedChart
 from ..serving.arguments import checked_args, missing
 from ..serving.site import Site
+from .args import ClusterAutoscalerArgs, KarpenterArgs, LoadBalancerControllerArgs
 from .argument_problems import Problems
 
 Values = dict[str, pulumi.Input[Any]]
@@ -45,25 +46,6 @@ class EfaDevicePlugin(FixedChart):
     def _values() -> dict[str, Any]:
         """Tolerate every taint; the toleration of critical add-ons it adds itself."""
         return {"tolerations": [EVERYTHING]}
-
-
-class ClusterAutoscalerArgs(TypedDict, total=False):
-    """Arguments of ClusterAutoscaler."""
-
-    cluster_name: Required[str]
-    """Name of the EKS cluster; the autoscaler finds its groups by tags that contain it."""
-    region: Required[str]
-    """AWS region."""
-    role_arn: pulumi.Input[str]
-    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
-    bounds: pulumi.Input[list[Any]]
-    """Sizes that the autoscaler keeps, and which groups it tries first: GpuNodeGroups.bounds, Cluster.bounds.
-    Default: the sizes of the Auto Scaling groups, and the group that leaves the least unused."""
-    bounded_only: bool
-    """Whether groups that bounds do not list are left alone. Otherwise those with the tags are scaled within the
-    sizes of their Auto Scaling group, which are 0 to 450. Default: false."""
-    values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class ClusterAutoscaler(ChartComponent):
@@ -114,21 +96,6 @@ def _groups(bounds: pulumi.Input[list[Any]]) -> dict[str, Any]:
     return {"autoscalingGroups": groups, "expanderPriorities": known.apply(expander_priorities)}
 
 
-class KarpenterArgs(TypedDict, total=False):
-    """Arguments of Karpenter."""
-
-    cluster_name: Required[str]
-    """Name of the EKS cluster."""
-    interruption_queue: Required[pulumi.Input[str]]
-    """Name of the queue of interruption notices: KarpenterAccess.queue_name."""
-    features: list[str]
-    """Features that are off otherwise: nodeRepair, spotToSpotConsolidation, staticCapacity. Default: none."""
-    role_arn: pulumi.Input[str]
-    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
-    values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
-
-
 class Karpenter(ChartComponent):
     """Launches nodes for Pending pods. Its permissions come from its Pod Identity (see Identities).
 
@@ -156,21 +123,6 @@ def _feature_problems(args: KarpenterArgs) -> Problems:
     for feature in args.get("features", []):
         if feature not in FEATURES:
             yield "features", f"unknown feature {feature!r}; known features: {', '.join(FEATURES)}"
-
-
-class LoadBalancerControllerArgs(TypedDict, total=False):
-    """Arguments of LoadBalancerController."""
-
-    cluster_name: Required[str]
-    """Name of the EKS cluster."""
-    region: Required[str]
-    """AWS region; pods cannot read it from the instance metadata."""
-    vpc_id: Required[pulumi.Input[str]]
-    """The cluster's VPC, for the same reason."""
-    role_arn: pulumi.Input[str]
-    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
-    values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class LoadBalancerController(ChartComponent):

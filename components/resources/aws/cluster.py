@@ -35,7 +35,8 @@ from ..serving.arguments import checked_args
 from ..serving.objects import KubernetesObject, kubernetes_object, token
 from .access.bastion import Bastion
 from .access.rules import admit
-from .cluster_args import ClusterArgs, problems, system_nodes, tunnel_port
+from .args import ClusterArgs
+from .cluster_args import problems, system_nodes, tunnel_port
 from .parts.access import grant_access
 from .parts.addons import AddonInstaller, version_of, wanted_addons
 from .parts.auto_scaling_groups import bounds_of

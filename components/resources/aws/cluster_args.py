@@ -2,9 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Required, TypedDict, cast
-
-import pulumi
+from typing import cast
 
 from ...clouds.aws.access import Namespaces, access_problems, role_problems
 from ...clouds.aws.facts.eks import addons
@@ -16,6 +14,7 @@ from ...clouds.aws.versions import check_version
 from ...clouds.aws.words import NodeImage, Provisioner, Support
 from ...contract import clock
 from ...contract.problems import Problem, errors
+from .args import ClusterArgs
 from .argument_problems import Problems, place_problems
 from .parts.addons import EKS_DEFAULT, MOST_RECENT
 from .parts.roles import node_policy_problems
@@ -33,109 +32,6 @@ OF_A_NEW_ONE = (
     "volume_kms_key_arn",
 )
 _MADE_HERE = "is for a cluster that is created here; remove it, or existing"
-
-
-class NamespaceAccessArgs(TypedDict, total=False):
-    """Who has rights in one namespace."""
-
-    admin_role_arns: list[str]
-    """IAM roles that may do almost everything in it, Roles and RoleBindings included."""
-    editor_role_arns: list[str]
-    """IAM roles that may change what runs in it. They reach its Secrets and the service accounts of its pods."""
-    viewer_role_arns: list[str]
-    """IAM roles that may view everything in it except Secrets and custom resources."""
-
-
-class ClusterArgs(TypedDict, total=False):
-    """Arguments of a Cluster."""
-
-    region: Required[str]
-    """AWS region, such as us-east-1."""
-    cluster_name: str
-    """Name of the cluster. Default: the component's name."""
-    existing: bool
-    """Use the existing cluster with this name unchanged; of the other arguments only node_role_arn, node_policies and
-    those of the kubeconfig (tunnel_port, profile, assume_role_arn) are used then. Default: false."""
-    version: str
-    """Kubernetes version, such as 1.35. Required unless existing."""
-    subnet_ids: pulumi.Input[list[str]]
-    """Private subnets in at least two zones, for the control plane. They count when the cluster is created: EKS takes
-    no other zones afterwards. Required unless existing."""
-    system_subnet_ids: pulumi.Input[list[str]]
-    """Private subnets of the system nodes; others replace the nodes. Default: subnet_ids."""
-    public_access_cidrs: list[str]
-    """CIDR ranges that may reach the API server over the internet. Default: none; the API server is private."""
-    private_access_cidrs: list[str]
-    """CIDR ranges in the VPC, or in networks connected with it, that may reach the API server. Default: none; the
-    nodes alone reach it there."""
-    private_access_security_groups: dict[str, pulumi.Input[str]]
-    """Security groups whose members may reach the API server in the VPC, by a name of your choice."""
-    bastion: bool
-    """Whether to create an instance through which Session Manager forwards a port to the API server: see the output
-    tunnel. Default: false."""
-    tunnel_port: int
-    """Port of the machine that runs Pulumi and kubectl which leads to the API server; provider and kubeconfig connect
-    to it. 0: they connect directly. Default: 8443 with a bastion, otherwise 0."""
-    profile: str
-    """Profile of the AWS CLI with which the kubeconfig gets its tokens. Default: none; the environment decides."""
-    assume_role_arn: str
-    """IAM role that the kubeconfig takes to get its tokens. Default: none."""
-    admin_role_arns: list[str]
-    """IAM roles that administer the cluster, in addition to the principal that creates it: EKS gives that one its
-    entry itself, and refuses a second."""
-    viewer_role_arns: list[str]
-    """IAM roles that may view all namespaces, except Secrets and custom resources."""
-    namespace_access: dict[str, NamespaceAccessArgs]
-    """IAM roles with rights in single namespaces, by namespace; team-* stands for all that begin so."""
-    creator_is_admin: bool
-    """Whether the principal that creates the cluster administers it. With false, it can be one of admin_role_arns.
-    Counts when the cluster is created. Default: true."""
-    log_types: list[str]
-    """Logs of the control plane: api, audit, authenticator, controllerManager, scheduler. Default: all."""
-    log_retention_days: int
-    """Days to keep the logs, also after the cluster is gone; one of the periods of CloudWatch Logs. Default: 90."""
-    secrets_key_arn: str
-    """KMS key for Secrets. Default: a new key."""
-    addons: dict[str, str]
-    """EKS add-ons with their versions, in addition to those that every cluster has. An empty version is the one that
-    this package pins for the cluster's; default is EKS's, which is chosen once; most-recent is looked up in each
-    preview, which then needs credentials."""
-    support: str
-    """What happens when standard support ends: standard upgrades, extended pays for extended support. Default:
-    standard."""
-    system_instance_types: list[str]
-    """Instance types for system pods, all of one architecture. Default: m7i.large."""
-    system_nodes: int
-    """How many of them. Default: 2."""
-    system_nodes_max: int
-    """How many the Cluster Autoscaler may make of them, for models without an instance type too. Default: none beyond
-    system_nodes."""
-    system_ami_release: str
-    """Release of their image, such as 1.35.6-20260714, or latest: the newest when they are created or changed.
-    Default: the one that this package pins for the version."""
-    force_update: bool
-    """Whether updates of the system nodes replace nodes whose pods a disruption budget keeps. Default: false."""
-    disk_kms_key_arn: str
-    """KMS key of the system nodes' disks, which EC2 Auto Scaling must be allowed to use. Default: the account's."""
-    volume_kms_key_arn: str
-    """KMS key of the volumes that the add-on aws-ebs-csi-driver provides; its policy must let the IAM policies of the
-    account decide, or allow the driver's role. Default: the account's key for EBS; volumes are always encrypted."""
-    image: str
-    """Image of the system nodes: al2023 or bottlerocket. Default: al2023."""
-    node_policies: list[str]
-    """Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore."""
-    node_role_arn: str
-    """Role of the nodes. Default: a new role."""
-    service_cidr: str
-    """CIDR range of Services. Default: 172.20.0.0/16."""
-    ipv6_egress: bool
-    """Whether pods reach the internet by IPv6 through their node; the subnets must have IPv6. Default: false."""
-    deletion_protection: bool
-    """Whether EKS protects the cluster from deletion. Default: false."""
-    protect: bool
-    """Whether Pulumi protects the cluster and its key from deletion. Default: false."""
-    tags: dict[str, str]
-    """Tags of everything."""
 
 
 def system_nodes(args: ClusterArgs) -> tuple[Sequence[str], int, str, int | None]:

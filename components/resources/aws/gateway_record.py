@@ -5,7 +5,6 @@ GatewayRecord
 """
 
 import re
-from typing import Required, TypedDict
 
 import pulumi
 from pulumi_aws import route53
@@ -15,23 +14,11 @@ from ...clouds.aws.facts.regions import load_balancer_zone
 from ...clouds.aws.names import HOSTED_ZONE
 from ..serving.arguments import checked_args
 from ..serving.objects import token
+from .args import GatewayRecordArgs
 from .argument_problems import Problems
 
 _SECONDS = 300
 """How long resolvers keep a CNAME."""
-
-
-class GatewayRecordArgs(TypedDict, total=False):
-    """Arguments of GatewayRecord."""
-
-    host: Required[str]
-    """DNS name of the gateway."""
-    hosted_zone_id: Required[str]
-    """Route 53 hosted zone that the name belongs to, public or private."""
-    region: Required[str]
-    """AWS region of the load balancer."""
-    address: Required[pulumi.Input[str]]
-    """DNS name of the gateway's Network Load Balancer: addresses[0].value in the status of the Gateway."""
 
 
 class GatewayRecord(pulumi.ComponentResource):

@@ -29,8 +29,8 @@ from ...clouds.aws.nodes.user_data import ClusterAddress, user_data
 from ...clouds.aws.words import Provisioner
 from ...fleet.nodes.policy import Capacity
 from ..serving.objects import token
+from .args import GpuNodeGroupsArgs
 from .cluster_args import SERVICE_CIDR
-from .node_args import GpuNodeGroupsArgs
 from .node_planning import planned_groups
 from .parts.auto_scaling_groups import auto_scaling_group, bounds_of, tag_group
 from .parts.efa import efa_security_group

@@ -17,7 +17,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Required, TypedDict
 
 import pulumi
 from pulumi_aws import eks, iam
@@ -40,46 +39,13 @@ from ...clouds.aws.names import HOSTED_ZONE
 from ...contract.names import is_dns1123_label, is_dns1123_subdomain
 from ..serving.arguments import checked_args
 from ..serving.objects import token
+from .args import IdentitiesArgs
 from .argument_problems import Problems, place_problems, repeated
 from .parts.roles import managed_policy, named, partition
 
 MODEL_LOADER = "model-loader"
 _ROLE_NAME_MAX = 64
 _DIGEST = 8
-
-
-class IdentitiesArgs(TypedDict, total=False):
-    """Arguments of Identities. What decides which resources there are is plain."""
-
-    cluster_name: Required[pulumi.Input[str]]
-    """Name of the EKS cluster; pass an output of the cluster, so that the associations wait for it."""
-    cluster_plain_name: Required[str]
-    """The same name as a plain string, which must be known before the cluster exists: it is part of role names and
-    policies."""
-    region: Required[str]
-    """AWS region of the cluster."""
-    controllers: list[str]
-    """Controllers that get a role: cluster-autoscaler, karpenter, load-balancer-controller, ebs-csi, efs-csi, each
-    with its usual service account in kube-system, and cert-manager with that in cert-manager. Omit drivers that a
-    Cluster installs as add-ons; those have their own role. Default: none."""
-    model_buckets: list[str]
-    """Where models are stored, as bucket or bucket/prefix. Prefixes are plain S3 prefixes: end one with / to name
-    a folder."""
-    model_service_accounts: list[str]
-    """Service accounts that may read the models, as namespace/name."""
-    node_role_arn: pulumi.Input[str]
-    """Role of the nodes that Karpenter creates; required with karpenter."""
-    interruption_queue_arn: pulumi.Input[str]
-    """SQS queue of interruption notices for Karpenter; required with karpenter."""
-    hosted_zone_id: str
-    """Route 53 hosted zone in which cert-manager answers DNS-01 challenges; required with cert-manager."""
-    host: str
-    """DNS name that cert-manager gets certificates for; required with cert-manager."""
-    oidc_provider_arn: str
-    """IAM OIDC provider of a cluster without the Pod Identity agent. The service accounts must then name their roles
-    in the annotation eks.amazonaws.com/role-arn: pass role_arns on to a ModelFleet. Default: none, Pod Identity."""
-    tags: dict[str, str]
-    """Tags for every role and association."""
 
 
 class Identities(pulumi.ComponentResource):

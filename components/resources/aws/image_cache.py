@@ -9,7 +9,6 @@ ImageCache
 """
 
 import json
-from typing import Required, TypedDict
 
 import pulumi
 from pulumi_aws import ecr, iam
@@ -19,35 +18,9 @@ from ...clouds.aws.images import MOST_IMAGES, RegistryCache, cache_problems, reg
 from ...contract.problems import field_path
 from ..serving.arguments import checked_args
 from ..serving.objects import token
+from .args import ImageCacheArgs
 from .argument_problems import Problems, region_problems, repeated
 from .parts.roles import partition, service_role
-
-
-class ImageCacheArgs(TypedDict, total=False):
-    """Arguments of ImageCache. What decides which resources there are is plain."""
-
-    account: Required[str]
-    """ID of the account whose registry caches images."""
-    region: Required[str]
-    """AWS region."""
-    registries: Required[list[str]]
-    """Registries to cache: docker.io, ghcr.io, quay.io, registry.k8s.io, public.ecr.aws, registry.gitlab.com, cgr.dev
-    or <name>.azurecr.io."""
-    credentials: dict[str, str]
-    """ARN of the secret in Secrets Manager with the account at each registry that requires one: docker.io, ghcr.io,
-    registry.gitlab.com, cgr.dev and <name>.azurecr.io. Its name begins with ecr-pullthroughcache/."""
-    prefix: str
-    """What the names of all cached repositories begin with. Default: nothing."""
-    existing: bool
-    """Whether the rules are there already; only the nodes get their rights then. Default: false."""
-    kms_key_arn: str
-    """KMS key of the cached repositories. Default: keys of S3 (AES-256)."""
-    keep_images: int
-    """How many images are kept of each repository, the newest first. Default: all."""
-    node_roles: dict[str, pulumi.Input[str]]
-    """Names of the IAM roles of nodes that pull by way of the cache, by a name of your choice."""
-    tags: dict[str, str]
-    """Tags of the role and of every cached repository."""
 
 
 class ImageCache(pulumi.ComponentResource):

@@ -9,7 +9,6 @@ KarpenterAccess
 
 import json
 from collections.abc import Mapping
-from typing import Required, TypedDict
 
 import pulumi
 from pulumi_aws import cloudwatch, eks, iam, sqs
@@ -17,6 +16,7 @@ from pulumi_aws import cloudwatch, eks, iam, sqs
 from ...clouds.aws.names import SPOT_SERVICE
 from ..serving.arguments import checked_args
 from ..serving.objects import token
+from .args import KarpenterAccessArgs
 from .argument_problems import Problems, place_problems
 from .parts.order import after
 from .parts.roles import NODE_POLICIES, named, node_policy_problems, node_role
@@ -30,24 +30,6 @@ _EVENTS: Mapping[str, tuple[str, str]] = {
 }
 """Source and type of the notices that Karpenter reads (its CloudFormation template)."""
 _RETENTION_SECONDS = 300
-
-
-class KarpenterAccessArgs(TypedDict, total=False):
-    """Arguments of KarpenterAccess."""
-
-    cluster_name: Required[pulumi.Input[str]]
-    """Name of the EKS cluster."""
-    cluster_plain_name: Required[str]
-    """The same name as a plain string, which must be known before the cluster exists: the queue is named after it."""
-    region: Required[str]
-    """AWS region."""
-    node_policies: list[str]
-    """Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore."""
-    create_spot_role: bool
-    """Whether to create AWSServiceRoleForEC2Spot, without which an account gets no Spot Instances; it is never
-    deleted. AWS refuses a second one: leave it out where the account has it. Default: false."""
-    tags: dict[str, str]
-    """Tags of everything."""
 
 
 class KarpenterAccess(pulumi.ComponentResource):

@@ -21,7 +21,7 @@ from ...clouds.aws.nodes.pools.general import general_class, general_pool
 from ...clouds.aws.words import Provisioner
 from ...fleet.objects import Object
 from ..serving.objects import KubernetesObject, kubernetes_object, token
-from .node_args import KarpenterPoolsArgs
+from .args import KarpenterPoolsArgs
 from .node_planning import planned_groups
 from .parts.efa import efa_security_group
 from .parts.launch_template import placement_group

@@ -24,7 +24,8 @@ from ...clouds.aws.subnets import CIDR, ZoneSubnets, in_order, ipv6_subnet, plan
 from ...clouds.aws.words import NatGateways
 from ..serving.arguments import checked_args
 from ..serving.objects import token
-from .network_args import NetworkArgs, problems
+from .args import NetworkArgs
+from .network_args import problems
 from .parts.endpoints import Endpoints
 from .parts.flow_logs import flow_logs
 from .parts.labels import Labels

@@ -2,62 +2,18 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Required, TypedDict
 
 from ...clouds.aws.facts.regions import REGION
-from ...clouds.aws.logs import DEFAULT_DAYS, FlowLogsArgs, retention_problems
+from ...clouds.aws.logs import DEFAULT_DAYS, retention_problems
 from ...clouds.aws.subnets import CIDR, MOST_ZONES, cidr_problem, placeless, pod_cidr_problem, range_of
 from ...clouds.aws.words import NatGateways, Traffic
+from .args import FlowLogsArgs, NetworkArgs
 from .argument_problems import Problems, place_problems, repeated
 
 ENDPOINT_SERVICES = (
     *("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth"),
     *("elasticloadbalancing", "logs", "sqs", "ssm", "ssmmessages", "sts"),
 )
-
-
-class NetworkArgs(TypedDict, total=False):
-    """Arguments of a Network. All are plain: they decide which resources there are."""
-
-    cluster_name: Required[str]
-    """Name of the EKS cluster, for resource names and the tags by which controllers find subnets."""
-    region: Required[str]
-    """AWS region, such as us-east-1."""
-    zones: list[str]
-    """Availability zones, two to seven. Without control_plane_zones the position of a zone determines the addresses
-    of its subnets, and the control plane has all zones: then do not change the list."""
-    control_plane_zones: list[str]
-    """Those of the zones, two at least, in which the control plane has its subnets: as they were when the cluster was
-    created, for EKS takes no others afterwards. With them, zones can be added, removed and listed in any order.
-    Default: all."""
-    cidr: str
-    """IPv4 range of the VPC, /16 to /21. For an existing VPC: its range, required only with interface endpoints.
-    Default: 10.0.0.0/16."""
-    pod_cidr: str
-    """A second IPv4 range of a new VPC, inside 100.64.0.0/10 and /16 to /21, with a subnet per zone from which pods
-    take addresses once those of the first run short. Default: none."""
-    ipv6: bool
-    """Whether a new VPC also has IPv6: nodes reach the internet without a NAT gateway, as do pods if the Cluster has
-    ipv6_egress. The cluster itself stays IPv4. Default: false."""
-    flow_logs: FlowLogsArgs
-    """Records the connections in a new VPC. Default: none."""
-    nat_gateways: str
-    """one, per-zone or none: how private subnets reach the internet. With none, nodes start only if interface
-    endpoints provide what they need. Default: one."""
-    interface_endpoints: list[str]
-    """AWS services to reach without the internet: autoscaling, ec2, ecr.api, ecr.dkr, eks, eks-auth,
-    elasticloadbalancing, logs, sqs, ssm, ssmmessages, sts. Default: none."""
-    vpc_id: str
-    """An existing VPC. Only interface endpoints are created in it, and nothing in it is tagged."""
-    private_subnets: dict[str, str]
-    """Private subnets by zone in that VPC, in at least two zones."""
-    public_subnets: dict[str, str]
-    """Public subnets by zone in that VPC."""
-    tags: dict[str, str]
-    """Tags for everything that is created."""
-    protect: bool
-    """Whether Pulumi protects a VPC that is created here from deletion. Default: as in the options of the
-    component."""
 
 
 def problems(args: NetworkArgs) -> Problems:

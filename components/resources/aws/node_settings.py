@@ -26,16 +26,16 @@ _Count = Annotated[int, Field(ge=0, le=450)]
 
 
 class ReservationSettings(Section):
-    """Reserved capacity."""
+    """Reserved capacity: an On-Demand Capacity Reservation or a Capacity Block."""
 
     id: str = Field(pattern=r"^(cr-[0-9a-z]+|arn:.*:group/.+)$")
-    """ID of the capacity reservation (cr-...), or the ARN of a resource group of reservations."""
+    """ID (cr-...), or the ARN of a resource group of On-Demand Capacity Reservations."""
     zone: Zone
     """The availability zone that it is in."""
     count: int = Field(ge=1, le=450)
     """How many instances it has."""
     starts: Moment | None = None
-    """When a Capacity Block starts, with a time zone."""
+    """When a Capacity Block starts, with a time zone, such as 2027-01-11T11:30:00Z."""
     ends: Moment | None = None
     """When a Capacity Block ends, with a time zone."""
 
@@ -50,7 +50,7 @@ class TaintSettings(Section):
     key: str
     """Its key."""
     value: str = ""
-    """Its value."""
+    """Its value. Default: none."""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
     """What happens to pods that do not tolerate it."""
 
@@ -60,7 +60,7 @@ class TaintSettings(Section):
 
 
 class TypeSettings(Section):
-    """Settings for one instance type."""
+    """Settings for nodes of one instance type."""
 
     capacity: Capacity | None = None
     """Purchase option of these nodes. Default: gpuNodes.capacity."""
@@ -77,7 +77,7 @@ class TypeSettings(Section):
     placement_group: bool = False
     """Whether nodes are placed close together, in a cluster placement group."""
     ami_id: str | None = Field(default=None, pattern=r"^ami-[0-9a-f]+$")
-    """An image of your own."""
+    """An image of your own, for types that AWS has no image for."""
     min_nodes: _Count | None = None
     """Minimum number of nodes, which the autoscaler keeps, instead of 0 (or 1 without scaleToZero)."""
     max_nodes: Annotated[int, Field(ge=1, le=450)] | None = None
@@ -111,7 +111,7 @@ class NodeSettings(Section):
     provisioner: Provisioner = Provisioner.MANAGED
     """What launches the nodes."""
     capacity: Literal["on-demand", "spot"] = "on-demand"
-    """Purchase option of the nodes."""
+    """Purchase option of nodes whose type has no setting of its own."""
     image: NodeImage = NodeImage.AL2023
     """Operating system image of the nodes."""
     ami_release: str = ""
@@ -121,11 +121,12 @@ class NodeSettings(Section):
     disk_gib: int = Field(default=200, ge=20, le=16384)
     """Disk size of each node, in GiB."""
     disk_throughput: int | None = Field(default=None, ge=LEAST_THROUGHPUT, le=2000)
-    """Throughput of each disk, in MiB/s. Default: 600 where it holds images, otherwise 125."""
+    """Throughput of each disk, in MiB/s: 125 to 1000, 2000 with Karpenter. Default: 600 where it holds images,
+    otherwise 125."""
     disk_iops: int | None = Field(default=None, ge=LEAST_IOPS, le=MOST_IOPS)
-    """IOPS of each disk. Default: what its throughput needs, at least 3000."""
+    """IOPS of each disk, 3000 to 80000. Default: what its throughput needs."""
     disk_kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
-    """KMS key of the disks. Default: the account's key."""
+    """KMS key of the disks, which whoever launches the nodes must be allowed to use. Default: the account's key."""
     fast_image_pull: bool | None = None
     """Whether images are pulled and unpacked in parallel. Default: on AL2023 nodes with 8 vCPUs and a fast disk."""
     prefix_delegation: bool | None = None
@@ -140,17 +141,18 @@ class NodeSettings(Section):
     node_repair: bool = False
     """Whether unhealthy nodes are replaced, by EKS or by Karpenter (a feature of its that is alpha)."""
     imds_hop_limit: int = Field(default=1, ge=1, le=64)
-    """Hop limit of the instance metadata service; 2 allows pods to read it."""
+    """Hop limit of the instance metadata service: 1 keeps pods from the node's role, 2 allows them."""
     quotas: dict[str, int] = Field(default_factory=dict)
-    """vCPU quotas of the account, by quota code such as L-DB2E81BA. Quotas that are not listed are not checked."""
+    """vCPU quotas of the account, by quota code such as L-DB2E81BA; exceeding one is a warning. Quotas that are not
+    listed are not checked."""
     labels: dict[str, str] = Field(default_factory=dict)
     """Labels of all nodes, but for those of the general pool."""
     taints: list[TaintSettings] = Field(default_factory=list)
     """Taints of all nodes, but for those of the general pool, which the models' pods tolerate."""
     types: dict[str, TypeSettings] = Field(default_factory=dict)
-    """Settings by instance type."""
+    """Settings by instance type, such as g5.2xlarge."""
     disruption: DisruptionSettings = Field(default_factory=DisruptionSettings)
-    """When Karpenter takes nodes away by itself."""
+    """When Karpenter takes nodes away by itself. Default: when they were empty for ten minutes, one at a time."""
     general_pool: GeneralPoolSettings | None = None
     """A pool of Karpenter's for pods that name no instance type. Default: none."""
 

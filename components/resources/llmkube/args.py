@@ -194,7 +194,8 @@ class VllmConfigArgs(TypedDict, total=False):
     max_num_batched_tokens: int
     """Tokens of one step, at least 512."""
     attention_backend: str
-    """FLASH_ATTN, FLASHINFER, XFORMERS, the same in lower case, or torch_sdpa."""
+    """Implementation of attention. One of FLASH_ATTN, FLASHINFER, XFORMERS, flashinfer, flash_attn, xformers,
+    torch_sdpa."""
     speculative: SpeculativeArgs
     """Speculative decoding with a draft model."""
     enable_expert_parallel: bool
@@ -305,9 +306,9 @@ class InferenceServiceArgs(TypedDict, total=False):
     jinja: bool
     """llama.cpp: whether to use the model's chat template."""
     cache_type_k: str
-    """llama.cpp: type of the K cache."""
+    """llama.cpp: type of the K cache. One of f16, f32, q8_0, q4_0, q4_1, q5_0, q5_1, iq4_nl."""
     cache_type_v: str
-    """llama.cpp: type of the V cache."""
+    """llama.cpp: type of the V cache. One of f16, f32, q8_0, q4_0, q4_1, q5_0, q5_1, iq4_nl."""
     cache_type_custom_k: str
     """llama.cpp: type of the K cache, if it is not in the list of cache_type_k."""
     cache_type_custom_v: str

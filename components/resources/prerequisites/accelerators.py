@@ -1,11 +1,12 @@
 """What makes NVIDIA's GPUs usable in pods, and seen."""
 
-from typing import Any, TypedDict
+from typing import Any
 
 import pulumi
 
 from ...clouds.aws.names import ACCELERATOR_LABEL
 from ..serving.arguments import checked_args
+from .args import GpuOperatorArgs
 from .chart import ChartComponent, FixedChart
 
 EVERYTHING = {"operator": "Exists"}
@@ -35,16 +36,6 @@ class NvidiaDevicePlugin(FixedChart):
             "tolerations": [EVERYTHING],
             "nfd": {"worker": {"tolerations": [EVERYTHING]}},
         }
-
-
-class GpuOperatorArgs(TypedDict, total=False):
-    """Arguments of GpuOperator."""
-
-    device_plugin: bool
-    """Whether it installs the device plugin; set to false on Bottlerocket, whose images include one. Default:
-    true."""
-    values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class GpuOperator(ChartComponent):

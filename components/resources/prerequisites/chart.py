@@ -5,7 +5,7 @@ ChartComponent
 """
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any
 
 import pulumi
 from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
@@ -13,6 +13,7 @@ from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
 from ...plan.prerequisites.charts import Chart, charts
 from ..serving.arguments import checked_args
 from ..serving.objects import token
+from .args import ChartArgs
 
 SYSTEM = "kube-system"
 """A namespace that every cluster has."""
@@ -83,13 +84,6 @@ def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
             value = merged(there, value)
         both[key] = value
     return both
-
-
-class ChartArgs(TypedDict, total=False):
-    """Arguments of a chart that has to be told nothing."""
-
-    values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 NOTHING: ChartArgs = {}

@@ -5,7 +5,6 @@ CustomResources
 """
 
 from collections.abc import Iterator
-from typing import TypedDict
 
 import pulumi
 
@@ -15,18 +14,12 @@ from ...families import kinds
 from ...plan.prerequisites.pod_groups import POD_GROUP
 from ..serving.arguments import checked_args
 from ..serving.objects import KubernetesObject, kubernetes_object, token
+from .args import CustomResourcesArgs
 
 
 def installable() -> Kinds:
     """Return the kinds of all families, and what objects that are made for them have besides."""
     return Kinds([*kinds(), POD_GROUP])
-
-
-class CustomResourcesArgs(TypedDict):
-    """Arguments of CustomResources."""
-
-    kinds: list[str]
-    """Names of the kinds, such as LeaderWorkerSet."""
 
 
 class CustomResources(pulumi.ComponentResource):

@@ -1,13 +1,14 @@
 """Who measures, and who tells autoscalers: metrics-server, Prometheus, its adapter, KEDA."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 import pulumi
 
 from ...checks.metrics.dashboard import exported_node_labels
 from ...plan.prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from ..serving.arguments import checked_args
+from .args import PrometheusAdapterArgs, PrometheusArgs
 from .chart import ChartComponent, FixedChart
 
 
@@ -19,19 +20,6 @@ class MetricsServer(FixedChart):
     @staticmethod
     def _values() -> dict[str, Any]:
         return {"replicas": 2}
-
-
-class PrometheusArgs(TypedDict, total=False):
-    """Arguments of Prometheus."""
-
-    retention: str
-    """How long samples are kept. Default: 10d."""
-    storage_gib: int
-    """Size of its volume. Default: no volume; samples are lost with the pod."""
-    grafana: bool
-    """Whether to install Grafana as well. Default: true."""
-    values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class Prometheus(ChartComponent):
@@ -67,21 +55,6 @@ def prometheus_values(args: PrometheusArgs) -> dict[str, Any]:
         "kube-state-metrics": {"metricLabelsAllowlist": exported_node_labels()},
         "prometheus": {"prometheusSpec": spec},
     }
-
-
-class PrometheusAdapterArgs(TypedDict, total=False):
-    """Arguments of PrometheusAdapter."""
-
-    url: str
-    """URL of Prometheus, without port. Default: that of this package's Prometheus."""
-    port: int
-    """Its port. Default: 9090."""
-    rules: dict[str, Any]
-    """The chart's rules, custom and external. Default: none."""
-    external: bool
-    """Whether it serves external metrics; set to false with KEDA, which provides that API. Default: true."""
-    values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 class PrometheusAdapter(ChartComponent):

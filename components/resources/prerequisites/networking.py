@@ -1,24 +1,16 @@
 """How requests come in: one gateway for all models."""
 
-from typing import Any, TypedDict
+from typing import Any
 
 import pulumi
 
 from ...checks.front_door.limits import SECURE
 from ..serving.arguments import checked_args
+from .args import EnvoyGatewayArgs
 from .chart import ChartComponent, FixedChart
 
 _AI_HOST = "ai-gateway-controller.envoy-ai-gateway-system.svc.cluster.local"
 _AI_PORT = 1063
-
-
-class EnvoyGatewayArgs(TypedDict, total=False):
-    """Arguments of EnvoyGateway."""
-
-    redis: str
-    """host:port of a Redis that counts for all proxies; rediss://host:port with TLS. Default: each proxy counts."""
-    values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
 
 
 _NOTHING: EnvoyGatewayArgs = {}

@@ -6,7 +6,8 @@ import pulumi
 
 from ...plan.prerequisites.charts import charts
 from ..serving.objects import PACKAGE, kubernetes_object, provider_version
-from .chart import NOTHING, ChartArgs, FixedChart
+from .args import ChartArgs
+from .chart import NOTHING, FixedChart
 
 ROUTER_SERVICE = "networking-kthena-router"
 """Name that the chart gives to the Service of Kthena's router, whatever the release is called."""

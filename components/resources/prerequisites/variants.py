@@ -18,30 +18,13 @@ from ...plan.faults import faults
 from ...plan.prerequisites.charts import known
 from ...plan.prerequisites.prometheus import PROMETHEUS_ACCOUNT
 from ...plan.sections.levels import ControllerSettings, LevelSettings
-from ..serving.args import VariantControllerArgs
 from ..serving.arguments import checked_args
 from ..serving.objects import KubernetesObject, kubernetes_object, token
+from .args import VariantAutoscalerArgs
 
 _NAME = "wva"
 """In ``objects.yaml``."""
 _SETTINGS = tuple(ControllerSettings.model_fields)
-
-
-class VariantAutoscalerArgs(VariantControllerArgs, total=False):
-    """Arguments of VariantAutoscaler."""
-
-    scrape_interval: str
-    """How often Prometheus scrapes its metrics. Default: 15s."""
-    monitor_labels: dict[str, str]
-    """Labels by which Prometheus finds what to scrape, beside release: kube-prometheus-stack."""
-    scraper_namespace: str
-    """Namespace of the pods of Prometheus, which may read its metrics. Default: monitoring."""
-    scraper_account: str
-    """Their service account; empty for any of that namespace. Default: that of this package's Prometheus."""
-    network_policy: bool
-    """Whether only these pods may connect to it. Default: false."""
-    create_namespace: bool
-    """Whether to create its namespace, inferno-autoscaler-system. Default: true."""
 
 
 class VariantAutoscaler(pulumi.ComponentResource):

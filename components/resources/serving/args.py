@@ -2,6 +2,8 @@
 
 from typing import Any, Required, TypedDict
 
+import pulumi
+
 
 class MetricTargetArgs(TypedDict, total=False):
     """Target of a metric."""
@@ -221,3 +223,16 @@ class FlavorArgs(TypedDict, total=False):
     params: dict[str, str]
     """INSTANCE-TYPE names the EC2 instance type; TP and PP set how a replica is spread over accelerators and
     nodes."""
+
+
+class SimulatedNodesArgs(TypedDict, total=False):
+    """Arguments of SimulatedNodes: flavors or manifests."""
+
+    flavors: list[FlavorArgs]
+    """Flavors of the nodes to simulate."""
+    manifests: pulumi.Input[list[dict[str, Any]]]
+    """Instead of flavors, the models to simulate nodes for, each an object in wire form."""
+    namespace: str
+    """Namespace of resources that do not set one. Default: default."""
+    service_levels: ServiceLevelsArgs
+    """What the models promise and what is asked of them, as in ModelFleet. Default: nothing."""

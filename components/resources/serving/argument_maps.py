@@ -137,17 +137,40 @@ AUTOSCALING = (
     ),
 )
 """The types of autoscaling/v2, whose published definitions have no documentation."""
+VARIANT_CONTROLLER = ArgumentMap("VariantControllerArgs", ControllerSettings)
 LEVELS = (
     ArgumentMap("PromiseArgs", PromiseSettings),
     ArgumentMap("ServiceClassArgs", ClassSettings),
     ArgumentMap("LoadArgs", LoadSettings),
     ArgumentMap("AcceleratorArgs", AcceleratorSettings),
-    ArgumentMap("VariantControllerArgs", ControllerSettings),
+    VARIANT_CONTROLLER,
     ArgumentMap("ServiceLevelsArgs", LevelSettings),
 )
 FLAVOR = ArgumentMap("FlavorArgs", Flavor)
+SIMULATED_NODES = ArgumentMap(
+    "SimulatedNodesArgs",
+    doc="Arguments of SimulatedNodes: flavors or manifests.",
+    own={
+        "flavors": Own(
+            "list[FlavorArgs]",
+            "Flavors of the nodes to simulate.",
+        ),
+        "manifests": Own(
+            "pulumi.Input[list[dict[str, Any]]]",
+            "Instead of flavors, the models to simulate nodes for, each an object in wire form.",
+        ),
+        "namespace": Own(
+            "str",
+            "Namespace of resources that do not set one. Default: default.",
+        ),
+        "service_levels": Own(
+            "ServiceLevelsArgs",
+            "What the models promise and what is asked of them, as in ModelFleet. Default: nothing.",
+        ),
+    },
+)
 
-MAPS = (*AUTOSCALING, *LEVELS, FLAVOR)
+MAPS = (*AUTOSCALING, *LEVELS, FLAVOR, SIMULATED_NODES)
 
 
 NAMESPACE = Own("str", "Namespace of the Kubernetes objects. Default: default.")

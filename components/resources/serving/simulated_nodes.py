@@ -6,7 +6,7 @@ SimulatedNodes
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Self, TypedDict, cast
+from typing import Any, Self, cast
 
 import pulumi
 
@@ -22,7 +22,7 @@ from ...fleet.nodes.groups import NodeGroupDemand, allocatable
 from ...fleet.origins import Argument
 from ...plan.environment import Environment
 from ...plan.plan import plan
-from .args import FlavorArgs, ServiceLevelsArgs
+from .args import FlavorArgs, SimulatedNodesArgs
 from .arguments import checked_args, checked_plan, flavors_or_manifests, refuse, report
 from .objects import KubernetesObject, kubernetes_object, token
 from .rendering_options import read_options
@@ -32,19 +32,6 @@ _STEP = 8
 _REGION, _ZONES = "local-1", "abc"
 """Where nodes are whose group does not say it; zones are named after their region, as clouds do."""
 _KWOK = {"kwok.x-k8s.io/node": "fake"}
-
-
-class SimulatedNodesArgs(TypedDict, total=False):
-    """Arguments of SimulatedNodes: flavors or manifests."""
-
-    flavors: list[FlavorArgs]
-    """Flavors of the nodes to simulate."""
-    manifests: pulumi.Input[list[dict[str, Any]]]
-    """Instead of flavors, the models to simulate nodes for, each an object in wire form."""
-    namespace: str
-    """Namespace of resources that do not set one. Default: default."""
-    service_levels: ServiceLevelsArgs
-    """What the models promise and what is asked of them, as in ModelFleet. Default: nothing."""
 
 
 class SimulatedNodes(pulumi.ComponentResource):

@@ -73,7 +73,7 @@ class VLLMConfig(ApiModel):
     attention_backend: (
         Literal["FLASH_ATTN", "FLASHINFER", "XFORMERS", "flashinfer", "flash_attn", "xformers", "torch_sdpa"] | None
     ) = None
-    """FLASH_ATTN, FLASHINFER, XFORMERS, the same in lower case, or torch_sdpa."""
+    """Implementation of attention."""
     speculative: SpeculativeConfig | None = None
     """Speculative decoding with a draft model."""
     enable_expert_parallel: bool | None = None

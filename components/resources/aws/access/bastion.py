@@ -9,7 +9,7 @@ Bastion
 └── ec2.Instance                        <name>
 """
 
-from typing import Any, Required, TypedDict
+from typing import Any
 
 import pulumi
 from pulumi_aws import ec2, iam, vpc
@@ -18,6 +18,7 @@ from ....clouds.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, Disk
 from ....clouds.aws.reach import HTTPS
 from ...serving.arguments import checked_args
 from ...serving.objects import token
+from ..args import BastionArgs
 from ..argument_problems import Problems, region_problems
 from ..parts.launch_template import block_devices, metadata_options, tag_specifications
 from ..parts.roles import managed_policy, named, service_role
@@ -27,22 +28,6 @@ _IMAGE = "resolve:ssm:/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-def
 user guide, "AL2023 on Amazon EC2"; EC2's, "Use a Systems Manager parameter to find an AMI")."""
 _DISK = Disk("/dev/xvda", BASTION_DISK_GIB)
 _POLICY = "AmazonSSMManagedInstanceCore"
-
-
-class BastionArgs(TypedDict, total=False):
-    """Arguments of a Bastion."""
-
-    region: Required[str]
-    """AWS region, such as us-east-1."""
-    vpc_id: Required[pulumi.Input[str]]
-    """The cluster's VPC."""
-    subnet_id: Required[pulumi.Input[str]]
-    """A private subnet of it, from which Session Manager can be reached: through a NAT gateway, or the endpoints ssm
-    and ssmmessages."""
-    cluster_security_group_id: Required[pulumi.Input[str]]
-    """Security group of the API server: Cluster.security_group_id."""
-    tags: dict[str, str]
-    """Tags of everything, the instance and its volume included."""
 
 
 class Bastion(pulumi.ComponentResource):

@@ -7,7 +7,7 @@ import pulumi
 from pulumi_aws import vpc
 
 from ....clouds.aws.reach import HTTPS
-from ..cluster_args import ClusterArgs
+from ..args import ClusterArgs
 from ..parts.roles import named
 
 

@@ -6,7 +6,8 @@ import pulumi
 from pulumi_aws import eks
 
 from ....clouds.aws.access import Grant, grants
-from ..cluster_args import ClusterArgs, namespaces_of
+from ..args import ClusterArgs
+from ..cluster_args import namespaces_of
 from .roles import named, partition
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import pulumi
 from pulumi_aws import cloudwatch, eks, kms
 
-from ..cluster_args import LOG_DAYS, LOG_TYPES, SERVICE_CIDR, ClusterArgs
+from ..args import ClusterArgs
+from ..cluster_args import LOG_DAYS, LOG_TYPES, SERVICE_CIDR
 from .roles import managed_policy, named, service_role
 
 _AT_CREATION = ["accessConfig.bootstrapClusterCreatorAdminPermissions", "vpcConfig.subnetIds"]

@@ -4,8 +4,9 @@ import json
 
 from pulumi_aws import cloudwatch, ec2, iam
 
-from ....clouds.aws.logs import DEFAULT_DAYS, FlowLogsArgs
+from ....clouds.aws.logs import DEFAULT_DAYS
 from ....clouds.aws.words import Traffic
+from ..args import FlowLogsArgs
 from .labels import Labels
 from .roles import partition
 

@@ -45,7 +45,7 @@ class DisruptionSettings(Section):
     consolidate_after: str = Field(default="10m", pattern=r"^(([0-9]+(s|m|h))+|Never)$")
     """How long a node must be empty or underutilized, or Never."""
     budgets: list[BudgetSettings] = Field(default_factory=lambda: [BudgetSettings(nodes="1")], max_length=50)
-    """How many nodes of a pool it takes away at once."""
+    """How many nodes of a pool it takes away at once. Default: one."""
     spot_to_spot: Flag = False
     """Whether it replaces spot nodes by cheaper spot nodes. Karpenter asks for at least 15 instance types to choose
     from."""
@@ -60,7 +60,7 @@ class GeneralPoolSettings(Section):
     """A pool of nodes without accelerators, for pods that name no instance type."""
 
     capacity: list[_Capacity] = Field(default_factory=lambda: list[_Capacity](("on-demand",)), min_length=1)
-    """Purchase options of its nodes; with both, spot is tried first."""
+    """Purchase options of its nodes: on-demand, spot or both, where spot is tried first."""
     categories: list[Annotated[str, Field(pattern=r"^[a-z]+$")]] = Field(
         default_factory=lambda: ["c", "m", "r"], min_length=1
     )

@@ -1,84 +1,12 @@
 """Arguments of a ModelStorage, and what can be wrong with them."""
 
-from typing import Required, TypedDict
-
-import pulumi
-
 from ....contract.names import is_dns1123_label
+from ..args import ModelStorageArgs
 from ..argument_problems import Problems, place_problems, repeated
 from .settings import StorageSettings
 
 PATH_MAX = 100
 """Characters of the root directory of an EFS access point (EFS API, RootDirectory)."""
-
-
-class EfsArgs(TypedDict, total=False):
-    """An EFS file system: a new one, or access to an existing one."""
-
-    id: str
-    """ID of an existing file system, which is never changed or deleted. It must have a mount target in every zone of
-    the nodes, open to the cluster's security group. Default: a new file system, encrypted, deleted with the
-    component."""
-    throughput: str
-    """How throughput is paid for: elastic (by the gigabyte), bursting (with what is stored) or provisioned. Default:
-    elastic."""
-    mibps: int
-    """Provisioned throughput in MiB/s."""
-    kms_key_arn: str
-    """KMS key that encrypts the file system. Default: that of AWS for EFS."""
-    uid: int
-    """User that all files belong to, whatever user the pods run as. Default: 1000."""
-    gid: int
-    """Group that all files belong to. Default: 1000."""
-
-
-class FsxArgs(TypedDict, total=False):
-    """An FSx for Lustre file system: a new one, or access to an existing one."""
-
-    id: str
-    """ID of an existing file system, which is never changed or deleted; set dns_name and mount_name too. Default: a
-    new one, encrypted, deleted with the component."""
-    dns_name: str
-    """DNS name of the existing file system."""
-    mount_name: str
-    """Mount name of the existing file system, which AWS shows beside its DNS name."""
-    zone: str
-    """Availability zone of a new file system, which the nodes should be in too; required then."""
-    deployment: str
-    """persistent-2 keeps data twice; scratch-2 is cheaper, and loses what is on a file server that fails. Default:
-    persistent-2."""
-    capacity_gib: int
-    """Size in GiB: 1200, or a multiple of 2400. Default: 1200."""
-    throughput_per_tib: int
-    """Throughput of persistent-2 in MB/s for each TiB of its size: 125, 250, 500 or 1000. Default: 250."""
-    kms_key_arn: str
-    """KMS key that encrypts persistent-2. Default: that of AWS for FSx."""
-
-
-class ModelStorageArgs(TypedDict, total=False):
-    """Arguments of a ModelStorage. What decides which resources there are is plain."""
-
-    cluster_name: Required[str]
-    """Name of the EKS cluster."""
-    region: Required[str]
-    """AWS region."""
-    namespaces: Required[list[str]]
-    """Namespaces of the models; each gets a volume of its own. Their claims are made with the models."""
-    efs: EfsArgs
-    """An EFS file system as the cache; {} creates one."""
-    fsx: FsxArgs
-    """Instead of EFS, an FSx for Lustre file system as the cache, in one zone."""
-    s3: dict[str, str]
-    """Buckets to read from, by name of the claim: each a bucket or bucket/prefix/ in the region. Pods mount them with
-    the rights of their own service account (see Identities, model_buckets)."""
-    vpc_id: pulumi.Input[str]
-    """The cluster's VPC; required for a new file system."""
-    subnets: dict[str, pulumi.Input[str]]
-    """Private subnet per availability zone of the nodes; required for a new file system."""
-    cluster_security_group_id: pulumi.Input[str]
-    """The cluster's own security group, whose members may mount a new file system: Cluster.security_group_id."""
-    tags: dict[str, str]
-    """Tags for all resources."""
 
 
 def problems(args: ModelStorageArgs, settings: StorageSettings | None) -> Problems:

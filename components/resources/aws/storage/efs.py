@@ -6,7 +6,8 @@ import pulumi
 from pulumi_aws import ec2, efs, vpc
 
 from ....clouds.aws.words import Throughput
-from .args import ModelStorageArgs, access_path
+from ..args import ModelStorageArgs
+from .args import access_path
 from .file_system import FileSystem
 from .settings import EfsSettings
 

@@ -3,8 +3,8 @@
 import pulumi
 from pulumi_aws import ec2
 
+from ..args import ModelStorageArgs
 from ..parts.roles import named
-from .args import ModelStorageArgs
 
 
 class FileSystem:

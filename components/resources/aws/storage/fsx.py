@@ -6,7 +6,7 @@ import pulumi
 from pulumi_aws import ec2, fsx, vpc
 
 from ....clouds.aws.words import LustreDeployment
-from .args import ModelStorageArgs
+from ..args import ModelStorageArgs
 from .file_system import FileSystem
 from .settings import FsxSettings
 

@@ -27,7 +27,8 @@ from ....plan.faults import faults
 from ...serving.arguments import checked_args
 from ...serving.objects import KubernetesObject, kubernetes_object, token
 from ...serving.typed_args import Found
-from .args import ModelStorageArgs, access_path, problems
+from ..args import ModelStorageArgs
+from .args import access_path, problems
 from .efs import EfsCache
 from .fsx import FsxCache
 from .settings import StorageSettings

@@ -52,7 +52,8 @@ class EfsSettings(Section):
 
     id: str | None = Field(default=None, pattern=r"^fs-[0-9a-f]{8,40}$")
     """ID of an existing file system, which is never changed or deleted. It must have a mount target in every zone of
-    the nodes, open to the cluster's security group. Default: a new file system, encrypted, deleted with the stack."""
+    the nodes, open to the cluster's security group. Default: a new file system, encrypted, deleted with what made
+    it."""
     throughput: Throughput = Throughput.ELASTIC
     """How throughput is paid for: elastic (by the gigabyte), bursting (with what is stored) or provisioned."""
     mibps: int | None = Field(default=None, ge=1, le=_MOST_MIBPS)
@@ -85,13 +86,13 @@ class FsxSettings(Section):
 
     id: str | None = Field(default=None, pattern=r"^fs-[0-9a-f]{8,40}$")
     """ID of an existing file system, which is never changed or deleted; set dnsName and mountName too. Default: a new
-    one, encrypted, deleted with the stack."""
+    one, encrypted, deleted with what made it."""
     dns_name: str | None = None
     """DNS name of the existing file system."""
     mount_name: str | None = None
     """Mount name of the existing file system, which AWS shows beside its DNS name."""
     zone: Zone | None = None
-    """Availability zone of a new file system, which the nodes should be in too."""
+    """Availability zone of a new file system, which the nodes should be in too; required then."""
     deployment: LustreDeployment = LustreDeployment.PERSISTENT_2
     """persistent-2 keeps data twice; scratch-2 is cheaper, and loses what is on a file server that fails."""
     capacity_gib: int = 1200

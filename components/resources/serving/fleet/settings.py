@@ -52,16 +52,24 @@ def _one_of(value: str, known: Sequence[str]) -> str:
     raise ValueError(f"must be {options}, found {value!r}{did_you_mean(value, known)}")
 
 
-class _Cluster(Section):
-    """What is known of the cluster before anything is created."""
+class FleetCluster(Section):
+    """What is known of the cluster; what is not known is not checked."""
 
     name: str = ""
+    """Its name, for controllers that need it."""
     version: KubernetesVersion = ""
+    """Kubernetes version, such as 1.35."""
     cloud: str = NONE
+    """aws or none. On AWS the load balancers of models are internal."""
     region: str = ""
+    """AWS region."""
     cidr: str | None = None
+    """CIDR range of the VPC: where load balancers connect from, and who may call those of models unless
+    frontDoor.clientCidrs is set."""
     image: str = next(iter(node_images()))
+    """Image of the nodes: al2023, or bottlerocket, which includes a device plugin."""
     node_autoscaler: str = ""
+    """Node autoscaler to install with the prerequisites: cluster-autoscaler or karpenter. Default: none."""
 
     @field_validator("cloud")
     @classmethod
@@ -91,15 +99,18 @@ class _Cluster(Section):
         return value
 
 
-class _Settings(FleetSettings):
-    """The settings of a fleet in somebody's program."""
+class ProgramSettings(FleetSettings):
+    """Arguments of a ModelFleet: manifests as files, as data, or both. All but IDs are plain."""
 
     files: list[str] = Field(default_factory=list)
+    """Manifest files, and folders of manifests."""
     manifests: list[Any] = Field(default_factory=list)
-    cluster: _Cluster = Field(default_factory=_Cluster)
+    """Manifests as data, each an object in wire form."""
+    cluster: FleetCluster = Field(default_factory=FleetCluster)
+    """The cluster of the provider in the options."""
 
     @model_validator(mode="after")
-    def _image_cache_on_aws(self) -> "_Settings":
+    def _image_cache_on_aws(self) -> "ProgramSettings":
         wanted, cluster = self.image_cache, self.cluster
         found = ""
         if not wanted.registries:
@@ -187,7 +198,7 @@ def _wrong_leaves(leaves: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"cluster.{key}", f"must be {words} or an output, found {value!r}"
 
 
-def _unheld(leaves: Mapping[str, Any], settings: _Settings) -> Iterator[tuple[str, str]]:
+def _unheld(leaves: Mapping[str, Any], settings: ProgramSettings) -> Iterator[tuple[str, str]]:
     """Yield bounds of node groups that nobody keeps."""
     installed = settings.prerequisites.install and CLUSTER_AUTOSCALER not in settings.prerequisites.present
     if "node_bounds" in leaves and not (installed and settings.cluster.node_autoscaler == CLUSTER_AUTOSCALER):
@@ -198,24 +209,24 @@ def _unheld(leaves: Mapping[str, Any], settings: _Settings) -> Iterator[tuple[st
         )
 
 
-def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) -> _Settings | None:
+def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) -> ProgramSettings | None:
     """Return the settings; None, and what is wrong in ``found``, where values cannot be used."""
     try:
-        return _Settings.model_validate({**plain(given), "file": name}, by_name=True, by_alias=False)
+        return ProgramSettings.model_validate({**plain(given), "file": name}, by_name=True, by_alias=False)
     except ValidationError as error:
-        wrong = list(faults(error, _Settings, by_name=True))
+        wrong = list(faults(error, ProgramSettings, by_name=True))
     found += [(field_path(fault.path), fault.reason) for fault in wrong]
     return None
 
 
-def _sources_alone(given: Mapping[str, Any]) -> _Settings:
+def _sources_alone(given: Mapping[str, Any]) -> ProgramSettings:
     """Return settings with the manifests alone, so that these are checked whatever else is wrong."""
     sources = {key: value for key, value in plain(given).items() if key in _SOURCES and isinstance(value, list)}
     sources["files"] = [file for file in sources.get("files", []) if isinstance(file, str)]
-    return _Settings.model_validate(sources, by_name=True, by_alias=False)
+    return ProgramSettings.model_validate(sources, by_name=True, by_alias=False)
 
 
-def _manifests(settings: _Settings) -> Manifests:
+def _manifests(settings: ProgramSettings) -> Manifests:
     """Read the manifests, first the files, then the data."""
     data = (objects([value], f"manifests[{position}]") for position, value in enumerate(settings.manifests))
     return Manifests.joined([load(settings.files), *data])

@@ -5,8 +5,8 @@ from typing import Any
 import pulumi
 from pulumi.runtime import mocks
 
+from components.resources.aws.args import ClusterArgs
 from components.resources.aws.cluster import Cluster
-from components.resources.aws.cluster_args import ClusterArgs
 from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Recorded, deploy
 

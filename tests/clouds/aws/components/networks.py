@@ -7,8 +7,8 @@ from typing import Any
 import pulumi
 import pytest
 
+from components.resources.aws.args import NetworkArgs
 from components.resources.aws.network import Network
-from components.resources.aws.network_args import NetworkArgs
 from components.resources.serving.arguments import InvalidArguments
 from tests.recorded import Recorded, deploy
 

@@ -8,8 +8,8 @@ import pytest
 
 from components.clouds.aws.facts.eks import addons
 from components.clouds.aws.kubeconfig import kubeconfig
+from components.resources.aws.args import ClusterArgs
 from components.resources.aws.cluster import Cluster
-from components.resources.aws.cluster_args import ClusterArgs
 from components.resources.serving.arguments import InvalidArguments
 from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Recorded, deploy

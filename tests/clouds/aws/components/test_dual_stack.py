@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from components.clouds.aws.logs import RETENTION_DAYS
 from components.clouds.aws.subnets import POD_CIDR, ipv6_subnet
+from components.resources.aws.args import ClusterArgs
 from components.resources.aws.cluster import Cluster
-from components.resources.aws.cluster_args import ClusterArgs
 from tests.clouds.aws.components.aws_mock import Aws
 from tests.clouds.aws.components.networks import (
     ASSOCIATION,

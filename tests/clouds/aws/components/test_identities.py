@@ -15,7 +15,8 @@ from workbench.engine.values import UNKNOWN
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # pulumi_aws.ec2 warns of one of its own modules
-    from components.resources.aws.identities import Identities, IdentitiesArgs, role_name
+    from components.resources.aws.args import IdentitiesArgs
+    from components.resources.aws.identities import Identities, role_name
 
 IDENTITIES = "inference-platform:index:Identities::ids"
 ROLE = "aws:iam/role:Role"
