@@ -476,7 +476,7 @@ class ModelStorageArgs(TypedDict, total=False):
     cluster_name: Required[str]
     """Name of the EKS cluster."""
     region: Required[str]
-    """AWS region."""
+    """AWS region, such as us-east-1."""
     namespaces: Required[list[str]]
     """Namespaces of the models; each gets a volume of its own. Their claims are made with the models."""
     vpc_id: pulumi.Input[str]
@@ -533,7 +533,7 @@ class KarpenterAccessArgs(TypedDict, total=False):
     cluster_plain_name: Required[str]
     """The same name as a plain string, which must be known before the cluster exists: the queue is named after it."""
     region: Required[str]
-    """AWS region."""
+    """AWS region, such as us-east-1."""
     node_policies: list[str]
     """Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore."""
     create_spot_role: bool
@@ -583,7 +583,7 @@ class ImageCacheArgs(TypedDict, total=False):
     account: Required[str]
     """ID of the account whose registry caches images."""
     region: Required[str]
-    """AWS region."""
+    """AWS region, such as us-east-1."""
     registries: Required[list[str]]
     """Registries to cache: docker.io, ghcr.io, quay.io, registry.k8s.io, public.ecr.aws, registry.gitlab.com, cgr.dev
     or <name>.azurecr.io."""
@@ -610,7 +610,7 @@ class ClusterAutoscalerArgs(TypedDict, total=False):
     cluster_name: Required[str]
     """Name of the EKS cluster; the autoscaler finds its groups by tags that contain it."""
     region: Required[str]
-    """AWS region."""
+    """AWS region, such as us-east-1."""
     role_arn: pulumi.Input[str]
     """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
     bounds: pulumi.Input[list[Any]]

@@ -10,8 +10,36 @@ from .node_settings import NodeSettings, TypeSettings
 from .parts.pool_settings import DisruptionSettings
 from .storage.settings import StorageSettings
 
+_MANIFESTS = Own(
+    "pulumi.Input[list[dict[str, Any]]]",
+    "Instead of flavors, the models that the nodes are for, each an object in wire form.",
+)
+_REALIZATION = Own("str", "How the models are deployed: native or operator. Default: native.")
+_REALIZATIONS = Own(
+    "dict[str, str]", "Families whose models are deployed otherwise, by name, as in ModelFleet. Default: none."
+)
+_WORKLOAD = Own("str", "auto, lws or deployment, as the models are deployed. Default: auto.")
+_RUNTIMES = Own(
+    "str", "Edition of the shipped runtimes, as the models are deployed: upstream or current. Default: upstream."
+)
+_SERVICE_LEVELS = Own(
+    "ServiceLevelsArgs", "What the models promise and what is asked of them, as in ModelFleet. Default: nothing."
+)
+_CLUSTER_NAME = Own("pulumi.Input[str]", "Name of the EKS cluster.", required=True)
+_REGION = Own("str", "AWS region, such as us-east-1.", required=True)
+_VPC_ID = Own("pulumi.Input[str]", "The cluster's VPC; for the security group of EFA.", required=True)
+_SUBNETS = Own("dict[str, pulumi.Input[str]]", "Private subnet per availability zone.", required=True)
+_TAGS = Own("dict[str, str]", "Tags of everything.")
+_PLAIN_CLUSTER_NAME = Own("str", "Name of the EKS cluster.", required=True)
+_ROLE_ARN = Own(
+    "pulumi.Input[str]", "Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."
+)
+_VALUES = Own(
+    "dict[str, pulumi.Input[Any]]", "Values of the chart, which override those set here; leaves may be outputs."
+)
+
 _HERE = "A stack has other resources around it, and other words for them."
-_SUBNETS = "A program hands over the subnets."
+_HANDED_OVER = "A program hands over the subnets."
 _NO_POOL = "There is no general pool here."
 _PREFIXES = Changed(
     "Whether the cluster exists is not known here.",
@@ -34,60 +62,26 @@ GPU_NODE_GROUPS = ArgumentMap(
             "list[FlavorArgs]",
             "Flavors in order of preference.",
         ),
-        "manifests": Own(
-            "pulumi.Input[list[dict[str, Any]]]",
-            "Instead of flavors, the models that the nodes are for, each an object in wire form.",
-        ),
-        "realization": Own(
-            "str",
-            "How the models are deployed: native or operator. Default: native.",
-        ),
-        "realizations": Own(
-            "dict[str, str]",
-            "Families whose models are deployed otherwise, by name, as in ModelFleet. Default: none.",
-        ),
-        "workload": Own(
-            "str",
-            "auto, lws or deployment, as the models are deployed. Default: auto.",
-        ),
-        "runtimes": Own(
-            "str",
-            "Edition of the shipped runtimes, as the models are deployed: upstream or current. Default: upstream.",
-        ),
-        "service_levels": Own(
-            "ServiceLevelsArgs",
-            "What the models promise and what is asked of them, as in ModelFleet. Default: nothing.",
-        ),
-        "cluster_name": Own(
-            "pulumi.Input[str]",
-            "Name of the EKS cluster.",
-            required=True,
-        ),
+        "manifests": _MANIFESTS,
+        "realization": _REALIZATION,
+        "realizations": _REALIZATIONS,
+        "workload": _WORKLOAD,
+        "runtimes": _RUNTIMES,
+        "service_levels": _SERVICE_LEVELS,
+        "cluster_name": _CLUSTER_NAME,
         "cluster_plain_name": Own(
             "str",
             "The same name as a plain string, which must be known before the cluster exists: it is part of tag keys.",
             required=True,
         ),
-        "region": Own(
-            "str",
-            "AWS region, such as us-east-1.",
-            required=True,
-        ),
+        "region": _REGION,
         "version": Own(
             "str",
             "Kubernetes version of the nodes, such as 1.35.",
             required=True,
         ),
-        "vpc_id": Own(
-            "pulumi.Input[str]",
-            "The cluster's VPC; for the security group of EFA.",
-            required=True,
-        ),
-        "subnets": Own(
-            "dict[str, pulumi.Input[str]]",
-            "Private subnet per availability zone.",
-            required=True,
-        ),
+        "vpc_id": _VPC_ID,
+        "subnets": _SUBNETS,
         "node_role_arn": Own(
             "pulumi.Input[str]",
             "Role of the nodes.",
@@ -132,7 +126,7 @@ GPU_NODE_GROUPS = ArgumentMap(
             doc="Whether groups scale to zero. Otherwise every preferred group keeps one node. Default: true.",
         ),
         "zones": Changed(
-            _SUBNETS,
+            _HANDED_OVER,
             doc="Availability zones, each with a subnet, of the nodes whose type names no others. Default: all that "
             "have a subnet: a subnet added later then replaces the groups. Name zones to avoid that.",
         ),
@@ -155,45 +149,15 @@ KARPENTER_POOLS = ArgumentMap(
             "list[FlavorArgs]",
             "Flavors in order of preference: the first has the highest weight.",
         ),
-        "manifests": Own(
-            "pulumi.Input[list[dict[str, Any]]]",
-            "Instead of flavors, the models that the nodes are for, each an object in wire form.",
-        ),
-        "realization": Own(
-            "str",
-            "How the models are deployed: native or operator. Default: native.",
-        ),
-        "realizations": Own(
-            "dict[str, str]",
-            "Families whose models are deployed otherwise, by name, as in ModelFleet. Default: none.",
-        ),
-        "workload": Own(
-            "str",
-            "auto, lws or deployment, as the models are deployed. Default: auto.",
-        ),
-        "runtimes": Own(
-            "str",
-            "Edition of the shipped runtimes, as the models are deployed: upstream or current. Default: upstream.",
-        ),
-        "service_levels": Own(
-            "ServiceLevelsArgs",
-            "What the models promise and what is asked of them, as in ModelFleet. Default: nothing.",
-        ),
-        "region": Own(
-            "str",
-            "AWS region, such as us-east-1.",
-            required=True,
-        ),
-        "vpc_id": Own(
-            "pulumi.Input[str]",
-            "The cluster's VPC; for the security group of EFA.",
-            required=True,
-        ),
-        "subnets": Own(
-            "dict[str, pulumi.Input[str]]",
-            "Private subnet per availability zone.",
-            required=True,
-        ),
+        "manifests": _MANIFESTS,
+        "realization": _REALIZATION,
+        "realizations": _REALIZATIONS,
+        "workload": _WORKLOAD,
+        "runtimes": _RUNTIMES,
+        "service_levels": _SERVICE_LEVELS,
+        "region": _REGION,
+        "vpc_id": _VPC_ID,
+        "subnets": _SUBNETS,
         "cluster_security_group_id": Own(
             "pulumi.Input[str]",
             "The cluster's own security group.",
@@ -227,7 +191,7 @@ KARPENTER_POOLS = ArgumentMap(
             "which Karpenter needs its feature staticCapacity. Default: true.",
         ),
         "zones": Changed(
-            _SUBNETS,
+            _HANDED_OVER,
             doc="Availability zones, each with a subnet, of the nodes whose type names no others. Default: all that "
             "have a subnet.",
         ),
@@ -240,11 +204,7 @@ CLUSTER = ArgumentMap(
     ClusterSettings,
     doc="Arguments of a Cluster.",
     own={
-        "region": Own(
-            "str",
-            "AWS region, such as us-east-1.",
-            required=True,
-        ),
+        "region": _REGION,
         "cluster_name": Own(
             "str",
             "Name of the cluster. Default: the component's name.",
@@ -279,10 +239,7 @@ CLUSTER = ArgumentMap(
             "bool",
             "Whether Pulumi protects the cluster and its key from deletion. Default: false.",
         ),
-        "tags": Own(
-            "dict[str, str]",
-            "Tags of everything.",
-        ),
+        "tags": _TAGS,
     },
     without={
         "zones": "those of subnet_ids",
@@ -319,11 +276,7 @@ NETWORK = ArgumentMap(
             "Name of the EKS cluster, for resource names and the tags by which controllers find subnets.",
             required=True,
         ),
-        "region": Own(
-            "str",
-            "AWS region, such as us-east-1.",
-            required=True,
-        ),
+        "region": _REGION,
         "control_plane_zones": Own(
             "list[str]",
             "Those of the zones, two at least, in which the control plane has its subnets: as they were when "
@@ -368,16 +321,8 @@ MODEL_STORAGE = ArgumentMap(
     StorageSettings,
     doc="Arguments of a ModelStorage. What decides which resources there are is plain.",
     own={
-        "cluster_name": Own(
-            "str",
-            "Name of the EKS cluster.",
-            required=True,
-        ),
-        "region": Own(
-            "str",
-            "AWS region.",
-            required=True,
-        ),
+        "cluster_name": _PLAIN_CLUSTER_NAME,
+        "region": _REGION,
         "namespaces": Own(
             "list[str]",
             "Namespaces of the models; each gets a volume of its own. Their claims are made with the models.",
@@ -415,11 +360,7 @@ BASTION = ArgumentMap(
     "BastionArgs",
     doc="Arguments of a Bastion.",
     own={
-        "region": Own(
-            "str",
-            "AWS region, such as us-east-1.",
-            required=True,
-        ),
+        "region": _REGION,
         "vpc_id": Own(
             "pulumi.Input[str]",
             "The cluster's VPC.",
@@ -474,22 +415,14 @@ KARPENTER_ACCESS = ArgumentMap(
     "KarpenterAccessArgs",
     doc="Arguments of KarpenterAccess.",
     own={
-        "cluster_name": Own(
-            "pulumi.Input[str]",
-            "Name of the EKS cluster.",
-            required=True,
-        ),
+        "cluster_name": _CLUSTER_NAME,
         "cluster_plain_name": Own(
             "str",
             "The same name as a plain string, which must be known before the cluster exists: the queue is "
             "named after it.",
             required=True,
         ),
-        "region": Own(
-            "str",
-            "AWS region.",
-            required=True,
-        ),
+        "region": _REGION,
         "node_policies": Own(
             "list[str]",
             "Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore.",
@@ -500,10 +433,7 @@ KARPENTER_ACCESS = ArgumentMap(
             "is never deleted. AWS refuses a second one: leave it out where the account has it. Default: "
             "false.",
         ),
-        "tags": Own(
-            "dict[str, str]",
-            "Tags of everything.",
-        ),
+        "tags": _TAGS,
     },
 )
 
@@ -581,11 +511,7 @@ IMAGE_CACHE = ArgumentMap(
             "ID of the account whose registry caches images.",
             required=True,
         ),
-        "region": Own(
-            "str",
-            "AWS region.",
-            required=True,
-        ),
+        "region": _REGION,
         "registries": Own(
             "list[str]",
             "Registries to cache: docker.io, ghcr.io, quay.io, registry.k8s.io, public.ecr.aws, "
@@ -634,15 +560,8 @@ CLUSTER_AUTOSCALER = ArgumentMap(
             "Name of the EKS cluster; the autoscaler finds its groups by tags that contain it.",
             required=True,
         ),
-        "region": Own(
-            "str",
-            "AWS region.",
-            required=True,
-        ),
-        "role_arn": Own(
-            "pulumi.Input[str]",
-            "Role of its service account, for a cluster without Pod Identity: in Identities.role_arns.",
-        ),
+        "region": _REGION,
+        "role_arn": _ROLE_ARN,
         "bounds": Own(
             "pulumi.Input[list[Any]]",
             "Sizes that the autoscaler keeps, and which groups it tries first: GpuNodeGroups.bounds, "
@@ -654,10 +573,7 @@ CLUSTER_AUTOSCALER = ArgumentMap(
             "Whether groups that bounds do not list are left alone. Otherwise those with the tags are scaled "
             "within the sizes of their Auto Scaling group, which are 0 to 450. Default: false.",
         ),
-        "values": Own(
-            "dict[str, pulumi.Input[Any]]",
-            "Values of the chart, which override those set here; leaves may be outputs.",
-        ),
+        "values": _VALUES,
     },
 )
 
@@ -665,11 +581,7 @@ KARPENTER = ArgumentMap(
     "KarpenterArgs",
     doc="Arguments of Karpenter.",
     own={
-        "cluster_name": Own(
-            "str",
-            "Name of the EKS cluster.",
-            required=True,
-        ),
+        "cluster_name": _PLAIN_CLUSTER_NAME,
         "interruption_queue": Own(
             "pulumi.Input[str]",
             "Name of the queue of interruption notices: KarpenterAccess.queue_name.",
@@ -679,14 +591,8 @@ KARPENTER = ArgumentMap(
             "list[str]",
             "Features that are off otherwise: nodeRepair, spotToSpotConsolidation, staticCapacity. Default: none.",
         ),
-        "role_arn": Own(
-            "pulumi.Input[str]",
-            "Role of its service account, for a cluster without Pod Identity: in Identities.role_arns.",
-        ),
-        "values": Own(
-            "dict[str, pulumi.Input[Any]]",
-            "Values of the chart, which override those set here; leaves may be outputs.",
-        ),
+        "role_arn": _ROLE_ARN,
+        "values": _VALUES,
     },
 )
 
@@ -694,11 +600,7 @@ LOAD_BALANCER_CONTROLLER = ArgumentMap(
     "LoadBalancerControllerArgs",
     doc="Arguments of LoadBalancerController.",
     own={
-        "cluster_name": Own(
-            "str",
-            "Name of the EKS cluster.",
-            required=True,
-        ),
+        "cluster_name": _PLAIN_CLUSTER_NAME,
         "region": Own(
             "str",
             "AWS region; pods cannot read it from the instance metadata.",
@@ -709,14 +611,8 @@ LOAD_BALANCER_CONTROLLER = ArgumentMap(
             "The cluster's VPC, for the same reason.",
             required=True,
         ),
-        "role_arn": Own(
-            "pulumi.Input[str]",
-            "Role of its service account, for a cluster without Pod Identity: in Identities.role_arns.",
-        ),
-        "values": Own(
-            "dict[str, pulumi.Input[Any]]",
-            "Values of the chart, which override those set here; leaves may be outputs.",
-        ),
+        "role_arn": _ROLE_ARN,
+        "values": _VALUES,
     },
 )
 

@@ -6,14 +6,15 @@ No setting of a fleet stands for them one to one, so that they are declared here
 from ..serving.argument_maps import VARIANT_CONTROLLER
 from ..serving.mapped_arguments import ArgumentMap, Own
 
+_VALUES = Own(
+    "dict[str, pulumi.Input[Any]]", "Values of the chart, which override those set here; leaves may be outputs."
+)
+
 CHART = ArgumentMap(
     "ChartArgs",
     doc="Arguments of a chart that has to be told nothing.",
     own={
-        "values": Own(
-            "dict[str, pulumi.Input[Any]]",
-            "Values of the chart, which override those set here; leaves may be outputs.",
-        ),
+        "values": _VALUES,
     },
 )
 
@@ -26,10 +27,7 @@ GPU_OPERATOR = ArgumentMap(
             "Whether it installs the device plugin; set to false on Bottlerocket, whose images include one. "
             "Default: true.",
         ),
-        "values": Own(
-            "dict[str, pulumi.Input[Any]]",
-            "Values of the chart, which override those set here; leaves may be outputs.",
-        ),
+        "values": _VALUES,
     },
 )
 
@@ -42,10 +40,7 @@ ENVOY_GATEWAY = ArgumentMap(
             "host:port of a Redis that counts for all proxies; rediss://host:port with TLS. Default: each "
             "proxy counts.",
         ),
-        "values": Own(
-            "dict[str, pulumi.Input[Any]]",
-            "Values of the chart, which override those set here; leaves may be outputs.",
-        ),
+        "values": _VALUES,
     },
 )
 
@@ -65,10 +60,7 @@ PROMETHEUS = ArgumentMap(
             "bool",
             "Whether to install Grafana as well. Default: true.",
         ),
-        "values": Own(
-            "dict[str, pulumi.Input[Any]]",
-            "Values of the chart, which override those set here; leaves may be outputs.",
-        ),
+        "values": _VALUES,
     },
 )
 
@@ -92,10 +84,7 @@ PROMETHEUS_ADAPTER = ArgumentMap(
             "bool",
             "Whether it serves external metrics; set to false with KEDA, which provides that API. Default: true.",
         ),
-        "values": Own(
-            "dict[str, pulumi.Input[Any]]",
-            "Values of the chart, which override those set here; leaves may be outputs.",
-        ),
+        "values": _VALUES,
     },
 )
 
