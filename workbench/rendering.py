@@ -90,8 +90,10 @@ def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]
     problems = list(manifests.problems)
     for source in manifests.resources:
         member, findings = _member(source), Findings(source)
-        expands = isinstance(member, Expandable)
-        objects += member.expand(source, options, findings) if expands else (as_written(source, options),)
+        if isinstance(member, Expandable):
+            objects += member.expand(source, options, findings)
+        else:
+            objects.append(as_written(source, options))
         problems += findings.problems
     _report(problems)
     return [*objects, *(other.value for other in manifests.others)]

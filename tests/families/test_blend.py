@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import yaml
-from workbench.kube import Kube
 
 from components.checks.front_door.settings import Door
 from components.checks.front_door.words import Exposure
@@ -22,6 +21,7 @@ from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
 from tests.hostile.runs import Printed, run
 from tests.toy.family import registered
+from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
 
 ROOT = Path(__file__).parents[2]

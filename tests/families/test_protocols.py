@@ -82,7 +82,10 @@ class TestFlavors:
         ]
 
     def test_nodes_are_created_for_both(self) -> None:
-        recorded = deploy(lambda: SimulatedNodes("nodes", {"flavors": [LLMAZ, OTHER]}) and None)  # type: ignore[list-item]
+        def program() -> None:
+            SimulatedNodes("nodes", {"flavors": [LLMAZ, OTHER]})  # type: ignore[list-item]  # as programs without types write them
+
+        recorded = deploy(program)
         types = {
             e.inputs["metadata"]["labels"]["node.kubernetes.io/instance-type"]
             for e in recorded.of("kubernetes:core/v1:Node")

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any, get_args, get_origin, is_typeddict
 
 import pytest
+from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from components.contract.base import ApiModel
 from components.contract.schema.embedded import definitions
 from components.families import FAMILIES
 from components.resources.kthena.args import ServingArgs
@@ -54,7 +54,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
 """Where arguments are flatter than the contract, or have a name of their own: the longest path that fits counts."""
 
 
-def fields(model: type[ApiModel], path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def fields(model: type[BaseModel], path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Every field of a type and of the types in it that has no type of the contract in it itself."""
     for name, field in model.model_fields.items():
         inner = model_in(field.annotation)
@@ -148,7 +148,7 @@ def documented(typed: Any) -> dict[str, str]:
     return found
 
 
-def pairs() -> Iterator[tuple[Any, type[ApiModel]]]:
+def pairs() -> Iterator[tuple[Any, type[BaseModel]]]:
     """Types of arguments, each with the type of the contract behind it."""
     for kind, (component, model) in COMPONENTS.items():
         spec: Any = model.model_fields["spec"].annotation
@@ -159,7 +159,7 @@ def pairs() -> Iterator[tuple[Any, type[ApiModel]]]:
                 yield inside, inner
 
 
-def containers(model: type[ApiModel], path: Path = ()) -> Iterator[tuple[Path, type[ApiModel]]]:
+def containers(model: type[BaseModel], path: Path = ()) -> Iterator[tuple[Path, type[BaseModel]]]:
     for name, field in model.model_fields.items():
         inner = model_in(field.annotation)
         if inner:
@@ -179,14 +179,14 @@ def test_these_types_were_compared() -> None:
 
 @pytest.mark.parametrize(("typed", "model"), PAIRS, ids=[typed.__name__ for typed, _ in PAIRS])
 class TestTypes:
-    def test_has_the_keys_of_the_contract_and_no_others(self, typed: Any, model: type[ApiModel]) -> None:
+    def test_has_the_keys_of_the_contract_and_no_others(self, typed: Any, model: type[BaseModel]) -> None:
         assert set(keys_of(typed)) == set(model.model_fields)
 
-    def test_requires_what_the_contract_requires(self, typed: Any, model: type[ApiModel]) -> None:
+    def test_requires_what_the_contract_requires(self, typed: Any, model: type[BaseModel]) -> None:
         required = {name for name, field in model.model_fields.items() if field.is_required()}
         assert typed.__required_keys__ == required
 
-    def test_keys_have_their_names_on_the_wire(self, typed: Any, model: type[ApiModel]) -> None:
+    def test_keys_have_their_names_on_the_wire(self, typed: Any, model: type[BaseModel]) -> None:
         given = dict.fromkeys(keys_of(typed), 1)
         assert set(wire(given, typed, model)) == {f.alias for f in model.model_fields.values()}
 

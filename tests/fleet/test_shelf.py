@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ class TestVolumes:
         found = bill(self.MANIFEST, {**AWS, "cluster": {**AWS["cluster"], **addons}})
         (row,) = [row for row in found.items if "volumes of the pods of" in row.name]
         assert row.name == "volumes of the pods of StatefulSet models/books"
-        assert (row.counts.now, row.counts.least, row.counts.most) == (100, 100, 250)
+        assert (row.counts.now, row.counts.least, row.counts.most) == tuple(map(Decimal, (100, 100, 250)))
 
     def test_nothing_makes_them_without_a_driver(self) -> None:
         settings = settings_of({**AWS, "cluster": {**AWS["cluster"], "addons": {"vpc-cni": ""}}})

@@ -300,7 +300,12 @@ def test_secrets_are_searched_for_once_in_each_resource(monkeypatch: pytest.Monk
     manifests = parse(TEXT.replace("VLLM_LOGGING_LEVEL, value: DEBUG", "HF_TOKEN, value: zanzibar-7319"))
     planned = plan(manifests)
     searched: list[object] = []
-    monkeypatch.setattr("components.contract.load.secret_texts", lambda value: searched.append(value) or frozenset())
+
+    def record(value: object) -> frozenset[str]:
+        searched.append(value)
+        return frozenset()
+
+    monkeypatch.setattr("components.contract.load.secret_texts", record)
     fresh = [replace(each) for each in manifests.resources]
     assert len(explain(fresh[1], fresh, planned)) > 5
     assert len(searched) <= len(fresh)

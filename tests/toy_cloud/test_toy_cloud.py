@@ -16,7 +16,7 @@ from components.plan.monitoring import costs
 from components.plan.plan import Plan, plan
 from components.plan.prerequisites.needed import ClusterFacts
 from components.plan.sections.costs import UNKNOWN, bill_of
-from components.resources.serving.fleet.settings import _Settings
+from components.resources.serving.fleet.settings import ProgramSettings
 from tests.fleets import open_model, playground
 
 from .provider import ToyEnvironment
@@ -151,7 +151,9 @@ class TestCluster:
         assert any("an existing sandbox" in problem.reason for problem in unknown.problems)
 
     def test_a_fleet_in_a_program_may_be_on_it(self) -> None:
-        settings = _Settings.model_validate({"cluster": {"cloud": "toy", "region": "toyland-1", "image": "wood"}})
+        settings = ProgramSettings.model_validate(
+            {"cluster": {"cloud": "toy", "region": "toyland-1", "image": "wood"}}
+        )
         cloud = settings.environment().cloud
         assert cloud is not None
         assert (cloud.provider.title, cloud.region, cloud.owns_nodes) == ("Toyland", "toyland-1", False)
@@ -159,7 +161,7 @@ class TestCluster:
 
     def test_a_range_that_its_networks_cannot_have_is_refused(self) -> None:
         with pytest.raises(ValueError, match=r"must be 10\.7\.0\.0/16"):
-            _Settings.model_validate({"cluster": {"cloud": "toy", "cidr": "10.0.0.0/16"}})
+            ProgramSettings.model_validate({"cluster": {"cloud": "toy", "cidr": "10.0.0.0/16"}})
 
     def test_reviews_know_what_replaces_its_resources(self) -> None:
         assert replaced_fields("toy:index:Nodes") == ("box",)

@@ -7,7 +7,7 @@ from ...clouds.aws.names import MOST_NODES
 from ...clouds.aws.nodes.launch import SYSTEM_TYPES
 from ...clouds.aws.versions import USUAL_VERSION
 from ...clouds.aws.words import ServiceLinkedRole, Support
-from ...fleet.nodes.instances import instance
+from ...fleet.instances import instance
 from ...plan.section import KubernetesVersion, Section
 from .node_settings import KMS_KEY, Zone
 from .storage.settings import KMS_KEY as VOLUME_KEY

@@ -12,6 +12,7 @@ import yaml
 from components.fleet.placement import tolerates
 from components.plan.prerequisites.charts import charts
 from components.resources.aws import charts as aws_charts
+from components.resources.aws.args import ClusterAutoscalerArgs, LoadBalancerControllerArgs
 from components.resources.prerequisites import accelerators, metrics, networking, operators, workloads
 from components.resources.prerequisites.chart import ChartComponent
 from tests.recorded import Entry, Recorded, deploy
@@ -19,7 +20,7 @@ from tests.recorded import Entry, Recorded, deploy
 RELEASE = "kubernetes:helm.sh/v3:Release"
 RULES = {"custom": [{"seriesQuery": "a"}], "external": [{"seriesQuery": "b"}]}
 Make = Callable[[pulumi.ResourceOptions], ChartComponent]
-LBC: aws_charts.LoadBalancerControllerArgs = {"cluster_name": "c", "region": "us-east-1", "vpc_id": "vpc-1"}
+LBC: LoadBalancerControllerArgs = {"cluster_name": "c", "region": "us-east-1", "vpc_id": "vpc-1"}
 
 COMPONENTS: dict[str, Make] = {
     "metrics-server": lambda o: metrics.MetricsServer("x", opts=o),
@@ -150,7 +151,7 @@ class TestValuesThatMatter:
 
     def test_the_autoscaler_keeps_the_bounds_that_it_is_told(self) -> None:
         told = [{"name": "asg-1", "minSize": 1, "maxSize": 4}]
-        args: aws_charts.ClusterAutoscalerArgs = {"cluster_name": "c", "region": "us-east-1", "bounds": told}
+        args: ClusterAutoscalerArgs = {"cluster_name": "c", "region": "us-east-1", "bounds": told}
         (found,) = made(lambda o: aws_charts.ClusterAutoscaler("x", args, o)).of(RELEASE)
         assert found.inputs["values"]["autoscalingGroups"] == told
         assert found.inputs["values"]["autoDiscovery"]["clusterName"] == "c"

@@ -14,7 +14,7 @@ from tests.fleets import open_model, playground
 from tests.resources.serving.manifests import A10G, CHAT, fleet
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
-SECTION = settings._Settings
+SECTION = settings.ProgramSettings
 
 
 def sections(typed: Any, section: type[Section]) -> Iterator[tuple[Any, type[Section]]]:

@@ -11,9 +11,9 @@ import pytest
 from components.contract.quantity import parse_quantity
 from components.fleet.nodes.groups import NodeGroupDemand
 from components.resources.prerequisites.custom_resources import CustomResources
-from components.resources.serving.args import FlavorArgs
+from components.resources.serving.args import FlavorArgs, SimulatedNodesArgs
 from components.resources.serving.arguments import InvalidArguments
-from components.resources.serving.simulated_nodes import SimulatedNodes, SimulatedNodesArgs, node_object, simulated
+from components.resources.serving.simulated_nodes import SimulatedNodes, node_object, simulated
 from tests.recorded import deploy
 
 TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from ....clouds.aws.names import ROLE_ANNOTATION as AWS_ROLE
-from ...aws.charts import ON_AWS
-from ...aws.charts import OnAws as OnCloud
+from ...aws.charts import ON_AWS, OnAws
 from ...aws.charts import untold_facts as untold_on_aws
 from ..site import Site
 
+OnCloud = OnAws
+"""A component that takes facts of the cluster from its cloud."""
 COMPONENTS: Mapping[str, OnCloud] = {
     **ON_AWS,
 }

@@ -14,6 +14,7 @@ from ....plan.prerequisites.images import image_values
 from ....plan.prerequisites.prometheus import PROMETHEUS_ACCOUNT
 from ....plan.settings import Prerequisites
 from ...prerequisites import accelerators, metrics, networking, operators, variants, workloads
+from ...prerequisites.args import EnvoyGatewayArgs, PrometheusAdapterArgs, PrometheusArgs, VariantAutoscalerArgs
 from ...prerequisites.chart import SYSTEM, ChartComponent, FixedChart
 from ..objects import KubernetesObject, kubernetes_object
 from ..site import Site
@@ -80,7 +81,7 @@ def _namespace(
 
 def _prometheus(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
     wanted = place.wanted
-    args: metrics.PrometheusArgs = {
+    args: PrometheusArgs = {
         "retention": wanted.retention,
         "grafana": wanted.grafana,
         "values": place.image_values("prometheus"),
@@ -92,7 +93,7 @@ def _prometheus(name: str, place: Installation, opts: pulumi.ResourceOptions) ->
 
 def _adapter(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
     wanted = place.wanted
-    args: metrics.PrometheusAdapterArgs = {
+    args: PrometheusAdapterArgs = {
         "url": wanted.prometheus_url,
         "port": wanted.prometheus_port,
         "rules": dict(place.planned.chain.adapter_rules),
@@ -110,7 +111,7 @@ def _gpu_operator(name: str, place: Installation, opts: pulumi.ResourceOptions) 
 
 
 def _envoy_gateway(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
-    args: networking.EnvoyGatewayArgs = {"values": place.image_values("envoy-gateway")}
+    args: EnvoyGatewayArgs = {"values": place.image_values("envoy-gateway")}
     redis = place.planned.environment.door.rate_limit.redis
     if redis:
         args["redis"] = redis
@@ -130,7 +131,7 @@ def _variant_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOpt
     """Make the controller of variants, in the namespace that the fleet makes for what they have in common."""
     environment = place.planned.environment
     controller = environment.options.levels.controller
-    args: variants.VariantAutoscalerArgs = {
+    args: VariantAutoscalerArgs = {
         "prometheus_url": asked_over_https(environment),
         "insecure_skip_verify": controller.skip_verify,
         "scale_to_zero": controller.scale_to_zero,
