@@ -31,6 +31,8 @@ class Instance:
         manufacturer: Vendor of the accelerator; empty without one.
         accelerators: How many accelerators a pod on it can request; 0 for general purpose types.
         accelerator_memory_gib: Memory of one accelerator, in GiB as the cloud's API reports it.
+        product: What labels of its nodes call the product, as GPU feature discovery names it; empty where that is not
+            known.
         accelerator_resource: Extended resource by which pods request its accelerators; None without accelerators.
         fabric_resource: Extended resource by which pods request its network interfaces for traffic between nodes that
             bypasses the kernel, such as RDMA; empty without such interfaces.
@@ -52,6 +54,7 @@ class Instance:
     manufacturer: str = ""
     accelerators: int = 0
     accelerator_memory_gib: Decimal | None = None
+    product: str = ""
     accelerator_resource: str | None = None
     fabric_resource: str = ""
     fabric_interfaces: int = 0

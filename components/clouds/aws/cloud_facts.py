@@ -1,7 +1,7 @@
 """What the fleet has to know of AWS."""
 
 from ...fleet.cloud_facts import CloudFacts
-from .instances import table
+from .instances import instance_types
 from .load_balancers import NETWORK_LOAD_BALANCERS
 from .names import CAPACITY_LABELS, EFA_RESOURCE, LABEL_DOMAINS, POD_IDENTITY_AGENT, karpenter_type
 
@@ -9,7 +9,7 @@ from .names import CAPACITY_LABELS, EFA_RESOURCE, LABEL_DOMAINS, POD_IDENTITY_AG
 def cloud_facts() -> CloudFacts:
     """Return what the fleet has to know of AWS."""
     return CloudFacts(
-        instances=tuple(table()),
+        instances=tuple(instance_types()),
         fabrics={EFA_RESOURCE: "EFA"},
         label_domains=LABEL_DOMAINS,
         capacity_labels=CAPACITY_LABELS,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from importlib.resources import files
 
+from ...contract.tables import table
 from ...fleet.instances import MAX_PODS, VENDOR_RESOURCES, Instance
 from .names import EFA_RESOURCE, NEURON_RESOURCE
 
@@ -28,21 +29,23 @@ _RESERVED_CPU = (
 )
 
 
-def table() -> Iterator[Instance]:
+def instance_types() -> Iterator[Instance]:
     """Yield every EC2 instance type of the tables."""
+    products = table(__package__, "products.yaml")
     for file in _FILES:
         text = files(__package__).joinpath(file).read_text(encoding="utf-8")
-        yield from map(_instance, csv.DictReader(text.splitlines()))
+        yield from (_instance(row, products) for row in csv.DictReader(text.splitlines()))
 
 
-def _instance(row: Mapping[str, str]) -> Instance:
+def _instance(row: Mapping[str, str], products: Mapping[str, str]) -> Instance:
+    family = row["instance_type"].partition(".")[0]
     vcpu, memory_gib, arch = int(row["vcpu"]), Decimal(row["memory_gib"]), row["arch"]
     eni_pods, efa_interfaces = int(row["eni_pods"]), int(row["efa_interfaces"])
     accelerators, manufacturer = int(row["accelerator_count"]), row["manufacturer"]
     resource = NEURON_RESOURCE if manufacturer == "AWS" else VENDOR_RESOURCES.get(manufacturer)
     return Instance(
         name=row["instance_type"],
-        family=row["instance_type"].partition(".")[0],
+        family=family,
         vcpu=vcpu,
         memory_gib=memory_gib,
         arch=arch,
@@ -52,6 +55,7 @@ def _instance(row: Mapping[str, str]) -> Instance:
         manufacturer=manufacturer,
         accelerators=accelerators,
         accelerator_memory_gib=_number(row["accelerator_memory_gib"]),
+        product=products.get(family, ""),
         accelerator_resource=resource if accelerators else None,
         fabric_resource=EFA_RESOURCE if efa_interfaces else "",
         fabric_interfaces=efa_interfaces,

@@ -1,20 +1,24 @@
-"""Accelerators by the names that variants give them: where EC2 has them, what they cost, how nodes call them."""
+"""Accelerators by the names that variants give them: which instance types have them, their cost, and their labels."""
 
 import functools
 import re
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
 from ...contract.tables import table
+from ...fleet.clouds import cleared_with_clouds
 from ...fleet.instances import Instance, instances
 
 _SEVERAL = re.compile(r"([1-9][0-9]?)x(.+)", re.IGNORECASE)
 """Several on one node under one name, such as ``4xA100`` (WVA spec 12)."""
 _IGNORED = str.maketrans("", "", "-_ ")
 _CENTS = 100
+_SAME_SIZE = Decimal("1.25")
+"""Memory of one size differs by less between clouds: an L4 has 22.35 GiB or, as it is sold, 24 GB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +28,29 @@ class KnownAccelerator:
     Attributes:
         name: As the table spells it.
         count: How many of them the name means: 4 for ``4xA100``.
-        families: By family of instance types that have it, the product in the labels of their nodes.
-        device: That product, where no instance type has it.
+        accelerator: What the tables of instance types call it.
+        least_gib: Memory that one has at least.
+        most_gib: Memory that one has at most.
+        device: Product in the labels of nodes, where no instance type has it.
     """
 
     name: str
     count: int
-    families: Mapping[str, str]
+    accelerator: str
+    least_gib: int
+    most_gib: int
     device: str
 
     def is_on(self, node: Instance) -> bool:
-        """Tell whether an instance type has it."""
-        return node.family in self.families
+        """Tell whether an instance type has it, and not a part of one."""
+        if node.accelerator != self.accelerator:
+            return False
+        return self.least_gib <= int(node.accelerator_memory_gib or 0) <= self.most_gib
+
+    @property
+    def types(self) -> tuple[Instance, ...]:
+        """The instance types that have it."""
+        return tuple(node for node in instances().values() if self.is_on(node))
 
     def product(self, node: Instance | None) -> str:
         """Return the product in the labels of its nodes; empty where that is not known.
@@ -43,11 +58,11 @@ class KnownAccelerator:
         Args:
             node: An instance type that has it, where one is known.
         """
-        return self.families.get(node.family, "") if node else self.device
+        return (node.product if self.is_on(node) else "") if node else self.device
 
     def cheapest(self, count: int = 1) -> Instance | None:
         """Return the instance type with the cheapest one, of those with so many; None where no price is known."""
-        fitting = (node for node in instances().values() if self.is_on(node) and node.accelerators >= count)
+        fitting = (node for node in self.types if node.accelerators >= count)
         priced = [
             (price, node.accelerators, node.name) for node in fitting if (price := hourly_cents(node)) is not None
         ]
@@ -58,10 +73,8 @@ def known_accelerator(name: str) -> KnownAccelerator | None:
     """Return what is known of a name; None for one that is not in the table."""
     several = _SEVERAL.fullmatch(name)
     count, one = (int(several[1]), several[2]) if several else (1, name)
-    row = _rows().get(_plain(one))
-    if row is None:
-        return None
-    return KnownAccelerator(row["name"], count, MappingProxyType(row.get("families", {})), row.get("device", ""))
+    found = _by_name().get(_plain(one))
+    return replace(found, count=count) if found and count > 1 else found
 
 
 def hourly_cents(node: Instance) -> Decimal | None:
@@ -75,13 +88,31 @@ def _plain(name: str) -> str:
     return name.translate(_IGNORED).lower()
 
 
+@cleared_with_clouds
 @functools.cache
-def _rows() -> Mapping[str, dict[str, Any]]:
-    """Return the rows of the table by every name of each, products that one row alone is about among them."""
+def _by_name() -> Mapping[str, KnownAccelerator]:
+    """Return what is known by every name, the products of nodes among them.
+
+    A product is no name of a row whose accelerators are of several sizes, such as V100 with 16 and 32 GiB: the
+    product is one of them alone. Clouds report the memory of one size a little differently.
+    """
     rows: list[dict[str, Any]] = table(__package__, "accelerators.yaml")
-    found = {_plain(name): row for row in rows for name in (row["name"], *row.get("also", ()))}
-    for row in rows:
-        products = {row.get("device", ""), *row.get("families", {}).values()} - {""}
-        if len(products) == 1:
-            found.setdefault(_plain(products.pop()), row)
+    known = {row["name"]: _known(row) for row in rows}
+    found = {_plain(name): known[row["name"]] for row in rows for name in (row["name"], *row.get("also", ()))}
+    for each in known.values():
+        sizes = [node.accelerator_memory_gib or 0 for node in each.types] or [0]
+        if max(sizes) <= min(sizes) * _SAME_SIZE:
+            for product in sorted({each.device, *(node.product for node in each.types)} - {""}):
+                found.setdefault(_plain(product), each)
     return MappingProxyType(found)
+
+
+def _known(row: Mapping[str, Any]) -> KnownAccelerator:
+    return KnownAccelerator(
+        name=row["name"],
+        count=1,
+        accelerator=row.get("accelerator", row["name"]),
+        least_gib=row.get("least_gib", 0),
+        most_gib=row.get("most_gib", sys.maxsize),
+        device=row.get("device", ""),
+    )

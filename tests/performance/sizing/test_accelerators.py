@@ -1,9 +1,12 @@
 """Accelerators by name: prices are those of the EC2 table, devices those that nodes carry."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
+from components.fleet.cloud_facts import CloudFacts
+from components.fleet.clouds import register, unregister
 from components.fleet.instances import instance, instances
 from components.performance.sizing.accelerators import hourly_cents, known_accelerator
 
@@ -102,7 +105,7 @@ def test_every_instance_with_whole_accelerators_is_in_the_table() -> None:
         "Trainium2",
         "V100",
     ]
-    listed = {family for name in names for family in (known_accelerator(name) or pytest.fail(name)).families}
+    listed = {node.family for name in names for node in (known_accelerator(name) or pytest.fail(name)).types}
     there = {node.family for node in instances().values() if node.accelerators}
     assert there == listed | fractions | without_name
 
@@ -111,3 +114,46 @@ def test_general_purpose_nodes_have_no_price_for_an_accelerator() -> None:
     node = instance("m7i.large")
     assert node
     assert hourly_cents(node) is None
+
+
+def test_parts_of_an_accelerator_are_not_the_accelerator() -> None:
+    known, part, whole = known_accelerator("L4"), instance("g6f.large"), instance("gr6.4xlarge")
+    assert known
+    assert part
+    assert whole
+    assert (known.is_on(part), known.is_on(whole)) == (False, True)
+    assert (part.accelerator, known.product(part), known.product(whole)) == ("L4", "", "NVIDIA-L4")
+
+
+def test_the_memory_tells_two_sizes_apart() -> None:
+    small, large = instance("p4d.24xlarge"), instance("p4de.24xlarge")
+    assert small
+    assert large
+    names = {"A100": (True, True), "A100-40GB": (True, False), "A100-80GB": (False, True)}
+    found = {name: known_accelerator(name) or pytest.fail(name) for name in names}
+    assert {name: (each.is_on(small), each.is_on(large)) for name, each in found.items()} == names
+    by_product = known_accelerator("NVIDIA-A100-SXM4-80GB")
+    assert by_product
+    assert by_product.name == "A100-80GB"
+
+
+def test_accelerators_of_another_cloud_are_known_by_their_vendors_name() -> None:
+    h100 = instance("p5.48xlarge")
+    assert h100
+    toy = replace(h100, name="toy-8x", family="toy", usd_per_hour=Decimal(8), product="NVIDIA-H100-TOY")
+    register("toy", lambda: CloudFacts(instances=(toy,)))
+    try:
+        known = known_accelerator("H100")
+        assert known
+        assert known.cheapest() == toy
+        assert known.product(toy) == "NVIDIA-H100-TOY"
+        assert known_accelerator("NVIDIA-H100-TOY") == known_accelerator("NVIDIA-H100-80GB-HBM3") == known
+    finally:
+        unregister("toy")
+    assert known_accelerator("NVIDIA-H100-TOY") is None
+
+
+@pytest.mark.parametrize("name", ["Tesla-V100-SXM2-16GB", "Tesla-V100-SXM2-32GB"])
+def test_a_product_is_no_name_of_accelerators_of_several_sizes(name: str) -> None:
+    assert known_accelerator(name) is None
+    assert known_accelerator("V100")

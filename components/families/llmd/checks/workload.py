@@ -146,7 +146,7 @@ def _check_nodes(variant: Variant) -> None:
     """Warn of nodes that are known to have another accelerator than the label says."""
     label = variant.resource.metadata.labels[ACCELERATOR_LABEL]
     known = known_accelerator(label)
-    if known is None or not known.families:
+    if known is None or not known.types:
         return
     others = [node for node in accelerated_nodes(variant.workload.pods) if not known.is_on(node)]
     if others:
