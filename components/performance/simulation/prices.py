@@ -10,7 +10,7 @@ _GIB = 2**30
 
 
 def replica_price(pods: Iterable[PodDemand]) -> Decimal | None:
-    """Return US dollars an hour, on demand in us-east-1, for all pods of one replica; None where one is unknown.
+    """Return US dollars an hour, on demand in the clouds' tables, for a replica; None where a price is unknown.
 
     A pod is on a node of its first choice, and costs its share of that.
 

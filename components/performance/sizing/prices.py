@@ -25,7 +25,7 @@ class AcceleratorPrice:
 def accelerator_price(
     name: str, levels: ServiceLevels, nodes: Sequence[Instance] = (), count: int = 1
 ) -> AcceleratorPrice | None:
-    """Return what one accelerator costs, on demand in us-east-1 if no setting says it; None where nothing tells it.
+    """Return what one accelerator costs, on demand in the tables if no setting says it; None if unknown.
 
     Args:
         name: Name of the accelerator.
