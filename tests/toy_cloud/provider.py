@@ -36,7 +36,7 @@ class ToyPrices:
         usd = _USD.get(instance_type) if (region, buying) == (REGION, Buying.ON_DEMAND) else None
         return None if usd is None else fixed_quote(usd, "2026-11-01", SOURCE)
 
-    def spot(self, region: str, instance_type: str, on_demand: Quote | None) -> Quote | None:
+    def spot(self, region: str, instance_type: str, on_demand: Quote | None) -> None:
         """Return nothing: there is no spot market."""
 
     def flat(self, region: str, item: str) -> Quote | None:
