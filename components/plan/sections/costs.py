@@ -182,8 +182,8 @@ def _claimed_by_pods(planned: Plan) -> Iterator[tuple[str, Amounts]]:
 
 def _provisioned(claims: Iterable[Object]) -> Decimal:
     """Return the GiB of the claims that the cluster makes volumes of its default class for."""
-    made = [claim for claim in claims if not claim.get("volumeName") and claim.get("storageClassName") is None]
-    sizes = (claim.get("resources", {}).get("requests", {}).get("storage", "0") for claim in made)
+    dynamic = [claim for claim in claims if not claim.get("volumeName") and claim.get("storageClassName") is None]
+    sizes = (claim.get("resources", {}).get("requests", {}).get("storage", "0") for claim in dynamic)
     return sum((parse_quantity(size) for size in sizes), Decimal(0)) / _GIB
 
 
