@@ -5,7 +5,7 @@ from ..contract.schema.embedded import Quantity
 
 
 class Flavor(ApiModel):
-    """A flavor: a kind of accelerator node."""
+    """A kind of accelerator node that can serve the model."""
 
     name: str
     """Name of the flavor; a resource that claims the model can select it."""

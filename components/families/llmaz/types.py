@@ -123,7 +123,7 @@ class ModelClaims(ApiModel):
 
 
 class ResourceRequirements(ApiModel):
-    """Resources of the model's container, such as cpu or memory."""
+    """Limits and requests of the model container."""
 
     limits: ResourceList | None = Field(default=None, max_length=MAX_RESOURCES)
     """Limits, as quantities."""
@@ -227,7 +227,7 @@ class RollingUpdateConfiguration(RolloutBounds):
 
 
 class RolloutStrategy(ApiModel):
-    """How a change of the pods rolls out."""
+    """How a template change reaches the groups."""
 
     type: Literal["RollingUpdate"] = "RollingUpdate"
     """RollingUpdate."""

@@ -62,7 +62,7 @@ class LoraAdapterArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicyMetricArgs(TypedDict, total=False):
-    """A metric to scale on."""
+    """A metric, and its value for each replica."""
 
     metric_name: Required[str]
     """Name of the metric, such as kthena:num_requests_waiting or vllm:num_requests_waiting."""
@@ -86,7 +86,7 @@ class AutoscalingPolicyStablePolicyArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicyPanicPolicyArgs(TypedDict, total=False):
-    """How much may be added within a period once the load has jumped."""
+    """How fast replicas may grow once the load has jumped."""
 
     percent: int
     """Percentage of the replicas that may be added, 0 to 1000. Default: 1000."""
@@ -99,7 +99,7 @@ class AutoscalingPolicyPanicPolicyArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicyScaleUpPolicyArgs(TypedDict, total=False):
-    """How replicas are added."""
+    """Growing, usually and in a panic."""
 
     stable_policy: AutoscalingPolicyStablePolicyArgs
     """Usually."""
@@ -108,7 +108,7 @@ class AutoscalingPolicyScaleUpPolicyArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicyBehaviorArgs(TypedDict, total=False):
-    """How replicas are added and removed."""
+    """How replicas grow and shrink."""
 
     scale_up: AutoscalingPolicyScaleUpPolicyArgs
     """How replicas are added."""
@@ -224,7 +224,7 @@ class NetworkTopologyArgs(TypedDict, total=False):
 
 
 class TemplateMetadataArgs(TypedDict, total=False):
-    """Labels and annotations of pods."""
+    """Labels and annotations of the pods."""
 
     labels: dict[str, str]
     """Labels."""
@@ -242,7 +242,7 @@ class PodTemplateSpecArgs(TypedDict, total=False):
 
 
 class RoleArgs(TypedDict, total=False):
-    """Equal instances of one entry pod and its workers."""
+    """``replicas`` instances, each of one entry pod and ``workerReplicas`` workers."""
 
     name: Required[str]
     """Name of the role, at most 12 letters, digits and inner '-'."""
@@ -270,7 +270,7 @@ class ServingGroupArgs(TypedDict, total=False):
 
 
 class RollingUpdateConfigurationArgs(TypedDict, total=False):
-    """How many groups may be unavailable or extra during a rollout."""
+    """Bounds of a rollout."""
 
     max_unavailable: Any
     """Groups that may be unavailable, as a number or a percentage such as 25%. Default: 1."""
@@ -378,7 +378,7 @@ class ScalingTargetArgs(TypedDict, total=False):
 
 
 class OptimizerParamArgs(TypedDict, total=False):
-    """One of several targets that share a load."""
+    """One of several targets, its bounds and what a replica costs."""
 
     target: Required[ScalingTargetArgs]
     """What is measured and scaled."""
@@ -451,7 +451,7 @@ class WorkloadSelectorArgs(TypedDict, total=False):
 
 
 class WorkloadPortArgs(TypedDict, total=False):
-    """Where the pods listen."""
+    """Where they listen."""
 
     port: Required[int]
     """Port of the engine."""
@@ -478,7 +478,7 @@ class TrafficPolicyArgs(TypedDict, total=False):
 
 
 class KVConnectorArgs(TypedDict, total=False):
-    """How the KV cache gets from prefill to decode."""
+    """How the cache gets from prefill to decode."""
 
     type: str
     """http, lmcache, nixl or mooncake. Default: http."""
@@ -528,7 +528,7 @@ class RouteRuleArgs(TypedDict, total=False):
 
 
 class RedisConfigArgs(TypedDict, total=False):
-    """A Redis server."""
+    """Where counts are shared."""
 
     address: Required[str]
     """Its address, host:port."""

@@ -138,5 +138,5 @@ MAPS = (
         },
     ),
     ArgumentMap("AutoscalingPolicySpecArgs", AutoscalingPolicySpec),
-    ArgumentMap("ServingRolloutStrategyArgs", RolloutStrategy),
+    ArgumentMap("ServingRolloutStrategyArgs", RolloutStrategy, doc="How a change of the pods rolls out."),
 )

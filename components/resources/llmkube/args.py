@@ -5,8 +5,19 @@ from typing import Any, Required, TypedDict
 import pulumi
 
 
+class PersonaPlexConfigArgs(TypedDict, total=False):
+    """Settings of PersonaPlex."""
+
+    quantize4_bit: bool
+    """Load the weights in 4 bits."""
+    cpu_offload: bool
+    """Keep layers in host memory."""
+    hf_token_secret_ref: dict[str, Any]
+    """Secret with the token of Hugging Face (core/v1 SecretKeySelector, in wire form)."""
+
+
 class ShardingArgs(TypedDict, total=False):
-    """How llama.cpp splits a model across several GPUs."""
+    """How llama.cpp cuts a model over several GPUs. Entries of ``layerSplit`` are ``start-end``, one per GPU."""
 
     strategy: str
     """layer, tensor, row, pipeline or none. Default: layer."""
@@ -32,7 +43,7 @@ class GpuArgs(TypedDict, total=False):
 
 
 class HardwareArgs(TypedDict, total=False):
-    """What the model runs on."""
+    """What the model runs on. The memory bounds are for the host agent: a quantity, or a share of the host."""
 
     accelerator: str
     """cpu, metal, cuda, rocm or intel. Default: cpu."""
@@ -79,7 +90,7 @@ class ModelArgs(TypedDict, total=False):
 
 
 class EndpointArgs(TypedDict, total=False):
-    """The Service in front of the pods."""
+    """The Service in front of the pods. ``path`` is what clients call."""
 
     port: int
     """Its port. Default: 8080."""
@@ -90,7 +101,7 @@ class EndpointArgs(TypedDict, total=False):
 
 
 class PodResourcesArgs(TypedDict, total=False):
-    """Resources of one pod."""
+    """Resources of one pod: a number of GPUs, the rest as quantities. ``hostMemory`` wins over ``memory``."""
 
     gpu: int
     """GPUs, 0 to 8."""
@@ -105,7 +116,7 @@ class PodResourcesArgs(TypedDict, total=False):
 
 
 class ProbeOverridesArgs(TypedDict, total=False):
-    """Probes of the container, each replacing that of the runtime as a whole (core/v1 Probe, in wire form)."""
+    """Probes that replace the runtime's own, each as a whole."""
 
     startup: dict[str, Any]
     """When the server has started."""
@@ -116,7 +127,7 @@ class ProbeOverridesArgs(TypedDict, total=False):
 
 
 class AutoscalingMetricArgs(TypedDict, total=False):
-    """One metric to scale on."""
+    """One metric to scale on. A target value is a quantity per pod, a utilization per cent of the request."""
 
     type: Required[str]
     """Pods or Resource."""
@@ -129,7 +140,7 @@ class AutoscalingMetricArgs(TypedDict, total=False):
 
 
 class AutoscalingArgs(TypedDict, total=False):
-    """Bounds of the replicas, and what to scale on."""
+    """Replica bounds and what moves between them."""
 
     min_replicas: int
     """Lower bound, 1 to 10. Default: 1."""
@@ -150,19 +161,8 @@ class RopeScalingArgs(TypedDict, total=False):
     """The trained length in tokens, at least 128."""
 
 
-class PersonaPlexConfigArgs(TypedDict, total=False):
-    """Settings of PersonaPlex."""
-
-    quantize4_bit: bool
-    """Load the weights in 4 bits."""
-    cpu_offload: bool
-    """Keep layers in host memory."""
-    hf_token_secret_ref: dict[str, Any]
-    """Secret with the token of Hugging Face (core/v1 SecretKeySelector, in wire form)."""
-
-
 class SpeculativeArgs(TypedDict, total=False):
-    """vLLM: speculative decoding with a draft model."""
+    """vLLM: a draft model that proposes tokens. ``model`` names a Model of the same namespace."""
 
     enabled: bool
     """Whether it is used."""

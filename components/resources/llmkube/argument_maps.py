@@ -8,7 +8,13 @@ from ...families.llmkube.types.inference_service import (
     MetricSpec,
 )
 from ...families.llmkube.types.model import GPUShardingSpec, GPUSpec, HardwareSpec, ModelResources
-from ...families.llmkube.types.runtimes import RopeScalingSpec, SpeculativeConfig, TGIConfig, VLLMConfig
+from ...families.llmkube.types.runtimes import (
+    PersonaPlexConfig,
+    RopeScalingSpec,
+    SpeculativeConfig,
+    TGIConfig,
+    VLLMConfig,
+)
 from ..serving.argument_maps import AUTOSCALED, realization
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
@@ -54,12 +60,13 @@ INFERENCE_SERVICE = ArgumentMap(
 )
 
 MAPS = (
+    ArgumentMap("PersonaPlexConfigArgs", PersonaPlexConfig, doc="Settings of PersonaPlex."),
     MODEL,
     INFERENCE_SERVICE,
     ArgumentMap("HardwareArgs", HardwareSpec),
-    ArgumentMap("GpuArgs", GPUSpec),
+    ArgumentMap("GpuArgs", GPUSpec, doc="The GPUs of one pod."),
     ArgumentMap("ShardingArgs", GPUShardingSpec),
-    ArgumentMap("HostResourcesArgs", ModelResources),
+    ArgumentMap("HostResourcesArgs", ModelResources, doc="Host resources that the model needs."),
     ArgumentMap("EndpointArgs", EndpointSpec),
     ArgumentMap("PodResourcesArgs", InferenceResourceRequirements),
     ArgumentMap("AutoscalingArgs", AutoscalingSpec),
@@ -67,5 +74,5 @@ MAPS = (
     ArgumentMap("RopeScalingArgs", RopeScalingSpec),
     ArgumentMap("SpeculativeArgs", SpeculativeConfig),
     ArgumentMap("VllmConfigArgs", VLLMConfig, doc="Settings of vLLM."),
-    ArgumentMap("TgiConfigArgs", TGIConfig),
+    ArgumentMap("TgiConfigArgs", TGIConfig, doc="Settings of Text Generation Inference."),
 )

@@ -146,7 +146,7 @@ LEVELS = (
     VARIANT_CONTROLLER,
     ArgumentMap("ServiceLevelsArgs", LevelSettings),
 )
-FLAVOR = ArgumentMap("FlavorArgs", Flavor)
+FLAVOR = ArgumentMap("FlavorArgs", Flavor, doc="A flavor: a kind of accelerator node.")
 SIMULATED_NODES = ArgumentMap(
     "SimulatedNodesArgs",
     doc="Arguments of SimulatedNodes: flavors or manifests.",

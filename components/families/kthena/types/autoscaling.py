@@ -13,7 +13,7 @@ from .values import Duration, LocalObjectReference, MostReplicas, ObjectReferenc
 
 
 class AutoscalingPolicyMetric(ApiModel):
-    """A metric to scale on."""
+    """A metric, and its value for each replica."""
 
     metric_name: str
     """Name of the metric, such as kthena:num_requests_waiting or vllm:num_requests_waiting."""
@@ -41,7 +41,7 @@ class AutoscalingPolicyStablePolicy(ApiModel):
 
 
 class AutoscalingPolicyPanicPolicy(ApiModel):
-    """How much may be added within a period once the load has jumped."""
+    """How fast replicas may grow once the load has jumped."""
 
     percent: Percentage = 1000
     """Percentage of the replicas that may be added, 0 to 1000."""
@@ -56,7 +56,7 @@ class AutoscalingPolicyPanicPolicy(ApiModel):
 
 
 class AutoscalingPolicyScaleUpPolicy(ApiModel):
-    """How replicas are added."""
+    """Growing, usually and in a panic."""
 
     stable_policy: AutoscalingPolicyStablePolicy | None = None
     """Usually."""
@@ -65,7 +65,7 @@ class AutoscalingPolicyScaleUpPolicy(ApiModel):
 
 
 class AutoscalingPolicyBehavior(ApiModel):
-    """How replicas are added and removed."""
+    """How replicas grow and shrink."""
 
     scale_up: AutoscalingPolicyScaleUpPolicy | None = None
     """How replicas are added."""
@@ -138,7 +138,7 @@ class ScalingConfiguration(ApiModel):
 
 
 class OptimizerParam(ApiModel):
-    """One of several targets that share a load."""
+    """One of several targets, its bounds and what a replica costs."""
 
     target: ScalingTarget
     """What is measured and scaled."""

@@ -18,7 +18,7 @@ MAX_ROLES = 4
 
 
 class TemplateMetadata(ApiModel):
-    """Labels and annotations of pods."""
+    """Labels and annotations of the pods."""
 
     labels: dict[str, str] | None = None
     """Labels."""
@@ -36,7 +36,7 @@ class PodTemplateSpec(ApiModel):
 
 
 class Role(ApiModel):
-    """Equal instances of one entry pod and its workers."""
+    """``replicas`` instances, each of one entry pod and ``workerReplicas`` workers."""
 
     name: RoleName
     """Name of the role, at most 12 letters, digits and inner '-'."""
@@ -85,7 +85,7 @@ class ServingGroup(ApiModel):
 
 
 class RollingUpdateConfiguration(ApiModel):
-    """How many groups may be unavailable or extra during a rollout."""
+    """Bounds of a rollout."""
 
     max_unavailable: IntOrString = 1
     """Groups that may be unavailable, as a number or a percentage such as 25%."""
@@ -98,7 +98,7 @@ class RollingUpdateConfiguration(ApiModel):
 
 
 class RolloutStrategy(ApiModel):
-    """How a change of the pods rolls out."""
+    """How a change reaches the groups."""
 
     type: Literal["ServingGroupRollingUpdate"] = "ServingGroupRollingUpdate"
     """ServingGroupRollingUpdate, the only one there is."""

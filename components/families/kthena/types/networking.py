@@ -70,7 +70,7 @@ class RouteRule(ApiModel):
 
 
 class RedisConfig(ApiModel):
-    """A Redis server."""
+    """Where counts are shared."""
 
     address: str
     """Its address, host:port."""
@@ -147,7 +147,7 @@ class WorkloadSelector(ApiModel):
 
 
 class WorkloadPort(ApiModel):
-    """Where the pods listen."""
+    """Where they listen."""
 
     port: Annotated[PositiveInt32, Field(le=MAX_PORT)]
     """Port of the engine."""
@@ -178,7 +178,7 @@ class TrafficPolicy(ApiModel):
 
 
 class KVConnector(ApiModel):
-    """How the KV cache gets from prefill to decode."""
+    """How the cache gets from prefill to decode."""
 
     type: Literal["http", "lmcache", "nixl", "mooncake"] = "http"
     """http, lmcache, nixl or mooncake."""

@@ -14,7 +14,7 @@ _Positive = Annotated[Int64, Field(ge=1)]
 
 
 class ConfigMapKeyRef(ApiModel):
-    """A key of a ConfigMap in the controller's namespace."""
+    """A key of a ConfigMap."""
 
     name: Text
     """Name of the ConfigMap."""
@@ -23,7 +23,7 @@ class ConfigMapKeyRef(ApiModel):
 
 
 class AcceleratorProfile(ApiModel):
-    """How fast a replica is on an accelerator: with n requests, each token takes alpha + beta * n milliseconds."""
+    """How fast a replica is on an accelerator."""
 
     acc: Text
     """Name of the accelerator."""

@@ -21,7 +21,7 @@ from .values import CacheType, ContextSize, GpuCount, Port
 
 
 class EndpointSpec(ApiModel):
-    """The Service in front of the pods."""
+    """The Service in front of the pods. ``path`` is what clients call."""
 
     port: Port = 8080
     """Its port."""
@@ -32,7 +32,7 @@ class EndpointSpec(ApiModel):
 
 
 class InferenceResourceRequirements(ApiModel):
-    """Resources of one pod."""
+    """Resources of one pod: a number of GPUs, the rest as quantities. ``hostMemory`` wins over ``memory``."""
 
     gpu: GpuCount | None = None
     """GPUs, 0 to 8."""
@@ -47,7 +47,7 @@ class InferenceResourceRequirements(ApiModel):
 
 
 class MetricSpec(ApiModel):
-    """One metric to scale on."""
+    """One metric to scale on. A target value is a quantity per pod, a utilization per cent of the request."""
 
     type: Literal["Pods", "Resource"]
     """Pods or Resource."""
@@ -60,7 +60,7 @@ class MetricSpec(ApiModel):
 
 
 class AutoscalingSpec(ApiModel):
-    """Bounds of the replicas, and what to scale on."""
+    """Replica bounds and what moves between them."""
 
     min_replicas: Annotated[PositiveInt32, Field(le=10)] = 1
     """Lower bound, 1 to 10."""
@@ -71,7 +71,7 @@ class AutoscalingSpec(ApiModel):
 
 
 class ProbeOverrides(ApiModel):
-    """Probes of the container, each replacing that of the runtime as a whole (core/v1 Probe, in wire form)."""
+    """Probes that replace the runtime's own, each as a whole."""
 
     startup: Probe | None = None
     """When the server has started."""

@@ -12,7 +12,7 @@ from .values import GpuCount, Number, Sha256, Source
 
 
 class GPUShardingSpec(ApiModel):
-    """How llama.cpp splits a model across several GPUs."""
+    """How llama.cpp cuts a model over several GPUs. Entries of ``layerSplit`` are ``start-end``, one per GPU."""
 
     strategy: Literal["layer", "tensor", "row", "pipeline", "none"] = "layer"
     """layer, tensor, row, pipeline or none."""
@@ -21,7 +21,7 @@ class GPUShardingSpec(ApiModel):
 
 
 class GPUSpec(ApiModel):
-    """The GPUs of one pod."""
+    """The GPUs of one pod. ``layers`` is how many layers go to them; -1 leaves it to the engine."""
 
     enabled: bool | None = None
     """Whether GPUs are used."""
@@ -38,7 +38,7 @@ class GPUSpec(ApiModel):
 
 
 class HardwareSpec(ApiModel):
-    """What the model runs on."""
+    """What the model runs on. The memory bounds are for the host agent: a quantity, or a share of the host."""
 
     accelerator: Literal["cpu", "metal", "cuda", "rocm", "intel"] = "cpu"
     """cpu, metal, cuda, rocm or intel."""
@@ -51,7 +51,7 @@ class HardwareSpec(ApiModel):
 
 
 class ModelResources(ApiModel):
-    """Host resources that the model needs."""
+    """Host resources of the model, as quantities."""
 
     cpu: str | None = None
     """CPU, as a quantity."""

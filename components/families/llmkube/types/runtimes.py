@@ -25,7 +25,7 @@ class RopeScalingSpec(ApiModel):
 
 
 class PersonaPlexConfig(ApiModel):
-    """Settings of PersonaPlex."""
+    """PersonaPlex."""
 
     quantize4_bit: bool | None = None
     """Load the weights in 4 bits."""
@@ -36,7 +36,7 @@ class PersonaPlexConfig(ApiModel):
 
 
 class SpeculativeConfig(ApiModel):
-    """vLLM: speculative decoding with a draft model."""
+    """vLLM: a draft model that proposes tokens. ``model`` names a Model of the same namespace."""
 
     enabled: bool | None = None
     """Whether it is used."""
@@ -89,7 +89,7 @@ class VLLMConfig(ApiModel):
 
 
 class TGIConfig(ApiModel):
-    """Settings of Text Generation Inference."""
+    """Text Generation Inference. Lengths are tokens."""
 
     quantize: Literal["bitsandbytes", "gptq", "awq", "eetq"] | None = None
     """bitsandbytes, gptq, awq or eetq."""
