@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from toolkit import ports as module
 from toolkit.ports import free_ports
 from toolkit.process import Process, running_with, start
 from workbench.cluster.binaries import Found
@@ -36,7 +35,7 @@ def test_a_taken_port_is_not_picked(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        monkeypatch.setattr(module, "_PORT_RANGE", range(port, port + 1))
+        monkeypatch.setattr("toolkit.ports._PORT_RANGE", range(port, port + 1))
         with pytest.raises(WorkbenchError, match=f"fewer than 1 ports are free between {port} and {port}"):
             free_ports(1)
 
@@ -67,7 +66,7 @@ def test_a_member_that_ends_is_an_error_with_its_log(tmp_path: Path, programs: F
 def test_a_member_that_never_answers_is_an_error(
     tmp_path: Path, programs: Found, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_READY_SECONDS", 1.0)
+    monkeypatch.setattr("workbench.cluster.cluster._READY_SECONDS", 1.0)
     idle = tmp_path / "kube-apiserver"
     idle.write_text("#!/bin/sh\necho waiting\nexec sleep 60\n")
     idle.chmod(0o700)
