@@ -47,10 +47,9 @@ _BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 def distinctive_fields(family: Family) -> frozenset[str]:
     """Return the fields that are a family's own, as they are written in manifests and in Python."""
-    claimed = CLAIMED.get(family.name, ())
-    return frozenset(
-        {word for word in compounds(family) if snake(word) not in declared_words(family.name)} | set(claimed)
-    )
+    declared = declared_words(family.name)
+    own = {word for word in compounds(family) if not {word, snake(word)} & declared}
+    return frozenset({*own, *CLAIMED.get(family.name, ())})
 
 
 def compounds(family: Family) -> frozenset[str]:
@@ -86,7 +85,7 @@ def _declared(node: ast.AST) -> Iterator[str]:
             yield name
         case ast.Dict():
             yield from (
-                snake(key.value) for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)
+                key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)
             )
 
 
