@@ -39,6 +39,13 @@ EAGER = (
 DYNAMIC = ("components.contract.lazy", "components.families.family", "components.resources")
 """Where modules may be imported by a computed name: the helper of lazy packages, the components of a family by way of
 its own package, and the list of all components."""
+CLOUD_USERS = (
+    "components.resources.serving.fleet.cloud_charts",  # the list of charts that only clusters on a cloud have
+    "components.resources.prerequisites.accelerators",  # agents select nodes of EKS by label
+    "workbench.capacity",  # the command reads what the Cluster Autoscaler writes about groups on EC2
+    "workbench.planning.alone",  # `plan --cluster eks` describes a cluster that no stack has
+)
+"""Who knows a cloud beside its registration, its resources and the stacks, and why."""
 PULUMI = ("pulumi", "pulumi_kubernetes", "pulumi_aws")
 PULUMI_USERS = ("components.resources", "components.__main__", "stacks", "__main__", "workbench.engine")
 PRIVATE = ("pulumi.runtime.mocks", "pulumi.runtime.stack", "pulumi.runtime.settings")
@@ -124,7 +131,7 @@ def clouds_imported(module: Module) -> Iterator[str]:
     """Yield imports of a cloud by other than its registration, its resources and the stacks."""
     for imported in module.all_imports:
         cloud = _column(imported.name) if layer_of(imported.name) == "clouds" else ""
-        users = (f"{_CLOUDS}.{cloud}", f"{_RESOURCES}.{cloud}", "stacks")
+        users = (f"{_CLOUDS}.{cloud}", f"{_RESOURCES}.{cloud}", "stacks", *CLOUD_USERS)
         if cloud and module.name != _CLOUDS and not within(module.name, *users):
             yield f"{module.path}:{imported.line}: imports {imported.name}"
 
