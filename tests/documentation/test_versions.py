@@ -38,8 +38,8 @@ def test_pulumi() -> None:
 
 def test_kubernetes() -> None:
     server = re.search(r"k8s\.io/kubernetes v(\S+)", (ROOT / "workbench/tools/go.mod").read_text())
-    eks = list(yaml.safe_load((COMPONENTS / "aws/facts/eks.yaml").read_text())["versions"])
-    fields = (COMPONENTS / "api/schema/embedded.py").read_text()
+    eks = list(yaml.safe_load((COMPONENTS / "clouds/aws/facts/eks.yaml").read_text())["versions"])
+    fields = (COMPONENTS / "contract/schema/embedded.py").read_text()
     assert server
     assert ROWS["Kubernetes"].startswith(f"{server[1]} in the simulated cluster; on EKS {eks[0]} to {eks[-1]}, ")
     assert (
@@ -62,7 +62,7 @@ def test_llmaz() -> None:
 
 
 def test_leader_worker_sets() -> None:
-    charts = yaml.safe_load((COMPONENTS / "prerequisites/charts.yaml").read_text())
+    charts = yaml.safe_load((COMPONENTS / "plan/prerequisites/charts.yaml").read_text())
     assert ROWS["LeaderWorkerSet"] == charts["leader-worker-set"]["app"]
 
 
