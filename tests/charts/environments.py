@@ -9,9 +9,9 @@ import pytest
 from pulumi.runtime import mocks
 
 from stacks.environment import FLEET
-from tests.clouds.aws.components.aws_mock import Aws
-from tests.plan.prerequisites.test_components import RELEASE
 from tests.recorded import Recorded
+from tests.resources.aws.aws_mock import Aws
+from tests.resources.prerequisites.test_components import RELEASE
 from tests.stacks.shipped import ON_AWS, ROOT, Clock, run, settings_of
 
 Object = dict[str, Any]

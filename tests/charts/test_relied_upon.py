@@ -18,7 +18,7 @@ from components.plan.settings import Prerequisites
 from tests.charts.nodes import PROVISIONERS, labels, selected, tolerated
 from tests.charts.rendering import Rendered
 from tests.charts.variants import USUAL
-from tests.plan.prerequisites.test_components import RULES
+from tests.resources.prerequisites.test_components import RULES
 
 Render = Callable[..., Rendered]
 Object = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 
 from components.resources.aws import charts as aws_charts
 from components.resources.prerequisites import accelerators, metrics, networking, workloads
-from tests.plan.prerequisites.test_components import COMPONENTS, LBC, RELEASE, RULES, Make, made
+from tests.resources.prerequisites.test_components import COMPONENTS, LBC, RELEASE, RULES, Make, made
 
 Values = dict[str, Any]
 Path = tuple[str, ...]

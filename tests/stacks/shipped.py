@@ -11,9 +11,9 @@ from pulumi.runtime import mocks
 
 from stacks.environment import deploy
 from stacks.settings import read
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Recorded
 from tests.recorded import deploy as record
+from tests.resources.aws.aws_mock import Aws
 
 ROOT = Path(__file__).parents[2]
 ON_AWS = ("dev", "staging", "prod")

@@ -8,8 +8,8 @@ import pulumi
 import pytest
 from pulumi.runtime import mocks
 
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Entry, Recorded
+from tests.resources.aws.aws_mock import Aws
 from tests.stacks.reached import INTERNAL, MODELS, dev, policies
 from tests.stacks.shipped import FLEET, as_shipped, run
 from workbench.engine.values import UNKNOWN

@@ -9,8 +9,8 @@ from pulumi.runtime import mocks
 
 from components.resources.aws.gateway_record import GatewayRecord
 from components.resources.serving.arguments import InvalidArguments
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Recorded, deploy
+from tests.resources.aws.aws_mock import Aws
 from tests.stacks.reached import dev
 from tests.stacks.shipped import run
 from tests.stacks.test_web_identity import EXISTING, PROVIDER

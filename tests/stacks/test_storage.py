@@ -8,8 +8,8 @@ from typing import Any
 import pulumi
 import pytest
 
-from tests.clouds.aws.components.aws_mock import Planned
 from tests.recorded import Recorded
+from tests.resources.aws.aws_mock import Planned
 from tests.stacks.shipped import run, settings_of
 from workbench.engine.values import UNKNOWN
 

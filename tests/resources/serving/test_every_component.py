@@ -12,8 +12,8 @@ from components.resources.plugin import components
 from components.resources.serving.arguments import InvalidArguments
 from components.resources.serving.settled import deciding
 from components.resources.serving.typed_args import keys_of
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import deploy
+from tests.resources.aws.aws_mock import Aws
 
 PUBLIC = components()
 

@@ -8,8 +8,8 @@ import pytest
 
 from components import Cluster, GpuNodeGroups, Identities, ModelFleet, ModelFleetArgs, Network
 from components.fleet.objects import key_of
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Echo, Recorded, deploy
+from tests.resources.aws.aws_mock import Aws
 from tests.resources.serving.manifests import SMALL, fleet
 from tests.stacks.shipped import Clock
 

@@ -7,8 +7,8 @@ from pulumi.runtime import mocks
 
 from components.resources.aws.args import ClusterArgs
 from components.resources.aws.cluster import Cluster
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Recorded, deploy
+from tests.resources.aws.aws_mock import Aws
 
 HOME, ABROAD = "123456789012", "210987654321"
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from pulumi.runtime import mocks
 
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.clouds.aws.models.authorization import text_problems
 from tests.clouds.aws.requests.kinds import is_aws
 from tests.clouds.aws.requests.plan import reveal
 from tests.recorded import Recorded
+from tests.resources.aws.aws_mock import Aws
 from tests.stacks.destroy.test_destroy_order import environments
 from tests.stacks.shipped import ROOT, Clock, run
 

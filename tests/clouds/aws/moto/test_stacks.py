@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.clouds.aws.components.aws_mock import Planned
 from tests.clouds.aws.moto.moto_cloud import UNSUPPORTED, MotoCloud
 from tests.clouds.aws.requests.kinds import check_entry, is_aws
 from tests.recorded import Echo
+from tests.resources.aws.aws_mock import Planned
 from tests.stacks.shipped import ON_AWS, ROOT, Clock, run
 
 

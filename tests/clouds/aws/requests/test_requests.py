@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.clouds.aws.components.aws_mock import Planned
 from tests.clouds.aws.moto.program import everything, trust
 from tests.clouds.aws.requests.kinds import KINDS, check_entry
 from tests.recorded import Recorded, deploy
+from tests.resources.aws.aws_mock import Planned
 from workbench.engine.values import UNKNOWN, Secret
 
 ROLE = "aws:iam/role:Role"

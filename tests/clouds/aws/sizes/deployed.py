@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.clouds.aws.requests.kinds import check_plan, plan_of
 from tests.clouds.aws.sizes.account import SIZES, Account, Group
 from tests.clouds.aws.sizes.autoscaler import Autoscaler
 from tests.clouds.aws.sizes.provider import replaced, updates
 from tests.recorded import Entry, Recorded
+from tests.resources.aws.aws_mock import Aws
 from workbench.engine.diff import ignored
 from workbench.engine.values import Secret
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.clouds.aws.facts.updates import deletes_first
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.clouds.aws.sizes.account import RefusedError
 from tests.clouds.aws.sizes.provider import FIXED
 from tests.recorded import Entry, Recorded
+from tests.resources.aws.aws_mock import Aws
 from workbench.engine.diff import ignored
 
 CLUSTER = "aws:eks/cluster:Cluster"

@@ -7,8 +7,8 @@ import pytest
 
 from components import ModelStorage
 from components.resources.serving.arguments import InvalidArguments
-from tests.clouds.aws.components.aws_mock import Aws, Planned
 from tests.recorded import Recorded, deploy
+from tests.resources.aws.aws_mock import Aws, Planned
 
 OWN_FSX = {"id": "fs-0123456789abcdef0", "dns_name": "fs.example", "mount_name": "abcdefgh"}
 STORAGE = "inference-platform:index:ModelStorage::store"

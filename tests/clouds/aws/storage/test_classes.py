@@ -10,7 +10,7 @@ from components.clouds.aws.storage.classes import encrypted_class, former_class
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Severity
 from components.fleet.rendered import Fleet
-from tests.clouds.aws.components.test_cluster import ADDON, made, refused
+from tests.resources.aws.test_cluster import ADDON, made, refused
 
 CLASS = "kubernetes:storage.k8s.io/v1:StorageClass"
 DRIVER = "aws-ebs-csi-driver"

@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 
 from components.plan.review.differences import fixed_fields
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Entry, Recorded, key_of
+from tests.resources.aws.aws_mock import Aws
 from tests.stacks.shipped import ROOT
 
 TABLE: dict[str, Any] = yaml.safe_load((ROOT / "components/clouds/aws/facts/updates.yaml").read_text())

@@ -7,9 +7,9 @@ import pulumi_kubernetes
 import yaml
 
 from components.resources.serving.simulated_nodes import SimulatedNodes
-from tests.clouds.aws.components.node_arguments import POOL, by_type, groups, pools, refusals
 from tests.layers.modules import ROOT
 from tests.recorded import deploy
+from tests.resources.aws.node_arguments import POOL, by_type, groups, pools, refusals
 
 VARIANT: list[dict[str, Any]] = list(yaml.safe_load_all((ROOT / "stacks/variants/llama-8b.yaml").read_text()))
 """A replica takes 155 requests a minute, on one node (WVA spec 8.10)."""

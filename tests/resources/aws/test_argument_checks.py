@@ -7,8 +7,8 @@ import pytest
 
 from components import Cluster, Identities, ImageCache, KarpenterAccess, ModelStorage, Network
 from components.resources.serving.arguments import InvalidArguments
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Recorded, deploy
+from tests.resources.aws.aws_mock import Aws
 
 Component = Callable[[str, Any], Any]
 NAMED = {"cluster_name": "main", "cluster_plain_name": "main", "region": "us-east-1"}

@@ -15,9 +15,9 @@ from components.resources.aws.charts import Karpenter
 from components.resources.aws.karpenter_access import KarpenterAccess
 from components.resources.aws.karpenter_pools import KarpenterPools
 from components.resources.serving.arguments import InvalidArguments
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.clouds.aws.environments import HELD, environment, flavor, one, planned
 from tests.recorded import Recorded, deploy
+from tests.resources.aws.aws_mock import Aws
 from tests.stacks.conftest import here as here
 from tests.stacks.shipped import ROOT, run
 

@@ -10,12 +10,12 @@ import yaml
 
 from components import GpuNodeGroups, KarpenterPools
 from components.resources.serving.arguments import InvalidArguments
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Entry, Recorded, deploy
+from tests.resources.aws.aws_mock import Aws
 
 GROUP = "aws:eks/nodeGroup:NodeGroup"
 POOL = "kubernetes:karpenter.sh/v1:NodePool"
-MODELS = Path(__file__).parents[4] / "stacks" / "models"
+MODELS = Path(__file__).parents[3] / "stacks" / "models"
 ONE: dict[str, Any] = {"nvidia.com/gpu": 1}
 A10G: dict[str, Any] = {"name": "a10g", "limits": ONE, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}
 L4: dict[str, Any] = {"name": "l4", "limits": ONE, "params": {"INSTANCE-TYPE": "g6.2xlarge"}}

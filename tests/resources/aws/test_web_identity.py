@@ -5,7 +5,7 @@ import json
 import pytest
 
 from components.clouds.aws.facts.iam import controllers
-from tests.clouds.aws.components.test_identities import ASSOCIATION, NAMED, ROLE, identities, karpenter, refused
+from tests.resources.aws.test_identities import ASSOCIATION, NAMED, ROLE, identities, karpenter, refused
 
 
 class TestWithoutPodIdentity:

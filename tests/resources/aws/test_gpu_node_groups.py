@@ -11,9 +11,9 @@ import pytest
 from components.clouds.aws.nodes.launch import Boot
 from components.fleet.nodes.policy import Capacity, TypePolicy
 from components.resources.aws.gpu_node_groups import GpuNodeGroups
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.clouds.aws.environments import BLOCK, HELD, NOW, environment, flavor, one, planned
 from tests.recorded import Recorded, deploy
+from tests.resources.aws.aws_mock import Aws
 
 COMPONENT = "inference-platform:index:GpuNodeGroups::nodes"
 GROUP = "aws:eks/nodeGroup:NodeGroup"

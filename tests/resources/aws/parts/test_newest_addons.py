@@ -6,8 +6,8 @@ import pytest
 from pulumi.runtime import mocks
 
 from components.resources.aws.cluster import Cluster
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Recorded, deploy
+from tests.resources.aws.aws_mock import Aws
 
 ADDON = "aws:eks/addon:Addon"
 NEWEST = "v9.9.9-eksbuild.9"

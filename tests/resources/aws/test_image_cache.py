@@ -8,10 +8,10 @@ import pytest
 
 from components import ImageCache
 from components.resources.serving.arguments import InvalidArguments
-from tests.clouds.aws.components.aws_mock import Aws, Planned
 from tests.clouds.aws.models.authorization import text_problems
 from tests.clouds.aws.requests.kinds import check_entry, is_aws
 from tests.recorded import Recorded, deploy
+from tests.resources.aws.aws_mock import Aws, Planned
 
 RULE = "aws:ecr/pullThroughCacheRule:PullThroughCacheRule"
 TEMPLATE = "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.clouds.aws.subnets import MOST_ZONES, plan_subnets
-from tests.clouds.aws.components.networks import GIVEN, refused, zones
+from tests.resources.aws.networks import GIVEN, refused, zones
 
 networks = st.integers(16, 21).flatmap(
     lambda prefix: st.integers(0, 2**prefix - 1).map(lambda n: ipaddress.IPv4Network((n << (32 - prefix), prefix)))

@@ -7,7 +7,8 @@ import pytest
 
 from components.resources.aws.network import Network
 from components.resources.aws.network_args import ENDPOINT_SERVICES
-from tests.clouds.aws.components.networks import (
+from tests.recorded import deploy
+from tests.resources.aws.networks import (
     ADDRESS,
     ASSOCIATION,
     BASE,
@@ -27,7 +28,6 @@ from tests.clouds.aws.components.networks import (
     network,
     zones,
 )
-from tests.recorded import deploy
 
 
 @pytest.mark.parametrize("preview", [False, True])

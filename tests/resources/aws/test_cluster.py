@@ -11,8 +11,8 @@ from components.clouds.aws.kubeconfig import kubeconfig
 from components.resources.aws.args import ClusterArgs
 from components.resources.aws.cluster import Cluster
 from components.resources.serving.arguments import InvalidArguments
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import Recorded, deploy
+from tests.resources.aws.aws_mock import Aws
 from workbench.engine.values import Secret
 
 CLUSTER = "aws:eks/cluster:Cluster"

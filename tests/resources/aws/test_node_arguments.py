@@ -7,8 +7,9 @@ import pytest
 from pulumi.provider.experimental.component import ComponentProvider
 
 from components import GpuNodeGroups, GpuNodeGroupsArgs, KarpenterPoolsArgs
-from tests.clouds.aws.components.aws_mock import Aws
-from tests.clouds.aws.components.node_arguments import (
+from tests.recorded import deploy
+from tests.resources.aws.aws_mock import Aws
+from tests.resources.aws.node_arguments import (
     A10G,
     EMPTY,
     GROUP,
@@ -21,7 +22,6 @@ from tests.clouds.aws.components.node_arguments import (
     manifests,
     pools,
 )
-from tests.recorded import deploy
 
 
 @pytest.mark.parametrize("preview", [False, True])

@@ -12,8 +12,9 @@ from components.clouds.aws.logs import RETENTION_DAYS
 from components.clouds.aws.subnets import POD_CIDR, ipv6_subnet
 from components.resources.aws.args import ClusterArgs
 from components.resources.aws.cluster import Cluster
-from tests.clouds.aws.components.aws_mock import Aws
-from tests.clouds.aws.components.networks import (
+from tests.recorded import Recorded, deploy
+from tests.resources.aws.aws_mock import Aws
+from tests.resources.aws.networks import (
     ASSOCIATION,
     BASE,
     GIVEN,
@@ -27,7 +28,6 @@ from tests.clouds.aws.components.networks import (
     refused,
     zones,
 )
-from tests.recorded import Recorded, deploy
 
 RANGE = "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation"
 OUTWARD = "aws:ec2/egressOnlyInternetGateway:EgressOnlyInternetGateway"

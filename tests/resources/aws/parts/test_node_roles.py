@@ -10,8 +10,8 @@ from moto.iam.aws_managed_policies import aws_managed_policies_data
 from components.resources.aws.cluster import Cluster
 from components.resources.aws.karpenter_access import KarpenterAccess
 from components.resources.serving.arguments import InvalidArguments
-from tests.clouds.aws.components.aws_mock import Aws
 from tests.recorded import deploy
+from tests.resources.aws.aws_mock import Aws
 
 ROLE = "arn:aws:iam::123456789012:role/nodes"
 OURS = "arn:aws:iam::123456789012:policy/teams/logs"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from components.resources.serving.arguments import InvalidArguments
-from tests.clouds.aws.components.node_arguments import A10G, L4, changed, manifests, pools, refusals
+from tests.resources.aws.node_arguments import A10G, L4, changed, manifests, pools, refusals
 
 OWN_IMAGE = {"types": {"g5.2xlarge": {"ami_id": "ami-0abc"}}}
 FAULTS: list[tuple[dict[str, Any], str, str]] = [

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.clouds.aws.components.test_cluster import NODES, made
+from tests.resources.aws.test_cluster import NODES, made
 
 
 def test_they_are_untainted_and_say_nothing_to_pods() -> None:
