@@ -116,7 +116,8 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     force_update: bool
     """Whether updates of node groups replace nodes whose pods a disruption budget keeps. Default: false."""
     disk_gib: int
-    """Disk size of each node, in GiB. Default: 200."""
+    """Size in GiB of the disk for images and weights. Nodes with local NVMe keep these there; their disk has at most
+    80. Default: 200."""
     disk_throughput: int
     """Throughput of each disk, in MiB/s: 125 to 1000, 2000 with Karpenter. Default: 600 where it holds images,
     otherwise 125."""
@@ -230,7 +231,8 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     """Release of the images, such as v20260714, or latest: with it, each new image replaces running nodes. Default:
     the one that this package pins."""
     disk_gib: int
-    """Disk size of each node, in GiB. Default: 200."""
+    """Size in GiB of the disk for images and weights. Nodes with local NVMe keep these there; their disk has at most
+    80. Default: 200."""
     disk_throughput: int
     """Throughput of each disk, in MiB/s: 125 to 1000, 2000 with Karpenter. Default: 600 where it holds images,
     otherwise 125."""

@@ -119,7 +119,8 @@ class NodeSettings(Section):
     force_update: bool = False
     """Whether updates of node groups replace nodes whose pods a disruption budget keeps."""
     disk_gib: int = Field(default=200, ge=20, le=16384)
-    """Disk size of each node, in GiB."""
+    """Size in GiB of the disk for images and weights. Nodes with local NVMe keep these there; their disk has at
+    most 80."""
     disk_throughput: int | None = Field(default=None, ge=LEAST_THROUGHPUT, le=2000)
     """Throughput of each disk, in MiB/s: 125 to 1000, 2000 with Karpenter. Default: 600 where it holds images,
     otherwise 125."""

@@ -62,7 +62,7 @@ class LoraAdapterArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicyMetricArgs(TypedDict, total=False):
-    """A metric, and its value for each replica."""
+    """A metric to scale on."""
 
     metric_name: Required[str]
     """Name of the metric, such as kthena:num_requests_waiting or vllm:num_requests_waiting."""
@@ -71,7 +71,7 @@ class AutoscalingPolicyMetricArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicyStablePolicyArgs(TypedDict, total=False):
-    """How fast replicas may change: at most ``instances`` or ``percent`` of them per ``period``."""
+    """How much may change within a period."""
 
     instances: int
     """Replicas that may be added or removed. Default: 1."""
@@ -86,7 +86,7 @@ class AutoscalingPolicyStablePolicyArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicyPanicPolicyArgs(TypedDict, total=False):
-    """How fast replicas may grow once the load has jumped."""
+    """How much may be added within a period once the load has jumped."""
 
     percent: int
     """Percentage of the replicas that may be added, 0 to 1000. Default: 1000."""
@@ -99,7 +99,7 @@ class AutoscalingPolicyPanicPolicyArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicyScaleUpPolicyArgs(TypedDict, total=False):
-    """Growing, usually and in a panic."""
+    """How replicas are added."""
 
     stable_policy: AutoscalingPolicyStablePolicyArgs
     """Usually."""
@@ -108,7 +108,7 @@ class AutoscalingPolicyScaleUpPolicyArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicyBehaviorArgs(TypedDict, total=False):
-    """How replicas grow and shrink."""
+    """How replicas are added and removed."""
 
     scale_up: AutoscalingPolicyScaleUpPolicyArgs
     """How replicas are added."""
@@ -161,7 +161,7 @@ class ModelBackendArgs(TypedDict, total=False):
 
 
 class StringMatchArgs(TypedDict, total=False):
-    """How a text must be: the first of the fields that is set counts; without any it may be anything."""
+    """How a text must be: the first of the keys that is set counts."""
 
     exact: str
     """The text itself."""
@@ -242,7 +242,7 @@ class PodTemplateSpecArgs(TypedDict, total=False):
 
 
 class RoleArgs(TypedDict, total=False):
-    """``replicas`` instances, each of one entry pod and ``workerReplicas`` workers."""
+    """Equal instances of one entry pod and its workers."""
 
     name: Required[str]
     """Name of the role, at most 12 letters, digits and inner '-'."""
@@ -270,7 +270,7 @@ class ServingGroupArgs(TypedDict, total=False):
 
 
 class RollingUpdateConfigurationArgs(TypedDict, total=False):
-    """Bounds of a rollout."""
+    """How many groups may be unavailable or extra during a rollout."""
 
     max_unavailable: Any
     """Groups that may be unavailable, as a number or a percentage such as 25%. Default: 1."""
@@ -339,7 +339,7 @@ class AutoscalingPolicyArgs(TypedDict, total=False):
 
 
 class ObjectReferenceArgs(TypedDict, total=False):
-    """A reference to an object."""
+    """A reference to an object in the namespace of the binding."""
 
     api_version: str
     """API version of the object. Default: that of ModelServing."""
@@ -451,7 +451,7 @@ class WorkloadSelectorArgs(TypedDict, total=False):
 
 
 class WorkloadPortArgs(TypedDict, total=False):
-    """Where they listen."""
+    """Where the pods listen."""
 
     port: Required[int]
     """Port of the engine."""
@@ -478,7 +478,7 @@ class TrafficPolicyArgs(TypedDict, total=False):
 
 
 class KVConnectorArgs(TypedDict, total=False):
-    """How the cache gets from prefill to decode."""
+    """How the KV cache gets from prefill to decode."""
 
     type: str
     """http, lmcache, nixl or mooncake. Default: http."""
@@ -528,7 +528,7 @@ class RouteRuleArgs(TypedDict, total=False):
 
 
 class RedisConfigArgs(TypedDict, total=False):
-    """Where counts are shared."""
+    """A Redis server."""
 
     address: Required[str]
     """Its address, host:port."""

@@ -1,9 +1,25 @@
 """Where the arguments of Kthena's components go in their resources; the fields that are not named are one to one."""
 
-from ...families.kthena.types.autoscaling import AutoscalingPolicyBindingSpec, AutoscalingPolicySpec
+from ...families.kthena.types.autoscaling import (
+    AutoscalingPolicyBehavior,
+    AutoscalingPolicyBindingSpec,
+    AutoscalingPolicyMetric,
+    AutoscalingPolicyPanicPolicy,
+    AutoscalingPolicyScaleUpPolicy,
+    AutoscalingPolicySpec,
+    AutoscalingPolicyStablePolicy,
+)
 from ...families.kthena.types.model_booster import ModelBoosterSpec, ModelWorker
-from ...families.kthena.types.model_serving import ModelServingSpec, RolloutStrategy
-from ...families.kthena.types.networking import ModelRouteSpec, ModelServerSpec
+from ...families.kthena.types.model_serving import ModelServingSpec, Role, RollingUpdateConfiguration, RolloutStrategy
+from ...families.kthena.types.networking import (
+    KVConnector,
+    ModelRouteSpec,
+    ModelServerSpec,
+    RedisConfig,
+    StringMatch,
+    WorkloadPort,
+)
+from ...families.kthena.types.values import ObjectReference
 from ..serving.argument_maps import AUTOSCALED, NAMESPACE, POD_ARGUMENTS, realization
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
@@ -139,4 +155,30 @@ MAPS = (
     ),
     ArgumentMap("AutoscalingPolicySpecArgs", AutoscalingPolicySpec),
     ArgumentMap("ServingRolloutStrategyArgs", RolloutStrategy, doc="How a change of the pods rolls out."),
+    ArgumentMap("AutoscalingPolicyMetricArgs", AutoscalingPolicyMetric, doc="A metric to scale on."),
+    ArgumentMap(
+        "AutoscalingPolicyBehaviorArgs", AutoscalingPolicyBehavior, doc="How replicas are added and removed."
+    ),
+    ArgumentMap("AutoscalingPolicyScaleUpPolicyArgs", AutoscalingPolicyScaleUpPolicy, doc="How replicas are added."),
+    ArgumentMap(
+        "AutoscalingPolicyStablePolicyArgs", AutoscalingPolicyStablePolicy, doc="How much may change within a period."
+    ),
+    ArgumentMap(
+        "AutoscalingPolicyPanicPolicyArgs",
+        AutoscalingPolicyPanicPolicy,
+        doc="How much may be added within a period once the load has jumped.",
+    ),
+    ArgumentMap("StringMatchArgs", StringMatch, doc="How a text must be: the first of the keys that is set counts."),
+    ArgumentMap("RoleArgs", Role, doc="Equal instances of one entry pod and its workers."),
+    ArgumentMap(
+        "RollingUpdateConfigurationArgs",
+        RollingUpdateConfiguration,
+        doc="How many groups may be unavailable or extra during a rollout.",
+    ),
+    ArgumentMap(
+        "ObjectReferenceArgs", ObjectReference, doc="A reference to an object in the namespace of the binding."
+    ),
+    ArgumentMap("WorkloadPortArgs", WorkloadPort, doc="Where the pods listen."),
+    ArgumentMap("KVConnectorArgs", KVConnector, doc="How the KV cache gets from prefill to decode."),
+    ArgumentMap("RedisConfigArgs", RedisConfig, doc="A Redis server."),
 )

@@ -133,7 +133,7 @@ class RollingUpdateArgs(TypedDict, total=False):
 
 
 class RolloutStrategyArgs(TypedDict, total=False):
-    """How a template change reaches the groups."""
+    """How a change of the pods rolls out."""
 
     type: str
     """RollingUpdate."""
@@ -171,7 +171,7 @@ class ServiceArgs(WorkloadArgs, total=False):
 
 
 class RequirementsArgs(TypedDict, total=False):
-    """Limits and requests of the model container."""
+    """Resources of the model's container, such as cpu or memory."""
 
     limits: dict[str, Any]
     """Limits, as quantities."""

@@ -127,13 +127,15 @@ MAPS = (
     PLAYGROUND,
     SERVICE,
     BACKEND_RUNTIME,
-    ArgumentMap("RolloutStrategyArgs", RolloutStrategy),
+    ArgumentMap("RolloutStrategyArgs", RolloutStrategy, doc="How a change of the pods rolls out."),
     ArgumentMap(
         "RollingUpdateArgs",
         RollingUpdateConfiguration,
         doc="How many groups may be unavailable or extra during a rollout.",
     ),
-    ArgumentMap("RequirementsArgs", ResourceRequirements),
+    ArgumentMap(
+        "RequirementsArgs", ResourceRequirements, doc="Resources of the model's container, such as cpu or memory."
+    ),
     ArgumentMap("HpaTriggerArgs", HPATrigger),
     ArgumentMap("ScaleTriggerArgs", ScaleTrigger),
     ArgumentMap("RecommendedConfigArgs", RecommendedConfig),

@@ -8,7 +8,7 @@ from ..serving.args import LoadArgs, PromiseArgs
 
 
 class ConfigMapKeyRefArgs(TypedDict, total=False):
-    """A key of a ConfigMap."""
+    """A key of a ConfigMap in the controller's namespace."""
 
     name: Required[str]
     """Name of the ConfigMap."""
@@ -17,7 +17,7 @@ class ConfigMapKeyRefArgs(TypedDict, total=False):
 
 
 class AcceleratorProfileArgs(TypedDict, total=False):
-    """How fast a replica is on an accelerator."""
+    """How fast a replica is on an accelerator: with n requests, each token takes alpha + beta * n milliseconds."""
 
     acc: Required[str]
     """Name of the accelerator."""

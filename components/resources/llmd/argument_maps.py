@@ -1,6 +1,6 @@
 """Where the arguments of a VariantAutoscaling go: into its resource, and into the service levels it is sized for."""
 
-from ...families.llmd.types.variant_autoscaling import VariantAutoscalingSpec
+from ...families.llmd.types.variant_autoscaling import AcceleratorProfile, ConfigMapKeyRef, VariantAutoscalingSpec
 from ..serving.argument_maps import realization
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
@@ -45,4 +45,13 @@ VARIANT_AUTOSCALING = ArgumentMap(
     changed={"slo_class_ref": Changed("It is that of service_class.", required=False)},
 )
 
-MAPS = (VARIANT_AUTOSCALING,)
+MAPS = (
+    VARIANT_AUTOSCALING,
+    ArgumentMap("ConfigMapKeyRefArgs", ConfigMapKeyRef, doc="A key of a ConfigMap in the controller's namespace."),
+    ArgumentMap(
+        "AcceleratorProfileArgs",
+        AcceleratorProfile,
+        doc="How fast a replica is on an accelerator: with n requests, each token takes alpha + beta * n "
+        "milliseconds.",
+    ),
+)

@@ -17,7 +17,7 @@ class PersonaPlexConfigArgs(TypedDict, total=False):
 
 
 class ShardingArgs(TypedDict, total=False):
-    """How llama.cpp cuts a model over several GPUs. Entries of ``layerSplit`` are ``start-end``, one per GPU."""
+    """How llama.cpp splits a model across several GPUs."""
 
     strategy: str
     """layer, tensor, row, pipeline or none. Default: layer."""
@@ -43,7 +43,7 @@ class GpuArgs(TypedDict, total=False):
 
 
 class HardwareArgs(TypedDict, total=False):
-    """What the model runs on. The memory bounds are for the host agent: a quantity, or a share of the host."""
+    """What the model runs on."""
 
     accelerator: str
     """cpu, metal, cuda, rocm or intel. Default: cpu."""
@@ -90,7 +90,7 @@ class ModelArgs(TypedDict, total=False):
 
 
 class EndpointArgs(TypedDict, total=False):
-    """The Service in front of the pods. ``path`` is what clients call."""
+    """The Service in front of the pods."""
 
     port: int
     """Its port. Default: 8080."""
@@ -101,7 +101,7 @@ class EndpointArgs(TypedDict, total=False):
 
 
 class PodResourcesArgs(TypedDict, total=False):
-    """Resources of one pod: a number of GPUs, the rest as quantities. ``hostMemory`` wins over ``memory``."""
+    """Resources of one pod."""
 
     gpu: int
     """GPUs, 0 to 8."""
@@ -116,7 +116,7 @@ class PodResourcesArgs(TypedDict, total=False):
 
 
 class ProbeOverridesArgs(TypedDict, total=False):
-    """Probes that replace the runtime's own, each as a whole."""
+    """Probes of the container, each replacing that of the runtime as a whole (core/v1 Probe, in wire form)."""
 
     startup: dict[str, Any]
     """When the server has started."""
@@ -127,7 +127,7 @@ class ProbeOverridesArgs(TypedDict, total=False):
 
 
 class AutoscalingMetricArgs(TypedDict, total=False):
-    """One metric to scale on. A target value is a quantity per pod, a utilization per cent of the request."""
+    """One metric to scale on."""
 
     type: Required[str]
     """Pods or Resource."""
@@ -140,7 +140,7 @@ class AutoscalingMetricArgs(TypedDict, total=False):
 
 
 class AutoscalingArgs(TypedDict, total=False):
-    """Replica bounds and what moves between them."""
+    """Bounds of the replicas, and what to scale on."""
 
     min_replicas: int
     """Lower bound, 1 to 10. Default: 1."""
@@ -162,7 +162,7 @@ class RopeScalingArgs(TypedDict, total=False):
 
 
 class SpeculativeArgs(TypedDict, total=False):
-    """vLLM: a draft model that proposes tokens. ``model`` names a Model of the same namespace."""
+    """vLLM: speculative decoding with a draft model."""
 
     enabled: bool
     """Whether it is used."""

@@ -6,6 +6,7 @@ from ...families.llmkube.types.inference_service import (
     EndpointSpec,
     InferenceResourceRequirements,
     MetricSpec,
+    ProbeOverrides,
 )
 from ...families.llmkube.types.model import GPUShardingSpec, GPUSpec, HardwareSpec, ModelResources
 from ...families.llmkube.types.runtimes import (
@@ -63,16 +64,21 @@ MAPS = (
     ArgumentMap("PersonaPlexConfigArgs", PersonaPlexConfig, doc="Settings of PersonaPlex."),
     MODEL,
     INFERENCE_SERVICE,
-    ArgumentMap("HardwareArgs", HardwareSpec),
+    ArgumentMap("HardwareArgs", HardwareSpec, doc="What the model runs on."),
     ArgumentMap("GpuArgs", GPUSpec, doc="The GPUs of one pod."),
-    ArgumentMap("ShardingArgs", GPUShardingSpec),
+    ArgumentMap("ShardingArgs", GPUShardingSpec, doc="How llama.cpp splits a model across several GPUs."),
     ArgumentMap("HostResourcesArgs", ModelResources, doc="Host resources that the model needs."),
-    ArgumentMap("EndpointArgs", EndpointSpec),
-    ArgumentMap("PodResourcesArgs", InferenceResourceRequirements),
-    ArgumentMap("AutoscalingArgs", AutoscalingSpec),
-    ArgumentMap("AutoscalingMetricArgs", MetricSpec),
+    ArgumentMap("EndpointArgs", EndpointSpec, doc="The Service in front of the pods."),
+    ArgumentMap("PodResourcesArgs", InferenceResourceRequirements, doc="Resources of one pod."),
+    ArgumentMap("AutoscalingArgs", AutoscalingSpec, doc="Bounds of the replicas, and what to scale on."),
+    ArgumentMap("AutoscalingMetricArgs", MetricSpec, doc="One metric to scale on."),
     ArgumentMap("RopeScalingArgs", RopeScalingSpec),
-    ArgumentMap("SpeculativeArgs", SpeculativeConfig),
+    ArgumentMap("SpeculativeArgs", SpeculativeConfig, doc="vLLM: speculative decoding with a draft model."),
     ArgumentMap("VllmConfigArgs", VLLMConfig, doc="Settings of vLLM."),
     ArgumentMap("TgiConfigArgs", TGIConfig, doc="Settings of Text Generation Inference."),
+    ArgumentMap(
+        "ProbeOverridesArgs",
+        ProbeOverrides,
+        doc="Probes of the container, each replacing that of the runtime as a whole (core/v1 Probe, in wire form).",
+    ),
 )
