@@ -26,7 +26,7 @@ code. Neither contacts a cluster. The goal is {GOAL}."""
 def project(folder: Path) -> Path:
     """Return a repository of two commits with the code and a fleet in it."""
     folder.mkdir()
-    for name in ("components", "stacks", "workbench"):
+    for name in ("components", "stacks", "toolkit", "livefleet", "workbench"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("Pulumi.yaml", "__main__.py"):
         shutil.copy(ROOT / name, folder)

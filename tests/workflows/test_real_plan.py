@@ -11,7 +11,17 @@ from ci.findings import code_quality, read_sarif
 from ci.plans import SAVED
 from tests.workflows.projects import ROOT, Project, step
 
-_KEPT = ("Pulumi.yaml", "Pulumi.dev.yaml", "Pulumi.prod.yaml", "__main__.py", "components", "stacks", "workbench")
+_KEPT = (
+    "Pulumi.yaml",
+    "Pulumi.dev.yaml",
+    "Pulumi.prod.yaml",
+    "__main__.py",
+    "components",
+    "stacks",
+    "toolkit",
+    "livefleet",
+    "workbench",
+)
 
 
 @pytest.fixture(scope="module")

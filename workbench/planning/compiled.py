@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-_CODE = ("components", "stacks", "workbench")
+_CODE = ("components", "stacks", "toolkit", "livefleet", "workbench")
 
 
 def share_compiled(project: Path, other: Path) -> None:

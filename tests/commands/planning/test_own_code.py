@@ -20,7 +20,7 @@ BY_PRESENT = "is planned by the code of the work tree"
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with all of the code in it."""
     folder = write_project(tmp_path_factory.mktemp("own") / "project")
-    for name in ("components", "stacks", "workbench"):
+    for name in ("components", "stacks", "toolkit", "livefleet", "workbench"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "models", "*.pyc"))
     git(folder, "init", "--quiet", "--initial-branch=main")
     commit(folder, "first")

@@ -10,7 +10,7 @@ from tests.layers.modules import Module, modules
 
 CHECKS = [
     each
-    for each in modules("components", "stacks", "workbench")
+    for each in modules("components", "stacks", "toolkit", "livefleet", "workbench")
     if each.path != "components/contract/findings/ids.py"
 ]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[4]
 HERE = Path(__file__).parent
-CODE = ("components", "stacks", "workbench")
+CODE = ("components", "stacks", "toolkit", "livefleet", "workbench")
 MOVED = """\
 # Answers customers: one to three replicas by the requests that wait.
 apiVersion: workload.serving.volcano.sh/v1alpha1
