@@ -9,9 +9,9 @@ from components.clouds.aws.words import Provisioner
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem
 from components.resources.aws.args import ClusterArgs, NamespaceAccessArgs, NetworkArgs
-from components.resources.aws.cluster_args import OF_A_NEW_ONE
-from components.resources.aws.cluster_args import problems as cluster_problems
-from components.resources.aws.network_args import problems as network_problems
+from components.resources.aws.cluster_checks import OF_A_NEW_ONE
+from components.resources.aws.cluster_checks import problems as cluster_problems
+from components.resources.aws.network_checks import problems as network_problems
 from components.resources.serving.arguments import refuse
 
 from .settings import Settings

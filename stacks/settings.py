@@ -29,7 +29,7 @@ from components.plan.section import Flag
 from components.plan.settings import FleetSettings
 from components.resources.aws.argument_problems import cluster_problems, repeated
 from components.resources.aws.cluster_settings import ClusterSettings
-from components.resources.aws.network_args import control_plane_problems, placement_problems
+from components.resources.aws.network_checks import control_plane_problems, placement_problems
 from components.resources.aws.network_settings import NetworkSettings
 from components.resources.aws.node_settings import OPERATED_TAINTS, NodeSettings
 from components.resources.aws.storage.settings import S3_DRIVER

@@ -157,7 +157,9 @@ def test_importing_the_package_loads_no_cloud() -> None:
     assert shown.stdout.split() == [
         "components",
         "components.clouds",
+        "components.contract",
+        "components.contract.lazy",
         "components.fleet",
         "components.fleet.clouds",
-        "components.contract.lazy",
+        "components.resources",
     ]

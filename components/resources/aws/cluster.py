@@ -36,7 +36,7 @@ from ..serving.objects import KubernetesObject, kubernetes_object, token
 from .access.bastion import Bastion
 from .access.rules import admit
 from .args import ClusterArgs
-from .cluster_args import problems, system_nodes, tunnel_port
+from .cluster_checks import problems, system_nodes, tunnel_port
 from .parts.access import grant_access
 from .parts.addons import AddonInstaller, version_of, wanted_addons
 from .parts.auto_scaling_groups import bounds_of

@@ -30,7 +30,7 @@ from ...clouds.aws.words import Provisioner
 from ...fleet.nodes.policy import Capacity
 from ..serving.objects import token
 from .args import GpuNodeGroupsArgs
-from .cluster_args import SERVICE_CIDR
+from .cluster_checks import SERVICE_CIDR
 from .node_planning import planned_groups
 from .parts.auto_scaling_groups import auto_scaling_group, bounds_of, tag_group
 from .parts.efa import efa_security_group

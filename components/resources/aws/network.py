@@ -25,7 +25,7 @@ from ...clouds.aws.words import NatGateways
 from ..serving.arguments import checked_args
 from ..serving.objects import token
 from .args import NetworkArgs
-from .network_args import problems
+from .network_checks import problems
 from .parts.endpoints import Endpoints
 from .parts.flow_logs import flow_logs
 from .parts.labels import Labels

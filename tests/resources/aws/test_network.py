@@ -6,7 +6,7 @@ import pulumi
 import pytest
 
 from components.resources.aws.network import Network
-from components.resources.aws.network_args import ENDPOINT_SERVICES
+from components.resources.aws.network_checks import ENDPOINT_SERVICES
 from tests.recorded import deploy
 from tests.resources.aws.networks import (
     ADDRESS,

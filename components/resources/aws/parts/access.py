@@ -7,7 +7,7 @@ from pulumi_aws import eks
 
 from ....clouds.aws.access import Grant, grants
 from ..args import ClusterArgs
-from ..cluster_args import namespaces_of
+from ..cluster_checks import namespaces_of
 from .roles import named, partition
 
 

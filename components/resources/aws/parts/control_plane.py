@@ -6,7 +6,7 @@ import pulumi
 from pulumi_aws import cloudwatch, eks, kms
 
 from ..args import ClusterArgs
-from ..cluster_args import LOG_DAYS, LOG_TYPES, SERVICE_CIDR
+from ..cluster_checks import LOG_DAYS, LOG_TYPES, SERVICE_CIDR
 from .roles import managed_policy, named, service_role
 
 _AT_CREATION = ["accessConfig.bootstrapClusterCreatorAdminPermissions", "vpcConfig.subnetIds"]

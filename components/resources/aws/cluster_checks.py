@@ -1,4 +1,4 @@
-"""Arguments of a Cluster, and what can be wrong with them."""
+"""What can be wrong with the arguments of a Cluster."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Arguments of a Network, and what can be wrong with them."""
+"""What can be wrong with the arguments of a Network."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
