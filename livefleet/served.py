@@ -78,7 +78,12 @@ class TokenPace:
         return self.alpha + self.beta * requests + self.cached * cached + experts
 
     def prompt(self, tokens: int, before: int = 0) -> float:
-        """Return the seconds that computing tokens of a prompt takes, of which so many are computed already."""
+        """Return the seconds that computing tokens of a prompt takes, of which so many are computed already.
+
+        None at all without ``prefill``, whatever ``attention`` is.
+        """
+        if not self.prefill:
+            return 0.0
         return self.prefill * tokens + self.attention * tokens * (before + (tokens + 1) / 2)
 
 

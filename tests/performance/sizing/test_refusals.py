@@ -199,9 +199,12 @@ def test_a_figure_just_above_the_promise_shows_it() -> None:
     assert "a token takes 21.0004 ms" in sized.reason
 
 
-@pytest.mark.parametrize("module", ["levels", "cases", "queues", "refusals", "reference"])
+@pytest.mark.parametrize(
+    "module",
+    ["fleet.levels", *(f"performance.sizing.{name}" for name in ("cases", "queues", "refusals", "reference"))],
+)
 def test_numpy_is_imported_only_to_size(module: str) -> None:
-    script = f"import sys, components.performance.sizing.{module}; print('numpy' in sys.modules)"
+    script = f"import sys, components.{module}; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
