@@ -517,7 +517,7 @@ class _PatternText:
         for code, argument in parsed:
             yield from self._piece(str(code), argument)
 
-    def _piece(self, code: str, argument: Any) -> Iterator[str]:  # noqa: ANN401, C901  a case for each kind of piece
+    def _piece(self, code: str, argument: Any) -> Iterator[str]:  # noqa: ANN401  a case for each kind of piece
         if self._length > _MOST_CHARACTERS:
             raise SchemaError("a text that matches its pattern is too long")
         match code:
