@@ -7,11 +7,12 @@ import pytest
 
 from components.contract.findings.collector import Findings
 from components.contract.load import Loaded
-from components.families import FAMILIES, load
+from components.families import load
 from components.fleet.library import Library
 from components.fleet.options import Options
 from components.fleet.rendered import Rendered
 from components.plan.rendering import render_fleet
+from tests.families.program import registered
 from tests.families.test_toy import MANIFESTS
 from tests.toy.family import FAMILY
 from tests.toy.rendering import render_nudge
@@ -29,9 +30,8 @@ def attached(request: pytest.FixtureRequest, seen: dict[str, bool]) -> Iterator[
 
     pair, blend, nudge = FAMILY.members
     family = replace(FAMILY, members=(pair, blend, replace(nudge, render=looking, attached=request.param)))
-    FAMILIES.append(family)
-    yield request.param
-    FAMILIES.remove(family)
+    with registered(family):
+        yield request.param
 
 
 @pytest.fixture

@@ -1,12 +1,8 @@
 """Two engines behind one endpoint, and a StatefulSet, go through everything without a change elsewhere."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -19,27 +15,20 @@ from components.families import load
 from components.fleet.nodes.groups import node_groups
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
+from tests.families.program import Project, new_project, registered
 from tests.hostile.runs import Printed, run
-from tests.toy.family import registered
+from tests.toy.family import FAMILY
 from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "tests" / "toy" / "blend.yaml"
-PROGRAM = """
-from stacks.environment import deploy
-from stacks.settings import read
-from tests.toy.family import registered
-
-with registered():
-    deploy(read())
-"""
 SETS = {"mix-first", "mix-second", "mix-kept", "chat"}
 
 
 @pytest.fixture(autouse=True)
 def _known() -> Iterator[None]:
-    with registered():
+    with registered(FAMILY):
         yield
 
 
@@ -122,47 +111,34 @@ class TestPlan:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A project whose program registers the family, with policies for its pods."""
-    (tmp_path / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text())
-    (tmp_path / "__main__.py").write_text(PROGRAM)
-    (tmp_path / "models.yaml").write_text(MANIFESTS.read_text())
-    config: dict[str, Any] = {
-        "kubeconfig": "absent",
-        "models": ["models.yaml"],
-        "namespace": "blends",
-        "simulatedNodes": True,
-        "hardening": {"networkPolicies": True},
-    }
-    keys = {f"inference-platform:{key}": value for key, value in config.items()}
-    (tmp_path / "Pulumi.blend.yaml").write_text(yaml.safe_dump({"config": keys}))
-    return tmp_path
-
-
-def workbench(project: Path, verb: str, *words: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "workbench", verb, "--stack", "blend", "--engine", "local", "--cwd", str(project)]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)} | {"KUBECONFIG": ""}
-    return subprocess.run(
-        [*line, *words], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=300
+def project(tmp_path: Path) -> Project:
+    """A project with the manifests of a Blend, and network policies for its pods."""
+    return new_project(
+        tmp_path,
+        "blend",
+        "tests.toy.family",
+        MANIFESTS.read_text(),
+        namespace="blends",
+        hardening={"networkPolicies": True},
     )
 
 
-def test_preview(project: Path) -> None:
-    done = workbench(project, "preview", "--offline")
+def test_preview(project: Project) -> None:
+    done = project.workbench("preview", "--offline")
     assert done.returncode == 0, done.stderr
     for line in ("fleet-blends/mix-first", "fleet-blends/mix-second", "fleet-blends/mix-kept"):
         assert line in done.stdout
 
 
-def test_up_and_destroy_on_the_simulated_cluster(project: Path, cluster: Running) -> None:
+def test_up_and_destroy_on_the_simulated_cluster(project: Project, cluster: Running) -> None:
     here = ("--kubeconfig", str(cluster.kubeconfig), "--yes")
-    up = workbench(project, "up", *here)
-    again = workbench(project, "up", *here)
-    shown = workbench(project, "outputs", "--output", "json")
+    up = project.workbench("up", *here)
+    again = project.workbench("up", *here)
+    shown = project.workbench("outputs", "--output", "json")
     with Kube.from_kubeconfig(cluster.kubeconfig) as kube:
         pods = {pod["metadata"]["name"] for pod in kube.list("v1", "Pod", "blends")}
         policies = {each["metadata"]["name"] for each in kube.list("networking.k8s.io/v1", "NetworkPolicy", "blends")}
-        down = workbench(project, "destroy", *here)
+        down = project.workbench("destroy", *here)
         left = [n["metadata"]["name"] for n in kube.list("v1", "Namespace") if n["metadata"]["name"] == "blends"]
     assert [done.returncode for done in (up, again, shown, down)] == [0] * 4, up.stderr + again.stderr + down.stderr
     assert "0 changes" in again.stdout

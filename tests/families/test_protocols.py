@@ -18,11 +18,11 @@ from components.plan.rendering import render_fleet
 from components.resources.serving.simulated_nodes import SimulatedNodes
 from tests.commands.simulations import write
 from tests.families.kthena.booster.support import booster
+from tests.families.program import LAST, registered
 from tests.hostile.runs import run
 from tests.recorded import deploy
-from tests.toy.rival import RIVAL, Rival, config_map, registered
+from tests.toy.rival import RIVAL, Rival, config_map
 
-LAST = 99
 AT = Argument("nodes", "flavors")
 LLMAZ = {"name": "a10g", "limits": {"nvidia.com/gpu": 1}, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}
 OTHER = {"name": "l4", "params": {"MACHINE": "g6.xlarge"}}
@@ -184,13 +184,13 @@ class TestVariants:
 
 class TestFamilyObjects:
     def test_both_make_theirs(self) -> None:
-        with registered(rival(name="other", members=_renamed("Patter")), LAST):
+        with registered(rival(name="other", members=_renamed("Patter"))):
             assert _errors([pacer()]) == []
             names = [body["metadata"]["name"] for body in render_fleet(objects([pacer()]).resources).objects]
         assert names == ["pacers", "chat"]
 
     def test_one_object_of_two_families_is_an_error_with_both(self) -> None:
-        with registered(rival(name="other", members=_renamed("Patter")), LAST):
+        with registered(rival(name="other", members=_renamed("Patter"))):
             (problem,) = _errors([pacer(), {**pacer("two"), "kind": "Patter"}])
         assert "'pacers'" in problem.reason
         assert "the family rival" in problem.reason
@@ -198,7 +198,7 @@ class TestFamilyObjects:
 
     def test_one_object_of_a_family_and_of_a_resource_is_an_error(self) -> None:
         family = replace_render(lambda item, namespace: replace(item, others=(config_map("pacers", namespace),)))
-        with registered(family, LAST):
+        with registered(family):
             (problem,) = _errors([pacer(), {**pacer("two"), "kind": "Patter"}])
         assert "'pacers'" in problem.reason
         assert "Patter/two" in problem.reason
@@ -256,11 +256,11 @@ def test_both_expand_and_convert_their_own(option: str, name: str, tmp_path: Pat
 
 class TestRegistration:
     def test_one_kind_of_two_families_is_an_error_with_both(self) -> None:
-        with registered(rival(name="other"), LAST), pytest.raises(ValueError, match=r"Pacer.*rival and other"):
+        with registered(rival(name="other")), pytest.raises(ValueError, match=r"Pacer.*rival and other"):
             members()
 
     def test_one_name_of_two_families_is_an_error(self) -> None:
-        with registered(rival(members=_renamed("Patter")), LAST), pytest.raises(ValueError, match="'rival'"):
+        with registered(rival(members=_renamed("Patter"))), pytest.raises(ValueError, match="'rival'"):
             members()
 
     def test_the_families_there_are_have_neither(self) -> None:

@@ -1,9 +1,6 @@
 """A family that lives beside the tests goes through everything, with no change but its registration."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,26 +18,19 @@ from components.fleet.nodes.groups import node_groups
 from components.fleet.rendered import Fleet
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
-from tests.toy.family import registered
+from tests.families.program import Project, new_project, registered
+from tests.toy.family import FAMILY
 from toolkit.kube import Kube
 from workbench.cli import app
 from workbench.cluster.cluster import Running
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "tests" / "toy" / "fleet.yaml"
-PROGRAM = """
-from stacks.environment import deploy
-from stacks.settings import read
-from tests.toy.family import registered
-
-with registered():
-    deploy(read())
-"""
 
 
 @pytest.fixture(autouse=True)
 def _known() -> Iterator[None]:
-    with registered():
+    with registered(FAMILY):
         yield
 
 
@@ -169,41 +159,27 @@ class TestPlan:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A project whose program registers the family, with the toy's manifests."""
-    (tmp_path / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text())
-    (tmp_path / "__main__.py").write_text(PROGRAM)
-    (tmp_path / "models.yaml").write_text(MANIFESTS.read_text())
-    config = {"kubeconfig": "absent", "models": ["models.yaml"], "namespace": "toys", "simulatedNodes": True}
-    keys = {f"inference-platform:{key}": value for key, value in config.items()}
-    (tmp_path / "Pulumi.toy.yaml").write_text(yaml.safe_dump({"config": keys}))
-    return tmp_path
+def project(tmp_path: Path) -> Project:
+    """A project with the toy's manifests."""
+    return new_project(tmp_path, "toy", "tests.toy.family", MANIFESTS.read_text(), namespace="toys")
 
 
-def workbench(project: Path, verb: str, *words: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "workbench", verb, "--stack", "toy", "--engine", "local", "--cwd", str(project)]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)} | {"KUBECONFIG": ""}
-    return subprocess.run(
-        [*line, *words], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=300
-    )
-
-
-def test_preview(project: Path) -> None:
-    done = workbench(project, "preview", "--offline")
+def test_preview(project: Project) -> None:
+    done = project.workbench("preview", "--offline")
     assert done.returncode == 0, done.stderr
     for line in ("index:Pair ", "fleet-toys/duo-first", "fleet-toys/duo-second", "fleet-toys/more-of-chat"):
         assert line in done.stdout
 
 
-def test_up_and_destroy_on_the_simulated_cluster(project: Path, cluster: Running) -> None:
+def test_up_and_destroy_on_the_simulated_cluster(project: Project, cluster: Running) -> None:
     here = ("--kubeconfig", str(cluster.kubeconfig), "--yes")
-    up = workbench(project, "up", *here)
-    again = workbench(project, "up", *here)
-    shown = workbench(project, "outputs", "--output", "json")
+    up = project.workbench("up", *here)
+    again = project.workbench("up", *here)
+    shown = project.workbench("outputs", "--output", "json")
     with Kube.from_kubeconfig(cluster.kubeconfig) as kube:
         pods = [pod["spec"]["nodeName"] for pod in kube.list("v1", "Pod", "toys")]
         scalers = {s["metadata"]["name"] for s in kube.list("autoscaling/v2", "HorizontalPodAutoscaler", "toys")}
-        down = workbench(project, "destroy", *here)
+        down = project.workbench("destroy", *here)
         left = [n["metadata"]["name"] for n in kube.list("v1", "Namespace") if n["metadata"]["name"] == "toys"]
         nodes = [n["metadata"]["name"] for n in kube.list("v1", "Node") if n["metadata"]["name"].startswith("g5-")]
     assert [done.returncode for done in (up, again, shown, down)] == [0] * 4, up.stderr + again.stderr + down.stderr

@@ -1,7 +1,5 @@
 """A family whose workloads are StatefulSets: a Shelf keeps weights in a claim of each pod."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 from typing import ClassVar, Literal
 
@@ -13,7 +11,6 @@ from components.contract.kinds import Kind
 from components.contract.load import Loaded
 from components.contract.meta import Resource
 from components.contract.rules import OBJECT_NAME
-from components.families import FAMILIES
 from components.families.family import Family, Member
 from components.fleet.autoscalers import Autoscaler
 from components.fleet.demand import NodeChoice, NodeField, PodDemand
@@ -190,16 +187,6 @@ FAMILY = Family(
         Member(Kind("shelf.example/v1", "Ladder", Ladder, "ladders", namespaced=True), render_ladder),
     ),
 )
-
-
-@contextmanager
-def registered() -> Iterator[None]:
-    """The one line that a family adds to components/families/__init__.py, for a while."""
-    FAMILIES.append(FAMILY)
-    try:
-        yield
-    finally:
-        FAMILIES.remove(FAMILY)
 
 
 def shelf(name: str = "books", **spec: object) -> Object:

@@ -17,13 +17,14 @@ from components.fleet.workloads import Workload
 from components.plan.plan import Plan, plan
 from components.plan.view import view
 from components.resources.serving.fleet.outputs import models_of
-from tests.fleet.shelf import registered, shelf
+from tests.families.program import registered
+from tests.fleet.shelf import FAMILY, shelf
 from workbench.table import show
 
 
 @pytest.fixture(autouse=True)
 def _known() -> Iterator[None]:
-    with registered():
+    with registered(FAMILY):
         yield
 
 

@@ -23,7 +23,8 @@ from components.plan.review.planned import workloads_of
 from components.plan.view import view
 from components.resources.serving.fleet.outputs import models_of
 from livefleet.reading.workloads import served_workloads
-from tests.fleet.shelf import ladder, registered, shelf
+from tests.families.program import registered
+from tests.fleet.shelf import FAMILY, ladder, shelf
 from tests.fleets import Object
 from tests.plan.costs.stacks import AWS, bill, settings_of
 from workbench.cli import app
@@ -33,7 +34,7 @@ LABELS = {"shelf.example/name": "books"}
 
 @pytest.fixture(autouse=True)
 def _known() -> Iterator[None]:
-    with registered():
+    with registered(FAMILY):
         yield
 
 

@@ -1,6 +1,7 @@
 """The vocabularies behind the rules are those of the types and tables, and their exceptions are still needed."""
 
 from components.families import FAMILIES
+from tests.families.program import registered
 from tests.layers.flags import OTHER_PROGRAMS, known_flags
 from tests.layers.modules import Module, project
 from tests.layers.vocabulary import (
@@ -13,7 +14,7 @@ from tests.layers.vocabulary import (
     groups,
     ordinary_words,
 )
-from tests.toy.family import registered
+from tests.toy.family import FAMILY
 
 OWN = {
     "llmaz": "modelClaim model_claim backendRuntimeConfig elasticConfig inferenceFlavors familyName modelHub "
@@ -50,7 +51,7 @@ def test_a_new_family_may_have_ordinary_names() -> None:
         "REASON = 'Pair the two, or remove one'",
         "def f(node):\n    return node.instance_type",
     ]
-    with registered():
+    with registered(FAMILY):
         assert [found for module in project() for found in families_named(module)] == []
         assert [text for text in ordinary if list(families_named(Module("components/plan/planted.py", text)))] == []
 
@@ -64,7 +65,7 @@ def test_what_is_a_new_familys_own_is_found() -> None:
         "def f(spec):\n    return spec.kept_replicas",
     ]
     modules_with = [Module("components/plan/planted.py", text) for text in own]
-    with registered():
+    with registered(FAMILY):
         assert [module.text for module in modules_with if not list(families_named(module))] == []
     assert [module.text for module in modules_with if list(families_named(module))] == []
 

@@ -6,12 +6,12 @@ from dataclasses import fields, replace
 import pytest
 
 from components.contract.problems import Problem
-from components.families import FAMILIES
 from components.families.family import Family, SharedObjects
 from components.fleet.library import Library
 from components.fleet.options import Options
 from components.fleet.rendered import Rendered
 from components.fleet.words import Realization
+from tests.families.program import registered
 from tests.fleets import errors, fleet_of, open_model, playground
 from tests.toy.family import FAMILY
 
@@ -42,10 +42,9 @@ class Indexed(Family, SharedObjects):
 def _registered() -> Iterator[None]:
     values = {field.name: getattr(FAMILY, field.name) for field in fields(FAMILY)}
     family = Indexed(**{**values, "operator": "toy"})
-    FAMILIES.append(family)
     CALLS.clear()
-    yield
-    FAMILIES.remove(family)
+    with registered(family):
+        yield
 
 
 def test_it_is_made_once_of_all() -> None:

@@ -1,10 +1,6 @@
 """The toy as a family."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from components.contract.kinds import Kind
-from components.families import FAMILIES
 from components.families.family import Family, Member
 
 from .rendering import render_blend, render_nudge, render_pair
@@ -24,13 +20,3 @@ FAMILY = Family(
         Member(Kind("toy.example/v1", "Nudge", Nudge, "nudges", namespaced=True), render_nudge),
     ),
 )
-
-
-@contextmanager
-def registered() -> Iterator[None]:
-    """The one line that a family adds to components/families/__init__.py, for a while."""
-    FAMILIES.append(FAMILY)
-    try:
-        yield
-    finally:
-        FAMILIES.remove(FAMILY)

@@ -1,7 +1,6 @@
 """A second toy: a family that implements every protocol that another family implements as well."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +12,6 @@ from components.contract.kinds import Kind
 from components.contract.load import Loaded
 from components.contract.meta import Resource
 from components.contract.problems import Problem
-from components.families import FAMILIES
 from components.families.family import (
     Convertible,
     Expandable,
@@ -156,13 +154,3 @@ RIVAL = Rival(
     operator="rival",
     members=(PacerMember(Kind("rival.example/v1", "Pacer", Pacer, "pacers", namespaced=True), render_pacer),),
 )
-
-
-@contextmanager
-def registered(family: Family = RIVAL, place: int = 0) -> Iterator[None]:
-    """Register a family for a while, by default before all others."""
-    FAMILIES.insert(place, family)
-    try:
-        yield
-    finally:
-        FAMILIES.remove(family)

@@ -16,9 +16,10 @@ from components.fleet.options import Options
 from components.plan.rendering import render_fleet
 from components.resources.llmaz import BackendRuntime, OpenModel, Playground, Service
 from components.resources.serving.arguments import InvalidArguments
+from tests.families.program import registered
 from tests.recorded import Recorded, deploy
 from tests.toy.components import Pair
-from tests.toy.family import registered
+from tests.toy.family import FAMILY
 
 PROVIDER = "pulumi:providers:kubernetes::cluster"
 FLAVORS = [{"name": "a10g", "limits": {"nvidia.com/gpu": 1}, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}]
@@ -218,7 +219,7 @@ def test_an_output_cannot_decide_what_is_created() -> None:
 
 def test_every_workload_comes_after_what_is_shared_and_every_autoscaler_after_its_own() -> None:
     """A resource of several workloads, as the toy's: each pod may mount the claim."""
-    with registered():
+    with registered(FAMILY):
         (item,) = render_fleet(parse(PAIR).resources, Options()).rendered
     claim = new_object("v1", "PersistentVolumeClaim", "cache", "default", {})
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "duo-second"}
