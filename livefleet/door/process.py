@@ -82,7 +82,9 @@ class DoorProcess:
             except (KubeError, UserError) as error:
                 _LOG.warning("%s", error)
             try:
-                await asyncio.wait_for(self._changed.wait(), _LOOK_AGAIN if waiting else _LOOK_EVERY)
+                # Not asyncio.wait_for, which may swallow a cancellation before Python 3.12 (python/cpython#86296).
+                async with asyncio.timeout(_LOOK_AGAIN if waiting else _LOOK_EVERY):
+                    await self._changed.wait()
                 await asyncio.sleep(_PAUSE)
             except TimeoutError:
                 self._requests.shorten()

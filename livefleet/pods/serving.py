@@ -99,7 +99,8 @@ class ServingPod:
                 connection.force_close()
         while self._is_asked() and self.live.clock() < end and not self.ended:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._idle.wait(), _LOOK)
+                async with asyncio.timeout(_LOOK):
+                    await self._idle.wait()
             await asyncio.sleep(_PAUSE)
         self._let_go()
         self.kill()

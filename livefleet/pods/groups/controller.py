@@ -38,6 +38,9 @@ class GroupController:
 
     def pod_changed(self, before: Json | None, after: Json | None) -> None:
         """Follow a pod."""
+        # After a gap in the watch, a pod of the same name may be another one: its predecessor has ended.
+        if before and after and before["metadata"]["uid"] != after["metadata"]["uid"]:
+            self.pod_changed(before, None)
         pod = after or before or {}
         name = (pod["metadata"].get("labels") or {}).get(f"{LABEL}/name")
         if name:

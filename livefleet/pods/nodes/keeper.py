@@ -75,7 +75,10 @@ class NodeKeeper:
         """Look at the nodes whenever something changes, and at least once a second."""
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), _LOOK)
+                # Not asyncio.wait_for: before Python 3.12 it swallows a cancellation that arrives together with the
+                # event (python/cpython#86296), and this loop would never end.
+                async with asyncio.timeout(_LOOK):
+                    await self._changed.wait()
             self._changed.clear()
             await asyncio.sleep(_PAUSE)  # changes come several at a time
             try:

@@ -19,7 +19,7 @@ from livefleet.reach import LiveControl
 from livefleet.served import LiveFleet, ServedEndpoint, ServedGroup, ServedWorkload
 from tests.livefleet.pods_by_hand import workload_by_hand
 from tests.monitoring.programs.daemon import eventually
-from toolkit.kube import Kube, NoSuchKindError
+from toolkit.kube import Kube, KubeError, NoSuchKindError
 
 Json = dict[str, Any]
 MANAGER = "test-live"
@@ -72,9 +72,11 @@ class Stand:
             )
             yield self.process
         finally:
-            assert self._loop
-            self._loop.call_soon_threadsafe(tasks[0].cancel)
-            thread.join(10)
+            if self._loop and tasks:
+                self._loop.call_soon_threadsafe(tasks[0].cancel)
+            thread.join(30)
+            # A process that goes on would play the nodes and pods of the tests that follow.
+            assert not thread.is_alive(), "the process did not end"
 
     def workload(self, name: str = "demo", **rest: Any) -> ServedWorkload:
         fields: Json = {"name": name, "title": name, "selector": {"app": name}, "port": PORT}
@@ -128,18 +130,30 @@ class Stand:
         return asked(self.folder.addresses().endpoints[title], tokens)
 
     def clean(self) -> None:
-        """Take everything away."""
-        for version, kind in (("apps/v1", "Deployment"), (API, KIND)):
-            with suppress(NoSuchKindError):
-                for each in self.kube.list(version, kind, self.namespace):
-                    self.kube.delete(version, kind, each["metadata"]["name"], self.namespace)
-        # The garbage collector looks for new kinds every thirty seconds only, and pods of lost nodes wait for it.
-        for pod in self.pods():
-            self.kube.delete("v1", "Pod", pod["metadata"]["name"], self.namespace)
-        eventually(lambda: not self.pods(), "no pods")
-        for each in self.kube.list("v1", "Node"):
-            if each["metadata"]["name"].startswith(f"{self.namespace}-"):
-                self.kube.delete("v1", "Node", each["metadata"]["name"])
+        """Delete workloads, pods and nodes, whatever state a failed test left them in."""
+        try:
+            for version, kind in (("apps/v1", "Deployment"), (API, KIND)):
+                with suppress(NoSuchKindError):
+                    for each in self.kube.list(version, kind, self.namespace):
+                        self.kube.delete(version, kind, each["metadata"]["name"], self.namespace)
+            eventually(self._without_pods, "no pods")
+        finally:
+            for each in self.kube.list("v1", "Node"):
+                if each["metadata"]["name"].startswith(f"{self.namespace}-"):
+                    self.kube.delete("v1", "Node", each["metadata"]["name"])
+
+    def _without_pods(self) -> bool:
+        """Delete the pods that are left, and tell whether there were none.
+
+        Again and again: a controller may create some after its workload is deleted, and the garbage collector looks
+        for new kinds only every thirty seconds. Without a grace period: on a lost node nobody ends them.
+        """
+        pods = self.pods()
+        for pod in pods:
+            path = self.kube.path("v1", "Pod", pod["metadata"]["name"], self.namespace)
+            with suppress(KubeError):
+                self.kube.request("DELETE", path, body={"gracePeriodSeconds": 0})
+        return not pods
 
 
 def asked(url: str, tokens: int = 4, model: str = "demo") -> tuple[int, Json]:
