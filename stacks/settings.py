@@ -21,7 +21,7 @@ from components.clouds.aws.reach import SSM_ENDPOINTS
 from components.clouds.aws.subnets import CIDR, in_order
 from components.clouds.aws.words import NatGateways, Provisioner, ServiceLinkedRole
 from components.contract import clock
-from components.contract.base import several
+from components.contract.base import combined_error
 from components.contract.texts.printable import printable
 from components.plan.faults import SettingsFault, faults
 from components.plan.prerequisites.needed import ClusterFacts
@@ -111,7 +111,7 @@ class Settings(FleetSettings):
             if missing:
                 found.append((key, f"{', '.join(missing)}: not among {where} ({', '.join(known)}); name others"))
         if found:
-            raise several([((key,), reason) for key, reason in found])
+            raise combined_error([((key,), reason) for key, reason in found])
         return self
 
     @property
@@ -177,7 +177,7 @@ class Settings(FleetSettings):
         place = None if self.cloud != CloudName.AWS else CachePlace(self.region, self.cache_account)
         found = list(placed_problems(wanted, place))
         if found:
-            raise several((("imageCache", *path), reason) for path, reason in found)
+            raise combined_error((("imageCache", *path), reason) for path, reason in found)
         return self
 
     @property

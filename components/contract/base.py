@@ -15,7 +15,7 @@ INT64_MAX = 2**63 - 1
 Json = Any
 """A JSON value, or an object of a type that rules know and this module does not."""
 
-Broken = tuple[tuple[str | int, ...], str]
+Violation = tuple[tuple[str | int, ...], str]
 """Where, relative to the object, and what was found there (or nothing)."""
 
 
@@ -31,21 +31,21 @@ class Rule:
     """
 
     message: str
-    broken: Callable[[Any], Iterable[Broken]]
+    broken: Callable[[Any], Iterable[Violation]]
     cel: str
     of: str = ""
 
-    def problems(self, checked: Json) -> Iterator[Broken]:
+    def problems(self, checked: Json) -> Iterator[Violation]:
         """Yield every place where the rule does not hold, with the whole reason."""
         for place, what in self.broken(checked):
             yield self.problem(place, what)
 
-    def problem(self, place: tuple[str | int, ...], what: str) -> Broken:
+    def problem(self, place: tuple[str | int, ...], what: str) -> Violation:
         """Return a place where the rule does not hold, with the whole reason."""
         return place, _below(place, self.message) + what
 
 
-def by_the_server(_checked: Json) -> Iterator[Broken]:
+def no_local_check(_checked: Json) -> Iterator[Violation]:
     """Find nothing: what a rule says is checked by the API server alone, or here by something else."""
     return iter(())
 
@@ -71,7 +71,7 @@ class ApiModel(BaseModel):
     def __pydantic_init_subclass__(cls, **kwargs: object) -> None:
         """Keep apart the rules that are checked here."""
         super().__pydantic_init_subclass__(**kwargs)
-        cls._checked = tuple(rule for rule in cls.rules if rule.broken is not by_the_server)
+        cls._checked = tuple(rule for rule in cls.rules if rule.broken is not no_local_check)
 
     @model_validator(mode="after")
     def _obey_rules(self) -> Self:
@@ -80,7 +80,7 @@ class ApiModel(BaseModel):
             rules = [rule for rule in self._checked if not rule.of or rule.of in given]
             found = [rule.problem(*broken) for rule in rules for broken in rule.broken(self)]
             if found:
-                raise several(found)
+                raise combined_error(found)
         return self
 
     @classmethod
@@ -103,11 +103,11 @@ def _below(place: tuple[str | int, ...], message: str) -> str:
     return rest if place and first.rpartition(".")[2] == place[-1] else message
 
 
-def several(found: Iterable[Broken]) -> PydanticCustomError:
+def combined_error(found: Iterable[Violation]) -> PydanticCustomError:
     """Return one pydantic error that carries many, each with a path below the value that was checked."""
     items = list(found)
     text = "; ".join(reason for _, reason in items).replace("{", "{{").replace("}", "}}")
-    return PydanticCustomError("several", text, {"items": items})
+    return PydanticCustomError("combined_error", text, {"items": items})
 
 
 LARGEST_WHOLE_FLOAT = 2.0**53 - 1

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .base import Broken, Json
+from .base import Json, Violation
 
 LABEL_LENGTH = 63
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z", re.ASCII)
@@ -47,10 +47,10 @@ def is_qualified_name(text: str) -> bool:
     return 0 < len(name) <= 63 and _QUALIFIED.match(name) is not None
 
 
-def dns_label(field: str) -> Callable[[Any], Iterator[Broken]]:
+def dns_label(field: str) -> Callable[[Any], Iterator[Violation]]:
     """Return the check that a field, where set, is a DNS-1123 label."""
 
-    def broken(owner: Json) -> Iterator[Broken]:
+    def broken(owner: Json) -> Iterator[Violation]:
         value = getattr(owner, field)
         if value is not None and not is_dns1123_label(value):
             yield (field,), f", found {value!r}"
@@ -58,17 +58,17 @@ def dns_label(field: str) -> Callable[[Any], Iterator[Broken]]:
     return broken
 
 
-def generate_name_broken(meta: Json) -> Iterator[Broken]:
+def generate_name_broken(meta: Json) -> Iterator[Violation]:
     """What is prefixed to a random suffix makes a name together with it."""
     prefix = meta.generate_name
     if prefix and not is_dns1123_subdomain(prefix.removesuffix("-") if len(prefix) > 1 else prefix):
         yield ("generateName",), f"must be the beginning of a DNS-1123 subdomain, found {prefix!r}"
 
 
-def time_broken(field: str, wire: str) -> Callable[[Any], Iterator[Broken]]:
+def time_broken(field: str, wire: str) -> Callable[[Any], Iterator[Violation]]:
     """Return the check that a field, where set, is a time in the form of RFC 3339, whoever writes it."""
 
-    def broken(meta: Json) -> Iterator[Broken]:
+    def broken(meta: Json) -> Iterator[Violation]:
         text = getattr(meta, field)
         if text is not None and not _is_time(text):
             yield (wire,), f"must be a time such as 2026-01-31T12:00:00Z, found {text!r}"
@@ -83,7 +83,7 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def labels_broken(meta: Json) -> Iterator[Broken]:
+def labels_broken(meta: Json) -> Iterator[Violation]:
     """Keys are qualified names, values label values."""
     for key, value in meta.labels.items():
         if not is_qualified_name(key):
@@ -96,7 +96,7 @@ def labels_broken(meta: Json) -> Iterator[Broken]:
             )
 
 
-def annotations_broken(meta: Json) -> Iterator[Broken]:
+def annotations_broken(meta: Json) -> Iterator[Violation]:
     """Keys are qualified names whatever their case; all together at most 256 KiB."""
     size = 0
     for key, value in meta.annotations.items():
@@ -107,7 +107,7 @@ def annotations_broken(meta: Json) -> Iterator[Broken]:
         yield ("annotations",), f"must be at most {ANNOTATIONS_MAX_BYTES} bytes in total, found {size}"
 
 
-def finalizers_broken(meta: Json) -> Iterator[Broken]:
+def finalizers_broken(meta: Json) -> Iterator[Violation]:
     """Finalizers are qualified names."""
     for index, name in enumerate(meta.finalizers or ()):
         if not is_qualified_name(name):
@@ -119,7 +119,7 @@ def finalizers_broken(meta: Json) -> Iterator[Broken]:
         yield ("finalizers",), "must not contain both orphan and foregroundDeletion; keep one"
 
 
-def owners_broken(meta: Json) -> Iterator[Broken]:
+def owners_broken(meta: Json) -> Iterator[Violation]:
     """Owner references name their object completely; one of them at most is the controller."""
     controllers = 0
     for index, owner in enumerate(meta.owner_references or ()):

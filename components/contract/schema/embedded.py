@@ -17,7 +17,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator,
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from ..base import INT64_MAX, Json, several, whole_float_to_int
+from ..base import INT64_MAX, Json, combined_error, whole_float_to_int
 from ..quantity import MAX_LENGTH, PATTERN, is_quantity
 
 JsonObject = dict[str, Any]
@@ -174,7 +174,7 @@ class Embedded:
         """
         if self._validator.is_valid(value):
             return value
-        raise several([found for error in self._validator.iter_errors(value) for found in _explain(error)])
+        raise combined_error([found for error in self._validator.iter_errors(value) for found in _explain(error)])
 
     def __get_pydantic_core_schema__(self, _source: Json, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Replace what pydantic would make of the annotation."""
@@ -241,7 +241,7 @@ def _quantity(value: object) -> object:
     if is_quantity(value):
         return value
     hint = f"; put it in quotes: {str(value)!r}" if isinstance(value, float) else ""
-    raise several([((), f"must be a quantity such as 500m, 2 or 8Gi, found {show(value)}{hint}")])
+    raise combined_error([((), f"must be a quantity such as 500m, 2 or 8Gi, found {show(value)}{hint}")])
 
 
 Quantity = Annotated[

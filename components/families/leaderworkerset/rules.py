@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...contract.base import INT32_MAX, Broken, Json, Rule
+from ...contract.base import INT32_MAX, Json, Rule, Violation
 from ...contract.names import is_dns1035_label
 from ...contract.problems import field_path
 from ...contract.rules import name_rule
@@ -19,7 +19,7 @@ LWS_NAME = name_rule(
 )
 
 
-def _subgroups_broken(template: Json) -> Iterator[Broken]:
+def _subgroups_broken(template: Json) -> Iterator[Violation]:
     policy = template.sub_group_policy
     if policy is None:
         return
@@ -28,7 +28,7 @@ def _subgroups_broken(template: Json) -> Iterator[Broken]:
         yield ("subGroupPolicy", "subGroupSize"), f", found {part} for size {size}"
 
 
-def _excluded_leader_broken(template: Json) -> Iterator[Broken]:
+def _excluded_leader_broken(template: Json) -> Iterator[Violation]:
     policy = template.sub_group_policy
     if policy is not None and policy.sub_group_policy_type == "LeaderExcluded":
         size, part = template.size, policy.sub_group_size
@@ -65,7 +65,7 @@ def is_share(value: int | str) -> bool:
 
 
 def _share_rule(attribute: str, wire: str) -> Rule:
-    def broken(configuration: Json) -> Iterator[Broken]:
+    def broken(configuration: Json) -> Iterator[Violation]:
         value = getattr(configuration, attribute)
         if not is_share(value):
             yield (wire,), f", found {value!r}"
@@ -90,7 +90,7 @@ def share(value: int | str, replicas: int, *, up: bool) -> int:
     return -(-percent * replicas // 100) if up else percent * replicas // 100
 
 
-def _rollout_stuck(spec: Json) -> Iterator[Broken]:
+def _rollout_stuck(spec: Json) -> Iterator[Violation]:
     strategy = spec.rollout_strategy
     configuration = strategy.rolling_update_configuration if strategy is not None else None
     if configuration is None or spec.replicas == 0:
@@ -116,7 +116,7 @@ ROLLOUT_MOVES = Rule(
 )
 
 
-def _too_many_pods(spec: Json) -> Iterator[Broken]:
+def _too_many_pods(spec: Json) -> Iterator[Violation]:
     pods = spec.replicas * spec.leader_worker_template.size
     if pods > INT32_MAX:
         yield ("replicas",), f", found {pods}"

@@ -6,7 +6,7 @@ Messages are the same in both places; only ours can add what was found. Source: 
 import re
 from collections.abc import Iterator
 
-from ...contract.base import Broken, Json, Rule
+from ...contract.base import Json, Rule, Violation
 from ...contract.names import is_dns1035_label, is_dns1123_label, is_label_value
 from ...contract.quantity import is_quantity, parse_quantity
 from ...contract.rules import OBJECT_NAME, name_rule
@@ -31,7 +31,7 @@ RUNTIME_NAME = OBJECT_NAME
 # -- OpenModel
 
 
-def _family_broken(spec: Json) -> Iterator[Broken]:
+def _family_broken(spec: Json) -> Iterator[Violation]:
     if not is_label_value(spec.family_name):
         yield ("familyName",), f", found {spec.family_name!r}"
 
@@ -43,12 +43,12 @@ FAMILY_NAME = Rule(
 )
 
 
-def _no_source(source: Json) -> Iterator[Broken]:
+def _no_source(source: Json) -> Iterator[Violation]:
     if source.model_hub is None and source.uri is None:
         yield (), ""
 
 
-def _bad_uri(source: Json) -> Iterator[Broken]:
+def _bad_uri(source: Json) -> Iterator[Violation]:
     if source.uri is not None and not is_model_uri(source.uri):
         yield ("uri",), f", found {source.uri!r}"
 
@@ -88,12 +88,12 @@ URI = Rule(
 )
 
 
-def _filename_on_modelscope(hub: Json) -> Iterator[Broken]:
+def _filename_on_modelscope(hub: Json) -> Iterator[Violation]:
     if hub.filename is not None and hub.name == "ModelScope":
         yield ("filename",), f", found {hub.filename!r}"
 
 
-def _filename_with_patterns(hub: Json) -> Iterator[Broken]:
+def _filename_with_patterns(hub: Json) -> Iterator[Violation]:
     if hub.filename is not None and (hub.allow_patterns is not None or hub.ignore_patterns is not None):
         yield ("filename",), f", found {hub.filename!r}"
 
@@ -113,13 +113,13 @@ HUB_PATTERNS = Rule(
 # -- claims and scaling
 
 
-def _not_one_main(claims: Json) -> Iterator[Broken]:
+def _not_one_main(claims: Json) -> Iterator[Violation]:
     mains = sum(model.role == "main" for model in claims.models)
     if mains != 1:
         yield ("models",), f", found {mains}"
 
 
-def _draft_needs_two(claims: Json) -> Iterator[Broken]:
+def _draft_needs_two(claims: Json) -> Iterator[Violation]:
     if any(model.role == "draft" for model in claims.models) and len(claims.models) != 2:
         yield ("models",), f", found {len(claims.models)}"
 
@@ -136,7 +136,7 @@ DRAFT = Rule(
 )
 
 
-def _claims_broken(spec: Json) -> Iterator[Broken]:
+def _claims_broken(spec: Json) -> Iterator[Violation]:
     if (spec.model_claim is None) == (spec.model_claims is None):
         yield (), ", found neither" if spec.model_claim is None else ", found both"
 
@@ -148,7 +148,7 @@ ONE_CLAIM = Rule(
 )
 
 
-def _elastic_broken(elastic: Json) -> Iterator[Broken]:
+def _elastic_broken(elastic: Json) -> Iterator[Violation]:
     if elastic.max_replicas is not None and elastic.min_replicas >= elastic.max_replicas:
         yield ("minReplicas",), f", found {elastic.min_replicas} and {elastic.max_replicas}"
 
@@ -160,7 +160,7 @@ MIN_BELOW_MAX = Rule(
 )
 
 
-def _limits_broken(resources: Json) -> Iterator[Broken]:
+def _limits_broken(resources: Json) -> Iterator[Violation]:
     for key, limit in (resources.limits or {}).items():
         request = (resources.requests or {}).get(key)
         if (
@@ -182,7 +182,7 @@ LIMITS = Rule(
 # -- workloads
 
 
-def _no_runner(spec: Json) -> Iterator[Broken]:
+def _no_runner(spec: Json) -> Iterator[Violation]:
     containers = (spec.workload_template.worker_template.get("spec") or {}).get("containers") or []
     names = [container.get("name") for container in containers]
     if "model-runner" not in names:

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 from pydantic.config import JsonDict
 
-from ...contract.base import ApiModel, Broken, Int32, NaturalInt32, PositiveInt32, Rule, ScaleReplicas
+from ...contract.base import ApiModel, Int32, NaturalInt32, PositiveInt32, Rule, ScaleReplicas, Violation
 from ...contract.meta import Resource
 from ...contract.rules import unique_names
 from ...contract.schema.embedded import Conditions, EnvList, Lifecycle, Metrics, Probe, Quantity, ScaleBehavior, Time
@@ -58,7 +58,7 @@ class InferenceConfig(ApiModel):
     flavors: list[Flavor] | None = Field(default=None, max_length=8, json_schema_extra=_BY_NAME)
     """Flavors in order of preference."""
 
-    def _same_names(self) -> Iterator[Broken]:
+    def _same_names(self) -> Iterator[Violation]:
         return unique_names(self.flavors, "flavors")
 
     rules: ClassVar[tuple[Rule, ...]] = (Rule("", _same_names, ""),)
@@ -304,7 +304,7 @@ class BackendRuntimeSpec(ApiModel):
     )
     """Named configurations; a Playground uses the one named default unless it names another."""
 
-    def _same_names(self) -> Iterator[Broken]:
+    def _same_names(self) -> Iterator[Violation]:
         return unique_names(self.recommended_configs, "recommendedConfigs")
 
     rules: ClassVar[tuple[Rule, ...]] = (Rule("", _same_names, ""),)

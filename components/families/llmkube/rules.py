@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ...contract.base import Broken, Json, Rule
+from ...contract.base import Json, Rule, Violation
 
 
-def _checked_by_its_type(_config: Json) -> Iterator[Broken]:
+def _checked_by_its_type(_config: Json) -> Iterator[Violation]:
     yield from ()
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from ...contract.base import several
+from ...contract.base import combined_error
 from ...fleet.cloud_providers import caching
 from ...fleet.images import PullThroughCache
 from ..section import Section
@@ -27,7 +27,7 @@ class ImageCacheSettings(Section):
     def _as_ecr_takes_them(self) -> "ImageCacheSettings":
         found = list(caching().problems(self.registries, self.prefix, self.account))
         if found:
-            raise several(found)
+            raise combined_error(found)
         return self
 
     def cache(self, region: str, account: str | None) -> PullThroughCache | None:

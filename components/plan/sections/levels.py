@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator
 
-from ...contract.base import several
+from ...contract.base import combined_error
 from ...contract.names import is_dns1123_label, is_dns1123_subdomain, is_label_value
 from ...fleet.levels import (
     LOWEST_PRIORITY,
@@ -176,7 +176,7 @@ class LevelSettings(Section):
                 again.append(((position, "name"), reason))
             first.setdefault(each.name.lower(), each.name)
         if again:
-            raise several(again)
+            raise combined_error(again)
         return value
 
     def levels(self, file: str) -> ServiceLevels:

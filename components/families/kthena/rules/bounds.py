@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from ....contract.base import Broken, Json, Rule
+from ....contract.base import Json, Rule, Violation
 
 MOST_REPLICAS = 1_000_000
 
 
-def _bounds_broken(bounded: Json) -> Iterator[Broken]:
+def _bounds_broken(bounded: Json) -> Iterator[Violation]:
     if bounded.min_replicas > bounded.max_replicas:
         yield ("minReplicas",), f", found {bounded.min_replicas} and {bounded.max_replicas}"
 

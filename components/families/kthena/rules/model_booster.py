@@ -5,8 +5,8 @@ Kthena has them in an admission hook that is never called; here each is checked,
 
 from collections.abc import Iterator
 
-from ....contract.base import Broken, Json, Rule
-from ....contract.rules import on_server, unique_names, within
+from ....contract.base import Json, Rule, Violation
+from ....contract.rules import check_parts, server_only, unique_names
 from ..durations import nanoseconds_of
 from ..prices import backend_cost
 from .bounds import BOUNDS, MOST_REPLICAS
@@ -45,7 +45,7 @@ def _spec(booster: Json) -> _Parts:
 # -- of a backend
 
 
-def _grace_broken(backend: Json) -> Iterator[Broken]:
+def _grace_broken(backend: Json) -> Iterator[Violation]:
     period = backend.scale_to_zero_grace_period
     if period is not None and not 0 <= nanoseconds_of(period) <= _GRACE_SECONDS * 10**9:
         yield ("scaleToZeroGracePeriod",), f", found {period!r}"
@@ -59,7 +59,7 @@ GRACE = Rule(
 )
 
 
-def _worker_broken(backend: Json) -> Iterator[Broken]:
+def _worker_broken(backend: Json) -> Iterator[Violation]:
     types = [worker.type for worker in backend.workers]
     if backend.type in _ONE_SERVER and types != ["server"]:
         yield ("workers",), f", found {', '.join(types)}"
@@ -72,7 +72,7 @@ ONE_SERVER = Rule(
 )
 
 
-def _pair_broken(backend: Json) -> Iterator[Broken]:
+def _pair_broken(backend: Json) -> Iterator[Violation]:
     types = [worker.type for worker in backend.workers]
     if backend.type == "vLLMDisaggregated" and sorted(types) != sorted(_PAIR):
         yield ("workers",), f", found {', '.join(types)}"
@@ -86,7 +86,7 @@ PAIR = Rule(
 )
 
 
-def _mindie_broken(backend: Json) -> Iterator[Broken]:
+def _mindie_broken(backend: Json) -> Iterator[Violation]:
     for index, worker in enumerate(backend.workers):
         if backend.type == "MindIEDisaggregated" and worker.type not in _MINDIE:
             yield ("workers", index, "type"), f", found {worker.type!r}"
@@ -99,7 +99,7 @@ MINDIE = Rule(
 )
 
 
-def _adapters_broken(backend: Json) -> Iterator[Broken]:
+def _adapters_broken(backend: Json) -> Iterator[Violation]:
     return unique_names(backend.lora_adapters, "loraAdapters")
 
 
@@ -111,11 +111,11 @@ _OF_BACKEND = (BOUNDS, GRACE, ONE_SERVER, PAIR, MINDIE, ADAPTERS)
 # -- of all backends
 
 
-def _names_broken(spec: Json) -> Iterator[Broken]:
+def _names_broken(spec: Json) -> Iterator[Violation]:
     return unique_names(spec.backends, "backends")
 
 
-def _total_broken(spec: Json) -> Iterator[Broken]:
+def _total_broken(spec: Json) -> Iterator[Violation]:
     total = sum(backend.max_replicas for backend in spec.backends)
     if total > MOST_REPLICAS:
         yield ("backends",), f", found {total}"
@@ -128,7 +128,7 @@ TOTAL = Rule(
 )
 
 
-def _both_broken(spec: Json) -> Iterator[Broken]:
+def _both_broken(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is None:
         return
     for index, backend in enumerate(spec.backends):
@@ -144,7 +144,7 @@ ONE_LEVEL = Rule(
 )
 
 
-def _cost_unread(spec: Json) -> Iterator[Broken]:
+def _cost_unread(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is not None:
         return
     for index, backend in enumerate(spec.backends):
@@ -160,7 +160,7 @@ COST_UNREAD = Rule(
 )
 
 
-def _grace_unread(spec: Json) -> Iterator[Broken]:
+def _grace_unread(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is not None:
         return
     for index, backend in enumerate(spec.backends):
@@ -175,7 +175,7 @@ GRACE_UNREAD = Rule(
 )
 
 
-def _rate_unread(spec: Json) -> Iterator[Broken]:
+def _rate_unread(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is None and spec.cost_expansion_rate_percent is not None:
         yield ("costExpansionRatePercent",), ""
 
@@ -187,7 +187,7 @@ RATE_UNREAD = Rule(
 )
 
 
-def _stopped_broken(spec: Json) -> Iterator[Broken]:
+def _stopped_broken(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is not None:
         return
     for index, backend in enumerate(spec.backends):
@@ -202,7 +202,7 @@ NEVER_STOPPED = Rule(
 )
 
 
-def _fixed_broken(spec: Json) -> Iterator[Broken]:
+def _fixed_broken(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy or any(backend.autoscaling_policy for backend in spec.backends):
         return
     for index, backend in enumerate(spec.backends):
@@ -219,7 +219,7 @@ FIXED = Rule(
 )
 
 
-def _cost_missing(spec: Json) -> Iterator[Broken]:
+def _cost_missing(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is None:
         return
     for index, backend in enumerate(spec.backends):
@@ -237,7 +237,7 @@ COST_MISSING = Rule(
 )
 
 
-def _all_stopped(spec: Json) -> Iterator[Broken]:
+def _all_stopped(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is not None and not any(backend.min_replicas for backend in spec.backends):
         yield ("backends",), ", found 0"
 
@@ -256,7 +256,7 @@ _OF_SPEC = (
 # -- of the whole
 
 
-def _adapter_is_model(booster: Json) -> Iterator[Broken]:
+def _adapter_is_model(booster: Json) -> Iterator[Violation]:
     name = booster.metadata.name
     for place, backend in _backends(booster):
         for index, adapter in enumerate(backend.lora_adapters or ()):
@@ -271,12 +271,12 @@ ADAPTER_NAMES = Rule(
 )
 
 WHOLE = (
-    within(Rule("", _names_broken, ""), _spec),
-    *(within(rule, _spec) for rule in _OF_SPEC),
-    *(within(rule, _backends) for rule in _OF_BACKEND),
-    *(within(rule, _policies) for rule in POLICY),
-    within(ONE_WAY, _matches),
+    check_parts(Rule("", _names_broken, ""), _spec),
+    *(check_parts(rule, _spec) for rule in _OF_SPEC),
+    *(check_parts(rule, _backends) for rule in _OF_BACKEND),
+    *(check_parts(rule, _policies) for rule in POLICY),
+    check_parts(ONE_WAY, _matches),
     ADAPTER_NAMES,
 )
-SPEC_CEL = tuple(map(on_server, _OF_SPEC))
-BACKEND_CEL = tuple(map(on_server, _OF_BACKEND))
+SPEC_CEL = tuple(map(server_only, _OF_SPEC))
+BACKEND_CEL = tuple(map(server_only, _OF_BACKEND))

@@ -5,16 +5,16 @@ V13 is in the types: nothing is negative. V3 would cost the API server too much 
 
 from collections.abc import Iterator
 
-from ....contract.base import Broken, Json, Rule, by_the_server
+from ....contract.base import Json, Rule, Violation, no_local_check
 from ....contract.names import is_dns1035_label
-from ....contract.rules import on_server, unique_names, within
+from ....contract.rules import check_parts, server_only, unique_names
 from ...leaderworkerset.rules import MAX_SURGE, MAX_UNAVAILABLE, is_share, share
 
 _Parts = Iterator[tuple[tuple[str | int, ...], Json]]
 _BOUNDS = ("rolloutStrategy", "rollingUpdateConfiguration")
 
 
-def _names_broken(serving: Json) -> Iterator[Broken]:
+def _names_broken(serving: Json) -> Iterator[Violation]:
     """Blame a role whose name alone could not be a part of a label, else the first that makes the whole too long."""
     name, groups = serving.metadata.name, serving.spec.replicas
     blamed = False
@@ -40,7 +40,7 @@ NAMES = Rule(
 )
 
 
-def _scheduler_broken(spec: Json) -> Iterator[Broken]:
+def _scheduler_broken(spec: Json) -> Iterator[Violation]:
     if spec.scheduler_name != "volcano":
         yield ("schedulerName",), f", found {spec.scheduler_name!r}"
 
@@ -56,7 +56,7 @@ def _configuration(spec: Json) -> Json:
     return spec.rollout_strategy and spec.rollout_strategy.rolling_update_configuration
 
 
-def _partition_broken(spec: Json) -> Iterator[Broken]:
+def _partition_broken(spec: Json) -> Iterator[Violation]:
     configuration = _configuration(spec)
     partition = configuration.partition if configuration else None
     if partition is not None and partition >= spec.replicas:
@@ -72,7 +72,7 @@ _PARTITION = Rule(
 )
 
 
-def _stuck(spec: Json) -> Iterator[Broken]:
+def _stuck(spec: Json) -> Iterator[Violation]:
     configuration = _configuration(spec)
     if not configuration:
         return
@@ -95,7 +95,7 @@ _MOVES = Rule(
 )
 
 
-def _roles_broken(group: Json) -> Iterator[Broken]:
+def _roles_broken(group: Json) -> Iterator[Violation]:
     return unique_names(group.roles, "roles") if len(group.roles) > 1 else iter(())
 
 
@@ -106,7 +106,7 @@ _ROLES = Rule(
 )
 
 
-def _gang_broken(group: Json) -> Iterator[Broken]:
+def _gang_broken(group: Json) -> Iterator[Violation]:
     if not group.gang_policy or not group.gang_policy.min_role_replicas:
         return
     pods = {role.name: role.replicas + role.worker_replicas for role in group.roles}
@@ -133,12 +133,12 @@ _GANG = Rule(
 
 GANG_STAYS = Rule(
     "gangPolicy cannot be removed once set; delete the ModelServing and create it anew",
-    by_the_server,
+    no_local_check,
     "!has(oldSelf.gangPolicy) || has(self.gangPolicy)",
 )
 LEAST_STAYS = Rule(
     "minRoleReplicas can neither be changed nor removed once set; delete the ModelServing and create it anew",
-    by_the_server,
+    no_local_check,
     "!has(oldSelf.minRoleReplicas) || (has(self.minRoleReplicas) && self.minRoleReplicas == oldSelf.minRoleReplicas)",
 )
 
@@ -162,10 +162,10 @@ _OF_GROUP = (_ROLES, _GANG)
 _OF_ROLLOUT = (MAX_UNAVAILABLE, MAX_SURGE)
 WHOLE = (
     NAMES,
-    *(within(rule, _spec) for rule in _OF_SPEC),
-    *(within(rule, _rollout) for rule in _OF_ROLLOUT),
-    *(within(rule, _group) for rule in _OF_GROUP),
+    *(check_parts(rule, _spec) for rule in _OF_SPEC),
+    *(check_parts(rule, _rollout) for rule in _OF_ROLLOUT),
+    *(check_parts(rule, _group) for rule in _OF_GROUP),
 )
-SPEC_CEL = tuple(map(on_server, _OF_SPEC))
-GROUP_CEL = (*map(on_server, _OF_GROUP), GANG_STAYS)
-ROLLOUT_CEL = tuple(map(on_server, _OF_ROLLOUT))
+SPEC_CEL = tuple(map(server_only, _OF_SPEC))
+GROUP_CEL = (*map(server_only, _OF_GROUP), GANG_STAYS)
+ROLLOUT_CEL = tuple(map(server_only, _OF_ROLLOUT))

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from ....contract.base import Broken, Json, Rule
+from ....contract.base import Json, Rule, Violation
 from ....contract.quantity import parse_quantity
-from ....contract.rules import on_server, repeated, within
+from ....contract.rules import check_parts, duplicates, server_only
 from ..durations import nanoseconds_of
 from .bounds import BOUNDS
 
@@ -13,7 +13,7 @@ _Parts = Iterator[tuple[tuple[str | int, ...], Json]]
 
 
 def _time(attribute: str, wire: str) -> Rule:
-    def broken(policy: Json) -> Iterator[Broken]:
+    def broken(policy: Json) -> Iterator[Violation]:
         written = getattr(policy, attribute)
         if written is not None and not 0 <= nanoseconds_of(written) <= _LONGEST:
             yield (wire,), f", found {written!r}"
@@ -29,7 +29,7 @@ _STABLE = (_time("period", "period"), _time("stabilization_window", "stabilizati
 _PANIC = (_time("period", "period"), _time("panic_mode_hold", "panicModeHold"))
 
 
-def _value_broken(metric: Json) -> Iterator[Broken]:
+def _value_broken(metric: Json) -> Iterator[Violation]:
     if parse_quantity(metric.target_value) <= 0:
         yield ("targetValue",), f", found {metric.target_value!r}"
 
@@ -41,8 +41,8 @@ _VALUE = Rule(
 )
 
 
-def _names_broken(spec: Json) -> Iterator[Broken]:
-    for index, name in repeated(metric.metric_name for metric in spec.metrics):
+def _names_broken(spec: Json) -> Iterator[Violation]:
+    for index, name in duplicates(metric.metric_name for metric in spec.metrics):
         yield ("metrics", index, "metricName"), f"{name!r} is used twice; keep one of the two"
 
 
@@ -71,21 +71,21 @@ def _panic(spec: Json) -> _Parts:
 
 POLICY = (
     _NAMES,
-    within(_VALUE, _metrics),
-    *(within(rule, _stable) for rule in _STABLE),
-    *(within(rule, _panic) for rule in _PANIC),
+    check_parts(_VALUE, _metrics),
+    *(check_parts(rule, _stable) for rule in _STABLE),
+    *(check_parts(rule, _panic) for rule in _PANIC),
 )
 """The rules of a policy, over its ``spec`` or what a ModelBooster holds of the same type."""
-WHOLE_POLICY = tuple(within(rule, lambda policy: [(("spec",), policy.spec)]) for rule in POLICY)
+WHOLE_POLICY = tuple(check_parts(rule, lambda policy: [(("spec",), policy.spec)]) for rule in POLICY)
 
-METRIC_CEL = (on_server(_VALUE),)
-STABLE_CEL = tuple(map(on_server, _STABLE))
-PANIC_CEL = tuple(map(on_server, _PANIC))
+METRIC_CEL = (server_only(_VALUE),)
+STABLE_CEL = tuple(map(server_only, _STABLE))
+PANIC_CEL = tuple(map(server_only, _PANIC))
 
 # -- bindings
 
 
-def _one_way_broken(spec: Json) -> Iterator[Broken]:
+def _one_way_broken(spec: Json) -> Iterator[Violation]:
     if (spec.optimizer_configuration is None) == (spec.scaling_configuration is None):
         yield (), ", found neither" if spec.scaling_configuration is None else ", found both"
 
@@ -98,7 +98,7 @@ _ONE_WAY = Rule(
 )
 
 
-def _kind_broken(target: Json) -> Iterator[Broken]:
+def _kind_broken(target: Json) -> Iterator[Violation]:
     kind = target.target_ref.kind
     if kind not in (None, "ModelServing"):
         yield ("targetRef", "kind"), f", found {kind!r}"
@@ -125,9 +125,9 @@ def _targets(spec: Json) -> _Parts:
 
 
 WHOLE_BINDING = tuple(
-    within(rule, lambda binding: [(("spec",), binding.spec)])
-    for rule in (_ONE_WAY, within(BOUNDS, _bounded), within(_KIND, _targets))
+    check_parts(rule, lambda binding: [(("spec",), binding.spec)])
+    for rule in (_ONE_WAY, check_parts(BOUNDS, _bounded), check_parts(_KIND, _targets))
 )
-BINDING_CEL = (on_server(_ONE_WAY),)
-TARGET_CEL = (on_server(_KIND),)
-BOUNDS_CEL = (on_server(BOUNDS),)
+BINDING_CEL = (server_only(_ONE_WAY),)
+TARGET_CEL = (server_only(_KIND),)
+BOUNDS_CEL = (server_only(BOUNDS),)

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from ....contract.base import Broken, Json, Rule, by_the_server
-from ....contract.rules import on_server, within
+from ....contract.base import Json, Rule, Violation, no_local_check
+from ....contract.rules import check_parts, server_only
 
 _Parts = Iterator[tuple[tuple[str | int, ...], Json]]
 
 _WAYS = ("exact", "prefix", "regex")
 
 
-def _nameless(spec: Json) -> Iterator[Broken]:
+def _nameless(spec: Json) -> Iterator[Violation]:
     if not spec.model_name and not spec.lora_adapters:
         yield (), ", found neither"
 
@@ -22,7 +22,7 @@ _NAMED = Rule(
 )
 
 
-def _empty_adapter(spec: Json) -> Iterator[Broken]:
+def _empty_adapter(spec: Json) -> Iterator[Violation]:
     for index, name in enumerate(spec.lora_adapters or ()):
         if not name:
             yield ("loraAdapters", index), ""
@@ -37,7 +37,7 @@ _ADAPTERS = Rule(
 
 _NAME_STAYS = Rule(
     "modelName is immutable; delete the route and create it anew",
-    by_the_server,
+    no_local_check,
     "!has(oldSelf.modelName) || !has(self.modelName) || self.modelName == oldSelf.modelName",
 )
 
@@ -46,12 +46,12 @@ def held(wire: str) -> Rule:
     """Return what tells the API server that Go must be able to hold a duration; its type tells it here."""
     return Rule(
         f"{wire} must be a duration of less than 292 years",
-        by_the_server,
+        no_local_check,
         f"!has(self.{wire}) || duration(self.{wire}) <= duration('2562047h47m16.854775807s')",
     )
 
 
-def _several_ways(match: Json) -> Iterator[Broken]:
+def _several_ways(match: Json) -> Iterator[Violation]:
     found = [way for way in _WAYS if getattr(match, way) is not None]
     if len(found) > 1:
         yield (), f", found {' and '.join(found)}"
@@ -83,6 +83,6 @@ def _spec(route: Json) -> _Parts:
     yield ("spec",), route.spec
 
 
-WHOLE = (within(_NAMED, _spec), within(_ADAPTERS, _spec), within(ONE_WAY, _matches))
-SPEC_CEL = (on_server(_NAMED), on_server(_ADAPTERS), _NAME_STAYS)
-MATCH_CEL = (on_server(ONE_WAY),)
+WHOLE = (check_parts(_NAMED, _spec), check_parts(_ADAPTERS, _spec), check_parts(ONE_WAY, _matches))
+SPEC_CEL = (server_only(_NAMED), server_only(_ADAPTERS), _NAME_STAYS)
+MATCH_CEL = (server_only(ONE_WAY),)

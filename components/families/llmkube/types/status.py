@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ....contract.base import ApiModel, Broken, Int32, Int64, Rule
+from ....contract.base import ApiModel, Int32, Int64, Rule, Violation
 from ....contract.schema.embedded import Time
 from .values import ConditionReason, ConditionType
 
@@ -30,7 +30,7 @@ class Observed(ApiModel):
     )
     last_updated: Time | None = None
 
-    def _same_types(self) -> Iterator[Broken]:
+    def _same_types(self) -> Iterator[Violation]:
         seen: set[str] = set()
         for index, condition in enumerate(self.conditions or ()):
             if condition.type in seen:

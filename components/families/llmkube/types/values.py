@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
-from ....contract.base import Int32, Json, NaturalInt32, PositiveInt32, several
+from ....contract.base import Int32, Json, NaturalInt32, PositiveInt32, combined_error
 from ....contract.schema.embedded import show
 
 
@@ -20,7 +20,7 @@ def _text(published: str, grammar: str, what: str) -> tuple[object, ...]:
 
     def check(text: str) -> str:
         if compiled.match(text) is None:
-            raise several([((), f"must be {what}, found {show(text)}")])
+            raise combined_error([((), f"must be {what}, found {show(text)}")])
         return text
 
     return (Field(json_schema_extra={"pattern": published}), AfterValidator(check))
@@ -31,11 +31,11 @@ def _number(minimum: float = -math.inf, maximum: float = math.inf) -> PlainValid
 
     def check(value: Json) -> int | float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise several([((), f"must be a number, found {show(value)}{_unquoted(value)}")])
+            raise combined_error([((), f"must be a number, found {show(value)}{_unquoted(value)}")])
         if value < minimum:
-            raise several([((), f"must be at least {minimum}, found {show(value)}")])
+            raise combined_error([((), f"must be at least {minimum}, found {show(value)}")])
         if value > maximum:
-            raise several([((), f"must be at most {maximum}, found {show(value)}")])
+            raise combined_error([((), f"must be at most {maximum}, found {show(value)}")])
         return value
 
     return PlainValidator(check)

@@ -9,7 +9,7 @@ import pulumi
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
-from ....contract.base import several
+from ....contract.base import combined_error
 from ....contract.findings.ids import RuleId
 from ....contract.load import Manifests
 from ....contract.problems import Problem, did_you_mean, field_path, path_parts
@@ -123,7 +123,7 @@ class ProgramSettings(FleetSettings):
         else:
             found = caching().region_problem(cluster.region)
         if found:
-            raise several([(("image_cache",), found)])
+            raise combined_error([(("image_cache",), found)])
         return self
 
     @property
