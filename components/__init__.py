@@ -9,7 +9,7 @@ Import them from here, and those of an API family from its package::
 from typing import TYPE_CHECKING
 
 from .clouds import CLOUDS
-from .contract.lazy import loader, offered
+from .contract.lazy import lazy_call, lazy_exports
 from .fleet.clouds import register
 from .resources import HOMES
 
@@ -83,11 +83,11 @@ if TYPE_CHECKING:
 for _cloud, _folder in CLOUDS.items():
     register(
         _cloud,
-        loader(__name__, f"{_folder}.cloud_facts", "cloud_facts"),
-        loader(__name__, f"{_folder}.provider", "provider"),
+        lazy_call(__name__, f"{_folder}.cloud_facts", "cloud_facts"),
+        lazy_call(__name__, f"{_folder}.provider", "provider"),
     )
 
 if not TYPE_CHECKING:
-    __getattr__ = offered(
+    __getattr__ = lazy_exports(
         __name__, {**{name: f"resources.{home}" for name, home in HOMES.items()}, "__version__": "version"}
     )

@@ -27,7 +27,7 @@ For a command line:
 
 from typing import TYPE_CHECKING
 
-from components.contract.lazy import offered
+from components.contract.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from .alone import simulated_engine as simulated_engine
@@ -63,4 +63,4 @@ SURFACE = {
 }
 """Module of each public name."""
 
-__getattr__ = offered(__name__, SURFACE)
+__getattr__ = lazy_exports(__name__, SURFACE)

@@ -7,7 +7,7 @@ import yaml
 
 from components import families
 from components.contract.findings.ids import FINAL
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.contract.problems import Problem
 from components.families import parse
 from components.fleet.endpoints import Endpoint
@@ -82,7 +82,7 @@ def runtime(name: str = "own", **spec: Any) -> Object:
     }
 
 
-def read(document: Object) -> Loaded:
+def read(document: Object) -> LoadedResource:
     """One document as a program hands it over; it must be valid."""
     manifests = families.objects([document])
     assert manifests.resources, list(map(str, manifests.problems))

@@ -15,7 +15,7 @@ from .errors import WorkbenchError
 from .subject import Subject, planned, takes_subject
 
 if TYPE_CHECKING:
-    from components.contract.load import Loaded
+    from components.contract.load import LoadedResource
     from components.plan.explain import ExplainedField
     from components.plan.plan import Plan
 
@@ -64,7 +64,7 @@ def explain(
         _show([row for _, row in rows], whole=whole)
 
 
-def _fit(resource: "Loaded", found: "Plan") -> "Iterator[ExplainedField]":
+def _fit(resource: "LoadedResource", found: "Plan") -> "Iterator[ExplainedField]":
     """Yield a row for each workload that a resource becomes: whether its model fits, and what takes memory."""
     from components.checks.memory.wording import gib
     from components.plan.explain import ExplainedField
@@ -75,7 +75,7 @@ def _fit(resource: "Loaded", found: "Plan") -> "Iterator[ExplainedField]":
             yield ExplainedField(f"memory of {each.workload.set_name}", each.text, (*parts, *each.verdict.notes))
 
 
-def _as_dict(resource: "Loaded", row: "ExplainedField") -> dict[str, Any]:
+def _as_dict(resource: "LoadedResource", row: "ExplainedField") -> dict[str, Any]:
     return {
         "kind": resource.kind.kind,
         "namespace": resource.resource.metadata.namespace or "",
@@ -104,7 +104,7 @@ def _show(rows: "Sequence[ExplainedField]", *, whole: bool) -> None:
     console.print(table)
 
 
-def _named(name: str, resources: "Sequence[Loaded]") -> "list[Loaded]":
+def _named(name: str, resources: "Sequence[LoadedResource]") -> "list[LoadedResource]":
     kind, _, own = name.partition("/")
     found = [r for r in resources if (r.resource.kind, r.resource.metadata.name) == (kind, own)]
     if not found:

@@ -186,7 +186,7 @@ def crds(kinds: Kinds = None) -> None:
 
 def schema(kinds: Kinds = None) -> None:
     """Print one JSON object that maps apiVersion/Kind to the JSON schema of the kind."""
-    from components.contract.schema.jsonschema import schema as schema_of
+    from components.contract.schema.jsonschema import json_schema as schema_of
 
     _write(json.dumps({kind.title: schema_of(kind) for kind in _chosen(kinds)}, indent=2) + "\n")
 

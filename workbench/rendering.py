@@ -14,7 +14,7 @@ from .errors import WorkbenchError
 from .subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:
-    from components.contract.load import Loaded
+    from components.contract.load import LoadedResource
     from components.contract.problems import Problem
     from components.families.family import Member
     from components.plan.plan import Plan
@@ -122,7 +122,7 @@ def _literal(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]]
     return objects
 
 
-def _member(source: "Loaded") -> "Member":
+def _member(source: "LoadedResource") -> "Member":
     from components.families import members
 
     return members()[source.kind.title][1]

@@ -34,10 +34,10 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
     found: list[Found] = []
     observed: Any = None
     if odd or "status" in value:
-        from .schema.structural import clean, graph
+        from .schema.structural import normalize, schema_graph
 
-        schema = graph(kind)
-        value = clean(value, schema, schema.root)
+        schema = schema_graph(kind)
+        value = normalize(value, schema, schema.root)
         if "status" in value and "status" in schema.root["properties"]:
             observed = value["status"]
             found += _unknown_status(observed, kind)
@@ -112,10 +112,10 @@ def _removed(value: Json, path: tuple[str | int, ...]) -> bool:
 
 def _unknown_status(status: Json, kind: Kind) -> Iterator[Found]:
     from .messages import later_field
-    from .schema.structural import graph, unknown
+    from .schema.structural import schema_graph, unknown_fields
 
-    schema, hints = graph(kind), Hints()
-    for path in unknown(status, schema, schema.root["properties"]["status"], ("status",)):
+    schema, hints = schema_graph(kind), Hints()
+    for path in unknown_fields(status, schema, schema.root["properties"]["status"], ("status",)):
         later = later_field(path, kind)
         yield path, "unknown field" + (later or hints.did_you_mean(str(path[-1]), schema.fields_at(path[:-1])))
 

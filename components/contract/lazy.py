@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def offered(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package.
 
     Args:
@@ -24,7 +24,7 @@ def offered(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     return find
 
 
-def loader(package: str, module: str, name: str) -> Callable[[], Any]:
+def lazy_call(package: str, module: str, name: str) -> Callable[[], Any]:
     """Return a function that imports a module of a package and calls a function of it.
 
     Args:

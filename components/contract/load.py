@@ -9,9 +9,9 @@ from typing import Any, BinaryIO
 from .base import Json
 from .checking import check, without_faults
 from .collection import paused_collection
-from .documents.files import files, text_of
-from .documents.reader import Document, YamlError, documents
-from .documents.source import Place, Source
+from .documents.files import manifest_files, read_text
+from .documents.reader import Document, YamlError, read_documents
+from .documents.source import Location, Source
 from .findings.annotations import reason_to_ignore
 from .findings.ids import RuleId
 from .kinds import Kind, Kinds
@@ -33,18 +33,18 @@ _KUSTOMIZE = ("kustomization.yaml", "kustomization.yml")
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedResource:
     """A resource, its kind and where it came from."""
 
     resource: Resource
     kind: Kind
     file: str
     line: int
-    place: Place | None = field(default=None, repr=False, compare=False)
+    place: Location | None = field(default=None, repr=False, compare=False)
     _secrets: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
-    def of(cls, resource: Resource, kind: Kind) -> "Loaded":
+    def of(cls, resource: Resource, kind: Kind) -> "LoadedResource":
         """Wrap a resource that a program made."""
         return cls(resource, kind, "<program>", 0)
 
@@ -76,7 +76,7 @@ class Loaded:
             self._secrets.append(secret_texts(self.resource.wire()))
         return self._secrets[0]
 
-    def version(self, resource: Resource) -> "Loaded":
+    def version(self, resource: Resource) -> "LoadedResource":
         """Return another version of it, which is in no file.
 
         Messages about the version hide the secrets of this one. They are not searched for again, which takes most of
@@ -99,13 +99,13 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
+class OtherObject:
     """An object of an API that is none of ours, as it is written. Whether it may be here is not said here."""
 
     value: dict[str, Any]
     file: str
     line: int
-    place: Place | None = field(default=None, repr=False, compare=False)
+    place: Location | None = field(default=None, repr=False, compare=False)
 
     @property
     def title(self) -> str:
@@ -132,12 +132,12 @@ class Manifests:
             wrong with a resource; nothing may be made of them.
     """
 
-    resources: tuple[Loaded, ...] = ()
+    resources: tuple[LoadedResource, ...] = ()
     problems: tuple[Problem, ...] = ()
-    others: tuple[Other, ...] = ()
+    others: tuple[OtherObject, ...] = ()
     count: int = 0
-    files: int = 0
-    partial: tuple[Loaded, ...] = ()
+    manifest_files: int = 0
+    partial: tuple[LoadedResource, ...] = ()
 
     @classmethod
     def joined(cls, parts: Iterable["Manifests"]) -> "Manifests":
@@ -160,8 +160,8 @@ def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
     """
     reader = _ManifestReader(kinds)
     with paused_collection():
-        for file in files(paths, reader.problems):
-            text = text_of(file.read_bytes, file, reader.problems)
+        for file in manifest_files(paths, reader.problems):
+            text = read_text(file.read_bytes, file, reader.problems)
             if text is not None:
                 reader.read(text, str(file))
     return reader.found(sort=True)
@@ -171,7 +171,7 @@ def load_stream(stream: BinaryIO, kinds: Kinds, file: str) -> Manifests:
     """Read manifests from an open file, such as the standard input."""
     reader = _ManifestReader(kinds)
     with paused_collection():
-        text = text_of(stream.read, file, reader.problems)
+        text = read_text(stream.read, file, reader.problems)
         if text is not None:
             reader.read(text, file)
     return reader.found(sort=True)
@@ -185,7 +185,7 @@ def parse(text: str, kinds: Kinds, file: str = "<text>") -> Manifests:
     return reader.found()
 
 
-def objects(values: Iterable[Json], kinds: Kinds, file: str = "<program>") -> Manifests:
+def load_objects(values: Iterable[Json], kinds: Kinds, file: str = "<program>") -> Manifests:
     """Take manifests that a program has as data, each an object in wire form."""
     reader = _ManifestReader(kinds)
     for value in values:
@@ -198,10 +198,10 @@ class _ManifestReader:
 
     def __init__(self, kinds: Kinds) -> None:
         self.kinds = kinds
-        self.resources: list[Loaded] = []
+        self.resources: list[LoadedResource] = []
         self.problems: list[Problem] = []
-        self.others: list[Other] = []
-        self.partial: list[Loaded] = []
+        self.others: list[OtherObject] = []
+        self.partial: list[LoadedResource] = []
         self._count = 0
         self._files = 0
 
@@ -220,7 +220,7 @@ class _ManifestReader:
         for _ in range(_MOST_BREAKS):
             try:
                 # What was read before is blank, so that places stay what they are.
-                for document in documents(_NO_BREAK.sub(" ", text[:start]) + text[start:]):
+                for document in read_documents(_NO_BREAK.sub(" ", text[:start]) + text[start:]):
                     if document.value is not None:
                         source.hold(document)
                         self._document(document, source)
@@ -243,7 +243,7 @@ class _ManifestReader:
 
     def _document(self, document: Document, source: Source) -> None:
         value = document.value
-        place = Place(source, document.span)
+        place = Location(source, document.span)
         kind, name = _identity(value)
         self.problems += [
             Problem(source.file, line, kind, name, "", f"key {key!r} appears twice in the same map; remove one")
@@ -260,7 +260,7 @@ class _ManifestReader:
                 return
         self._object(value, document.span.line, place, source.file, document)
 
-    def _list(self, value: dict[str, Any], document: Document, place: Place, kind: Kind | None) -> None:
+    def _list(self, value: dict[str, Any], document: Document, place: Location, kind: Kind | None) -> None:
         """Read a list of objects, all of one kind if it is that kind's own list."""
         items, file, name = value.get("items"), place.source.file, str(value["kind"])
 
@@ -274,7 +274,7 @@ class _ManifestReader:
             problem("items", "must be a list of objects; list them under items, or put each into its own document")
             return
         for index, item in enumerate(items):
-            inner = Place(place.source, document.span, ("items", index))
+            inner = Location(place.source, document.span, ("items", index))
             if kind and isinstance(item, dict):  # whose items an API server may leave untyped
                 item = {"apiVersion": kind.api_version, "kind": kind.kind, **item}
                 if item["kind"] != kind.kind or item["apiVersion"] != kind.api_version:
@@ -283,7 +283,7 @@ class _ManifestReader:
             self._object(item, inner.line(""), inner, file, document)
 
     def _object(
-        self, value: Json, line: int, place: Place | None, file: str, document: Document | None = None
+        self, value: Json, line: int, place: Location | None, file: str, document: Document | None = None
     ) -> None:
         self._count += 1
         if not isinstance(value, dict):
@@ -304,7 +304,7 @@ class _ManifestReader:
             if wrong:
                 problem(*wrong)
             else:
-                self.others.append(Other(value, file, line, place))
+                self.others.append(OtherObject(value, file, line, place))
             return
         odd = document is None or document.odd
         resource, found = check(value, kind, odd=odd)
@@ -312,12 +312,12 @@ class _ManifestReader:
             part, more = without_faults(value, kind, found, odd=odd)
             found += more
             if part is not None:
-                self.partial.append(Loaded(part, kind, file, line, place))
+                self.partial.append(LoadedResource(part, kind, file, line, place))
         elif document is not None and document.duplicates:
             # Of a key that appears twice the last value was read, which may not be the one that is meant.
-            self.partial.append(Loaded(resource, kind, file, line, place))
+            self.partial.append(LoadedResource(resource, kind, file, line, place))
         else:
-            loaded = Loaded(resource, kind, file, line, place)
+            loaded = LoadedResource(resource, kind, file, line, place)
             self.resources.append(loaded)
             if resource.metadata.namespace and not kind.namespaced:
                 reason = f"has no effect: {kind.kind} is cluster-scoped; remove it"

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from .base import whole_float_to_int
 from .kinds import Kind
 from .problems import MOST_HINTS, did_you_mean
-from .schema.embedded import UNKNOWN, show
-from .schema.structural import graph
+from .schema.embedded import UNKNOWN, format_value
+from .schema.structural import schema_graph
 
 Found = tuple[tuple[str | int, ...], str]
 
@@ -58,7 +58,7 @@ def _later_value(path: tuple[str | int, ...], item: Mapping[str, Any], kind: Kin
 
 
 def _hint(path: tuple[str | int, ...], kind: Kind) -> str:
-    known = graph(kind).fields_at(path[:-1])
+    known = schema_graph(kind).fields_at(path[:-1])
     return did_you_mean(str(path[-1]), known) or (f"; known fields: {', '.join(sorted(known))}" if known else "")
 
 
@@ -71,12 +71,12 @@ def _one(item: dict[str, Any]) -> Iterator[Found]:
     elif item["type"] == "extra_forbidden":
         yield loc, UNKNOWN
     elif item["type"] == "union_error" or loc[-1:] in (("int",), ("str",)):
-        yield loc[:-1], f"must be an integer or a string, found {show(item['input'])}"
+        yield loc[:-1], f"must be an integer or a string, found {format_value(item['input'])}"
     else:
         yield loc, reason_of(item)
 
 
-def reason_of(item: Mapping[str, Any], shown: Callable[[object], str] = show) -> str:
+def reason_of(item: Mapping[str, Any], shown: Callable[[object], str] = format_value) -> str:
     """Return the reason of one of pydantic's problems, in the style of the project."""
     context: Mapping[str, Any] = item.get("ctx", {})
     found = f", found {shown(item['input'])}"

@@ -104,7 +104,7 @@ def errors(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(p for p in problems if p.is_error)
 
 
-def first_causes(problems: Iterable[Problem]) -> Iterator[Problem]:
+def root_causes(problems: Iterable[Problem]) -> Iterator[Problem]:
     """Yield each problem once, without the warnings about a field that has an error.
 
     A warning says what to write beside a value that works. Beside one that must change first, that advice is wrong as

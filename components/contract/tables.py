@@ -5,10 +5,10 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from .collection import paused_collection
-from .documents.reader import documents
+from .documents.reader import read_documents
 
 
-def table(package: str | None, *path: str) -> Any:  # noqa: ANN401 - whatever the file holds
+def load_table(package: str | None, *path: str) -> Any:  # noqa: ANN401 - whatever the file holds
     """Return what a file of a package holds, such as ``table(__package__, "eks.yaml")``."""
     return read_table(files(package or "").joinpath(*path))
 
@@ -16,4 +16,4 @@ def table(package: str | None, *path: str) -> Any:  # noqa: ANN401 - whatever th
 def read_table(file: Traversable) -> Any:  # noqa: ANN401
     """Return what a file holds; some tables are long, and every command reads a few."""
     with paused_collection():
-        return next(documents(file.read_text(encoding="utf-8"))).value
+        return next(read_documents(file.read_text(encoding="utf-8"))).value

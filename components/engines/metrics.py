@@ -21,7 +21,7 @@ from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any
 
-from ..contract.tables import read_table, table
+from ..contract.tables import load_table, read_table
 from .registry import Engine, engines, folders
 from .settings import Setting
 from .versions import ALWAYS, COLUMNS, Span, Version
@@ -172,5 +172,5 @@ def _of_version(facts: EngineMetrics, version: Version | None) -> tuple[Metric, 
 @functools.cache
 def _others() -> dict[str, Any]:
     """Return what is exported beside the engines."""
-    rows: dict[str, Any] = table(__package__, "gateways.yaml")
+    rows: dict[str, Any] = load_table(__package__, "gateways.yaml")
     return rows

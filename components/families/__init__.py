@@ -10,7 +10,7 @@ from ..contract import load as reading
 from ..contract.base import Json
 from ..contract.findings.ids import RuleId
 from ..contract.kinds import Kinds
-from ..contract.load import Loaded, Manifests
+from ..contract.load import LoadedResource, Manifests
 from ..contract.problems import Problem
 from ..fleet.demand import PodDemand
 from ..fleet.objects import Object
@@ -109,7 +109,7 @@ def parse(text: str, file: str = "<text>") -> Manifests:
 
 def objects(values: Iterable[Any], file: str = "<program>") -> Manifests:
     """Take manifests that a program has as data, in the kinds of all families."""
-    return reading.objects(values, kinds(), file)
+    return reading.load_objects(values, kinds(), file)
 
 
 def simulators() -> tuple[Simulator, ...]:
@@ -117,7 +117,7 @@ def simulators() -> tuple[Simulator, ...]:
     return tuple(each for f in FAMILIES if isinstance(f, ScalingSimulator) for each in f.simulators())
 
 
-def variants(resources: Iterable[Loaded]) -> tuple[ModelVariant, ...]:
+def variants(resources: Iterable[LoadedResource]) -> tuple[ModelVariant, ...]:
     """Return the variants of models that resources describe, each as the family of its kind reads it."""
     known, found = members(), list[ModelVariant]()
     for source in resources:

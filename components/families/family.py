@@ -22,7 +22,7 @@ from typing import Any, Protocol, runtime_checkable
 from ..contract.base import Json
 from ..contract.findings.collector import Findings
 from ..contract.kinds import Kind
-from ..contract.load import Loaded
+from ..contract.load import LoadedResource
 from ..contract.problems import Problem
 from ..fleet.demand import PodDemand
 from ..fleet.levels import ServiceLevels
@@ -35,7 +35,7 @@ from ..performance.simulation.scenario import Simulator
 from ..performance.sizing.cases import Profile
 from ..performance.sizing.variants import ModelVariant
 
-Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
+Render = Callable[[LoadedResource, Library, Options, Findings], Rendered | None]
 """Returns what a resource becomes; None if it becomes nothing by itself.
 
 Raises Unrenderable after an error that leaves nothing to render; it is in the findings.
@@ -70,7 +70,7 @@ class Member:
 class Expandable(Protocol):
     """A member whose resources stand for typed resources that users could write instead."""
 
-    def expand(self, source: Loaded, options: Options, findings: Findings) -> tuple[Object, ...]:
+    def expand(self, source: LoadedResource, options: Options, findings: Findings) -> tuple[Object, ...]:
         """Return the resources to write instead of one, with the upstream defects corrected.
 
         Errors go to ``findings``; then the result may lack what could not be expanded.
@@ -82,7 +82,7 @@ class Expandable(Protocol):
 class Convertible(Protocol):
     """A member whose resources the upstream operator itself converts to typed resources."""
 
-    def convert(self, source: Loaded, options: Options) -> tuple[tuple[Object, ...], str]:
+    def convert(self, source: LoadedResource, options: Options) -> tuple[tuple[Object, ...], str]:
         """Return what the operator creates for a resource, defects included, and why it stops there.
 
         The reason is empty where the operator gets to the end.
@@ -163,7 +163,7 @@ class ScalingSimulator(Protocol):
 class VariantDescriber(Protocol):
     """A family whose resources say how fast a model is on an accelerator."""
 
-    def variant(self, source: Loaded) -> ModelVariant | None:
+    def variant(self, source: LoadedResource) -> ModelVariant | None:
         """Return the variant of a model that a resource describes; None where it describes none.
 
         Called with resources of the family's own kinds alone.

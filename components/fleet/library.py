@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from ..contract.load import Loaded
+from ..contract.load import LoadedResource
 from ..contract.meta import Resource
 from ..contract.problems import Problem, errors
 from .rendered import Rendered
@@ -15,7 +15,9 @@ R = TypeVar("R", bound=Resource)
 class Library:
     """Every resource that was read."""
 
-    def __init__(self, resources: Iterable[Loaded], default_namespace: str, unread: Iterable[Problem] = ()) -> None:
+    def __init__(
+        self, resources: Iterable[LoadedResource], default_namespace: str, unread: Iterable[Problem] = ()
+    ) -> None:
         """Sort the resources by kind.
 
         Args:
@@ -27,7 +29,7 @@ class Library:
         self._lost: set[tuple[str, str]] = set()
         self._default_namespace = default_namespace
         self._by_kind: dict[type[Resource], dict[str, dict[str, Resource]]] = {}
-        self._sources: dict[tuple[type[Resource], str, str], Loaded] = {}
+        self._sources: dict[tuple[type[Resource], str, str], LoadedResource] = {}
         self._items: dict[tuple[str, str], Rendered] = {}
         self._workloads: dict[tuple[str, str], tuple[Rendered, Workload]] = {}
         for source in resources:
@@ -41,7 +43,7 @@ class Library:
         found: Mapping[str, R] = self._by_kind.get(kind, {}).get(namespace, {})  # type: ignore[assignment]
         return found
 
-    def source(self, kind: type[Resource], namespace: str, name: str) -> Loaded | None:
+    def source(self, kind: type[Resource], namespace: str, name: str) -> LoadedResource | None:
         """Return a resource with its place, for messages about its fields; None if there is none."""
         return self._sources.get((kind, namespace, name))
 
@@ -64,7 +66,7 @@ class Library:
         for workload in item.workloads:
             self._workloads.setdefault((workload.namespace, workload.name), (item, workload))
 
-    def lose(self, source: Loaded) -> None:
+    def lose(self, source: LoadedResource) -> None:
         """Take a resource that became nothing because it is wrong; that is reported at the resource itself."""
         self._lost.add((source.resource.metadata.namespace or self._default_namespace, source.name))
 

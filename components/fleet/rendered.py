@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..contract.load import Loaded
+from ..contract.load import LoadedResource
 from ..contract.problems import Problem
 from .autoscalers import Autoscaler
 from .demand import PodDemand
@@ -25,7 +25,7 @@ class Rendered:
         warnings: What there is to say of it where it is alone; in a fleet, the fleet has it.
     """
 
-    source: Loaded
+    source: LoadedResource
     kind: str
     name: str
     namespace: str

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..contract.findings.annotations import without_ignoring
+from ..contract.findings.annotations import without_ignore_annotations
 from ..contract.findings.collector import Findings, Unrenderable
 from ..contract.findings.ids import RuleId
-from ..contract.load import Loaded
+from ..contract.load import LoadedResource
 from ..engines.command_line import CommandLine, line_of
 from ..engines.settings import Setting
 from ..engines.shell import expanded_in
@@ -24,18 +24,18 @@ _CONFINES = {"RuntimeDefault": 1, "Localhost": 2}
 node (``Localhost``) cannot be compared."""
 
 
-def as_written(source: Loaded, options: Options) -> Object:
+def as_written(source: LoadedResource, options: Options) -> Object:
     """Return a resource as it is: for an operator, or because it already is a Kubernetes object."""
     written = source.resource.wire()
     if source.kind.namespaced:
         namespace = source.resource.metadata.namespace or options.namespace
         written["metadata"] = {**written["metadata"], "namespace": namespace}
-    written["metadata"] = without_ignoring(written["metadata"])
+    written["metadata"] = without_ignore_annotations(written["metadata"])
     written.pop("status", None)
     return written
 
 
-def render_declared(source: Loaded, options: Options, operator: str) -> Rendered | None:
+def render_declared(source: LoadedResource, options: Options, operator: str) -> Rendered | None:
     """Return what a resource that others refer to becomes: an object for the operator, natively nothing."""
     if options.realization.is_native:
         return None

@@ -12,9 +12,9 @@ from typing import Any
 
 from ..contract.checking import check
 from ..contract.kinds import Kind
-from ..contract.load import Loaded
+from ..contract.load import LoadedResource
 from ..contract.problems import Problem, errors, field_path
-from ..contract.schema.structural import SchemaGraph, graph
+from ..contract.schema.structural import SchemaGraph, schema_graph
 from ..contract.texts.secrets import masked, masked_text
 from ..fleet.options import Options
 from .plan import Plan
@@ -41,7 +41,9 @@ class ExplainedField:
     became: tuple[str, ...]
 
 
-def explain(subject: Loaded, resources: Sequence[Loaded], planned: Plan) -> tuple[ExplainedField, ...]:
+def explain(
+    subject: LoadedResource, resources: Sequence[LoadedResource], planned: Plan
+) -> tuple[ExplainedField, ...]:
     """Return a row for each field that a resource sets.
 
     Args:
@@ -78,8 +80,8 @@ class _Trial:
         own: What the resource alone does; what the fleet does for one that is nothing itself, as others refer to it.
     """
 
-    subject: Loaded
-    resources: Sequence[Loaded]
+    subject: LoadedResource
+    resources: Sequence[LoadedResource]
     options: Options
     usual: dict[str, str]
     own: dict[str, str]
@@ -160,7 +162,7 @@ def _first_difference(
     that reason would quote what nobody wrote, and None if nothing was.
     """
     refused: str | None = None
-    for candidate, made_up in _candidates(document, path, value, graph(trial.kind)):
+    for candidate, made_up in _candidates(document, path, value, schema_graph(trial.kind)):
         outcome = trial.differences(candidate, made_up=made_up)
         if isinstance(outcome, str):
             refused = refused or ("" if made_up else outcome)

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..contract.findings.ids import RuleId
-from ..contract.load import Other
+from ..contract.load import OtherObject
 from ..contract.names import is_dns1123_label
 from ..contract.problems import Problem
 from ..contract.schema.builtin import is_namespaced
-from ..contract.schema.embedded import show
+from ..contract.schema.embedded import format_value
 from ..families import kinds
 from ..fleet.objects import Object
 from ..fleet.words import OtherKinds
@@ -37,7 +37,7 @@ class Passed:
     problems: tuple[Problem, ...] = ()
 
 
-def refused(others: Iterable[Other]) -> Iterator[Problem]:
+def refused(others: Iterable[OtherObject]) -> Iterator[Problem]:
     """Yield that objects of other APIs are none that can be rendered, and what to set."""
     ours = {kind.kind: kind.title for kind in kinds()}
     for other in others:
@@ -51,7 +51,7 @@ def refused(others: Iterable[Other]) -> Iterator[Problem]:
         )
 
 
-def passed_through(others: Iterable[Other], environment: Environment, ours: Iterable[Object]) -> Passed:
+def passed_through(others: Iterable[OtherObject], environment: Environment, ours: Iterable[Object]) -> Passed:
     """Return what the environment wants of objects of other APIs.
 
     Args:
@@ -100,11 +100,14 @@ def _unusable(body: Object) -> tuple[str, str] | None:
     if name is None or name == "":
         return "metadata.name", "is required: an object that is applied repeatedly needs a name; set it"
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name in (".", ".."):
-        return "metadata.name", f"must be a name that a URL can hold, of at most 253 characters, found {show(name)}"
+        return (
+            "metadata.name",
+            f"must be a name that a URL can hold, of at most 253 characters, found {format_value(name)}",
+        )
     if namespace not in (None, "") and not (isinstance(namespace, str) and is_dns1123_label(namespace)):
-        return "metadata.namespace", f"must be lower-case letters, digits and '-', found {show(namespace)}"
+        return "metadata.namespace", f"must be lower-case letters, digits and '-', found {format_value(namespace)}"
     odd = next((key for key in ("labels", "annotations") if not isinstance(metadata.get(key) or {}, dict)), None)
-    return (f"metadata.{odd}", f"must be a map, found {show(metadata[odd])}") if odd else None
+    return (f"metadata.{odd}", f"must be a map, found {format_value(metadata[odd])}") if odd else None
 
 
 def as_written(body: Object) -> Object:

@@ -14,8 +14,8 @@ from ..checks.memory.workloads.findings import check_memory
 from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..contract.collection import paused_collection
 from ..contract.findings.ignoring import Ignored, Scope, without_ignored
-from ..contract.load import Manifests, Other
-from ..contract.problems import Problem, first_causes
+from ..contract.load import Manifests, OtherObject
+from ..contract.problems import Problem, root_causes
 from ..fleet.cloud import NodePlan
 from ..fleet.images import cached_fleet, cached_objects
 from ..fleet.nodes.fit import fit
@@ -122,7 +122,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     monitoring = monitoring_objects(chain, fleet, groups, environment, door) if watched else ()
     planned = Plan(
         environment=environment,
-        problems=tuple(first_causes([*problems, *check_scraper(environment, monitored=bool(monitoring))])),
+        problems=tuple(root_causes([*problems, *check_scraper(environment, monitored=bool(monitoring))])),
         fleet=fleet,
         groups=groups,
         prerequisites=needed,
@@ -175,7 +175,7 @@ def _with_cached_images(planned: Plan) -> Plan:
     )
 
 
-def _with_others(planned: Plan, others: Iterable[Other]) -> Plan:
+def _with_others(planned: Plan, others: Iterable[OtherObject]) -> Plan:
     """Return a plan with what becomes of objects of other APIs."""
     passed = passed_through(others, planned.environment, planned.objects)
     return replace(planned, others=passed.objects, problems=(*planned.problems, *passed.problems))
@@ -192,7 +192,7 @@ def _with_priorities(planned: Plan) -> Plan:
         tolerates_devices=environment.options.tolerates_devices,
         default=_default_class(environment),
     )
-    return replace(planned, problems=tuple(first_causes([*planned.problems, *found])))
+    return replace(planned, problems=tuple(root_causes([*planned.problems, *found])))
 
 
 def _default_class(environment: Environment) -> DefaultClass | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ..contract.findings.collector import Findings, Unrenderable
 from ..contract.findings.ids import RuleId
-from ..contract.load import Loaded
+from ..contract.load import LoadedResource
 from ..contract.problems import Problem
 from ..families import FAMILIES, members
 from ..families.family import Family, Member, SharedObjects
@@ -16,15 +16,15 @@ from ..fleet.options import Options
 from ..fleet.rendered import Fleet, Rendered
 
 _DEFAULTS = Options()
-_Member = tuple[tuple[Family, Member], Loaded]
+_Member = tuple[tuple[Family, Member], LoadedResource]
 """A resource, with its kind among those of its family."""
 
 
 def render_fleet(
-    resources: Iterable[Loaded],
+    resources: Iterable[LoadedResource],
     options: Options = _DEFAULTS,
     unread: Iterable[Problem] = (),
-    partial: Iterable[Loaded] = (),
+    partial: Iterable[LoadedResource] = (),
 ) -> Fleet:
     """Render resources that may refer and contribute to each other.
 
@@ -112,7 +112,7 @@ def _place(pair: _Member) -> tuple[int, str, str, str]:
 
 def _duplicates(ordered: list[_Member], options: Options) -> dict[int, Problem]:
     """Report objects declared twice, and workloads of different kinds with one name, by identity."""
-    seen: dict[tuple[str, str, str], Loaded] = {}
+    seen: dict[tuple[str, str, str], LoadedResource] = {}
     problems = {}
     for (_, member), source in ordered:
         namespace = source.resource.metadata.namespace or ""

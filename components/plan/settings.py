@@ -9,7 +9,7 @@ from ..checks.front_door.settings import Door
 from ..checks.metrics.chain import MetricSettings
 from ..checks.metrics.words import Adapter, Scrape
 from ..contract.findings.ids import FINAL, RuleId
-from ..contract.findings.ignoring import not_to_be_ignored
+from ..contract.findings.ignoring import why_not_ignorable
 from ..families import are_operated, operators
 from ..fleet.autoscalers import TOLERANCE_SINCE
 from ..fleet.cloud import Cloud
@@ -36,7 +36,7 @@ def _with_operator(family: str) -> str:
 
 
 def _ignorable(name: str) -> str:
-    wrong = not_to_be_ignored(name)
+    wrong = why_not_ignorable(name)
     if wrong:
         raise ValueError(wrong)
     return name

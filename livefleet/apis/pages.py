@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.contract.tables import table
+from components.contract.tables import load_table
 from components.engines.metrics import EngineMetrics, engine_metrics
 from components.engines.registry import engines
 from components.engines.versions import Span
@@ -127,5 +127,5 @@ def _bounds(row: Any, context: int) -> Bounds:  # noqa: ANN401  a list, or how t
 
 @functools.cache
 def _pages() -> dict[str, Any]:
-    rows: dict[str, Any] = table(__package__, "pages.yaml")
+    rows: dict[str, Any] = load_table(__package__, "pages.yaml")
     return rows

@@ -16,7 +16,7 @@ from components.checks.memory.cache import KeyCache
 from components.checks.memory.cases import MemoryCase, MemoryVerdict
 from components.checks.memory.shapes import Shape
 from components.checks.memory.weights import WeightSizes, rank_bytes, weights_of
-from components.contract.tables import table
+from components.contract.tables import load_table
 from components.fleet.instances import Instance, instance
 from components.performance.sizing.cases import Profile
 
@@ -203,5 +203,5 @@ def _cache_tokens(verdict: MemoryVerdict) -> int | None:
 
 @functools.cache
 def _table() -> Mapping[str, Any]:
-    found: dict[str, Any] = table(__package__, "efficiency.yaml")
+    found: dict[str, Any] = load_table(__package__, "efficiency.yaml")
     return found

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.contract.tables import table
+from components.contract.tables import load_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,5 +27,5 @@ def known_embedder(model: str) -> Embedder | None:
 
 @functools.cache
 def _embedders() -> Mapping[str, Embedder]:
-    rows = table(__package__, "embedders.yaml")["models"]
+    rows = load_table(__package__, "embedders.yaml")["models"]
     return {str(row["model"]).lower(): Embedder(row["dimensions"], row["tokens"]) for row in rows}

@@ -5,7 +5,7 @@ import copy
 from random import Random
 from typing import Any
 
-from components.contract.schema.structural import SchemaGraph, graph
+from components.contract.schema.structural import SchemaGraph, schema_graph
 from tests.contract.documents import Document, kind_of
 
 ODD_VALUES: tuple[Any, ...] = (
@@ -21,7 +21,7 @@ ODD_VALUES: tuple[Any, ...] = (
 def broken(document: Document, random: Random, times: int) -> Document:
     """Return a copy with something changed: values, fields dropped, added or doubled."""
     document = copy.deepcopy(document)
-    shape = graph(kind_of(document))
+    shape = schema_graph(kind_of(document))
     for _ in range(times):
         _change(document, shape, random)
     return document

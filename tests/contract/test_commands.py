@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from components.contract.schema.crds import crd
-from components.contract.schema.jsonschema import schema
+from components.contract.schema.jsonschema import json_schema
 from components.families import kinds
 from tests.contract.documents import DOCUMENTS
 
@@ -108,8 +108,8 @@ def test_crds_and_schemas() -> None:
     assert len(list(yaml.safe_load_all(run("crds").stdout))) == 14
     done = run("schema", "Playground", "OpenModel")
     assert json.loads(done.stdout) == {
-        "inference.llmaz.io/v1alpha1/Playground": schema(kinds().one("Playground")),
-        "llmaz.io/v1alpha1/OpenModel": schema(kinds().one("OpenModel")),
+        "inference.llmaz.io/v1alpha1/Playground": json_schema(kinds().one("Playground")),
+        "llmaz.io/v1alpha1/OpenModel": json_schema(kinds().one("OpenModel")),
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.contract.schema.crds import crd
-from components.contract.schema.empty import without_dropped
+from components.contract.schema.empty import without_empty
 from components.families import kinds
 
 STRUCTS: dict[str, Any] = {
@@ -36,7 +36,7 @@ def test_what_is_sent(kind: str, api_version: str, spec: dict[str, Any], sent: d
     head = {"apiVersion": api_version, "kind": kind}
     value = {**head, "metadata": {"name": "a", "labels": {}, "annotations": {}}, "spec": spec}
     before = copy.deepcopy(value)
-    assert without_dropped(value) == {**head, "metadata": {"name": "a"}, "spec": sent}
+    assert without_empty(value) == {**head, "metadata": {"name": "a"}, "spec": sent}
     assert value == before
 
 

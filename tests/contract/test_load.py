@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.contract.documents.reader import MAX_DEPTH, YamlError, documents, nodes
-from components.contract.load import Loaded
+from components.contract.documents.reader import MAX_DEPTH, YamlError, compose, read_documents
+from components.contract.load import LoadedResource
 from components.contract.problems import InvalidManifests, Problem, Severity, did_you_mean, field_path, path_parts
 from components.families import load, parse
 from tests.contract.documents import DOCUMENTS
@@ -28,7 +28,7 @@ spec:
 
 
 def value(text: str) -> Any:
-    (document,) = documents(text)
+    (document,) = read_documents(text)
     return document.value
 
 
@@ -77,7 +77,7 @@ def test_keys_become_text(key: str, name: str) -> None:
 )
 def test_what_json_cannot_say_is_refused_with_its_line(text: str, line: int, reason: str) -> None:
     with pytest.raises(YamlError) as error:
-        list(documents(text))
+        list(read_documents(text))
     assert reason in error.value.reason
     assert error.value.line in (line, line + 1)  # libyaml notices an unclosed list a line later
 
@@ -232,7 +232,9 @@ def test_reading_leaves_the_collector_as_it_was() -> None:
 
 def test_resources_from_code_have_no_line() -> None:
     (loaded,) = parse(GOOD).resources
-    assert str(Loaded.of(loaded.resource, loaded.kind).problem("spec", "x")) == "<program>: OpenModel/m: spec: x"
+    assert (
+        str(LoadedResource.of(loaded.resource, loaded.kind).problem("spec", "x")) == "<program>: OpenModel/m: spec: x"
+    )
 
 
 @given(
@@ -267,4 +269,4 @@ def test_suggestions() -> None:
 
 
 def test_nodes_have_lines() -> None:
-    assert [node.start_mark.line for node in nodes("a: 1\n---\nb: 2\n")] == [0, 2]
+    assert [node.start_mark.line for node in compose("a: 1\n---\nb: 2\n")] == [0, 2]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from components.contract.findings.collector import Findings
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.families import load
 from components.fleet.library import Library
 from components.fleet.options import Options
@@ -22,7 +22,7 @@ from tests.toy.rendering import render_nudge
 def attached(request: pytest.FixtureRequest, seen: dict[str, bool]) -> Iterator[bool]:
     """The toy with a Nudge that looks for its workload in the library."""
 
-    def looking(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
+    def looking(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered:
         item = render_nudge(source, library, options, findings)
         name = item.autoscalers[0].aim[2]
         seen[name] = library.workload("default", name) is not None

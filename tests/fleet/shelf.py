@@ -8,7 +8,7 @@ from pydantic import Field
 from components.contract.base import ApiModel, PositiveInt32, Rule, ScaleReplicas
 from components.contract.findings.collector import Findings
 from components.contract.kinds import Kind
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.contract.meta import Resource
 from components.contract.rules import OBJECT_NAME
 from components.families.family import Family, Member
@@ -59,7 +59,7 @@ class Shelf(Resource):
     rules: ClassVar[tuple[Rule, ...]] = (OBJECT_NAME,)
 
 
-def render(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered:
+def render(source: LoadedResource, _library: Library, options: Options, _findings: Findings) -> Rendered:
     shelf = source.resource
     assert isinstance(shelf, Shelf)
     spec, name = shelf.spec, source.name
@@ -80,7 +80,7 @@ def render(source: Loaded, _library: Library, options: Options, _findings: Findi
     )
 
 
-def _workload(source: Loaded, spec: ShelfSpec, namespace: str, labels: dict[str, str]) -> Workload:
+def _workload(source: LoadedResource, spec: ShelfSpec, namespace: str, labels: dict[str, str]) -> Workload:
     container: Object = {
         "name": "server",
         "image": spec.image,
@@ -119,7 +119,7 @@ def _workload(source: Loaded, spec: ShelfSpec, namespace: str, labels: dict[str,
     )
 
 
-def _endpoint(source: Loaded, workload: Workload, namespace: str) -> Endpoint:
+def _endpoint(source: LoadedResource, workload: Workload, namespace: str) -> Endpoint:
     name = source.name
     ports = [{"name": "http", "port": 80, "targetPort": PORT, "protocol": "TCP"}]
     return Endpoint(
@@ -136,7 +136,7 @@ def _endpoint(source: Loaded, workload: Workload, namespace: str) -> Endpoint:
     )
 
 
-def _autoscaler(source: Loaded, spec: ShelfSpec, namespace: str) -> Autoscaler:
+def _autoscaler(source: LoadedResource, spec: ShelfSpec, namespace: str) -> Autoscaler:
     scaling: Object = {
         "scaleTargetRef": STATEFUL_SET.target(source.name),
         "minReplicas": spec.replicas,
@@ -163,7 +163,7 @@ class Ladder(Resource):
     spec: LadderSpec
 
 
-def render_ladder(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered:
+def render_ladder(source: LoadedResource, _library: Library, options: Options, _findings: Findings) -> Rendered:
     ladder = source.resource
     assert isinstance(ladder, Ladder)
     namespace = ladder.metadata.namespace or options.namespace

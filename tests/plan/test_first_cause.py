@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from components.contract.problems import Problem, Severity, first_causes
+from components.contract.problems import Problem, Severity, root_causes
 from components.families import objects
 from components.plan.plan import plan
 from tests.fleets import open_model, playground
@@ -65,7 +65,7 @@ PROBLEMS = st.builds(
 
 @given(st.lists(PROBLEMS))
 def test_no_error_is_lost_and_no_field_without_one_is_silent(problems: list[Problem]) -> None:
-    left = list(first_causes(problems))
+    left = list(root_causes(problems))
     assert [p for p in left if p.is_error] == list(dict.fromkeys(p for p in problems if p.is_error))
     assert len(left) == len(set(left))
 
@@ -82,4 +82,4 @@ def test_no_error_is_lost_and_no_field_without_one_is_silent(problems: list[Prob
 def test_a_resource_as_a_whole_is_no_field(path: str, left: int) -> None:
     """Two things that are wrong with a resource need not have to do with each other."""
     found = [Problem("a.yaml", 1, "K", "a", path, severity.value, severity) for severity in Severity]
-    assert len(list(first_causes(found))) == left
+    assert len(list(root_causes(found))) == left

@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .components import Pair as Pair
 else:
-    from components.contract.lazy import offered
+    from components.contract.lazy import lazy_exports
 
-    __getattr__ = offered(__name__, {"Pair": "components"})
+    __getattr__ = lazy_exports(__name__, {"Pair": "components"})

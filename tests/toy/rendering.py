@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from components.contract.findings.collector import Findings
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.engines.images import image_of
 from components.engines.registry import engine_of
 from components.engines.settings import Setting
@@ -24,7 +24,7 @@ from .types import Blend, Engine, Nudge, Pair, PairSpec
 PORT = 8000
 
 
-def render_pair(source: Loaded, _library: Library, options: Options, findings: Findings) -> Rendered:
+def render_pair(source: LoadedResource, _library: Library, options: Options, findings: Findings) -> Rendered:
     pair = source.resource
     assert isinstance(pair, Pair)
     namespace = pair.metadata.namespace or options.namespace
@@ -44,7 +44,9 @@ def render_pair(source: Loaded, _library: Library, options: Options, findings: F
     )
 
 
-def _workload(source: Loaded, spec: PairSpec, stage: str, name: str, namespace: str, replicas: int) -> Workload:
+def _workload(
+    source: LoadedResource, spec: PairSpec, stage: str, name: str, namespace: str, replicas: int
+) -> Workload:
     labels = {"toy.example/pair": source.name, "toy.example/stage": stage}
     container: Object = {
         "name": "server",
@@ -81,7 +83,7 @@ def _workload(source: Loaded, spec: PairSpec, stage: str, name: str, namespace: 
     )
 
 
-def _endpoint(source: Loaded, workload: Workload, stage: str) -> Endpoint:
+def _endpoint(source: LoadedResource, workload: Workload, stage: str) -> Endpoint:
     ports = [{"name": "http", "port": 80, "targetPort": PORT, "protocol": "TCP"}]
     spec = {"ports": ports, "selector": workload.selector}
     return Endpoint(
@@ -98,7 +100,7 @@ def _endpoint(source: Loaded, workload: Workload, stage: str) -> Endpoint:
     )
 
 
-def render_blend(source: Loaded, _library: Library, options: Options, findings: Findings) -> Rendered:
+def render_blend(source: LoadedResource, _library: Library, options: Options, findings: Findings) -> Rendered:
     """Two Deployments behind one Service, and a StatefulSet behind another."""
     blend = source.resource
     assert isinstance(blend, Blend)
@@ -134,7 +136,7 @@ def render_blend(source: Loaded, _library: Library, options: Options, findings: 
 
 
 def _engine_workload(
-    source: Loaded,
+    source: LoadedResource,
     asked: Engine,
     name: str,
     namespace: str,
@@ -194,7 +196,7 @@ def _engine_workload(
 
 
 def _blended(
-    source: Loaded, name: str, model: str, labels: dict[str, str], workloads: tuple[Workload, ...]
+    source: LoadedResource, name: str, model: str, labels: dict[str, str], workloads: tuple[Workload, ...]
 ) -> Endpoint:
     namespace = workloads[0].namespace
     ports = [{"name": "http", "port": 80, "targetPort": PORT, "protocol": "TCP"}]
@@ -212,7 +214,7 @@ def _blended(
     )
 
 
-def render_nudge(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered:
+def render_nudge(source: LoadedResource, _library: Library, options: Options, _findings: Findings) -> Rendered:
     nudge = source.resource
     assert isinstance(nudge, Nudge)
     namespace = nudge.metadata.namespace or options.namespace

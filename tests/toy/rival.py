@@ -9,7 +9,7 @@ from typing import Literal
 from components.contract.base import ApiModel, Json, PositiveInt32
 from components.contract.findings.collector import Findings
 from components.contract.kinds import Kind
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.contract.meta import Resource
 from components.contract.problems import Problem
 from components.families.family import (
@@ -56,22 +56,22 @@ class Pacer(Resource):
     spec: PacerSpec
 
 
-def spec_of(source: Loaded) -> PacerSpec:
+def spec_of(source: LoadedResource) -> PacerSpec:
     assert isinstance(source.resource, Pacer)
     return source.resource.spec
 
 
-def render_pacer(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered:
+def render_pacer(source: LoadedResource, _library: Library, options: Options, _findings: Findings) -> Rendered:
     body = as_written(source, options)
     return Rendered(source, "Pacer", source.name, body["metadata"]["namespace"], others=(body,))
 
 
-def places(resources: Sequence[Loaded], namespace: str) -> tuple[tuple[str, str], ...]:
+def places(resources: Sequence[LoadedResource], namespace: str) -> tuple[tuple[str, str], ...]:
     found = [each for each in resources if isinstance(each.resource, Pacer)]
     return tuple((each.resource.metadata.namespace or namespace, each.name) for each in found)
 
 
-def scenario(resources: Sequence[Loaded], names: Names) -> Scenario:
+def scenario(resources: Sequence[LoadedResource], names: Names) -> Scenario:
     """Always as many replicas as the Pacer may have."""
     own = names.binding.rpartition("/")[2]
     found = [each for each in resources if isinstance(each.resource, Pacer) and each.name == own]
@@ -100,10 +100,10 @@ def scenario(resources: Sequence[Loaded], names: Names) -> Scenario:
 class PacerMember(Member, Expandable, Convertible):
     """A Pacer stands for a ConfigMap, with and without a defect."""
 
-    def expand(self, source: Loaded, options: Options, findings: Findings) -> tuple[Object, ...]:
+    def expand(self, source: LoadedResource, options: Options, findings: Findings) -> tuple[Object, ...]:
         return (config_map(f"{source.name}-expanded", options.namespace),)
 
-    def convert(self, source: Loaded, options: Options) -> tuple[tuple[Object, ...], str]:
+    def convert(self, source: LoadedResource, options: Options) -> tuple[tuple[Object, ...], str]:
         return (config_map(f"{source.name}-literal", options.namespace),), ""
 
 
@@ -127,7 +127,7 @@ class Rival(Family, FlavorReader, ScalingSimulator, VariantDescriber, SharedObje
     def simulators(self) -> tuple[Simulator, ...]:
         return (Simulator("Pacer", {"R-1": "it never looks at the load"}, places, scenario),)
 
-    def variant(self, source: Loaded) -> ModelVariant | None:
+    def variant(self, source: LoadedResource) -> ModelVariant | None:
         spec = spec_of(source)
         profile = Profile(spec.accelerator, 1, float(spec.alpha), 0.03, 64)
         return ModelVariant(source, spec.model, spec.accelerator, (profile,))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from components.contract.documents.files import text_of
+from components.contract.documents.files import read_text
 from components.performance.simulation.cells import shown
 from toolkit.printing import problem_lines
 
@@ -72,7 +72,7 @@ def _text(path: Path, file: str, found: Benchmarks) -> str | None:
         return content
 
     try:
-        return text_of(read_bounded, file, found.problems)
+        return read_text(read_bounded, file, found.problems)
     except _TooLargeError:
         found.wrong(file, 0, "", _TOO_LARGE)
     return None

@@ -6,7 +6,7 @@ from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from components.contract.documents.reader import MAX_DEPTH, YamlError, nodes
+from components.contract.documents.reader import MAX_DEPTH, YamlError, compose
 
 _MOST_VALUES = 2_000_000
 _HEAVY = ("requests", "request_samples", "scheduler_state")
@@ -51,7 +51,7 @@ def yaml_values(text: str) -> Iterator[Any]:
         TreeError: it is no YAML.
     """
     try:
-        for node in nodes(text):
+        for node in compose(text):
             yield _Plain().of(node, 0)
     except YamlError as error:
         raise TreeError(error.line, f"{error.reason}; let the benchmark write JSON") from None

@@ -30,13 +30,13 @@ def read_metrics(path: Path, scenario: "Scenario") -> "Trace":
     Raises:
         WorkbenchError: it cannot be used; every row that is wrong is named.
     """
-    from components.contract.documents.files import text_of
+    from components.contract.documents.files import read_text
     from components.contract.problems import errors
     from components.performance.simulation.reading import read_trace
 
     problems: list[Problem] = []
     file = "<stdin>" if str(path) == STDIN else str(path)
-    text = text_of(sys.stdin.buffer.read if str(path) == STDIN else path.read_bytes, file, problems)
+    text = read_text(sys.stdin.buffer.read if str(path) == STDIN else path.read_bytes, file, problems)
     if text is None:
         raise WorkbenchError(problem_lines(problems))
     trace, problems = read_trace(text, file, [target.name for target in scenario.targets], scenario.metrics)

@@ -88,10 +88,10 @@ def _entries(path: Path, where: str) -> list[Any]:
 
 
 def _content(path: Path, where: str) -> Any:  # noqa: ANN401  whatever JSON is
-    from components.contract.documents.files import text_of
+    from components.contract.documents.files import read_text
 
     problems: list[Problem] = []
-    text = text_of(sys.stdin.buffer.read if str(path) == STDIN else path.read_bytes, str(path), problems)
+    text = read_text(sys.stdin.buffer.read if str(path) == STDIN else path.read_bytes, str(path), problems)
     if text is None:
         raise WorkbenchError(problem_lines(problems))
     try:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from ...contract.tables import table
+from ...contract.tables import load_table
 from ...engines.images import image_of, is_one_of
 from ...engines.registry import engines
 from ...engines.users import ImageUser
@@ -76,7 +76,7 @@ def image_user(image: str) -> ImageUser | None:
 @functools.cache
 def image_users() -> Mapping[str, ImageUser]:
     """Return what is known of images: of those that serve by engine, and of others."""
-    others = {name: ImageUser.of(row) for name, row in table(__package__, "image_users.yaml").items()}
+    others = {name: ImageUser.of(row) for name, row in load_table(__package__, "image_users.yaml").items()}
     known = {engine.name: engine.user for engine in engines().values() if engine.user}
     return MappingProxyType({name: _at_home(user) for name, user in (others | known).items()})
 

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...contract.findings.ids import RuleId
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity, field_path
 from ...contract.texts.secrets import is_literal_secret
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet, Rendered
 
 
-def check_secrets(fleet: Fleet, resources: Iterable[Loaded]) -> Iterator[Problem]:
+def check_secrets(fleet: Fleet, resources: Iterable[LoadedResource]) -> Iterator[Problem]:
     """Yield a warning for each variable of a pod that holds a secret in clear, where it is written.
 
     Args:
@@ -50,7 +50,7 @@ def _reason(item: Rendered, variable: str) -> str:
     )
 
 
-def _places(source: Loaded, variable: Object) -> Iterator[tuple[Loaded, str]]:
+def _places(source: LoadedResource, variable: Object) -> Iterator[tuple[LoadedResource, str]]:
     """Yield where a resource sets a variable to its value."""
     for path in _paths(source.resource.wire(), variable, ()):
         yield source, field_path(path)

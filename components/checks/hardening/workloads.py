@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from ...contract.tables import table
+from ...contract.tables import load_table
 from ...fleet.demand import ZONE_LABEL
 from ...fleet.objects import Object, new_object
 from ...fleet.rendered import Rendered
@@ -96,7 +96,7 @@ def priority_classes() -> tuple[Object, ...]:
 
 @functools.cache
 def _classes() -> Mapping[str, Object]:
-    return MappingProxyType(table(__package__, "priority_classes.yaml"))
+    return MappingProxyType(load_table(__package__, "priority_classes.yaml"))
 
 
 def _harden_pod(spec: Object, options: Hardening) -> None:

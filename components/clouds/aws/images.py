@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from ...contract.tables import table
+from ...contract.tables import load_table
 from ...engines.images import located
 from .prices.tables import AwsItem
 
@@ -59,7 +59,7 @@ class CachedRegistry:
 @functools.cache
 def upstreams() -> Mapping[str, CachedRegistry]:
     """Return the registries that ECR can cache, as references name them."""
-    rows: dict[str, dict[str, Any]] = table(f"{__package__}.facts", "registries.yaml")
+    rows: dict[str, dict[str, Any]] = load_table(f"{__package__}.facts", "registries.yaml")
     return MappingProxyType({name: CachedRegistry(**{"url": name, **row}) for name, row in rows.items()})
 
 

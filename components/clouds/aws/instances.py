@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from importlib.resources import files
 
-from ...contract.tables import table
+from ...contract.tables import load_table
 from ...fleet.instances import MAX_PODS, VENDOR_RESOURCES, Instance
 from .names import EFA_RESOURCE, NEURON_RESOURCE
 
@@ -31,7 +31,7 @@ _RESERVED_CPU = (
 
 def instance_types() -> Iterator[Instance]:
     """Yield every EC2 instance type of the tables."""
-    products = table(__package__, "products.yaml")
+    products = load_table(__package__, "products.yaml")
     for file in _FILES:
         text = files(__package__).joinpath(file).read_text(encoding="utf-8")
         yield from (_instance(row, products) for row in csv.DictReader(text.splitlines()))

@@ -8,7 +8,7 @@ from ..problems import Problem
 SUFFIXES = (".yaml", ".yml")
 
 
-def files(paths: Iterable[Path | str], problems: list[Problem]) -> Iterator[Path]:
+def manifest_files(paths: Iterable[Path | str], problems: list[Problem]) -> Iterator[Path]:
     """Yield files, and the manifests below folders, in order and each once; what cannot be used is a problem."""
     seen = set()
     for given in paths:
@@ -38,7 +38,7 @@ def _below(path: Path, problems: list[Problem]) -> list[Path]:
     return []
 
 
-def text_of(read: Callable[[], bytes], file: Path | str, problems: list[Problem]) -> str | None:
+def read_text(read: Callable[[], bytes], file: Path | str, problems: list[Problem]) -> str | None:
     """Return the text of a file; None, and a problem, where it cannot be read."""
     try:
         return read().decode("utf-8-sig")

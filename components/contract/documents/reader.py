@@ -17,7 +17,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ..base import Json
 from ..texts.printable import printable
 from .positions import DocumentSpan, Lines, LocatedDocument
-from .scalars import TAGGED, Scalar, UnusableScalar, plain
+from .scalars import TAGGED, Scalar, UnusableScalar, parse_plain
 
 _BASE: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """PyYAML built without libyaml is slower and makes the same nodes."""
@@ -95,7 +95,7 @@ def _composer(text: str, lines: Lines) -> _Composer:
     return cast("_Composer", type("Composer", (_BASE,), hooks)(text))
 
 
-def nodes(text: str, lines: Lines | None = None) -> Iterator[Node]:
+def compose(text: str, lines: Lines | None = None) -> Iterator[Node]:
     """Yield the node tree of every document that is not empty.
 
     Raises:
@@ -146,14 +146,14 @@ _ComposerAgain = type(
 """One class for all documents that are composed again: classes are freed late, by the garbage collector alone."""
 
 
-def documents(text: str) -> Iterator[Document]:
+def read_documents(text: str) -> Iterator[Document]:
     """Yield every document, one node tree in memory at a time.
 
     Raises:
         YamlError: Where the text is not YAML or uses what JSON cannot say; documents before it were yielded.
     """
     lines = Lines(text)
-    for node in nodes(text, lines):
+    for node in compose(text, lines):
         reader = _DocumentReader(lines)
         value = reader.read(node, 0)
         yield Document(lines.span(node), value, LocatedDocument(node, lines), reader.odd, reader.duplicates)
@@ -251,4 +251,4 @@ class _DocumentReader:
 
 @functools.lru_cache(maxsize=65536)
 def _plain(text: str) -> Scalar:
-    return plain(text)
+    return parse_plain(text)

@@ -31,7 +31,7 @@ class UnusableScalar(ValueError):  # noqa: N818
     """A value that YAML has and JSON has not."""
 
 
-def plain(text: str) -> Scalar:
+def parse_plain(text: str) -> Scalar:
     """Return the value of a plain (unquoted) scalar.
 
     Raises:
@@ -78,14 +78,14 @@ def _bool(text: str) -> bool:
 
 
 def _int(text: str) -> int:
-    value = plain(text)
+    value = parse_plain(text)
     if isinstance(value, bool) or not isinstance(value, int):
         raise UnusableScalar(f"{text!r} is not an integer")
     return value
 
 
 def _float(text: str) -> float:
-    value = plain(text)
+    value = parse_plain(text)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UnusableScalar(f"{text!r} is not a number")
     return float(value)

@@ -31,7 +31,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where an object stands: a document of a source, or an item of a List in it."""
 
     source: Source

@@ -9,7 +9,7 @@ PREFIX = "ignore.inference-platform/"
 _IDS = frozenset(str(each) for each in RuleId)
 
 
-def asked(annotations: Mapping[str, str] | None) -> Iterator[tuple[str, str]]:
+def ignore_annotations(annotations: Mapping[str, str] | None) -> Iterator[tuple[str, str]]:
     """Yield what annotations ask to ignore, whether or not it can be: names of rules with reasons."""
     for key, reason in (annotations or {}).items():
         if key.startswith(PREFIX):
@@ -26,7 +26,7 @@ def reason_to_ignore(annotations: Mapping[str, str] | None, rule: RuleId) -> str
     return (annotations or {}).get(f"{PREFIX}{rule}", "").strip() if rule not in FINAL else ""
 
 
-def without_ignoring(metadata: dict[str, Any]) -> dict[str, Any]:
+def without_ignore_annotations(metadata: dict[str, Any]) -> dict[str, Any]:
     """Return the metadata of an object without what is said to us alone: a new reason must change nothing."""
     annotations = metadata.get("annotations") or {}
     kept = {key: value for key, value in annotations.items() if not key.startswith(PREFIX)}

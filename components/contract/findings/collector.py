@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..load import Loaded
+from ..load import LoadedResource
 from ..problems import Problem, Severity, did_you_mean, path_parts
 from .ids import FINAL, RuleId
 
@@ -42,7 +42,7 @@ class Findings:
             whatever stands there is recorded from then on: a missing GPU may be in a misspelled field.
     """
 
-    source: Loaded
+    source: LoadedResource
     problems: list[Problem] = field(default_factory=list)
     is_tentative: bool = False
 
@@ -84,7 +84,7 @@ class Findings:
         return any(problem.is_error and problem.rule in FINAL for problem in self.problems)
 
 
-def _is_written(source: Loaded, path: str) -> bool:
+def _is_written(source: LoadedResource, path: str) -> bool:
     """Tell whether a field stands in the manifest: what is said of an absent one may be said of a misspelled one."""
     value: Any = source.resource.wire()
     parts = path_parts(path)
@@ -96,7 +96,7 @@ def _is_written(source: Loaded, path: str) -> bool:
     return bool(parts)
 
 
-def unknown(what: str, name: str, known: Iterable[str], remedy: str) -> str:
+def unknown_reference(what: str, name: str, known: Iterable[str], remedy: str) -> str:
     """Word a reference to something that does not exist."""
     names = sorted(known)
     there = f"available: {', '.join(names)}" if names else "none exist"

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ..load import Loaded
+from ..load import LoadedResource
 from ..problems import Owner, Problem, did_you_mean, errors, field_path
-from .annotations import PREFIX, asked, rule_named
+from .annotations import PREFIX, ignore_annotations, rule_named
 from .ids import FINAL, RuleId
 from .registry import rule
 
@@ -42,7 +42,7 @@ class Ignored:
 
 
 def without_ignored(
-    problems: Iterable[Problem], resources: Iterable[Loaded], scope: Scope
+    problems: Iterable[Problem], resources: Iterable[LoadedResource], scope: Scope
 ) -> tuple[tuple[Problem, ...], tuple[Ignored, ...]]:
     """Part what counts from what is ignored.
 
@@ -74,10 +74,10 @@ def _of_settings(problem: Problem, ignore: Mapping[str, str]) -> Problem:
 
 
 def _in_annotations(
-    resources: Iterable[Loaded], used: Mapping[Owner, set[RuleId]], scope: Scope, *, whole: bool
+    resources: Iterable[LoadedResource], used: Mapping[Owner, set[RuleId]], scope: Scope, *, whole: bool
 ) -> Iterator[Problem]:
     for source in resources:
-        for name, reason in asked(source.resource.metadata.annotations):
+        for name, reason in ignore_annotations(source.resource.metadata.annotations):
             found = _mistake(name, reason, used.get(source.owner, set()), scope, whole=whole)
             if found:
                 wrong, why = found
@@ -95,7 +95,7 @@ def _in_settings(scope: Scope, used: set[RuleId], *, whole: bool) -> Iterator[Pr
             yield _of_settings(problem, scope.ignore)
 
 
-def not_to_be_ignored(name: str) -> str:
+def why_not_ignorable(name: str) -> str:
     """Say why there is nothing that a name could ignore; empty where there is."""
     named = rule_named(name)
     if named is None:
@@ -109,7 +109,7 @@ def not_to_be_ignored(name: str) -> str:
 
 def _mistake(name: str, reason: str, used: set[RuleId], scope: Scope, *, whole: bool) -> tuple[RuleId, str] | None:
     """Return what is wrong with ignoring a rule; None where nothing is."""
-    wrong, named = not_to_be_ignored(name), rule_named(name)
+    wrong, named = why_not_ignorable(name), rule_named(name)
     if wrong or named is None:
         return RuleId.IGNORE_WRONG, wrong
     if not reason.strip():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..problems import Severity
-from ..tables import table
+from ..tables import load_table
 from .ids import FINAL, RuleId
 
 DOCUMENT = "docs/findings.md"
@@ -42,7 +42,7 @@ class RuleInfo:
 @functools.cache
 def rules() -> Mapping[RuleId, RuleInfo]:
     """Return every rule, in the order of the registry."""
-    rows = table(__package__, "registry.yaml")
+    rows = load_table(__package__, "registry.yaml")
     return MappingProxyType(
         {
             RuleId(name): RuleInfo(RuleId(name), row["title"], Severity(row["severity"]), row["help"])

@@ -29,7 +29,7 @@ _GRADES = {"error": "error", "warning": "warning", "note": "recommendation"}
 _NO_STATES: Mapping[Any, str] = MappingProxyType({})
 
 
-class FoundThing(Protocol):
+class ReportedFinding(Protocol):
     """A finding, as reports have it."""
 
     @property
@@ -70,7 +70,7 @@ class FoundThing(Protocol):
 
 
 def sarif(
-    findings: Iterable[FoundThing],
+    findings: Iterable[ReportedFinding],
     version: str,
     *,
     folder: str = "",
@@ -130,7 +130,7 @@ def _rule(info: RuleInfo, documentation: str) -> _Json:
     }
 
 
-def _result(found: FoundThing, place: int, mark: str, folder: str) -> _Json:
+def _result(found: ReportedFinding, place: int, mark: str, folder: str) -> _Json:
     result: _Json = {
         "ruleId": found.rule,
         "ruleIndex": place,
@@ -145,7 +145,7 @@ def _result(found: FoundThing, place: int, mark: str, folder: str) -> _Json:
     return result
 
 
-def _message(found: FoundThing) -> str:
+def _message(found: ReportedFinding) -> str:
     """Return the reason after what it is about, so that nothing in it is read as a placeholder or a link.
 
     The standard doubles all braces. Readers show them as they are, so that advice such as ``{name: http}`` would get
@@ -156,7 +156,7 @@ def _message(found: FoundThing) -> str:
     return _PLACEHOLDER.sub(r"{{\1}}", text).replace("](", "\\](")
 
 
-def _location(found: FoundThing, folder: str) -> _Json:
+def _location(found: ReportedFinding, folder: str) -> _Json:
     location: _Json = {}
     if not found.file.startswith("<"):
         physical: _Json = {"artifactLocation": {"uri": _uri(found.file, folder)}}
@@ -169,7 +169,7 @@ def _location(found: FoundThing, folder: str) -> _Json:
     return location
 
 
-def _logical(found: FoundThing) -> Iterator[_Json]:
+def _logical(found: ReportedFinding) -> Iterator[_Json]:
     title = f"{found.kind}/{found.name}" if found.kind else ""
     if title:
         yield {"name": title, "fullyQualifiedName": title, "kind": "object"}
@@ -196,7 +196,7 @@ def _encoded(path: str) -> str:
     return "".join(chr(byte) if chr(byte) in _PLAIN else f"%{byte:02X}" for byte in raw)
 
 
-def _fingerprints(findings: Sequence[FoundThing]) -> list[str]:
+def _fingerprints(findings: Sequence[ReportedFinding]) -> list[str]:
     """Return what tells each finding from others of its file and rule, wherever in the file it moves.
 
     A reason is no part of it: numbers in it change with the fleet, and the finding is still the same. Of several that

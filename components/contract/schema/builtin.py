@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Mapping
 
-from ..tables import table
+from ..tables import load_table
 
 _CORE = "core"
 
@@ -21,5 +21,5 @@ def is_namespaced(group: str, kind: str) -> bool | None:
 
 @functools.cache
 def _groups() -> Mapping[str, Mapping[str, list[str]]]:
-    found: Mapping[str, Mapping[str, list[str]]] = table(__package__, "builtin.yaml")
+    found: Mapping[str, Mapping[str, list[str]]] = load_table(__package__, "builtin.yaml")
     return found

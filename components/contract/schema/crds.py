@@ -5,7 +5,7 @@ from typing import Any
 from ..base import INT32_MAX, INT64_MAX
 from ..kinds import Column, Kind
 from .embedded import Schema
-from .structural import SchemaGraph, graph
+from .structural import SchemaGraph, schema_graph
 
 _OURS = {"additionalProperties", "x-exact-integer", "$ref", "properties", "items"}
 _BUILT_IN = {"apiVersion", "kind"}
@@ -42,7 +42,7 @@ def _version(kind: Kind) -> dict[str, Any]:
         subresources["scale"] = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
         if kind.scale_selector:
             subresources["scale"]["labelSelectorPath"] = kind.scale_selector
-    shape = graph(kind)
+    shape = schema_graph(kind)
     return {
         "name": kind.version,
         "served": True,

@@ -3,14 +3,14 @@
 import copy
 from typing import Any
 
-from ..load import Loaded
-from .structural import fill, graph
+from ..load import LoadedResource
+from .structural import apply_defaults, schema_graph
 
-WRITTEN = {"name", "generateName", "namespace", "labels", "annotations", "finalizers", "ownerReferences"}
+USER_METADATA = {"name", "generateName", "namespace", "labels", "annotations", "finalizers", "ownerReferences"}
 """What a writer decides; the server fills in the rest of the metadata, whatever was written."""
 
 
-def with_defaults(loaded: Loaded) -> dict[str, Any]:
+def with_defaults(loaded: LoadedResource) -> dict[str, Any]:
     """Return the resource in wire form with the defaults of its schema filled in.
 
     Defaults apply inside objects that are present; status is left to the controller, and empty metadata
@@ -19,8 +19,8 @@ def with_defaults(loaded: Loaded) -> dict[str, Any]:
     stored = copy.deepcopy(loaded.resource.wire())
     stored.pop("status", None)
     kind = loaded.kind
-    kept = WRITTEN if kind.namespaced else WRITTEN - {"namespace"}
+    kept = USER_METADATA if kind.namespaced else USER_METADATA - {"namespace"}
     stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key in kept and value}
-    schema = graph(kind)
-    fill(stored, schema, schema.root)
+    schema = schema_graph(kind)
+    apply_defaults(stored, schema, schema.root)
     return stored

@@ -145,7 +145,7 @@ class _Set:
             return
         twice = [item for index, item in enumerate(items) if item in items[:index]]
         if twice:
-            raise ValueError(f"must not contain duplicates, found {show(twice[0])} twice; remove one")
+            raise ValueError(f"must not contain duplicates, found {format_value(twice[0])} twice; remove one")
 
 
 class Embedded:
@@ -203,18 +203,18 @@ def _explain(error: Json) -> Iterator[tuple[Path_, str]]:
             for name in error.kind.unexpected:
                 yield (*path, name), UNKNOWN
         case "type" if error.kind.types == ["integer"] and isinstance(error.instance, float):
-            yield path, f"must be an integer, found {show(error.instance)}"
+            yield path, f"must be an integer, found {format_value(error.instance)}"
         case "type":
-            yield path, f"must be {_types(error.kind.types)}, found {show(error.instance)}"
+            yield path, f"must be {_types(error.kind.types)}, found {format_value(error.instance)}"
         case "anyOf":
-            yield path, f"must be an integer or a string, found {show(error.instance)}"
+            yield path, f"must be an integer or a string, found {format_value(error.instance)}"
         case "pattern" if error.kind.pattern != PATTERN:
-            yield path, f"must match {error.kind.pattern}, found {show(error.instance)}"
+            yield path, f"must match {error.kind.pattern}, found {format_value(error.instance)}"
         case "pattern":
-            yield path, f"must be a quantity such as 500m, 2 or 8Gi, found {show(error.instance)}"
+            yield path, f"must be a quantity such as 500m, 2 or 8Gi, found {format_value(error.instance)}"
         case "minimum" | "maximum":
             bound = "at least" if error.kind.name == "minimum" else "at most"
-            yield path, f"must be {bound} {error.kind.limit}, found {show(error.instance)}"
+            yield path, f"must be {bound} {error.kind.limit}, found {format_value(error.instance)}"
         case _:
             yield (
                 path,
@@ -228,7 +228,7 @@ def _types(types: Json) -> str:
     return " or ".join(names.get(str(t), str(t)) for t in (types if isinstance(types, list) else [types]))
 
 
-def show(value: object) -> str:
+def format_value(value: object) -> str:
     """Write a value for a message: JSON, cut where it is long."""
     if isinstance(value, dict) and INEXACT in value:
         value = value[INEXACT]
@@ -241,7 +241,7 @@ def _quantity(value: object) -> object:
     if is_quantity(value):
         return value
     hint = f"; put it in quotes: {str(value)!r}" if isinstance(value, float) else ""
-    raise combined_error([((), f"must be a quantity such as 500m, 2 or 8Gi, found {show(value)}{hint}")])
+    raise combined_error([((), f"must be a quantity such as 500m, 2 or 8Gi, found {format_value(value)}{hint}")])
 
 
 Quantity = Annotated[

@@ -30,7 +30,7 @@ _MAPS_OF = {
 """Fields that are maps in one kind, and structs in others."""
 
 
-def without_dropped(value: dict[str, Any]) -> dict[str, Any]:
+def without_empty(value: dict[str, Any]) -> dict[str, Any]:
     """Return a Kubernetes object without the empty maps and lists that the API server drops."""
     if value.get("apiVersion", "").rpartition("/")[0] in _GROUPS:
         pruned: dict[str, Any] = _pruned(value, _MAPS | _MAPS_OF.get(value.get("kind", ""), frozenset()))

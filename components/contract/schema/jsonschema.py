@@ -5,23 +5,23 @@ from typing import Any
 
 from ..kinds import Kind
 from .embedded import Schema
-from .structural import graph
+from .structural import schema_graph
 
 OURS = {"x-exact-integer", "x-null-is-empty"}
 """Keywords that only our own clean-up of values reads."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def schema(kind: Kind) -> Schema:
+def json_schema(kind: Kind) -> Schema:
     """Return the JSON schema of a kind."""
-    shape = graph(kind)
+    shape = schema_graph(kind)
     whole = {"$schema": DIALECT, "title": kind.title, **shape.root, "$defs": shape.defs}
-    cleaned: Schema = without(copy.deepcopy(whole), OURS)
+    cleaned: Schema = without_keywords(copy.deepcopy(whole), OURS)
     return cleaned
 
 
-def without(value: Any, keys: set[str]) -> Any:  # noqa: ANN401 - any JSON
+def without_keywords(value: Any, keys: set[str]) -> Any:  # noqa: ANN401 - any JSON
     """Return a schema without some keywords of ours."""
     if isinstance(value, dict):
-        return {key: without(inner, keys) for key, inner in value.items() if key not in keys}
-    return [without(item, keys) for item in value] if isinstance(value, list) else value
+        return {key: without_keywords(inner, keys) for key, inner in value.items() if key not in keys}
+    return [without_keywords(item, keys) for item in value] if isinstance(value, list) else value

@@ -51,7 +51,7 @@ class SchemaGraph:
 
 
 @functools.cache
-def graph(kind: Kind) -> SchemaGraph:
+def schema_graph(kind: Kind) -> SchemaGraph:
     """Return the graph of a kind."""
     raw = kind.model.model_json_schema(by_alias=True)
     defs = {name: _plain(schema) for name, schema in raw.pop("$defs", {}).items()}
@@ -95,7 +95,7 @@ def _set(default: Json) -> Json:
     return default
 
 
-def clean(value: Json, graph: SchemaGraph, schema: Schema) -> Json:
+def normalize(value: Json, graph: SchemaGraph, schema: Schema) -> Json:
     """Return a value as the API server sees it before validation.
 
     Null in a field or a map entry is dropped; whole floats become integers where the schema has one
@@ -106,7 +106,7 @@ def clean(value: Json, graph: SchemaGraph, schema: Schema) -> Json:
         return dict(_entries(value, graph, schema))
     if isinstance(value, list):
         items = schema.get("items")
-        return value if items is None else [clean(item, graph, items) for item in value]
+        return value if items is None else [normalize(item, graph, items) for item in value]
     if isinstance(value, float) and _takes_whole_floats(schema):
         whole = whole_float_to_int(value)
         if isinstance(whole, float) and whole.is_integer():
@@ -122,7 +122,7 @@ def _entries(value: dict[str, Any], graph: SchemaGraph, schema: Schema) -> Itera
         if known is None:
             yield key, inner
         elif inner is not None:
-            yield key, clean(inner, graph, known)
+            yield key, normalize(inner, graph, known)
         elif schema.get("x-null-is-empty"):
             yield key, ""
 
@@ -133,7 +133,7 @@ def _takes_whole_floats(schema: Schema) -> bool:
     return schema.get("type") == "integer" or bool(schema.get("x-kubernetes-int-or-string"))
 
 
-def fill(value: Json, graph: SchemaGraph, schema: Schema) -> None:
+def apply_defaults(value: Json, graph: SchemaGraph, schema: Schema) -> None:
     """Write the defaults into a value in place; only objects that are there get any."""
     schema = graph.resolve(schema)
     if isinstance(value, dict):
@@ -144,13 +144,13 @@ def fill(value: Json, graph: SchemaGraph, schema: Schema) -> None:
         for key, item in value.items():
             known = graph.field(schema, key)
             if known is not None:
-                fill(item, graph, known)
+                apply_defaults(item, graph, known)
     elif isinstance(value, list) and "items" in schema:
         for item in value:
-            fill(item, graph, schema["items"])
+            apply_defaults(item, graph, schema["items"])
 
 
-def unknown(
+def unknown_fields(
     value: Json, graph: SchemaGraph, schema: Schema, path: tuple[str | int, ...]
 ) -> Iterator[tuple[str | int, ...]]:
     """Yield the path of every field that the schema does not know, whatever is wrong with the values."""
@@ -159,9 +159,9 @@ def unknown(
         for key, inner in value.items():
             known = graph.field(schema, key)
             if known is not None:
-                yield from unknown(inner, graph, known, (*path, key))
+                yield from unknown_fields(inner, graph, known, (*path, key))
             elif "properties" in schema or schema.get("type") == "object":
                 yield (*path, key)
     elif isinstance(value, list) and "items" in schema:
         for index, item in enumerate(value):
-            yield from unknown(item, graph, schema["items"], (*path, index))
+            yield from unknown_fields(item, graph, schema["items"], (*path, index))

@@ -31,7 +31,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...contract.tables import read_table, table
+from ...contract.tables import load_table, read_table
 from ..asked.numbers import whole
 from ..command_line import CommandLine, line_of
 from ..flags.values import is_filled_later
@@ -355,5 +355,5 @@ def _bound(row: Mapping[str, Any]) -> _RequestBound:
 
 @functools.cache
 def _others() -> tuple[tuple[tuple[str, ...], _Table], ...]:
-    facts: Mapping[str, Any] = table(__package__, "servers.yaml")
+    facts: Mapping[str, Any] = load_table(__package__, "servers.yaml")
     return tuple((tuple(row["repositories"]), _read(row, None, {})) for row in facts["embedders"])

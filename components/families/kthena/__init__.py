@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...resources.kthena import ModelServing as ModelServing
     from ...resources.kthena import ModelServingArgs as ModelServingArgs
 else:
-    from ...contract.lazy import offered
+    from ...contract.lazy import lazy_exports
 
     _COMPONENTS = (
         "AutoscalingPolicy",
@@ -26,4 +26,4 @@ else:
         "ModelServer",
         "ModelServing",
     )
-    __getattr__ = offered(__name__, dict.fromkeys(_COMPONENTS, "..resources.kthena"))
+    __getattr__ = lazy_exports(__name__, dict.fromkeys(_COMPONENTS, "..resources.kthena"))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ...contract.findings.collector import Findings
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...contract.problems import Problem
 from ...fleet.library import Library
 from ...fleet.objects import Object
@@ -24,7 +24,7 @@ from .serving.rendering import render_model_serving
 from .simulation.scenario import SIMULATOR
 
 
-def _declared(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
+def _declared(source: LoadedResource, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
     """Render a resource that others refer to: an object for the operator alone."""
     return render_declared(source, options, OPERATOR)
 
@@ -32,11 +32,11 @@ def _declared(source: Loaded, _library: Library, options: Options, _findings: Fi
 class ModelBoosterMember(Member, Expandable, Convertible):
     """ModelBooster, which stands for a ModelServing, ModelServer and ModelRoute."""
 
-    def expand(self, source: Loaded, options: Options, findings: Findings) -> tuple[Object, ...]:
+    def expand(self, source: LoadedResource, options: Options, findings: Findings) -> tuple[Object, ...]:
         """Return the resources to write instead, without the defects of the controllers."""
         return expanded(source, options, findings)
 
-    def convert(self, source: Loaded, options: Options) -> tuple[tuple[Object, ...], str]:
+    def convert(self, source: LoadedResource, options: Options) -> tuple[tuple[Object, ...], str]:
         """Return what the controllers make of it."""
         return convert(source, options)
 

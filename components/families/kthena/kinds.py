@@ -2,7 +2,7 @@
 
 from ...contract.kinds import Kind, Upstream
 from ...contract.meta import Resource
-from ...contract.tables import table
+from ...contract.tables import load_table
 from .names import NETWORKING_API, WORKLOAD_API
 from .types import (
     AutoscalingPolicy,
@@ -13,7 +13,7 @@ from .types import (
     ModelServing,
 )
 
-_UPSTREAM = Upstream(**table(__package__, "upstream.yaml"))
+_UPSTREAM = Upstream(**load_table(__package__, "upstream.yaml"))
 
 
 def _kind(api_version: str, model: type[Resource], plural: str) -> Kind:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from ...contract.findings.collector import Findings, Unrenderable
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...contract.meta import Resource
 from ...fleet.library import Library
 from .booster.expansion import Expansion, expand
@@ -30,7 +30,7 @@ def policy(library: Library, namespace: str, name: str) -> AutoscalingPolicy | N
     return _found(AutoscalingPolicy, library, namespace, name)
 
 
-def loaded(kind: type[Resource], library: Library, namespace: str, name: str) -> Loaded | None:
+def loaded(kind: type[Resource], library: Library, namespace: str, name: str) -> LoadedResource | None:
     """Return a resource of a name with its place, or with that of the booster it is made for; None without one."""
     written = library.source(kind, namespace, name)
     if written is not None:

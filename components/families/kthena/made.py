@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...contract.kinds import Kind
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...contract.meta import Resource
 from ...contract.problems import Problem, Severity
 from ...fleet.origins import Whole
@@ -28,7 +28,7 @@ class Behind:
     """
 
     title: str
-    writer: Loaded
+    writer: LoadedResource
     blame: Blame
 
     def problem(
@@ -51,13 +51,13 @@ class FindingsBehind(Findings):
 
 
 @dataclass(frozen=True, slots=True)
-class Made(Loaded):
+class Made(LoadedResource):
     """A resource made of another one; what is wrong with it is reported there."""
 
     behind: Behind = field(kw_only=True)
 
     @classmethod
-    def by(cls, writer: Loaded, resource: Resource, kind: Kind, blame: Blame) -> "Made":
+    def by(cls, writer: LoadedResource, resource: Resource, kind: Kind, blame: Blame) -> "Made":
         """Return what a resource is expanded into."""
         behind = Behind(f"{kind.kind}/{resource.metadata.name}", writer, blame)
         return cls(resource, kind, writer.file, writer.line, behind=behind)
@@ -79,6 +79,6 @@ class Made(Loaded):
         return self.behind.problem(path, reason, severity, rule)
 
 
-def behind(source: Loaded) -> Whole:
+def behind(source: LoadedResource) -> Whole:
     """Return what the fields of a resource are told by: itself, unless nobody wrote it."""
     return source.behind if isinstance(source, Made) else source

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...fleet.library import Library
 from ...fleet.origins import Whole
 from ...fleet.workloads import Server
@@ -86,7 +86,7 @@ def selected_by(selector: Mapping[str, str], library: Library, namespace: str) -
     )
 
 
-def roles_in(source: Loaded) -> Iterator[SelectedRole]:
+def roles_in(source: LoadedResource) -> Iterator[SelectedRole]:
     """Yield the roles of a ModelServing whose entry pods have containers."""
     serving = source.resource
     assert isinstance(serving, ModelServing)  # noqa: S101  the callers chose it by kind
@@ -95,7 +95,7 @@ def roles_in(source: Loaded) -> Iterator[SelectedRole]:
             yield SelectedRole(serving, role, behind(source), path)
 
 
-def known_roles(library: Library, namespace: str, source: Loaded) -> list[SelectedRole]:
+def known_roles(library: Library, namespace: str, source: LoadedResource) -> list[SelectedRole]:
     """Return the roles of a ModelServing: those that others select, unless another one has its name."""
     is_known = library.source(ModelServing, namespace, source.name) is source
     return _known(library, namespace)[source.name] if is_known else [*roles_in(source)]
@@ -111,7 +111,7 @@ def _is_selected(labels: Mapping[str, str], selectors: Mapping[Label, list[Mappi
     return any(meets(labels, each) for label in labels.items() for each in selectors.get(label, ()))
 
 
-def _among(several: Iterable[Loaded], selector: Mapping[str, str]) -> list[SelectedRole]:
+def _among(several: Iterable[LoadedResource], selector: Mapping[str, str]) -> list[SelectedRole]:
     return [role for each in several for role in roles_in(each) if meets(role.labels, selector)]
 
 

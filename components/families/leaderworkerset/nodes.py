@@ -1,6 +1,6 @@
 """What nodes the pods of a hand-written LeaderWorkerSet need: nothing but their templates says so."""
 
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...fleet.demand import NodeChoice, NodeField, PodDemand, instance_type_in
 from ...fleet.objects import Object
 from ...fleet.origins import Origin
@@ -10,7 +10,7 @@ from ...fleet.shapes import LEADER_WORKER_SET
 TEMPLATE = "spec.leaderWorkerTemplate"
 
 
-def pods_of(body: Object, source: Loaded) -> tuple[PodDemand, ...]:
+def pods_of(body: Object, source: LoadedResource) -> tuple[PodDemand, ...]:
     """Return the pods at rest, leaders first, and what each of them asks for."""
     replicas: int = body["spec"].get("replicas", 1)
     surge = LEADER_WORKER_SET.update_of(body).added(replicas)

@@ -1,7 +1,7 @@
 """A LeaderWorkerSet written by hand is a Kubernetes object already: it is made as it is written."""
 
 from ...contract.findings.collector import Findings
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...fleet.library import Library
 from ...fleet.options import Options
 from ...fleet.origins import Origin
@@ -13,7 +13,7 @@ from .nodes import TEMPLATE, pods_of
 from .rules import topology_broken
 
 
-def render(source: Loaded, _library: Library, options: Options, findings: Findings) -> Rendered:
+def render(source: LoadedResource, _library: Library, options: Options, findings: Findings) -> Rendered:
     """Return the object as it is written, with its pods as a workload that metrics and hardening see.
 
     Raises:

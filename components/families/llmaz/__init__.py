@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from ...resources.llmaz import Service as Service
     from ...resources.llmaz import ServiceArgs as ServiceArgs
 else:
-    from ...contract.lazy import offered
+    from ...contract.lazy import lazy_exports
 
-    __getattr__ = offered(
+    __getattr__ = lazy_exports(
         __name__, dict.fromkeys(("BackendRuntime", "OpenModel", "Playground", "Service"), "..resources.llmaz")
     )

@@ -7,7 +7,7 @@ import re
 from functools import cached_property
 from typing import Any
 
-from ...contract.findings.collector import Findings, Unrenderable, unknown
+from ...contract.findings.collector import Findings, Unrenderable, unknown_reference
 from ...contract.findings.ids import RuleId
 from ...contract.quantity import parse_quantity
 from ...engines.command_line import CommandLine
@@ -85,7 +85,7 @@ def choose_backend(
     own = library.all(BackendRuntime)
     runtime = own.get(wanted.backend_name) or shipped(wanted.backend_name, edition)
     if runtime is None:
-        reason = unknown(
+        reason = unknown_reference(
             "BackendRuntime",
             wanted.backend_name,
             {*own, *shipped_names()},
@@ -95,7 +95,7 @@ def choose_backend(
     name = wanted.config_name or _inferred_config(spec)
     configs = {config.name: config for config in runtime.spec.recommended_configs or ()}
     if name not in configs:
-        reason = unknown(
+        reason = unknown_reference(
             f"recommended configuration of BackendRuntime {wanted.backend_name!r}",
             name,
             configs,

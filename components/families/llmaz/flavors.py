@@ -9,7 +9,7 @@ from ...contract.base import Json
 from ...contract.checking import check
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...contract.names import is_label_value, is_qualified_name
 from ...contract.problems import field_path
 from ...contract.quantity import parse_quantity
@@ -117,7 +117,7 @@ def read_flavor(value: Json, at: Argument, alternatives: Mapping[str, tuple[str,
         return FlavorReading(fits=False, problems=wrong)
     config = resource.spec.inference_config
     (flavor,) = tuple((config.flavors if config else None) or ())
-    findings = Findings(Loaded.of(resource, OPEN_MODEL))
+    findings = Findings(LoadedResource.of(resource, OPEN_MODEL))
     check_choices((flavor,), "", findings)
     (choice,) = node_choices((flavor,), alternatives)
     if choice.instance_type is None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ...contract.findings.collector import Findings, unknown
+from ...contract.findings.collector import Findings, unknown_reference
 from ...contract.findings.ids import RuleId
 from ...fleet.library import Library
 from ...fleet.origins import Origin
@@ -142,7 +142,7 @@ def resolve(
         if not library.is_unread("OpenModel", name):
             findings.error(
                 path,
-                unknown("OpenModel", name, known, "add its manifest, or correct the name"),
+                unknown_reference("OpenModel", name, known, "add its manifest, or correct the name"),
                 RuleId.REFERENCE_MISSING,
             )
     if missing:
@@ -185,7 +185,7 @@ def _flavors(model: OpenModel, names: list[str], path: str, findings: Findings) 
             what = f"flavor of OpenModel {model.metadata.name!r}"
             findings.error(
                 f"{path}[{index}]",
-                unknown(what, name, there, "add it to the model, or remove it here"),
+                unknown_reference(what, name, there, "add it to the model, or remove it here"),
                 RuleId.REFERENCE_MISSING,
             )
     return tuple(there[name] for name in names if name in there) if names else tuple(there.values())

@@ -4,7 +4,7 @@ import copy
 
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...engines.command_line import CommandLine
 from ...engines.groups import group_lines
 from ...engines.registry import engines
@@ -46,7 +46,7 @@ _TRIGGER_REMEDY = (
 )
 
 
-def render_playground(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
+def render_playground(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered:
     """Render a Playground.
 
     Raises:
@@ -95,7 +95,7 @@ def render_playground(source: Loaded, library: Library, options: Options, findin
     return _rendered(source, asked, path, options, findings)
 
 
-def render_service(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
+def render_service(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered:
     """Render a Service.
 
     Raises:
@@ -124,13 +124,15 @@ def render_service(source: Loaded, library: Library, options: Options, findings:
     return _rendered(source, asked, path, options, findings)
 
 
-def render_declared(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
+def render_declared(
+    source: LoadedResource, _library: Library, options: Options, _findings: Findings
+) -> Rendered | None:
     """Render a resource that others refer to: an object for the operator alone."""
     return declared(source, options, OPERATOR)
 
 
 def render_backend_runtime(
-    source: Loaded, _library: Library, options: Options, findings: Findings
+    source: LoadedResource, _library: Library, options: Options, findings: Findings
 ) -> Rendered | None:
     """Render what Playgrounds refer to: an object for the operator alone."""
     runtime = source.resource
@@ -139,7 +141,7 @@ def render_backend_runtime(
     return declared(source, options, OPERATOR)
 
 
-def _rendered(source: Loaded, asked: Asked, path: str, options: Options, findings: Findings) -> Rendered:
+def _rendered(source: LoadedResource, asked: Asked, path: str, options: Options, findings: Findings) -> Rendered:
     """Realize a workload. For the operator the typed resource is created; nodes and endpoint stay the same."""
     native = options.realization.is_native
     for where, reason in topology_broken(asked.annotations, asked.template):

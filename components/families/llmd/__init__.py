@@ -6,6 +6,6 @@ if TYPE_CHECKING:
     from ...resources.llmd import VariantAutoscaling as VariantAutoscaling
     from ...resources.llmd import VariantAutoscalingArgs as VariantAutoscalingArgs
 else:
-    from ...contract.lazy import offered
+    from ...contract.lazy import lazy_exports
 
-    __getattr__ = offered(__name__, dict.fromkeys(("VariantAutoscaling",), "..resources.llmd"))
+    __getattr__ = lazy_exports(__name__, dict.fromkeys(("VariantAutoscaling",), "..resources.llmd"))

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from ...contract.base import Json
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...performance.sizing.cases import Profile
 from ...performance.sizing.variants import ModelVariant
 from .load import observed_load
@@ -12,7 +12,7 @@ from .types import VariantAutoscaling
 from .types.variant_autoscaling import AcceleratorProfile
 
 
-def described_variant(source: Loaded) -> ModelVariant | None:
+def described_variant(source: LoadedResource) -> ModelVariant | None:
     """Return what a resource says of a variant; None for one of another kind."""
     resource = source.resource
     if not isinstance(resource, VariantAutoscaling):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ...contract.base import Json
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...contract.problems import Problem
 from ...fleet.library import Library
 from ...fleet.objects import Object
@@ -33,7 +33,7 @@ class Llmd(Family, OperatorObjects, SharedObjects, VariantDescriber):
         """Return the ConfigMaps that the controller reads; none natively."""
         return in_common(rendered, library, options)
 
-    def variant(self, source: Loaded) -> ModelVariant | None:
+    def variant(self, source: LoadedResource) -> ModelVariant | None:
         """Return the variant that a VariantAutoscaling describes."""
         return described_variant(source)
 

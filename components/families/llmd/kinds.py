@@ -1,7 +1,7 @@
 """The kind of llm-d, as the API server registers it (WVA spec 1)."""
 
 from ...contract.kinds import Column, Kind, Upstream
-from ...contract.tables import table
+from ...contract.tables import load_table
 from .names import API
 from .types import VariantAutoscaling
 
@@ -18,6 +18,6 @@ VARIANT_AUTOSCALING = Kind(
         Column("CurrentReplicas", "integer", ".status.currentAlloc.numReplicas"),
         Column("Optimized", "string", ".status.desiredOptimizedAlloc.numReplicas"),
     ),
-    upstream=Upstream(**table(__package__, "upstream.yaml")),
+    upstream=Upstream(**load_table(__package__, "upstream.yaml")),
     reads_status=True,  # what the controller saw of the load
 )

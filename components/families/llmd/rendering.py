@@ -1,7 +1,7 @@
 """What a VariantAutoscaling becomes: natively an autoscaler with the bounds of the plan's optimum."""
 
 from ...contract.findings.collector import Findings, Unrenderable
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...fleet.library import Library
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
@@ -14,7 +14,9 @@ from .types import VariantAutoscaling
 from .variant import found_variant
 
 
-def render_variant_autoscaling(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
+def render_variant_autoscaling(
+    source: LoadedResource, library: Library, options: Options, findings: Findings
+) -> Rendered:
     """Render a VariantAutoscaling.
 
     Raises:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ...contract.findings.collector import Findings, Unrenderable, unknown
+from ...contract.findings.collector import Findings, Unrenderable, unknown_reference
 from ...contract.findings.ids import RuleId
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...contract.problems import Severity
 from ...fleet.library import Library
 from ...fleet.options import Options
@@ -24,7 +24,7 @@ class Variant:
         workload: What is scaled.
     """
 
-    source: Loaded
+    source: LoadedResource
     resource: VariantAutoscaling
     namespace: str
     item: Rendered
@@ -33,7 +33,7 @@ class Variant:
     findings: Findings
 
 
-def found_variant(source: Loaded, library: Library, options: Options, findings: Findings) -> Variant:
+def found_variant(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Variant:
     """Find the workload of a VariantAutoscaling: it has its name and namespace (WVA spec 5).
 
     Raises:
@@ -68,7 +68,7 @@ def _missing(name: str, namespace: str, library: Library) -> str:
     remedy = "it has the name and namespace of the Deployment or LeaderWorkerSet that it scales; correct the name"
     if elsewhere:
         remedy = f"it exists in namespace {', '.join(elsewhere)}, but must be in {namespace}, where this one is"
-    return unknown("workload", name, known, remedy)
+    return unknown_reference("workload", name, known, remedy)
 
 
 def _unscalable(item: Rendered, workload: Workload) -> str:
@@ -91,7 +91,7 @@ def _unscalable(item: Rendered, workload: Workload) -> str:
     return ""
 
 
-def _check_replicas(item: Rendered, workload: Workload, source: Loaded, findings: Findings) -> None:
+def _check_replicas(item: Rendered, workload: Workload, source: LoadedResource, findings: Findings) -> None:
     """Warn of replicas that somebody wrote and that have no effect any more, where they are written.
 
     What a resource stands for has replicas always, and tells the field that they are from.

@@ -8,6 +8,6 @@ if TYPE_CHECKING:
     from ...resources.llmkube import Model as Model
     from ...resources.llmkube import ModelArgs as ModelArgs
 else:
-    from ...contract.lazy import offered
+    from ...contract.lazy import lazy_exports
 
-    __getattr__ = offered(__name__, dict.fromkeys(("InferenceService", "Model"), "..resources.llmkube"))
+    __getattr__ = lazy_exports(__name__, dict.fromkeys(("InferenceService", "Model"), "..resources.llmkube"))

@@ -4,7 +4,7 @@ import re
 
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...contract.quantity import is_quantity, parse_quantity
 from ...fleet.autoscalers import Autoscaler
 from ...fleet.objects import HPA, Object
@@ -50,7 +50,7 @@ def autoscaler(serving: Serving, *, operated: bool) -> Autoscaler | None:
     return Autoscaler(hpa, lambda path: _blame(source, path), operated=operated)
 
 
-def _blame(source: Loaded, path: str) -> Origin:
+def _blame(source: LoadedResource, path: str) -> Origin:
     """Return the field behind a field of the autoscaler: the metrics of an InferenceService have one level."""
     whole = _METRIC_FIELD.fullmatch(path)
     if whole is None:

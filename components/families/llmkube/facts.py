@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ...contract.tables import table
+from ...contract.tables import load_table
 from ...engines.registry import engines
 from ...fleet.words import Edition
 
@@ -95,7 +95,7 @@ class LlmkubeFacts:
 @functools.cache
 def llmkube() -> LlmkubeFacts:
     """Return the table."""
-    rows: dict[str, Any] = table(__package__, "facts.yaml")
+    rows: dict[str, Any] = load_table(__package__, "facts.yaml")
     scripts = dict(rows["loader"])
     image = scripts.pop("image")
     return LlmkubeFacts(

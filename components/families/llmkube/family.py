@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from ...contract.kinds import Column, Kind, Upstream
 from ...contract.problems import Problem
-from ...contract.tables import table
+from ...contract.tables import load_table
 from ...fleet.rendered import Rendered
 from ..family import Family, Member
 from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
 from .types import InferenceService, Model
 
 _API = "inference.llmkube.dev/v1alpha1"
-_UPSTREAM = Upstream(**table(__package__, "upstream.yaml"))
+_UPSTREAM = Upstream(**load_table(__package__, "upstream.yaml"))
 
 INFERENCE_SERVICE = Kind(
     _API,

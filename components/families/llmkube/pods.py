@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...engines.paths import path_prefix
 from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice
 from ...fleet.objects import Object
@@ -92,7 +92,7 @@ def priority_of(spec: InferenceServiceSpec, options: Options) -> str:
     return class_name(spec.priority)
 
 
-def pod_priority(spec: InferenceServiceSpec, source: Loaded, options: Options) -> PodPriority:
+def pod_priority(spec: InferenceServiceSpec, source: LoadedResource, options: Options) -> PodPriority:
     """Return where the priority of the pods comes from.
 
     Among LLMKube's services only ``high`` and ``critical`` ask to precede others; against pods without a class, all

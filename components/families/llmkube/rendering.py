@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ...contract.findings.collector import Findings, unknown
+from ...contract.findings.collector import Findings, unknown_reference
 from ...contract.findings.ids import RuleId
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity
 from ...engines.command_line import CommandLine
 from ...fleet.demand import NodeChoice, PodDemand
@@ -51,7 +51,9 @@ class _Decided:
     choices: tuple[NodeChoice, ...]
 
 
-def render_inference_service(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
+def render_inference_service(
+    source: LoadedResource, library: Library, options: Options, findings: Findings
+) -> Rendered:
     """Render an InferenceService.
 
     Raises:
@@ -86,7 +88,7 @@ def render_inference_service(source: Loaded, library: Library, options: Options,
     )
 
 
-def render_model(source: Loaded, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
+def render_model(source: LoadedResource, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
     """Render a Model, which InferenceServices refer to: an object for the operator alone."""
     return render_declared(source, options, OPERATOR)
 
@@ -166,7 +168,9 @@ def _model(spec: InferenceServiceSpec, namespace: str, library: Library, finding
                 f"it exists in namespace {', '.join(elsewhere)}, but must be in the namespace of the service, "
                 f"{namespace}"
             )
-        findings.error(MODEL_PATH, unknown("Model", spec.model_ref, models, remedy), RuleId.REFERENCE_MISSING)
+        findings.error(
+            MODEL_PATH, unknown_reference("Model", spec.model_ref, models, remedy), RuleId.REFERENCE_MISSING
+        )
     findings.is_tentative = True
     return Model.model_validate(
         {

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ...contract.findings.collector import unknown
-from ...contract.load import Loaded
+from ...contract.findings.collector import unknown_reference
+from ...contract.load import LoadedResource
 from .runs import ScalingRun
 from .trace import Moment, Trace
 
@@ -61,7 +61,7 @@ class Scenario:
     """
 
     scaler: str
-    sources: tuple[Loaded, Loaded]
+    sources: tuple[LoadedResource, LoadedResource]
     namespace: str
     targets: tuple[Scaled, ...]
     metrics: Mapping[str, Fraction]
@@ -84,11 +84,11 @@ class Simulator:
 
     kind: str
     defects: Mapping[str, str]
-    places: Callable[[Sequence[Loaded], str], Sequence[tuple[str, str]]]
-    scenario: Callable[[Sequence[Loaded], Names], Scenario]
+    places: Callable[[Sequence[LoadedResource], str], Sequence[tuple[str, str]]]
+    scenario: Callable[[Sequence[LoadedResource], Names], Scenario]
 
 
-def simulator_of(simulators: Sequence[Simulator], resources: Sequence[Loaded], names: Names) -> Simulator:
+def simulator_of(simulators: Sequence[Simulator], resources: Sequence[LoadedResource], names: Names) -> Simulator:
     """Return the simulator of the kind that has an autoscaler of a name.
 
     Raises:
@@ -110,4 +110,6 @@ def simulator_of(simulators: Sequence[Simulator], resources: Sequence[Loaded], n
         kinds = " and ".join(f"{each.kind}/{name}" for each in having.values())
         raise ScenarioError(f"{name!r} is the name of {kinds}; name one of them with its kind")
     there = (f"{each.kind}/{place[1]}" for each, place in places)
-    raise ScenarioError(unknown("autoscaler", name, there, "correct the name, or pass the file that has it"))
+    raise ScenarioError(
+        unknown_reference("autoscaler", name, there, "correct the name, or pass the file that has it")
+    )

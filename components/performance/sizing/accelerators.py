@@ -9,7 +9,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
-from ...contract.tables import table
+from ...contract.tables import load_table
 from ...fleet.clouds import cleared_with_clouds
 from ...fleet.instances import Instance, instances
 
@@ -96,7 +96,7 @@ def _by_name() -> Mapping[str, KnownAccelerator]:
     A product is no name of a row whose accelerators are of several sizes, such as V100 with 16 and 32 GiB: the
     product is one of them alone. Clouds report the memory of one size a little differently.
     """
-    rows: list[dict[str, Any]] = table(__package__, "accelerators.yaml")
+    rows: list[dict[str, Any]] = load_table(__package__, "accelerators.yaml")
     known = {row["name"]: _known(row) for row in rows}
     found = {_plain(name): known[row["name"]] for row in rows for name in (row["name"], *row.get("also", ()))}
     for each in known.values():

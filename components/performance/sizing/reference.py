@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from ...contract.tables import table
+from ...contract.tables import load_table
 from .cases import Profile
 
 
@@ -59,7 +59,7 @@ def reference_profiles(model: str) -> tuple[ReferenceProfile, ...]:
 
 def known_models() -> tuple[str, ...]:
     """Return the names of the models of which something is known."""
-    return tuple(sorted(entry["name"] for entry in table(__package__, "reference.yaml")["models"]))
+    return tuple(sorted(entry["name"] for entry in load_table(__package__, "reference.yaml")["models"]))
 
 
 _SAME_SPEED = frozenset(("base", "bf16", "chat", "fp16", "hf", "instruct", "it", "meta"))
@@ -75,7 +75,7 @@ def _key(name: str) -> tuple[str, ...]:
 
 @functools.cache
 def _profiles() -> Mapping[tuple[str, ...], tuple[ReferenceProfile, ...]]:
-    facts = table(__package__, "reference.yaml")
+    facts = load_table(__package__, "reference.yaml")
     found = {}
     for model in facts["models"]:
         profiles = tuple(_read(model, row, facts["sources"]) for row in model["profiles"])

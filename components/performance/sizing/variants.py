@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...fleet.levels import Load
 from .cases import Profile
 
@@ -18,7 +18,7 @@ class ModelVariant:
         load: What was once observed to be asked of it; None where its resource does not say.
     """
 
-    source: Loaded
+    source: LoadedResource
     model: str
     accelerator: str
     profiles: tuple[Profile, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from ...contract.tables import table
+from ...contract.tables import load_table
 from ...fleet.prices import Flat
 from .bill import NOTHING, Amounts, TrafficEstimate
 from .prices import Prices
@@ -80,5 +80,5 @@ def _times(number: int) -> str:
 
 @functools.cache
 def _assumed() -> Mapping[str, Any]:
-    found: dict[str, Any] = table(__package__, "cold_starts.yaml")
+    found: dict[str, Any] = load_table(__package__, "cold_starts.yaml")
     return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from ...contract.documents.reader import Document, YamlError, documents
+from ...contract.documents.reader import Document, YamlError, read_documents
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, did_you_mean, field_path
 from ...fleet.cloud_providers import flat_items, is_further_type, is_region
@@ -143,7 +143,7 @@ def read_prices(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
 
 def _of_yaml(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
     try:
-        found = list(documents(text))
+        found = list(read_documents(text))
     except YamlError as error:
         return OwnPrices(), (_problem(file, error.line, (), error.reason),)
     if len(found) != 1:

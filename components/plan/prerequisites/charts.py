@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ...contract.tables import table
+from ...contract.tables import load_table
 
 CLUSTER_AUTOSCALER = "cluster-autoscaler"
 """The chart of the autoscaler that sizes managed node groups."""
@@ -113,7 +113,7 @@ def chart_values() -> Mapping[str, ChartValues]:
 
 
 def _read(name: str) -> dict[str, dict[str, Any]]:
-    rows: dict[str, dict[str, Any]] = table(__package__, name)
+    rows: dict[str, dict[str, Any]] = load_table(__package__, name)
     return rows
 
 

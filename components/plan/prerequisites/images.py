@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ...contract.tables import table
+from ...contract.tables import load_table
 from ...contract.words import Word
 from ...engines.images import located
 from ...fleet.images import PullThroughCache
@@ -53,7 +53,7 @@ class ChartImage:
 @functools.cache
 def chart_images() -> Mapping[str, tuple[ChartImage, ...]]:
     """Return the images that each chart runs as it is installed here, by name of the chart."""
-    rows: dict[str, dict[str, Any]] = table(__package__, "chart_images.yaml")
+    rows: dict[str, dict[str, Any]] = load_table(__package__, "chart_images.yaml")
     return MappingProxyType({name: tuple(map(_image, row["images"])) for name, row in rows.items()})
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from ...contract.tables import table
+from ...contract.tables import load_table
 from ...fleet.objects import Object
 from ...fleet.shapes import pod_templates
 from .spans import span
@@ -108,5 +108,5 @@ def _front(body: Object) -> Object:
 
 @functools.cache
 def _figures() -> dict[str, Any]:
-    found: dict[str, Any] = table(__package__, "starts.yaml")
+    found: dict[str, Any] = load_table(__package__, "starts.yaml")
     return found

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from ...contract.base import ApiModel, whole_float_to_int
 from ...contract.checking import check
 from ...contract.findings.ids import RuleId
-from ...contract.load import Loaded
+from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity, errors, field_path, path_parts
 from ...families import kinds
 from ...plan.plan import Plan
@@ -101,7 +101,7 @@ class Arguments:
         if self._found:
             refuse(self._found)
 
-    def resource(self, api_version: str, kind: str, metadata: dict[str, Any], spec: dict[str, Any]) -> Loaded:
+    def resource(self, api_version: str, kind: str, metadata: dict[str, Any], spec: dict[str, Any]) -> LoadedResource:
         """Return the checked resource that the arguments describe.
 
         Raises:
@@ -188,7 +188,7 @@ def model_by_argument(spec: type[ApiModel]) -> dict[str, type[BaseModel]]:
     return {name: model for name, model in found.items() if model}
 
 
-def referred(value: Mapping[str, Any]) -> Loaded:
+def referred(value: Mapping[str, Any]) -> LoadedResource:
     """Return a manifest that a component refers to, checked.
 
     Raises:
@@ -198,7 +198,7 @@ def referred(value: Mapping[str, Any]) -> Loaded:
     return loaded or refuse(found)
 
 
-def _checked(value: dict[str, Any], name: str) -> tuple[Loaded | None, list[Problem]]:
+def _checked(value: dict[str, Any], name: str) -> tuple[LoadedResource | None, list[Problem]]:
     kind = kinds().find(value.get("apiVersion"), value.get("kind"))
     if kind is None:
         reason = f"unknown kind {value.get('apiVersion')}/{value.get('kind')}"
@@ -207,7 +207,7 @@ def _checked(value: dict[str, Any], name: str) -> tuple[Loaded | None, list[Prob
     if resource is None:
         named = value.get("metadata", {}).get("name", name)
         return None, [Problem(PROGRAM, 0, kind.kind, named, field_path(path), reason) for path, reason in found]
-    return Loaded.of(resource, kind), []
+    return LoadedResource.of(resource, kind), []
 
 
 def checked_plan(planned: Plan) -> Plan:

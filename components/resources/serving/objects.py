@@ -10,7 +10,7 @@ from typing import Any
 
 import pulumi
 
-from ...contract.schema.empty import without_dropped
+from ...contract.schema.empty import without_empty
 from ...contract.texts.secrets import replace_in_object
 
 PACKAGE = "inference-platform"
@@ -48,7 +48,7 @@ class KubernetesObject(pulumi.CustomResource):
                 opts, pulumi.ResourceOptions(additional_secret_outputs=_SECRET_FIELDS)
             )
         # A null is not sent; it names an output that the provider fills in.
-        sent = replace_in_object(without_dropped(value), lambda secret, _: pulumi.Output.secret(secret))
+        sent = replace_in_object(without_empty(value), lambda secret, _: pulumi.Output.secret(secret))
         inputs = {"status": None, **sent}
         super().__init__(kubernetes_token(value["apiVersion"], value["kind"]), name, inputs, opts)
 

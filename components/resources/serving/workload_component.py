@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pulumi
 
-from ...contract.load import Loaded, Manifests
+from ...contract.load import LoadedResource, Manifests
 from ...fleet.combining import without_replicas
 from ...fleet.objects import BALANCED, HPA, Key, address_in, is_balanced, is_core_service, key_of
 from ...fleet.options import Options
@@ -129,7 +129,7 @@ def logical_name(name: str, resource: str, value: dict[str, Any]) -> str:
 
 
 def render_one(
-    resource: Loaded, manifests: Sequence[Mapping[str, Any]], options: Options, *, autoscaled: bool = False
+    resource: LoadedResource, manifests: Sequence[Mapping[str, Any]], options: Options, *, autoscaled: bool = False
 ) -> Rendered:
     """Render one resource with the manifests that it refers to, after every check that a stack does too.
 

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from components.contract.checking import check
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.contract.schema.crds import crd
-from components.contract.schema.defaults import WRITTEN, with_defaults
+from components.contract.schema.defaults import USER_METADATA, with_defaults
 from components.families import kinds
 from tests.contract.breaking import broken, sent
 from tests.contract.documents import DOCUMENTS, Document, kind_of
@@ -82,8 +82,8 @@ def compare(kube: Kube, document: Document) -> None:
         return
     assert resource is not None, f"only we refuse: {found}"
     stored.pop("status", None)
-    stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key in WRITTEN}
-    expected = with_defaults(Loaded.of(resource, kind))
+    stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key in USER_METADATA}
+    expected = with_defaults(LoadedResource.of(resource, kind))
     if kind.namespaced:
         expected["metadata"].setdefault("namespace", "default")
     assert _as_floats(stored) == _as_floats(expected)

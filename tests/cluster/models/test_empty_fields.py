@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.contract.schema.crds import crd
-from components.contract.schema.empty import without_dropped
+from components.contract.schema.empty import without_empty
 from components.families import kinds
 from toolkit.kube import Kube
 from workbench.engine.apply.objects import MANAGER
@@ -157,11 +157,11 @@ def test_the_api_server_drops_what_is_left_out_and_keeps_the_rest(kind: str, kub
     metadata = {key: value for key, value in METADATA.items() if kind not in CLUSTER_WIDE or key != "namespace"}
     value = {**OBJECTS[kind], "kind": kind, "metadata": metadata}
     stored, _ = kube.put(value, manager=MANAGER, dry_run=True)
-    sent = set(empties(without_dropped(value)))
+    sent = set(empties(without_empty(value)))
     assert [path for path in sent if not at(stored, path)] == []
     assert [path for path in empties(value) if path not in sent and path in set(empties(stored))] == []
     # Without them the same object is stored.
-    again, _ = kube.put(without_dropped(value), manager=MANAGER, dry_run=True)
+    again, _ = kube.put(without_empty(value), manager=MANAGER, dry_run=True)
     for each in (stored, again):
         for key in ("managedFields", "creationTimestamp", "uid"):
             each["metadata"].pop(key, None)
@@ -185,4 +185,4 @@ def test_a_custom_resource_keeps_its_own(kube: Kube) -> None:
         "metadata": {"name": "a", "labels": {}},
         "spec": {"labels": {}, "list": [], "selector": {}},
     }
-    assert without_dropped(value) == {**value, "metadata": {"name": "a"}}
+    assert without_empty(value) == {**value, "metadata": {"name": "a"}}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.contract.documents.reader import YamlError, documents
+from components.contract.documents.reader import YamlError, read_documents
 from components.families import parse
 
 MODEL = """apiVersion: llmaz.io/v1alpha1
@@ -32,7 +32,7 @@ spec:
 )
 def test_errors_of_the_reader_itself(text: str, line: int, reason: str) -> None:
     with pytest.raises(YamlError) as caught:
-        list(documents(text))
+        list(read_documents(text))
     assert caught.value.line == line
     assert reason in caught.value.reason
     assert "\n" not in caught.value.reason

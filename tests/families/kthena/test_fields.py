@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.contract.problems import errors
 from components.families import load
 from components.plan.explain import explain
@@ -70,7 +70,7 @@ def became() -> dict[str, list[tuple[str, list[str]]]]:
     return rows
 
 
-def warnings(subject: Loaded, path: str) -> Iterator[str]:
+def warnings(subject: LoadedResource, path: str) -> Iterator[str]:
     """Yield what a field is warned of, or what it is a part of: ``explain`` tells that at the first part alone."""
     own = subject.resource.kind, subject.name
     for problem in (each for each in planned().problems if each.path and (each.kind, each.name) == own):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from components.contract.problems import path_parts
-from components.contract.schema.structural import graph
+from components.contract.schema.structural import schema_graph
 from components.families import kinds, parse
 from components.families.kthena.kinds import MODEL_BOOSTER
 
@@ -37,7 +37,7 @@ def test_a_later_field_is_refused_with_its_release(kind: str, path: str, release
 def test_the_table_holds_what_is_later_alone(kind: str, path: str, release: str) -> None:
     *parents, last = path_parts(path)
     place = tuple(step for part in parents for step in ((part, 0) if part in LISTS else (part,)))
-    beside = graph(kinds().one(kind)).fields_at(place)
+    beside = schema_graph(kinds().one(kind)).fields_at(place)
     assert beside, "its parent is a field that is known"
     assert last not in beside
     assert release in ("v0.1.0", "v0.2.0", "v0.3.0", "v0.4.0", "v1.0.0")

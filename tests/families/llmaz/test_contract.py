@@ -10,8 +10,8 @@ import pytest
 
 from components.contract.schema.crds import crd
 from components.contract.schema.embedded import definitions
-from components.contract.schema.jsonschema import schema
-from components.contract.schema.structural import SchemaGraph, graph
+from components.contract.schema.jsonschema import json_schema
+from components.contract.schema.structural import SchemaGraph, schema_graph
 from components.families import kinds
 from components.families.llmaz import types as llmaz
 
@@ -32,7 +32,7 @@ EXTERNAL = {
 
 
 def graphs() -> dict[str, SchemaGraph]:
-    return {name: graph(kind) for kind in kinds() if (name := kind.kind) in KIND_NAMES}
+    return {name: schema_graph(kind) for kind in kinds() if (name := kind.kind) in KIND_NAMES}
 
 
 def types() -> dict[str, Any]:
@@ -100,7 +100,7 @@ def test_every_field_is_an_attribute(row: dict[str, str]) -> None:
 def test_schema_and_crd_reach_every_field(name: str) -> None:
     """Walks the inlined CRD beside the referencing JSON schema: the same fields, required and defaults at each step."""
     kind = kinds().one(name)
-    published, shape = schema(kind), graph(kind)
+    published, shape = json_schema(kind), schema_graph(kind)
     version = crd(kind)["spec"]["versions"][0]
     inlined = version["schema"]["openAPIV3Schema"]["properties"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.contract.problems import errors, field_path
 from components.families import load
 from components.fleet.levels import Load, Promise, ServiceClass, ServiceLevels
@@ -67,7 +67,7 @@ def became() -> dict[str, list[list[str]]]:
     return rows
 
 
-def warnings(subject: Loaded, path: str) -> Iterator[str]:
+def warnings(subject: LoadedResource, path: str) -> Iterator[str]:
     """Yield what a field, or what it is a part of, is warned of."""
     for problem in planned(Realization.NATIVE).problems:
         if (problem.kind, problem.name) == (KIND, subject.name) and f"{path}.".startswith(f"{problem.path}."):

@@ -3,7 +3,7 @@
 import pytest
 
 from components.contract.problems import path_parts
-from components.contract.schema.structural import graph
+from components.contract.schema.structural import schema_graph
 from components.families import parse
 from tests.families.llmd.api.samples import API, VARIANT
 from tests.families.llmd.api.table import KIND
@@ -33,7 +33,7 @@ def test_a_later_field_is_refused_with_its_release(path: str) -> None:
 def test_the_table_holds_what_is_later_alone(path: str) -> None:
     *parents, last = path_parts(path)
     place = tuple(step for part in parents for step in ((part, 0) if part in LISTS else (part,)))
-    beside = graph(VARIANT).fields_at(place)
+    beside = schema_graph(VARIANT).fields_at(place)
     assert beside, "its parent is a field that is known"
     assert last not in beside
 

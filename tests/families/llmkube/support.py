@@ -6,7 +6,7 @@ import kubernetes_validate  # type: ignore[import-untyped]
 import yaml
 
 from components.contract.findings.ids import FINAL
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.contract.problems import Problem
 from components.families import parse
 from components.fleet.rendered import Fleet, Rendered
@@ -41,7 +41,7 @@ def gpu(count: int = 1, accelerator: str = "cuda", **fields: Any) -> Object:
     return {"accelerator": accelerator, "gpu": {"count": count, **fields}}
 
 
-def load(*documents: Object) -> tuple[Loaded, ...]:
+def load(*documents: Object) -> tuple[LoadedResource, ...]:
     """The documents as they are read; they must be valid by themselves."""
     manifests = parse(yaml.safe_dump_all(documents, sort_keys=False), "fleet.yaml")
     assert not manifests.problems, list(map(str, manifests.problems))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from components.contract.problems import path_parts
-from components.contract.schema.structural import graph
+from components.contract.schema.structural import schema_graph
 from components.families import parse
 from components.families.llmkube.family import INFERENCE_SERVICE, MODEL
 
@@ -35,7 +35,7 @@ def test_a_later_field_is_refused_with_its_release(kind: str, path: str, release
 
 @pytest.mark.parametrize(("kind", "path", "release"), list(rows()))
 def test_the_table_holds_what_is_later_alone(kind: str, path: str, release: str) -> None:
-    schema = graph(KINDS[kind])
+    schema = schema_graph(KINDS[kind])
     *parents, last = path_parts(path)
     beside = schema.fields_at(tuple(parents))
     assert beside, "its parent is a field that is known"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.families import objects
 from components.fleet.autoscalers import Autoscaler
 from components.fleet.origins import Origin
@@ -25,7 +25,7 @@ MANIFESTS = [
     playground("chat", "m"),
 ]
 RESOURCES = objects(MANIFESTS).resources
-SOURCE: Loaded = RESOURCES[0]
+SOURCE: LoadedResource = RESOURCES[0]
 
 
 def scenario(*targets: str, metrics: tuple[str, ...] = ("queue",)) -> Scenario:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from components.contract.tables import table
+from components.contract.tables import load_table
 from components.performance.sizing.cases import Profile
 from components.performance.sizing.reference import known_models, reference_profiles
 
@@ -58,7 +58,7 @@ def test_measured_figures_are_those_of_the_spec() -> None:
 def test_nothing_else_is_in_the_table() -> None:
     assert known_models() == tuple(sorted({"llama-3.1-8b", *(model for model, _, _ in rows())}))
     published = sum(
-        len(model["profiles"]) for model in table("components.performance.sizing", "reference.yaml")["models"]
+        len(model["profiles"]) for model in load_table("components.performance.sizing", "reference.yaml")["models"]
     )
     assert published == sum(cell != "—" for _, _, cell in rows()) + 2
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from components.clouds.aws.images import RegistryCache, upstream
-from components.contract.tables import table
+from components.contract.tables import load_table
 from components.plan.prerequisites.charts import known
 from components.plan.prerequisites.images import chart_images, image_values, uncached_images
 
@@ -15,7 +15,7 @@ CACHE = RegistryCache("123456789012", "us-east-1", ("docker.io", "ghcr.io", "qua
 
 def test_the_rows_are_of_the_pinned_versions() -> None:
     """A pin that is raised has its images read again."""
-    rows = table("components.plan.prerequisites", "chart_images.yaml")
+    rows = load_table("components.plan.prerequisites", "chart_images.yaml")
     assert {name: str(row["version"]) for name, row in rows.items()} == {
         name: chart.version for name, chart in known().items()
     }

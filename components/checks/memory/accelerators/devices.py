@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from ....contract.tables import table
+from ....contract.tables import load_table
 from ....fleet.clouds import cleared_with_clouds
 from ....fleet.instances import instances
 
@@ -43,4 +43,4 @@ def _row(name: str, size: int) -> Mapping[str, Any]:
 
 @functools.cache
 def _devices() -> Mapping[tuple[str, int], Mapping[str, Any]]:
-    return {(row["name"], row["gib"]): row for row in table(__package__, "devices.yaml")["devices"]}
+    return {(row["name"], row["gib"]): row for row in load_table(__package__, "devices.yaml")["devices"]}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ....contract.tables import table
+from ....contract.tables import load_table
 from ....fleet.instances import Instance
 
 
@@ -51,5 +51,5 @@ def processor_speed(node: Instance) -> DeviceSpeed | None:
 
 @functools.cache
 def _speeds() -> Mapping[str, Any]:
-    found: dict[str, Any] = table(__package__, "speeds.yaml")
+    found: dict[str, Any] = load_table(__package__, "speeds.yaml")
     return found

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....contract.tables import table
+from ....contract.tables import load_table
 from .attention import LINEAR, MAMBA, NOTHING, head_dim, indexers, kv_heads
 from .experts import ExpertLayers
 from .values import ConfigValues
@@ -120,7 +120,7 @@ def _counted() -> Mapping[str, Architecture]:
 
 @functools.cache
 def _table() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = table(__package__, "architectures.yaml")
+    found: Mapping[str, Any] = load_table(__package__, "architectures.yaml")
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ....contract.tables import table
+from ....contract.tables import load_table
 from ....fleet.instances import Instance
 
 _KIND = re.compile(r"[a-z]+")
@@ -84,7 +84,7 @@ class Limits:
 
 @functools.cache
 def _facts() -> Mapping[str, Any]:
-    loaded: dict[str, Any] = table(__package__, "eks.yaml")
+    loaded: dict[str, Any] = load_table(__package__, "eks.yaml")
     return MappingProxyType(loaded)
 
 

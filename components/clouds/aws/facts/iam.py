@@ -9,7 +9,7 @@ from string import Template
 from types import MappingProxyType
 from typing import Any
 
-from ....contract.tables import table
+from ....contract.tables import load_table
 from .eks import addons
 
 Document = dict[str, Any]
@@ -98,7 +98,7 @@ def policies() -> Mapping[str, Policy]:
     """Return every policy by name."""
     found = sorted(path.name for path in files(__package__).joinpath("iam").iterdir())
     names = [name.removesuffix(".yaml") for name in found]
-    return MappingProxyType({name: _read(name, table(__package__, "iam", f"{name}.yaml")) for name in names})
+    return MappingProxyType({name: _read(name, load_table(__package__, "iam", f"{name}.yaml")) for name in names})
 
 
 def placeholders(name: str) -> frozenset[str]:

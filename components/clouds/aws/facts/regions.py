@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from types import MappingProxyType
 
-from ....contract.tables import table
+from ....contract.tables import load_table
 
 REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+", re.ASCII)
 
@@ -31,7 +31,7 @@ def is_withheld(instance_type: str, region: str) -> bool:
 
 def load_balancer_zone(region: str) -> str:
     """Return the hosted zone of the names of a region's Network Load Balancers; empty where none is known."""
-    found: str = table(__package__, "load_balancers.yaml")["network_zones"].get(region, "")
+    found: str = load_table(__package__, "load_balancers.yaml")["network_zones"].get(region, "")
     return found
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ....contract.tables import table
+from ....contract.tables import load_table
 
 
 @functools.cache
 def _facts() -> Mapping[str, Any]:
-    loaded: dict[str, Any] = table(__package__, "releases.yaml")
+    loaded: dict[str, Any] = load_table(__package__, "releases.yaml")
     return MappingProxyType(loaded)
 
 

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from ....contract.tables import table
+from ....contract.tables import load_table
 
 
 def replaced_fields(type_token: str) -> tuple[str, ...]:
@@ -43,5 +43,5 @@ def rolling_fields(type_token: str) -> tuple[str, ...]:
 
 @functools.cache
 def _updates() -> dict[str, dict[str, Any]]:
-    found: dict[str, Any] = table(__package__, "updates.yaml")
+    found: dict[str, Any] = load_table(__package__, "updates.yaml")
     return found

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ....contract.documents.reader import YamlError, documents
+from ....contract.documents.reader import YamlError, read_documents
 from ....fleet.instances import Instance
 from ..words import NodeImage
 
@@ -110,7 +110,7 @@ def user_data_problem(text: str, image: NodeImage) -> str:
 
 
 def _parsed_yaml(text: str) -> Any:  # noqa: ANN401  whatever it holds
-    return next((document.value for document in documents(text)), None)
+    return next((document.value for document in read_documents(text)), None)
 
 
 def _has(given: Any, path: tuple[str, ...]) -> bool:  # noqa: ANN401

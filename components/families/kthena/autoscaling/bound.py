@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....contract.findings.collector import Findings
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....fleet.origins import Origin
 from ..made import behind
 from ..types import AutoscalingPolicy, AutoscalingPolicyBinding
@@ -25,7 +25,7 @@ class PolicyBinding:
         policy_findings: Of the policy, which has them at its own fields.
     """
 
-    source: Loaded
+    source: LoadedResource
     binding: AutoscalingPolicyBinding
     namespace: str
     policy: AutoscalingPolicy

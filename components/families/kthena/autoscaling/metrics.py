@@ -10,7 +10,7 @@ from types import MappingProxyType
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
 from ....contract.problems import did_you_mean
-from ....contract.tables import table
+from ....contract.tables import load_table
 from ....engines.exporters import Exporter
 from ....engines.metrics import Metric, find_anywhere
 from ....engines.versions import titled
@@ -26,7 +26,7 @@ NEVER_OFFERED = frozenset({"kthena:generation_tokens_total"})
 @functools.cache
 def runtime_metrics() -> Mapping[str, str]:
     """Return the metrics of Kthena's runtime, each with what it measures."""
-    return MappingProxyType(dict(table(__package__, "metrics.yaml")))
+    return MappingProxyType(dict(load_table(__package__, "metrics.yaml")))
 
 
 def is_counter(name: str) -> bool:

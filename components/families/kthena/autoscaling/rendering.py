@@ -1,8 +1,8 @@
 """What AutoscalingPolicyBinding becomes: natively an autoscaler for each target (Kthena spec 4.6)."""
 
-from ....contract.findings.collector import Findings, Unrenderable, unknown
+from ....contract.findings.collector import Findings, Unrenderable, unknown_reference
 from ....contract.findings.ids import RuleId
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.library import Library
 from ....fleet.objects import HPA, Object, new_object
@@ -23,7 +23,7 @@ from .targets import MEASURED, AimedServing, check_native, find
 _POLICY = "spec.policyRef.name"
 
 
-def render_binding(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered | None:
+def render_binding(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered | None:
     """Render an AutoscalingPolicyBinding.
 
     Raises:
@@ -39,7 +39,7 @@ def render_binding(source: Loaded, library: Library, options: Options, findings:
     return rendered
 
 
-def _bound(source: Loaded, library: Library, options: Options, findings: Findings) -> PolicyBinding:
+def _bound(source: LoadedResource, library: Library, options: Options, findings: Findings) -> PolicyBinding:
     binding = source.resource
     assert isinstance(binding, AutoscalingPolicyBinding)  # noqa: S101  the caller chose this function by kind
     namespace = binding.metadata.namespace or options.namespace
@@ -55,13 +55,15 @@ def _bound(source: Loaded, library: Library, options: Options, findings: Finding
     return PolicyBinding(source, binding, namespace, resource, targets, findings, Findings(policy))
 
 
-def _policy(name: str, library: Library, namespace: str, findings: Findings) -> Loaded | None:
+def _policy(name: str, library: Library, namespace: str, findings: Findings) -> LoadedResource | None:
     found = loaded(AutoscalingPolicy, library, namespace, name)
     if found is None and not name:
         findings.error(_POLICY, "is required: name the AutoscalingPolicy to scale by", RuleId.REFERENCE_MISSING)
     elif found is None and not library.is_unread(AutoscalingPolicy.__name__, name):
         known = library.all(AutoscalingPolicy, namespace)
-        reason = unknown(AutoscalingPolicy.__name__, name, known, f"correct the name, or add it in {namespace!r}")
+        reason = unknown_reference(
+            AutoscalingPolicy.__name__, name, known, f"correct the name, or add it in {namespace!r}"
+        )
         findings.error(_POLICY, reason, RuleId.REFERENCE_MISSING)
     return found
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ....contract.findings.collector import Findings, Unrenderable, unknown
+from ....contract.findings.collector import Findings, Unrenderable, unknown_reference
 from ....contract.findings.ids import RuleId
 from ....engines.exporters import Exporter, exporter_of
 from ....fleet.library import Library
@@ -53,7 +53,7 @@ def find(aim: Aim, library: Library, namespace: str, options: Options, findings:
             known = library.all(ModelServing, namespace)
             findings.error(
                 aim.name_path,
-                unknown(_KIND, aim.name, known, "correct the name, or add it"),
+                unknown_reference(_KIND, aim.name, known, "correct the name, or add it"),
                 RuleId.REFERENCE_MISSING,
             )
         return None
@@ -103,7 +103,7 @@ def _role(aim: Aim, serving: ModelServing, findings: Findings) -> int | None:
     path = f"{aim.path}.target.additionalMatchLabels[{ROLE_LABEL}]"
     findings.error(
         path,
-        unknown(f"role in ModelServing {aim.name!r}", named, roles, "use one of them, or remove it"),
+        unknown_reference(f"role in ModelServing {aim.name!r}", named, roles, "use one of them, or remove it"),
         RuleId.REFERENCE_MISSING,
     )
     return None

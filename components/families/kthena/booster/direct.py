@@ -8,7 +8,7 @@ from functools import partial
 
 from ....contract.findings.collector import Findings
 from ....contract.kinds import Kind
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
 from ..kinds import MODEL_ROUTE, MODEL_SERVER
@@ -33,7 +33,7 @@ Step = tuple[Callable[[Findings], Rendered | None], Findings]
 
 
 def steps(
-    source: Loaded, fronts: Sequence[tuple[Part, Commands]], servings: Sequence[Made], options: Options
+    source: LoadedResource, fronts: Sequence[tuple[Part, Commands]], servings: Sequence[Made], options: Options
 ) -> Iterator[Step]:
     """Yield what renders the ModelServings, and what tells where clients reach the model.
 
@@ -58,7 +58,9 @@ def steps(
     yield partial(_route, source, parts, servers, options, of_route.behind), of_route
 
 
-def _findings_of(source: Loaded, kind: Kind, name: str, fields: Callable[[], Iterator[Field]]) -> FindingsBehind:
+def _findings_of(
+    source: LoadedResource, kind: Kind, name: str, fields: Callable[[], Iterator[Field]]
+) -> FindingsBehind:
     return FindingsBehind(source, behind=Behind(f"{kind.kind}/{name}", source, fields_of(kind, name, fields)))
 
 
@@ -76,7 +78,7 @@ def _server(part: Part, roles: Roles, findings: Findings) -> None:
 
 
 def _route(
-    source: Loaded,
+    source: LoadedResource,
     parts: Sequence[Part],
     servers: dict[str, RoutedServer],
     options: Options,

@@ -7,7 +7,7 @@ from functools import partial
 from ....contract.checking import check
 from ....contract.findings.collector import Findings, Unrenderable
 from ....contract.kinds import Kind
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....contract.problems import field_path
 from ....fleet.objects import Object
 from ..kinds import BINDING, MODEL_ROUTE, MODEL_SERVER, MODEL_SERVING, POLICY
@@ -48,7 +48,7 @@ class Expansion:
         yield from (*self.servings, *self.servers, *self.routes, *self.policies, *self.bindings)
 
 
-def expand(source: Loaded, findings: Findings, setup: Setup = _NATIVE) -> Expansion:
+def expand(source: LoadedResource, findings: Findings, setup: Setup = _NATIVE) -> Expansion:
     """Return what a ModelBooster becomes; where a backend is wrong, only the ModelServings of the others.
 
     So that what is wrong with those is told as well.
@@ -72,7 +72,7 @@ def expand(source: Loaded, findings: Findings, setup: Setup = _NATIVE) -> Expans
     return maker.servings(part for part in parts if not any(path.startswith(f"{part.path}.") for path in wrong))
 
 
-def parts_of(source: Loaded, setup: Setup) -> tuple[Part, ...]:
+def parts_of(source: LoadedResource, setup: Setup) -> tuple[Part, ...]:
     """Return the backends of a ModelBooster."""
     booster = source.resource
     assert isinstance(booster, ModelBooster)  # noqa: S101  the caller chose this function by kind
@@ -83,7 +83,7 @@ def parts_of(source: Loaded, setup: Setup) -> tuple[Part, ...]:
 class _Maker:
     """Makes the resources, and checks each as if somebody had written it."""
 
-    def __init__(self, source: Loaded, findings: Findings) -> None:
+    def __init__(self, source: LoadedResource, findings: Findings) -> None:
         self._source = source
         self._findings = findings
 

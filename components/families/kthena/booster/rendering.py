@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from ....contract.findings.collector import Findings, Unrenderable
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....fleet.combining import owned
 from ....fleet.library import Library
 from ....fleet.objects import Object
@@ -27,10 +27,10 @@ from .expansion import Expansion, expand, parts_of
 from .operated import check_booster_for_operator
 from .setup import Purpose, Setup
 
-_Render = Callable[[Loaded, Library, Options, Findings], Rendered | None]
+_Render = Callable[[LoadedResource, Library, Options, Findings], Rendered | None]
 
 
-def render_model_booster(source: Loaded, _library: Library, options: Options, findings: Findings) -> Rendered:
+def render_model_booster(source: LoadedResource, _library: Library, options: Options, findings: Findings) -> Rendered:
     """Render a ModelBooster: what it is expanded into goes through the functions of what is written by hand.
 
     Raises:
@@ -51,7 +51,7 @@ def render_model_booster(source: Loaded, _library: Library, options: Options, fi
     return replace(joined, others=(as_written(source, options), *others), requires=joined.requires | {OPERATOR})
 
 
-def expanded(source: Loaded, options: Options, findings: Findings) -> tuple[Object, ...]:
+def expanded(source: LoadedResource, options: Options, findings: Findings) -> tuple[Object, ...]:
     """Return the resources that a ModelBooster stands for; with realization operator as the controllers need them."""
     try:
         children = expand(source, findings, Setup.of(options))
@@ -60,7 +60,7 @@ def expanded(source: Loaded, options: Options, findings: Findings) -> tuple[Obje
     return () if findings.failed else tuple(child.resource.wire() for child in children)
 
 
-def _steps(source: Loaded, expansion: Expansion, options: Options) -> Iterator[Step]:
+def _steps(source: LoadedResource, expansion: Expansion, options: Options) -> Iterator[Step]:
     """Yield what renders the resources; each knows the others and nothing else."""
     kinds: tuple[tuple[_Render, Iterable[Made]], ...] = (
         (render_model_serving, expansion.servings),
@@ -90,7 +90,7 @@ def _rendered(steps: Iterable[Step], findings: Findings) -> Iterator[Rendered]:
             yield item
 
 
-def _joined(source: Loaded, parts: list[Rendered], options: Options) -> Rendered:
+def _joined(source: LoadedResource, parts: list[Rendered], options: Options) -> Rendered:
     """Return what all parts become together, under the booster's name."""
     name = source.name
     weights = tuple(named for part in parts_of(source, Setup.of(options)) for named in named_weights(part))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ....contract.findings.collector import Findings
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....fleet.endpoints import Endpoint
 from ....fleet.library import Library
 from ....fleet.objects import Object
@@ -23,7 +23,7 @@ from .matching import check_rules, matches_paths, rules_for
 from .targets import Targets, check_targets, known_servers, targets_of
 
 
-def render_model_route(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
+def render_model_route(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered:
     """Render a ModelRoute: endpoints at the Services of roles, or at Kthena's router where only that can do it."""
     asked = _asked(source, options, findings)
     targets = targets_of(asked, known_servers(asked, library))
@@ -42,7 +42,7 @@ def render_model_route(source: Loaded, library: Library, options: Options, findi
     )
 
 
-def _asked(source: Loaded, options: Options, findings: Findings) -> AskedRoute:
+def _asked(source: LoadedResource, options: Options, findings: Findings) -> AskedRoute:
     route = source.resource
     assert isinstance(route, ModelRoute)  # noqa: S101  the callers chose it by kind
     spec = route.spec
@@ -97,4 +97,4 @@ def _servers(asked: AskedRoute, targets: Targets, library: Library) -> Iterator[
     for name in sorted({target.server.name for several in targets.values() for target in several}):
         there = server(library, asked.namespace, name)
         if there is not None:
-            yield as_written(Loaded.of(there, MODEL_SERVER), asked.options)
+            yield as_written(LoadedResource.of(there, MODEL_SERVER), asked.options)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....engines.pairs.reading import Transfer, transfer_of
 from ....engines.registry import engines
 from ....fleet.library import Library
@@ -25,7 +25,9 @@ _SPOKEN = {"http": "http", "lmcache": "http", "nixl": "nixl", "mooncake": "moonc
 """What the router speaks, by the word for it (kthena pkg/kthena-router/connectors/factory.go)."""
 
 
-def render_model_server(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered | None:
+def render_model_server(
+    source: LoadedResource, library: Library, options: Options, findings: Findings
+) -> Rendered | None:
     """Check a ModelServer; by itself it becomes nothing natively, and an object for the operator."""
     resource = source.resource
     assert isinstance(resource, ModelServer)  # noqa: S101  the caller chose this function by kind

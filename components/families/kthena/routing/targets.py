@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ....contract.findings.collector import unknown
+from ....contract.findings.collector import unknown_reference
 from ....contract.findings.ids import RuleId
 from ....fleet.library import Library
 from ..lookup import server
@@ -100,7 +100,7 @@ def _report_missing(asked: AskedRoute, library: Library, path: str, name: str) -
     remedy = f"add its manifest to namespace {asked.namespace}, or correct the name"
     asked.findings.error(
         path,
-        unknown("ModelServer", name, library.all(ModelServer, asked.namespace), remedy),
+        unknown_reference("ModelServer", name, library.all(ModelServer, asked.namespace), remedy),
         RuleId.REFERENCE_MISSING,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....contract.findings.collector import Findings
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....fleet.options import Options
 from ....fleet.origins import Origin
 from ..made import Made, behind
@@ -19,7 +19,7 @@ GROUP = "spec.template"
 class AskedServing:
     """A ModelServing, and how to render it."""
 
-    source: Loaded
+    source: LoadedResource
     serving: ModelServing
     namespace: str
     options: Options

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....fleet.capabilities import LEADER_WORKER_SET
 from ....fleet.endpoints import Endpoint
 from ....fleet.library import Library
@@ -28,7 +28,7 @@ from .sets import operated, workloads
 from .stages import check_pairs
 
 
-def render_model_serving(source: Loaded, library: Library, options: Options, findings: Findings) -> Rendered:
+def render_model_serving(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered:
     """Render a ModelServing.
 
     Raises:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeVar
 
-from ....contract.findings.collector import Findings, Unrenderable, unknown
-from ....contract.load import Loaded
+from ....contract.findings.collector import Findings, Unrenderable, unknown_reference
+from ....contract.load import LoadedResource
 from ....contract.meta import Resource
 from ....fleet.options import Options
 from ....performance.simulation.runs import ScalingRun
@@ -30,7 +30,7 @@ _UNPRICED: Mapping[str, int] = MappingProxyType({})
 _R = TypeVar("_R", bound=Resource)
 
 
-def scenario(resources: Sequence[Loaded], names: Names) -> Scenario:
+def scenario(resources: Sequence[LoadedResource], names: Names) -> Scenario:
     """Return the autoscaler of a binding and a policy, written by hand or by a ModelBooster."""
     resources = [*resources, *_of_boosters(resources, names.namespace)]
     source, binding = _named(resources, AutoscalingPolicyBinding, names.binding, names.namespace)
@@ -122,7 +122,7 @@ def _cost(param: OptimizerParam, costs: Mapping[str, int]) -> int:
     return costs.get(param.target.target_ref.name or "", param.cost) if priced else param.cost
 
 
-def _costs(resources: Iterable[Loaded], namespace: str, usual: str) -> dict[str, int]:
+def _costs(resources: Iterable[LoadedResource], namespace: str, usual: str) -> dict[str, int]:
     """Return what a replica of each ModelServing of a namespace costs, where that is known."""
     found = {
         loaded.name: replica_cost(AskedServing(loaded, resource, namespace, Options(), Findings(loaded)))
@@ -133,7 +133,7 @@ def _costs(resources: Iterable[Loaded], namespace: str, usual: str) -> dict[str,
     return {name: cost for name, cost in found.items() if cost is not None}
 
 
-def _of_boosters(resources: Iterable[Loaded], namespace: str) -> Iterator[Loaded]:
+def _of_boosters(resources: Iterable[LoadedResource], namespace: str) -> Iterator[LoadedResource]:
     """Yield what boosters become; what is wrong with one is reported where it is rendered."""
     for loaded in resources:
         if isinstance(loaded.resource, ModelBooster):
@@ -141,7 +141,9 @@ def _of_boosters(resources: Iterable[Loaded], namespace: str) -> Iterator[Loaded
                 yield from expand(loaded, Findings(loaded), Setup(namespace=namespace))
 
 
-def _named(resources: Iterable[Loaded], kind: type[_R], name: str, namespace: str) -> tuple[Loaded, _R]:
+def _named(
+    resources: Iterable[LoadedResource], kind: type[_R], name: str, namespace: str
+) -> tuple[LoadedResource, _R]:
     """Return the resource of a kind with a name, which may have its namespace in front."""
     there = {
         (resource.metadata.namespace or namespace, loaded.name): (loaded, resource)
@@ -156,11 +158,13 @@ def _named(resources: Iterable[Loaded], kind: type[_R], name: str, namespace: st
         raise ScenarioError(f"several {kind.__name__}s are named {own!r}; name one of {spaces}")
     if found is None:
         known = (own for _, own in there)
-        raise ScenarioError(unknown(kind.__name__, name, known, "correct the name, or pass the file that has it"))
+        raise ScenarioError(
+            unknown_reference(kind.__name__, name, known, "correct the name, or pass the file that has it")
+        )
     return there[found]
 
 
-def _replicas(resources: Iterable[Loaded], namespace: str, usual: str) -> dict[str, int]:
+def _replicas(resources: Iterable[LoadedResource], namespace: str, usual: str) -> dict[str, int]:
     """Return the replicas that ModelServings of a namespace ask for."""
     return {
         loaded.name: resource.spec.replicas
@@ -170,14 +174,14 @@ def _replicas(resources: Iterable[Loaded], namespace: str, usual: str) -> dict[s
     }
 
 
-def _notes(binding: AutoscalingPolicyBinding, policy: Loaded) -> Iterable[str]:
+def _notes(binding: AutoscalingPolicyBinding, policy: LoadedResource) -> Iterable[str]:
     if binding.spec.policy_ref.name != policy.name:
         yield (
             f"the binding names the policy {binding.spec.policy_ref.name!r}, and is simulated with {policy.name!r}"
         )
 
 
-def places(resources: Sequence[Loaded], namespace: str) -> tuple[tuple[str, str], ...]:
+def places(resources: Sequence[LoadedResource], namespace: str) -> tuple[tuple[str, str], ...]:
     """Return namespace and name of every binding, written by hand or by a ModelBooster."""
     there = [*resources, *_of_boosters(resources, namespace)]
     bindings = [each for each in there if isinstance(each.resource, AutoscalingPolicyBinding)]

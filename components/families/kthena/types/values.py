@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
 from ....contract.base import ApiModel, NaturalInt32, PositiveInt32, combined_error
-from ....contract.schema.embedded import CORE, META, Embedded, JsonObject, ref, show
+from ....contract.schema.embedded import CORE, META, Embedded, JsonObject, format_value, ref
 from ...leaderworkerset.types import IntOrString as IntOrString
 from .. import durations
 from ..durations import seconds_of as seconds_of
@@ -26,7 +26,7 @@ def _text(published: str, good: Callable[[str], object], what: str) -> tuple[obj
 
     def check(text: str) -> str:
         if not good(text):
-            raise combined_error([((), f"must be {what}, found {show(text)}")])
+            raise combined_error([((), f"must be {what}, found {format_value(text)}")])
         return text
 
     return (Field(json_schema_extra={"pattern": published}), AfterValidator(check))
@@ -39,7 +39,7 @@ def _pattern(published: str, grammar: str, what: str) -> tuple[object, ...]:
 
 def _held(duration: str) -> str:
     if not durations.fits(duration):
-        raise combined_error([((), f"must be a duration of less than 292 years, found {show(duration)}")])
+        raise combined_error([((), f"must be a duration of less than 292 years, found {format_value(duration)}")])
     return duration
 
 

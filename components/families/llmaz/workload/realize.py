@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from ....contract.findings.collector import Findings
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....engines.paths import path_prefix
 from ....engines.settings import Setting
 from ....fleet.autoscalers import Autoscaler
@@ -34,7 +34,7 @@ class Realized:
     requires: frozenset[str]
 
 
-def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) -> Realized:
+def realize(source: LoadedResource, asked: Asked, options: Options, findings: Findings) -> Realized:
     """Return the workload, its endpoint, and what moves its replicas.
 
     The operator makes LeaderWorkerSets alone, and autoscalers and Services by itself: what it makes is told as well.
@@ -66,7 +66,7 @@ def realize(source: Loaded, asked: Asked, options: Options, findings: Findings) 
     return Realized(workload, endpoint, autoscaler(source, asked, shape, operated=operated), shape.requires)
 
 
-def _server(source: Loaded, asked: Asked) -> Server:
+def _server(source: LoadedResource, asked: Asked) -> Server:
     """Return the container that serves; a Playground says which engine it runs, whatever a mirror calls the image."""
     if asked.line is None:
         path = f"spec.workloadTemplate.{asked.front_part}.spec.containers"
@@ -92,7 +92,7 @@ def _probe_under_prefix(asked: Asked, server: Server) -> None:
             container[name] = {**probe, "httpGet": {**probe["httpGet"], "path": prefix + path}}
 
 
-def _endpoint(source: Loaded, asked: Asked, server: Server) -> Endpoint:
+def _endpoint(source: LoadedResource, asked: Asked, server: Server) -> Endpoint:
     """Return where the ``-lb`` Service answers; every shipped engine speaks the OpenAI API under ``/v1``."""
     service = f"{asked.name}-lb"
     model = asked.claim.main.metadata.name

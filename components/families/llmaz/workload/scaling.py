@@ -1,6 +1,6 @@
 """Replicas: how many pods there are at rest and at most, and what moves their number (llmaz spec 2.8)."""
 
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....fleet.autoscalers import Autoscaler
 from ....fleet.demand import PodDemand
 from ....fleet.objects import HPA, Object, new_object
@@ -30,7 +30,7 @@ def demand_of(asked: Asked, options: Options) -> tuple[PodDemand, ...]:
     return (demand(leader, 1), *((demand(worker, asked.size - 1),) if asked.size > 1 else ()))
 
 
-def autoscaler(source: Loaded, asked: Asked, shape: WorkloadShape, *, operated: bool) -> Autoscaler | None:
+def autoscaler(source: LoadedResource, asked: Asked, shape: WorkloadShape, *, operated: bool) -> Autoscaler | None:
     """Return what moves the replicas of a workload; None where nothing does."""
     scaling = asked.scaling
     if scaling is None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ....contract.findings.ids import RuleId
-from ....contract.load import Loaded
+from ....contract.load import LoadedResource
 from ....contract.problems import Problem, Severity
 from ....fleet.rendered import Rendered
 from ..types import VariantAutoscaling
@@ -73,7 +73,7 @@ def _other_numbers(variants: _Variants, *, native: bool) -> Iterator[Problem]:
     severity, consequence = Severity.ERROR, "the controller has one answer for both, that of whichever it reads last"
     if native:
         severity, consequence = Severity.WARNING, "one of the two measurements may be an old one"
-    first: dict[tuple[str, str], tuple[Loaded, AcceleratorProfile]] = {}
+    first: dict[tuple[str, str], tuple[LoadedResource, AcceleratorProfile]] = {}
     for item, resource in variants:
         for index, entry in enumerate(resource.spec.model_profile.accelerators):
             other, there = first.setdefault((resource.spec.model_id, entry.acc), (item.source, entry))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ....contract.findings.collector import unknown
+from ....contract.findings.collector import unknown_reference
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem, Severity, did_you_mean
 from ....fleet.levels import ServiceLevels
@@ -32,7 +32,7 @@ def _loads(library: Library, levels: ServiceLevels) -> Iterator[Problem]:
             continue
         there = sorted(f"{namespace}/{name}" if "/" in key else name for namespace, name in idle)
         if did_you_mean(key, there) or any(name == other for _, other in idle):
-            reason = unknown(_KIND, key, there, "its load has no effect; correct the name, or remove it")
+            reason = unknown_reference(_KIND, key, there, "its load has no effect; correct the name, or remove it")
             yield _unused(levels, f"loads[{key}]", reason)
 
 

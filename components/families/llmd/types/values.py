@@ -6,14 +6,16 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from ....contract.base import combined_error
-from ....contract.schema.embedded import show
+from ....contract.schema.embedded import format_value
 
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?\Z", re.ASCII)
 
 
 def _decimal(text: str) -> str:
     if _DECIMAL.match(text) is None:
-        raise combined_error([((), f"must be an unsigned number in quotes, such as '20.58', found {show(text)}")])
+        raise combined_error(
+            [((), f"must be an unsigned number in quotes, such as '20.58', found {format_value(text)}")]
+        )
     return text
 
 

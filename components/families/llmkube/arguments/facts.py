@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ....contract.tables import table
+from ....contract.tables import load_table
 from ....engines.registry import engines
 from ....engines.settings import Feature, Setting
 
@@ -73,5 +73,5 @@ def read_everywhere() -> frozenset[str]:
 
 @functools.cache
 def _facts() -> dict[str, Any]:
-    found: dict[str, Any] = table(__package__, "facts.yaml")
+    found: dict[str, Any] = load_table(__package__, "facts.yaml")
     return found

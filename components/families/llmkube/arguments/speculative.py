@@ -2,7 +2,7 @@
 
 import json
 
-from ....contract.findings.collector import unknown
+from ....contract.findings.collector import unknown_reference
 from ....contract.findings.ids import RuleId
 from ....engines.settings import Setting
 from ..serving import Serving
@@ -50,7 +50,9 @@ def _draft(serving: Serving, name: str) -> str | None:
     model = serving.models.get(name)
     if model is None:
         serving.findings.error(
-            path, unknown("Model", name, serving.models, "add one to this namespace"), RuleId.REFERENCE_MISSING
+            path,
+            unknown_reference("Model", name, serving.models, "add one to this namespace"),
+            RuleId.REFERENCE_MISSING,
         )
         return None
     source = model.spec.source

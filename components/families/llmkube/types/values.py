@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
 from ....contract.base import Int32, Json, NaturalInt32, PositiveInt32, combined_error
-from ....contract.schema.embedded import show
+from ....contract.schema.embedded import format_value
 
 
 def _text(published: str, grammar: str, what: str) -> tuple[object, ...]:
@@ -20,7 +20,7 @@ def _text(published: str, grammar: str, what: str) -> tuple[object, ...]:
 
     def check(text: str) -> str:
         if compiled.match(text) is None:
-            raise combined_error([((), f"must be {what}, found {show(text)}")])
+            raise combined_error([((), f"must be {what}, found {format_value(text)}")])
         return text
 
     return (Field(json_schema_extra={"pattern": published}), AfterValidator(check))
@@ -31,11 +31,11 @@ def _number(minimum: float = -math.inf, maximum: float = math.inf) -> PlainValid
 
     def check(value: Json) -> int | float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise combined_error([((), f"must be a number, found {show(value)}{_unquoted(value)}")])
+            raise combined_error([((), f"must be a number, found {format_value(value)}{_unquoted(value)}")])
         if value < minimum:
-            raise combined_error([((), f"must be at least {minimum}, found {show(value)}")])
+            raise combined_error([((), f"must be at least {minimum}, found {format_value(value)}")])
         if value > maximum:
-            raise combined_error([((), f"must be at most {maximum}, found {show(value)}")])
+            raise combined_error([((), f"must be at most {maximum}, found {format_value(value)}")])
         return value
 
     return PlainValidator(check)

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from components.contract.kinds import Kind
 from components.contract.schema.crds import crd
-from components.contract.schema.jsonschema import schema
-from components.contract.schema.structural import SchemaGraph, graph
+from components.contract.schema.jsonschema import json_schema
+from components.contract.schema.structural import SchemaGraph, schema_graph
 from components.families import kinds
 from components.families.kthena.family import FAMILY
 from tests.families.kthena.api.table import (
@@ -43,7 +43,7 @@ DURATION = r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
 
 def walk(kind: str, path: FieldPath) -> tuple[SchemaGraph, dict[str, Any], dict[str, Any]]:
     """Return the schema of a field and of its owner."""
-    shape = graph(kinds().one(kind))
+    shape = schema_graph(kinds().one(kind))
     owner = schema_ = shape.resolve(shape.root)
     for part in path:
         found = shape.field(schema_, part)
@@ -234,7 +234,7 @@ def test_the_family_has_each_of_them() -> None:
 def test_schema_and_crd_say_the_same(kind: str) -> None:
     """Walks the inlined CRD beside the referencing JSON schema: fields, required, defaults and rules at each step."""
     found = kinds().one(kind)
-    published, shape = schema(found), graph(found)
+    published, shape = json_schema(found), schema_graph(found)
     (version,) = crd(found)["spec"]["versions"]
     inlined = version["schema"]["openAPIV3Schema"]
 

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from components.contract.findings.collector import Findings, Unrenderable
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.contract.problems import Problem
 from components.families import parse
 from components.families.kthena.booster.expansion import Expansion, expand
@@ -70,7 +70,7 @@ def booster(title: str = "m", /, *backends: Object, **spec: Any) -> Object:
     )
 
 
-def load(document: Object) -> Loaded:
+def load(document: Object) -> LoadedResource:
     """The document as it is read; it must be valid by itself."""
     manifests = parse(json.dumps(document, indent=1, ensure_ascii=False), "booster.yaml")
     assert not manifests.problems, list(map(str, manifests.problems))

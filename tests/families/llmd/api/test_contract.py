@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from components.contract.schema.crds import crd
-from components.contract.schema.jsonschema import schema
-from components.contract.schema.structural import SchemaGraph, graph
+from components.contract.schema.jsonschema import json_schema
+from components.contract.schema.structural import SchemaGraph, schema_graph
 from components.families.llmd.family import FAMILY
 from tests.families.llmd.api.samples import VARIANT
 from tests.families.llmd.api.table import (
@@ -27,7 +27,7 @@ ALL = list(paths())
 
 def walk(path: FieldPath) -> tuple[SchemaGraph, dict[str, Any], dict[str, Any]]:
     """Return the schema of a field and of its owner."""
-    shape = graph(VARIANT)
+    shape = schema_graph(VARIANT)
     owner = found = shape.resolve(shape.root)
     for part in path:
         inner = shape.field(found, part)
@@ -120,7 +120,7 @@ def test_there_are_no_rules_and_no_defaults() -> None:
 
     found = within(crd(VARIANT)["spec"]["versions"][0]["schema"])
     assert not found & {"x-kubernetes-validations", "default", "x-kubernetes-preserve-unknown-fields"}
-    assert "x-kubernetes-validations" not in schema(VARIANT)
+    assert "x-kubernetes-validations" not in json_schema(VARIANT)
 
 
 def test_spec_is_required_here() -> None:

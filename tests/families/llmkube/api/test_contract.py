@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from components.contract.kinds import Kind
-from components.contract.schema.structural import SchemaGraph, graph
+from components.contract.schema.structural import SchemaGraph, schema_graph
 from components.families.llmkube.family import FAMILY
 from tests.families.llmkube.api.documents import FIELDS, ROWS
 
@@ -24,7 +24,7 @@ def label(row: dict[str, str]) -> str:
 def owner_of(row: dict[str, str]) -> tuple[SchemaGraph, dict[str, Any]]:
     """Return the schema of the type that a row belongs to, found by its dotted path."""
     kind, *way = row["type"].split(".")
-    shape = graph(KINDS[kind])
+    shape = schema_graph(KINDS[kind])
     schema = shape.resolve(shape.root)
     for part in way:
         schema = shape.resolve(schema["properties"][part])
@@ -122,7 +122,7 @@ EMBEDDED = {
 
 @pytest.mark.parametrize("name", [name for name in EMBEDDED if name != "Condition"])
 def test_embedded_types_are_as_the_page_prints_them(name: str) -> None:
-    found = graph(KINDS["InferenceService"]).defs[CORE + name]
+    found = schema_graph(KINDS["InferenceService"]).defs[CORE + name]
     assert_external(found, f"core/v1.{name}")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.contract.checking import check
-from components.contract.schema.structural import graph
+from components.contract.schema.structural import schema_graph
 from components.families.llmkube.types.inference_service import InferenceService
 from tests.contract.changing import REMOVED, changed, problems_of
 from tests.families.llmkube.api.samples import (
@@ -223,7 +223,7 @@ def test_bad(base: int, changes: dict[str, Any], path: str, reason: str) -> None
 
 def test_the_server_is_told_that_no_share_of_a_gpu_is_none() -> None:
     """It cuts a bound of 0.1 to 0 before it compares an integer with it."""
-    found = graph(kind_of(DOCUMENTS[VLLM])).defs["VLLMConfig"]["x-kubernetes-validations"]
+    found = schema_graph(kind_of(DOCUMENTS[VLLM])).defs["VLLMConfig"]["x-kubernetes-validations"]
     assert [rule["message"] for rule in found] == ["gpuMemoryUtilization must be at least 0.1 and at most 0.99"]
     assert "self.gpuMemoryUtilization >= 0.1 && self.gpuMemoryUtilization <= 0.99" in found[0]["rule"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.contract.findings.collector import Findings
-from components.contract.load import Loaded
+from components.contract.load import LoadedResource
 from components.contract.problems import Problem
 from components.families.llmkube.arguments.started import StartCommand, arguments
 from components.families.llmkube.family import INFERENCE_SERVICE
@@ -95,7 +95,7 @@ def serve(
     service: InferenceService, models: Mapping[str, Model], *, gpus: int, path: str = "", image: str | None = None
 ) -> Started:
     """Start a service with the Model ``m1`` of its namespace."""
-    findings = Findings(Loaded.of(service, INFERENCE_SERVICE))
+    findings = Findings(LoadedResource.of(service, INFERENCE_SERVICE))
     runtime, endpoint = service.spec.runtime, service.spec.endpoint
     serving = Serving(
         service=service,

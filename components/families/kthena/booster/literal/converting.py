@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .....contract.load import Loaded
+from .....contract.load import LoadedResource
 from .....contract.schema.defaults import with_defaults
 from .....fleet.objects import Object
 from .....fleet.options import Options
@@ -33,7 +33,7 @@ class Conversion:
     failure: str = ""
 
 
-def converted(source: Loaded, namespace: str) -> Conversion:
+def converted(source: LoadedResource, namespace: str) -> Conversion:
     """Return what the controllers make of a booster, in their order: each step ends at the first failure.
 
     Args:
@@ -49,14 +49,14 @@ def converted(source: Loaded, namespace: str) -> Conversion:
     return Conversion(tuple(found))
 
 
-def convert(source: Loaded, options: Options) -> tuple[tuple[Object, ...], str]:
+def convert(source: LoadedResource, options: Options) -> tuple[tuple[Object, ...], str]:
     """Return what the controllers make of a booster, and why they make no more."""
     conversion = converted(source, options.namespace)
     return conversion.objects, conversion.failure
 
 
 class _Steps:
-    def __init__(self, source: Loaded, namespace: str) -> None:
+    def __init__(self, source: LoadedResource, namespace: str) -> None:
         booster = source.resource
         assert isinstance(booster, ModelBooster)  # noqa: S101  the caller chose this function by kind
         self._booster = booster
