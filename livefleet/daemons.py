@@ -10,7 +10,7 @@ from toolkit.ports import LOOPBACK, free_ports
 from toolkit.private import write_private
 from toolkit.process import Process, running_with, save, saved, start, start_time
 from toolkit.toolchain import tail
-from toolkit.waiting import await_true
+from toolkit.waiting import wait_until
 
 from .folder import LiveFolder
 
@@ -36,7 +36,7 @@ def keep_running(folder: LiveFolder, name: str, command: Sequence[str], ready: C
     begin = log.stat().st_size if log.exists() else 0
     process = start(command, log)
     save(process, folder.pid_file(name))
-    if await_true(lambda: not process.alive() or ready(), _READY_SECONDS) and process.alive():
+    if wait_until(lambda: not process.alive() or ready(), _READY_SECONDS) and process.alive():
         return True
     ended = "exited right after its start" if not process.alive() else f"was not ready after {_READY_SECONDS:.0f} s"
     stop_daemon(folder, name)

@@ -45,16 +45,16 @@ class Followed:
     def _run(self) -> None:
         with contextlib.suppress(ClosedError):
             for change in follow(*self._what, fields=self._fields):
-                for obj in change.there:
+                for obj in change.objects:
                     obj["metadata"].pop("managedFields", None)  # a third of the memory, and nobody reads them
                 if self._loop.is_closed():
                     return
                 self._loop.call_soon_threadsafe(self._take, change)
 
     def _take(self, change: WatchStep) -> None:
-        there = {key_of(obj): obj for obj in change.there}
-        gone = [key_of(change.gone)] if change.gone else []
-        if change.anew:
+        there = {key_of(obj): obj for obj in change.objects}
+        gone = [key_of(change.deleted)] if change.deleted else []
+        if change.relisted:
             gone = [key for key in self.objects if key not in there]
         for key in gone:
             self._tell(self.objects.pop(key, None), None)
@@ -63,7 +63,7 @@ class Followed:
             if before is None or before["metadata"]["resourceVersion"] != obj["metadata"]["resourceVersion"]:
                 self.objects[key] = obj
                 self._tell(before, obj)
-        if change.anew:
+        if change.relisted:
             self.complete.set()
 
     def _tell(self, before: Json | None, after: Json | None) -> None:

@@ -12,7 +12,7 @@ from components.resources.aws.args import ClusterArgs, NamespaceAccessArgs, Netw
 from components.resources.aws.cluster_checks import OF_A_NEW_ONE
 from components.resources.aws.cluster_checks import problems as cluster_problems
 from components.resources.aws.network_checks import problems as network_problems
-from components.resources.serving.arguments import refuse
+from components.resources.serving.arguments import raise_errors
 
 from .settings import Settings
 
@@ -33,7 +33,7 @@ def check_cloud(settings: Settings) -> None:
     found = [("network", *each) for each in network_problems(network_args(settings))]
     found += [("cluster", *each) for each in cluster_problems("cluster", cluster_args(settings, []))]
     if found:
-        refuse(
+        raise_errors(
             [Problem(component, 0, "", "", path, reason, rule=RuleId.SETTINGS) for component, path, reason in found]
         )
 

@@ -12,7 +12,7 @@ import pulumi_kubernetes
 from components.contract.problems import Problem, errors
 from components.families import load
 from components.plan.plan import Plan, plan
-from components.resources.serving.arguments import tell
+from components.resources.serving.arguments import log_warnings
 from components.resources.serving.fleet.files import read_text
 from components.resources.serving.fleet.prices import own_prices
 from components.resources.serving.model_fleet import ModelFleet
@@ -54,7 +54,7 @@ def deploy(settings: Settings) -> None:
     provider, site, aws = _cluster(settings, planned)
     options = pulumi.ResourceOptions(providers=[provider])
     fleet = ModelFleet.from_plan(FLEET, planned, settings, site, bill, options)
-    fleet.tell(found, str)
+    fleet.log_warnings(found, str)
     # As it is described, and not as one output: an address that is not known yet leaves the rest known.
     for name, value in fleet.described.items():
         pulumi.export(name, value)
@@ -72,7 +72,7 @@ def _refuse(problems: Sequence[Problem]) -> None:
     """Refuse what cannot work, and say what else was found; where all works, that is logged at resources."""
     lines = [str(problem) for problem in errors(problems)]
     if lines:
-        tell(problems, str)
+        log_warnings(problems, str)
         count = f"{len(lines)} problem{'s' * (len(lines) > 1)} found; nothing was created"
         raise pulumi.RunError("\n".join([count, *lines]))
 

@@ -34,12 +34,12 @@ def problem_lines(problems: "Sequence[Problem]") -> str:
     return "\n".join([*ordered[:_MOST_PROBLEMS], *([f"and {further} more"] if further > 0 else [])])
 
 
-def counted(number: int, word: str) -> str:
+def pluralize(number: int, word: str) -> str:
     """Write how many there are: ``1 file``, ``3 files``."""
     return f"{number} {word}{'s' * (number != 1)}"
 
 
-def tell(lines: Iterable[str]) -> None:
+def print_to_stderr(lines: Iterable[str]) -> None:
     """Write lines for people to stderr."""
     from components.contract.texts.printable import printable
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-def await_true(condition: Callable[[], bool], seconds: float, check: Callable[[], Any] = lambda: None) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float, check: Callable[[], Any] = lambda: None) -> bool:
     """Ask again until it is true or time is up; ``check`` may raise in between."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

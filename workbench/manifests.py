@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from components.fleet.words import OtherKinds
-from toolkit.printing import ShowSecrets, counted, write_objects
+from toolkit.printing import ShowSecrets, pluralize, write_objects
 
 from .errors import WorkbenchError
 from .subject import Paths, Subject, planned, takes_subject
@@ -129,11 +129,11 @@ def _unchecked(plan: "Plan") -> "Iterator[str]":
     reasons = unchecked(plan.verdicts)
     if reasons:
         count = len({name for names in reasons.values() for name in names})
-        yield f"memory not checked for {count} of {counted(models, 'model')}:"
+        yield f"memory not checked for {count} of {pluralize(models, 'model')}:"
         yield from (f"  {', '.join(names)}: {reason}" for reason, names in reasons.items())
     names = estimated(plan.verdicts)
     if names:
-        yield f"memory estimated for {len(names)} of {counted(models, 'model')}, from their names:"
+        yield f"memory estimated for {len(names)} of {pluralize(models, 'model')}, from their names:"
         yield f"  {', '.join(names)}: for exact figures, describe them in modelShapes"
 
 
@@ -154,12 +154,12 @@ def _line(problem: "Problem") -> str:
 def _summary(manifests: "Manifests", problems: "Sequence[Problem]") -> str:
     """Say how much was checked, and what came of it."""
     numbers = Counter(problem.severity.value for problem in problems if not problem.ignored)
-    counts = [counted(numbers[word], word) for word in ("error", "warning", "note") if numbers[word]]
+    counts = [pluralize(numbers[word], word) for word in ("error", "warning", "note") if numbers[word]]
     if not {"error", "warning"} & numbers.keys():
         counts = ["no problems", *counts]
     ignored = sum(bool(problem.ignored) for problem in problems)
     counts += [f"{ignored} ignored"] if ignored else []
-    checked = f"{counted(manifests.count, 'resource')} in {counted(manifests.files, 'file')}"
+    checked = f"{pluralize(manifests.count, 'resource')} in {pluralize(manifests.files, 'file')}"
     others = f", {len(manifests.others)} of other APIs" if manifests.others else ""
     return f"{checked}{others}: {', '.join(counts)}"
 

@@ -17,7 +17,7 @@ from pulumi.provider.server import ComponentInitError
 from ..contract.problems import path_parts
 from ..families import FAMILIES
 from . import COMPONENTS
-from .serving.settled import holds_secret, settled
+from .serving.output_values import holds_secret, resolve_outputs
 from .serving.typed_args import camel, keys_below
 
 NAME = "inference-platform"
@@ -55,7 +55,7 @@ class Host(ComponentProvider):
 
         Nothing is refused here, and nothing dropped: the component itself tells all that is wrong.
         """
-        named: pulumi.Inputs = settled(inputs, self._args[component_def.name], remote=True)
+        named: pulumi.Inputs = resolve_outputs(inputs, self._args[component_def.name], remote=True)
         return named
 
     def construct(

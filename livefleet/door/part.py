@@ -9,7 +9,7 @@ from toolkit.kube import Kube, KubeError
 from toolkit.ports import LOOPBACK
 from toolkit.private import private_folder
 from toolkit.toolchain import tail
-from toolkit.waiting import await_true
+from toolkit.waiting import wait_until
 
 from ..building import unbuilt
 from ..daemons import keep_running, kept_port, listens, running_daemon, stop_daemon
@@ -113,7 +113,7 @@ class DoorPart:
             file.unlink(missing_ok=True)
         if keep_running(folder, _PROCESS, [*command, f"--version={version}"], lambda: True):
             progress("translating the gateway")
-        await_true(lambda: status() is not None or running_daemon(folder, _PROCESS) is None, _SECONDS)
+        wait_until(lambda: status() is not None or running_daemon(folder, _PROCESS) is None, _SECONDS)
         found = status()
         if found is None:
             log = folder.log(_PROCESS)

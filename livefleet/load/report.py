@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from components.contract.texts.printable import printable
-from toolkit.printing import counted
+from toolkit.printing import pluralize
 
 from .fleet.report import fleet_rows, fleet_sentences
 from .fleet.summary import FleetSummary
@@ -45,7 +45,7 @@ def sentences(found: LoadSummary) -> Iterator[str]:
     """Yield what a load comes to, in sentences."""
     failed = found.requests - found.answered
     yield (
-        f"{counted(found.requests, 'request')} in {found.seconds:.1f} s, at most {found.most_in_flight} at once: "
+        f"{pluralize(found.requests, 'request')} in {found.seconds:.1f} s, at most {found.most_in_flight} at once: "
         f"{found.answered} answered, {failed} failed"
     )
     for error, count in found.errors.items():
@@ -55,7 +55,7 @@ def sentences(found: LoadSummary) -> Iterator[str]:
     yield f"{asked}{found.output_tokens} tokens out; {rates}"
     if found.late > found.requests * _FEW:
         yield (
-            f"{counted(found.late, 'request')} went out more than 100 ms late: this machine could not keep up, and "
+            f"{pluralize(found.late, 'request')} went out more than 100 ms late: this machine could not keep up, and "
             "the figures are partly its own; lower the rate, or run the command on a machine with more free cores"
         )
 
@@ -169,5 +169,5 @@ def live_line(seconds: float, tally: Tally) -> str:
     failed = sum(tally.errors.values())
     return (
         f"{seconds:5.0f} s: {len(good) / length:.1f} answers/s, {tally.in_flight} in flight, "
-        f"{sum(each.output_tokens for each in good) / length:.0f} tokens/s{first}, {counted(failed, 'error')}"
+        f"{sum(each.output_tokens for each in good) / length:.0f} tokens/s{first}, {pluralize(failed, 'error')}"
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolkit.errors import UserError
 from toolkit.kube import Kube, KubeError
-from toolkit.waiting import await_true
+from toolkit.waiting import wait_until
 
 from ..served import Object
 
@@ -64,7 +64,7 @@ def await_available(kube: Kube) -> None:
             reasons[service["metadata"]["name"]] = _unavailable(kube, service)
         return not any(reasons.values())
 
-    if not await_true(all_available, _AVAILABLE_SECONDS):
+    if not wait_until(all_available, _AVAILABLE_SECONDS):
         shown = "; ".join(f"{name}: {why}" for name, why in sorted(reasons.items()) if why)
         raise UserError(
             f"the cluster does not reach prometheus-adapter after {_AVAILABLE_SECONDS:.0f} s: {shown}; run "

@@ -35,7 +35,7 @@ class LiveCluster:
     """
 
     def __init__(self, kube: Kube) -> None:
-        kube.patience = _PATIENCE
+        kube.retry_seconds = _PATIENCE
         self.kube = kube
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="kube")
         self.nodes = Followed(kube, "v1", "Node")

@@ -12,7 +12,7 @@ from toolkit.errors import UserError
 from toolkit.private import write_private
 from toolkit.process import Process, save, saved, start
 from toolkit.toolchain import tail
-from toolkit.waiting import await_true
+from toolkit.waiting import wait_until
 
 from ..folder import LiveFolder
 from ..part import Progress
@@ -93,7 +93,7 @@ class PodsPart:
         def listens() -> bool:
             return folder.addresses().endpoints.keys() == titles and _answers(folder)
 
-        if await_true(lambda: not process.alive() or listens(), _SECONDS) and process.alive():
+        if wait_until(lambda: not process.alive() or listens(), _SECONDS) and process.alive():
             return
         log = folder.log(self.name)
         ended = "ended right after its start" if not process.alive() else f"did not answer within {_SECONDS:.0f} s"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from components.checks.front_door.words import Exposure
 from components.fleet.endpoints import Backend, Endpoint
 from components.fleet.workloads import Workload
-from components.resources.serving.fleet.outputs import shown_name
+from components.resources.serving.fleet.outputs import output_name
 
 from ..served import ServedEndpoint
 from .roles import PodRole, roles_of
@@ -23,7 +23,7 @@ def served_endpoints(planned: "Plan") -> tuple[ServedEndpoint, ...]:
     roles = roles_of(planned.fleet)
     return tuple(
         _endpoint(
-            shown_name(planned, each.namespace, each.name),
+            output_name(planned, each.namespace, each.name),
             each,
             _Behind(planned.fleet, roles, each),
             outside=is_gateway and (each.namespace, each.name) in through_door,

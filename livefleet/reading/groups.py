@@ -6,7 +6,7 @@ from components.fleet.cloud_providers import usual
 from components.fleet.nodes.groups import NodeGroupDemand
 from components.fleet.prices import Buying
 from components.plan.costs.prices import Prices
-from components.resources.serving.simulated_nodes import simulated
+from components.resources.serving.simulated_nodes import simulated_count
 
 from ..served import ServedGroup
 
@@ -26,6 +26,6 @@ def _group(group: NodeGroupDemand) -> ServedGroup:
         labels=dict(group.labels),
         least=group.nodes,
         # More than there are Node objects cannot be played.
-        most=min(group.max_nodes, simulated(group)),
+        most=min(group.max_nodes, simulated_count(group)),
         usd_per_hour=None if isinstance(price, str) else float(price.usd),
     )

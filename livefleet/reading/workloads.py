@@ -10,7 +10,7 @@ from components.engines.served.names import positional, served_names
 from components.engines.settings import Setting
 from components.engines.versions import ANY
 from components.fleet.workloads import Workload
-from components.resources.serving.fleet.outputs import shown_name
+from components.resources.serving.fleet.outputs import output_name
 
 from ..served import ServedWorkload, Speaks
 from .paces import Speed, speeds_of
@@ -86,7 +86,7 @@ def _titles(planned: "Plan") -> dict[str, str]:
     for item, each in planned.fleet.workloads:
         others = [routed[place] for place in sorted(each.places) if place in routed]
         shown = item if item.endpoints or not others else others[0]
-        found[f"{each.namespace}/{each.name}"] = shown_name(planned, shown.namespace, shown.name)
+        found[f"{each.namespace}/{each.name}"] = output_name(planned, shown.namespace, shown.name)
     return found
 
 

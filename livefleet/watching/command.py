@@ -138,10 +138,10 @@ def _whose(model: str) -> str:
 
 
 def _outcome(text: str, pods: tuple[str, ...]) -> list[str]:
-    from toolkit.printing import counted
+    from toolkit.printing import pluralize
 
     return [
         f"{text} (simulated)",
-        f"{counted(len(pods), 'pod')}: {', '.join(pods)}" if pods else "no pod that serves was on it",
+        f"{pluralize(len(pods), 'pod')}: {', '.join(pods)}" if pods else "no pod that serves was on it",
         "`workbench watch` shows what becomes of it; a running `workbench load` counts what its clients saw",
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from toolkit.printing import counted
+from toolkit.printing import pluralize
 
 from ..control import GroupState, LiveState, ModelState
 
@@ -34,8 +34,8 @@ def headline(state: LiveState) -> str:
     ready, replicas = sum(each.ready for each in state.models), sum(each.replicas for each in state.models)
     more = f" (+{starting})" if starting else ""
     return (
-        f"simulated: {counted(len(state.models), 'model')}, {ready}/{replicas} replicas ready, "
-        f"{counted(nodes, 'node')}{more}, {usd(state.usd_per_hour)} USD/h"
+        f"simulated: {pluralize(len(state.models), 'model')}, {ready}/{replicas} replicas ready, "
+        f"{pluralize(nodes, 'node')}{more}, {usd(state.usd_per_hour)} USD/h"
     )
 
 

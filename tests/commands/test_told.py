@@ -4,7 +4,7 @@ import pulumi
 import pytest
 
 from components.contract.problems import Problem, Severity
-from components.resources.serving.arguments import InvalidArguments, report, tell
+from components.resources.serving.arguments import InvalidArguments, log_warnings, report
 
 PROBLEMS = [Problem("a.yaml", 1, "K", "n", "spec", str(each), each) for each in Severity]
 
@@ -19,7 +19,7 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 
 
 def test_each_has_its_level(logged: list[tuple[str, str]]) -> None:
-    tell(PROBLEMS, str)
+    log_warnings(PROBLEMS, str)
     assert logged == [("warn", "a.yaml:1: K/n: spec: warning"), ("info", "a.yaml:1: K/n: spec: note")]
 
 

@@ -22,7 +22,7 @@ from components.fleet.workloads import Workload
 from components.plan.plan import Plan
 from components.plan.sections.costs import bill_of
 from components.resources.serving.fleet.cost_output import cost_of
-from components.resources.serving.fleet.outputs import models_of, nodes_of, shown_name
+from components.resources.serving.fleet.outputs import models_of, nodes_of, output_name
 from livefleet.pods.control.states import ClusterView, model_states
 from livefleet.pods.groups.pods import KIND, pods_of
 from livefleet.pods.stage import PodStage
@@ -83,7 +83,7 @@ def test_replicas_accelerators_and_costs(stack: str) -> None:
     different = []
     for item in serving(stack):
         key = item.title, item.namespace
-        shown = shown_name(found, item.namespace, item.name)
+        shown = output_name(found, item.namespace, item.name)
         replicas, gpus = sum(each.replicas for each in item.workloads), accelerators_in(item)
         usd = planned_costs[key].usd_per_hour
         cost = costs.get(item.title) or costs[shown]
@@ -111,7 +111,7 @@ def test_replicas_accelerators_and_costs(stack: str) -> None:
         different += [f"{item.title}: {what} {values}" for what, values in said.items() if len({*values}) > 1]
     assert not different
     assert {*outputs} == {
-        shown_name(found, each.namespace, each.name) for each in found.fleet.rendered if each.endpoints
+        output_name(found, each.namespace, each.name) for each in found.fleet.rendered if each.endpoints
     }
 
 

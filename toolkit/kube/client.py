@@ -40,9 +40,9 @@ class Kube:
         self.server = server.rstrip("/")
         self._transport = Transport(self.server, context, headers or {})
         self._kinds: dict[str, dict[str, ApiResource]] = {}
-        self.patience = 0.0
+        self.retry_seconds = 0.0
         """Seconds for which requests are repeated while the server, or the store behind it, does not answer."""
-        self.waiting: Callable[[str], None] = lambda _: None
+        self.on_retry: Callable[[str], None] = lambda _: None
         """Told while that is so."""
 
     @classmethod
@@ -84,11 +84,11 @@ class Kube:
 
     def _send(self, method: str, *request: Any) -> tuple[int, bytes]:  # noqa: ANN401 - as the transport takes it
         """Send a request, again while nobody is there. Creating is not repeated: it may have happened."""
-        deadline = time.monotonic() + (self.patience if method != "POST" else 0.0)
+        deadline = time.monotonic() + (self.retry_seconds if method != "POST" else 0.0)
         while True:
             try:
                 status, data = self._transport.send(method, *request)
-                if not _away(status, data) or not self.patience:
+                if not _away(status, data) or not self.retry_seconds:
                     return status, data
                 error = error_in(status, data)
                 error = KubeError(0, "Unreachable", f"the API server {self.server} does not work: {error.message}")
@@ -96,7 +96,7 @@ class Kube:
                 error = refused
             if time.monotonic() >= deadline:
                 raise error
-            self.waiting(f"waiting for the API server {self.server}")
+            self.on_retry(f"waiting for the API server {self.server}")
             time.sleep(_PAUSE)
 
     @property
@@ -247,9 +247,9 @@ class Kube:
         subresource: str | None = None,
     ) -> Json:
         """Create or update an object by server-side apply."""
-        return self.put(obj, manager=manager, force=force, dry_run=dry_run, subresource=subresource)[0]
+        return self.server_side_apply(obj, manager=manager, force=force, dry_run=dry_run, subresource=subresource)[0]
 
-    def put(
+    def server_side_apply(
         self,
         obj: Mapping[str, Any],
         *,

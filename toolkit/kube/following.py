@@ -1,4 +1,4 @@
-"""Following the objects of a kind: all that are there, then what changes, for as long as somebody asks."""
+"""An informer without a cache: list the objects of a kind, then watch them, for as long as the client is open."""
 
 import http
 import time
@@ -10,38 +10,38 @@ from .client import Kube
 from .errors import ClosedError, KubeError, NoSuchKindError
 
 Json = dict[str, Any]
-_PAUSE = 0.5
-_PAUSE_UNSERVED = 2.0
+_RETRY_SECONDS = 0.5
+_UNSERVED_RETRY_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class WatchStep:
-    """One step of what is followed.
+    """What one list or one watch event reports.
 
     Attributes:
-        there: Objects that were added or changed; at a new start all that there are.
-        gone: An object that was deleted, as it was last.
-        anew: Whether whatever is not in ``there`` does not exist.
+        objects: Objects that were added or changed; after a list, all objects.
+        deleted: The last state of an object that was deleted.
+        relisted: Whether `objects` is complete: any other object known before is gone.
     """
 
-    there: tuple[Json, ...] = ()
-    gone: Json | None = None
-    anew: bool = False
+    objects: tuple[Json, ...] = ()
+    deleted: Json | None = None
+    relisted: bool = False
 
 
 def follow(
     kube: Kube, api_version: str, kind: str, pause: Callable[[float], None] = time.sleep, fields: str = ""
 ) -> Iterator[WatchStep]:
-    """Yield all objects of a kind, then each change, for ever.
+    """Yield all objects of a kind, then each change, until the client is closed.
 
-    What is missed is made up for by looking at everything again: when the server does not know the last version any
-    more (410), or was away. A kind that is not served has no objects until it is.
+    Lists again when the server no longer knows the last version (410) or was away, so that no change is missed. A
+    kind that is not served has no objects until it is.
 
     Args:
         kube: A client.
-        api_version: Of the kind.
-        kind: What is followed.
-        pause: Waits before the server is asked again.
+        api_version: API version of the kind.
+        kind: The kind, in all namespaces.
+        pause: Waits this many seconds before the next attempt.
         fields: A field selector; empty for all objects.
 
     Raises:
@@ -51,26 +51,22 @@ def follow(
         try:
             params = {"fieldSelector": fields} if fields else None
             answer = kube.request("GET", kube.path(api_version, kind), params=params)
-            # The items of a list do not say what they are; those of a watch do.
+            # The items of a list have no apiVersion and kind; those of a watch do.
             typed = {"apiVersion": api_version, "kind": kind}
-            yield WatchStep(tuple({**typed, **item} for item in answer.get("items") or ()), anew=True)
-            yield from _changes(kube, api_version, kind, answer["metadata"]["resourceVersion"], fields)
+            yield WatchStep(tuple({**typed, **item} for item in answer.get("items") or ()), relisted=True)
+            version = answer["metadata"]["resourceVersion"]
+            while True:  # the server ends a watch after some minutes; the next one resumes at the last version
+                for event, obj in kube.watch(api_version, kind, version, fields):
+                    version = obj["metadata"]["resourceVersion"]
+                    if event == "DELETED":
+                        yield WatchStep(deleted=obj)
+                    elif event != "BOOKMARK":
+                        yield WatchStep((obj,))
         except NoSuchKindError:
-            yield WatchStep(anew=True)
-            pause(_PAUSE_UNSERVED)
+            yield WatchStep(relisted=True)
+            pause(_UNSERVED_RETRY_SECONDS)
         except KubeError as error:
-            if error.status == http.HTTPStatus.NOT_FOUND:  # its CRD was deleted a moment ago
+            if error.status == http.HTTPStatus.NOT_FOUND:  # its CRD was deleted since discovery
                 kube.forget(api_version)
-            pause(_PAUSE if error.status != http.HTTPStatus.GONE else 0)
+            pause(_RETRY_SECONDS if error.status != http.HTTPStatus.GONE else 0)
     raise ClosedError(f"the client of {kube.server} was closed")
-
-
-def _changes(kube: Kube, api_version: str, kind: str, version: str, fields: str) -> Iterator[WatchStep]:
-    """Yield what changes after a version; a watch that ends is begun again where it was."""
-    while True:
-        for what, obj in kube.watch(api_version, kind, version, fields):
-            version = obj["metadata"]["resourceVersion"]
-            if what == "DELETED":
-                yield WatchStep(gone=obj)
-            elif what != "BOOKMARK":
-                yield WatchStep((obj,))

@@ -13,7 +13,7 @@ from toolkit.kube import Kube
 from toolkit.ports import LOOPBACK, free_ports
 from toolkit.private import private_folder, write_private
 from toolkit.process import Process, running_with, save, saved, start, start_time
-from toolkit.waiting import await_true
+from toolkit.waiting import wait_until
 
 from ..errors import WorkbenchError
 from .access import admin, answers, grant, has_default_service_account, release_nodes, serves
@@ -188,7 +188,7 @@ class SimulatedCluster:
         ports = self._known_ports()
         wanted = [port for name, port in ports.items() if name.removesuffix("-peer") in missing]
         # A process that was just killed holds its port until its last thread has ended.
-        return not ports or not await_true(lambda: not any(map(_listening, wanted)), _PORT_SECONDS)
+        return not ports or not wait_until(lambda: not any(map(_listening, wanted)), _PORT_SECONDS)
 
     @property
     def _ports_file(self) -> Path:
@@ -216,7 +216,7 @@ class SimulatedCluster:
         self._await("kube-controller-manager", lambda: has_default_service_account(kube), progress)
         if "kwok" in missing:
             # kwok listens nowhere; it says in its log when it has reached the API server.
-            await_true(self._kwok_watches, _KWOK_SECONDS, lambda: self._check_members("kwok"))
+            wait_until(self._kwok_watches, _KWOK_SECONDS, lambda: self._check_members("kwok"))
 
     def _kwok_watches(self) -> bool:
         with self._log("kwok").open("rb") as log:
@@ -228,7 +228,7 @@ class SimulatedCluster:
             return
         progress(f"waiting for {name}")
         needed = ("etcd", "kube-apiserver") if name == "kube-apiserver" else (name,)
-        if not await_true(condition, _READY_SECONDS, lambda: self._check_members(*needed)):
+        if not wait_until(condition, _READY_SECONDS, lambda: self._check_members(*needed)):
             raise WorkbenchError(
                 f"{name} was not ready after {_READY_SECONDS:.0f} s; end of {self._log(name)}:\n"
                 f"{self._tail(name)}\n"

@@ -82,7 +82,7 @@ class Targets:
                 f"provider {name!r}: {error.message}\n"
                 "Start the simulated cluster with `workbench cluster start`, or use --kubeconfig."
             ) from None
-        kube.patience, kube.waiting = _PATIENCE, self.waiting
+        kube.retry_seconds, kube.on_retry = _PATIENCE, self.waiting
         self._sources.append(source)
         return Target(kube, uid, _text(inputs.get("namespace")))
 

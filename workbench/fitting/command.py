@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from toolkit.plotting.pictures import check_picture
-from toolkit.printing import Format, tell
+from toolkit.printing import Format, print_to_stderr
 
 from .checks import check_enough, check_fit, usable, warnings
 from .entry import batch_of, check_accelerator, profile_of
@@ -80,8 +80,8 @@ def fit_profile(
     fitted, notes = _fitted(files, latency, up_to, batch)
     profile = profile_of(fitted, accelerator, count, batch or batch_of(fitted))
     warned = list(warnings(fitted, profile.batch))
-    tell(f"note: {note}" for note in notes)
-    tell(f"warning: {warning}" for warning in warned)
+    print_to_stderr(f"note: {note}" for note in notes)
+    print_to_stderr(f"warning: {warning}" for warning in warned)
     if output is Format.JSON:
         from .report import as_dict
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.plotting.pictures import check_picture
-from toolkit.printing import tell
+from toolkit.printing import print_to_stderr
 
 from ..errors import WorkbenchError
 from ..subject import STDIN, Paths, Subject, planned, takes_subject
@@ -132,7 +132,7 @@ def simulate(
     prices = {**_known_prices(found, scenario), **given_prices}
     replicas = starting_replicas(scenario, trace, given_start)
     result = simulated(Trial(scenario, trace, replicas, defects, step, prices, hpas))
-    tell(f"note: {note}" for note in _notes(result, every=bool(every)))
+    print_to_stderr(f"note: {note}" for note in _notes(result, every=bool(every)))
     _write(result, output, whole=whole)
     if plot:
         from .plot import write_plot

@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.printing import problem_lines, tell
+from toolkit.printing import print_to_stderr, problem_lines
 
 from ..errors import WorkbenchError
 from ..subject import STDIN
@@ -43,7 +43,7 @@ def read_metrics(path: Path, scenario: "Scenario") -> "Trace":
     wrong = errors(problems)
     if wrong:
         raise WorkbenchError(problem_lines(wrong))
-    tell(f"warning: {problem}" for problem in problems)
+    print_to_stderr(f"warning: {problem}" for problem in problems)
     return trace
 
 

@@ -12,7 +12,7 @@ import typer
 
 from components.contract.texts.printable import printable
 from toolkit.plotting.pictures import check_picture
-from toolkit.printing import tell
+from toolkit.printing import print_to_stderr
 
 from ..errors import WorkbenchError
 from ..subject import Paths, Subject, takes_subject
@@ -131,7 +131,7 @@ def size(
     _check_named(model, variant, paths, comparison)
     target = found_variant(variant.strip(), subject, paths) if variant else bare_model(model.strip(), subject)
     found = _assessed(target, given, comparison)
-    tell(f"note: {note}" for note in _notes(target, found))
+    print_to_stderr(f"note: {note}" for note in _notes(target, found))
     _write(found, target, output)
     if plot:
         _draw(found[0], target, plot)
@@ -233,7 +233,9 @@ def _draw(first: "Assessment", target: SizedModel, path: Path) -> None:
     accelerator = first.candidate.profile.title
     curve = curve_of(first.sized, first.question.prefill_ms, POINTS)
     if curve is None:
-        tell([f"note: nothing is drawn of {accelerator}: {first.sized.reason or 'nothing is asked of it'}"])
+        print_to_stderr(
+            [f"note: nothing is drawn of {accelerator}: {first.sized.reason or 'nothing is asked of it'}"]
+        )
     else:
         write_plot(first, curve, f"{target.title} on {accelerator}", path)
 

@@ -24,7 +24,16 @@ from ...plan.plan import plan
 from ...plan.section import Section
 from ...plan.settings import FleetSettings
 from ..serving.args import FlavorArgs
-from ..serving.arguments import Args, flavors_or_manifests, left_out, missing, plain, refuse, report, taken
+from ..serving.arguments import (
+    Args,
+    flavors_or_manifests,
+    has_unusable,
+    missing,
+    raise_errors,
+    report,
+    usable_args,
+    whole_numbers,
+)
 from ..serving.typed_args import wire
 from .argument_problems import cluster_problems, region_problems
 from .node_settings import OPERATED_TAINTS, NodeSettings
@@ -63,21 +72,21 @@ def planned_groups(
     Raises:
         InvalidArguments: something is wrong with the arguments, or with the nodes; every problem is listed.
     """
-    usable, found = taken(given, typed)
-    args = cast("Args", plain(usable))
-    if left_out(given, usable):
-        refuse(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
+    usable, found = usable_args(given, typed)
+    args = cast("Args", whole_numbers(usable))
+    if has_unusable(given, usable):
+        raise_errors(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
     found += [*missing(args, typed), *_contradictions(args)]
     nodes = _read(_NodeArguments, {**args, "provisioner": provisioner}, found)
     fleet = _read(FleetSettings, {key: args[key] for key in _RENDERING if key in args}, found)
     if found or not nodes or not fleet:
-        refuse(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
+        raise_errors(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
     where = nodes.place(name)
     if args.get("flavors"):
         groups, problems = _of_flavors(name, args["flavors"], where)
     else:
         if nodes.has_taints and fleet.is_operated:
-            refuse([Problem(name, 0, "", "", "taints", OPERATED_TAINTS, rule=RuleId.SETTINGS)])
+            raise_errors([Problem(name, 0, "", "", "taints", OPERATED_TAINTS, rule=RuleId.SETTINGS)])
         options = replace(
             fleet.options(),
             alternatives=where.nodes.alternatives,

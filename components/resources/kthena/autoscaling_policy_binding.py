@@ -9,7 +9,7 @@ import pulumi
 
 from ...families.kthena.names import WORKLOAD_API
 from ...fleet.rendered import Rendered
-from ..serving.arguments import Arguments, line_of, tell
+from ..serving.arguments import Arguments, format_problem, log_warnings
 from ..serving.objects import kubernetes_object, token
 from ..serving.rendering_options import options_of
 from ..serving.workload_component import logical_name, render_one
@@ -38,7 +38,7 @@ class AutoscalingPolicyBinding(pulumi.ComponentResource):
         """
         rendered = _render(name, args)
         super().__init__(token(type(self).__name__), name, {}, opts)
-        tell(rendered.warnings, line_of, lambda _: self)
+        log_warnings(rendered.warnings, format_problem, lambda _: self)
         for value in rendered.objects:
             options = pulumi.ResourceOptions(parent=self)
             kubernetes_object(value, logical_name(name, rendered.name, value), options)

@@ -5,10 +5,10 @@ from typing import Any
 import pulumi
 
 from ...fleet.rendered import Rendered
-from ..serving.workload_component import ReferredComponent
+from ..serving.workload_component import ReferencedComponent
 
 
-class ServingComponent(ReferredComponent):
+class ServingComponent(ReferencedComponent):
     """A component with several endpoints, whose resource others refer to as well."""
 
     urls: pulumi.Output[dict[str, str]]

@@ -13,13 +13,13 @@ import pulumi
 from ...fleet.rendered import Rendered
 from ..serving.arguments import Arguments
 from ..serving.rendering_options import is_autoscaled, options_of
-from ..serving.workload_component import ReferredComponent, render_one
+from ..serving.workload_component import ReferencedComponent, render_one
 from .args import PlaygroundArgs
 from .argument_maps import PLAYGROUND
 from .workload_args import claim, claimed_models, metadata_of
 
 
-class Playground(ReferredComponent):
+class Playground(ReferencedComponent):
     """Serves a model: a workload of the engine, a Service in front of it and, with bounds, an autoscaler.
 
     Does not create nodes, the LeaderWorkerSet controller or Secrets with access tokens.

@@ -10,13 +10,13 @@ import pulumi
 from ...fleet.rendered import Rendered
 from ..serving.arguments import Arguments, compact
 from ..serving.rendering_options import is_autoscaled, options_of
-from ..serving.workload_component import ReferredComponent, render_one
+from ..serving.workload_component import ReferencedComponent, render_one
 from .args import ServiceArgs
 from .argument_maps import SERVICE
 from .workload_args import claim, claimed_models, metadata_of
 
 
-class Service(ReferredComponent):
+class Service(ReferencedComponent):
     """Serves models with your own pod templates: a workload and a Service in front of it.
 
     Does not create nodes, the LeaderWorkerSet controller or Secrets with access tokens.

@@ -59,7 +59,7 @@ def _levels(given: Arguments, variant: str) -> ServiceLevels:
     except ValidationError as error:
         for fault in faults(error, LevelSettings):
             if not fault.unknown:  # that has been found by the types of the arguments
-                given.blame(_argument(fault.path), fault.reason)
+                given.add_problem(_argument(fault.path), fault.reason)
         return ServiceLevels()
     (promising,) = levels.classes
     return replace(

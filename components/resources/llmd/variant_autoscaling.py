@@ -10,7 +10,7 @@ import pulumi
 from ...families.llmd.controller.config_maps import class_key
 from ...families.llmd.names import ACCELERATOR_LABEL, API, CLASSES
 from ...fleet.rendered import Rendered
-from ..serving.arguments import Arguments, line_of, tell
+from ..serving.arguments import Arguments, format_problem, log_warnings
 from ..serving.objects import kubernetes_object, token
 from ..serving.workload_component import logical_name, render_one
 from .args import VariantAutoscalingArgs
@@ -48,7 +48,7 @@ class VariantAutoscaling(pulumi.ComponentResource):
         """
         rendered = _render(name, args)
         super().__init__(token(type(self).__name__), name, {}, opts)
-        tell(rendered.warnings, line_of, lambda _: self)
+        log_warnings(rendered.warnings, format_problem, lambda _: self)
         for value in rendered.objects:
             options = pulumi.ResourceOptions(parent=self)
             kubernetes_object(value, logical_name(name, rendered.name, value), options)

@@ -13,7 +13,7 @@ import pulumi
 from ...fleet.rendered import Rendered
 from ..serving.arguments import Arguments
 from ..serving.rendering_options import is_autoscaled, options_of
-from ..serving.workload_component import ReferredComponent, render_one
+from ..serving.workload_component import ReferencedComponent, render_one
 from .args import InferenceServiceArgs
 from .argument_maps import INFERENCE_SERVICE
 
@@ -21,7 +21,7 @@ _OF_PODS = frozenset({"tolerations", "image_pull_secrets", "priority_class_name"
 """What the specification has fields for, and other kinds have not."""
 
 
-class InferenceService(ReferredComponent):
+class InferenceService(ReferencedComponent):
     """Serves a model: a Deployment of the runtime, a Service in front of it and, with bounds, an autoscaler.
 
     Does not create nodes or Secrets with access tokens.

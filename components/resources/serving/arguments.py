@@ -13,7 +13,7 @@ from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity, errors, field_path, path_parts
 from ...families import kinds
 from ...plan.plan import Plan
-from .settled import outputs, settled
+from .output_values import resolve_outputs, unresolved_outputs
 from .typed_args import Found, keys_of, model_in, unknown_keys, wire
 
 Args = TypeVar("Args", bound=Mapping[str, Any])
@@ -46,11 +46,11 @@ class Arguments:
             models: The contract's types behind some of them, by argument.
         """
         self.name = name
-        read, found = taken(args, typed)
+        read, found = usable_args(args, typed)
         self._found = [self._problem(path, reason) for path, reason in found]
         self._left_out = {key for key, value in args.items() if value is not None} - read.keys()
         self.values: dict[str, Any] = {
-            key: plain(wire(read[key], typed_value, (models or {}).get(key)))
+            key: whole_numbers(wire(read[key], typed_value, (models or {}).get(key)))
             for key, typed_value in keys_of(typed).items()
             if key in read
         }
@@ -59,7 +59,7 @@ class Arguments:
         """Return an argument."""
         return self.values.get(key, default)
 
-    def blame(self, key: str, reason: str) -> None:
+    def add_problem(self, key: str, reason: str) -> None:
         """Record what is wrong with an argument."""
         self._found.append(self._problem(key, reason))
 
@@ -67,7 +67,7 @@ class Arguments:
         """Record what is required and is not there."""
         for key in keys:
             if key not in self.values and key not in self._left_out:
-                self.blame(key, "is required")
+                self.add_problem(key, "is required")
 
     def manifest(self, key: str, kind: str) -> dict[str, Any]:
         """Return the manifest that an argument holds; one that is none is recorded."""
@@ -76,7 +76,7 @@ class Arguments:
             found: dict[str, Any] = value
             return found
         if key not in self._left_out:
-            self.blame(key, _no_manifest(value, kind))
+            self.add_problem(key, _no_manifest(value, kind))
         return {}
 
     def manifests(self, key: str, kind: str = "") -> list[dict[str, Any]]:
@@ -85,11 +85,11 @@ class Arguments:
         if isinstance(values, list) and values:
             for position, value in enumerate(values):
                 if not _is_manifest(value):
-                    self.blame(f"{key}[{position}]", _no_manifest(value, kind))
+                    self.add_problem(f"{key}[{position}]", _no_manifest(value, kind))
             return [value for value in values if _is_manifest(value)]
         if key not in self._left_out:
             found = "nothing" if values is None else "none" if values == [] else type(values).__name__
-            self.blame(key, f"must be a list of manifests, found {found}; pass [{_component(kind)}.manifest]")
+            self.add_problem(key, f"must be a list of manifests, found {found}; pass [{_component(kind)}.manifest]")
         return []
 
     def check(self) -> None:
@@ -99,7 +99,7 @@ class Arguments:
             InvalidArguments: there is something.
         """
         if self._found:
-            refuse(self._found)
+            raise_errors(self._found)
 
     def resource(self, api_version: str, kind: str, metadata: dict[str, Any], spec: dict[str, Any]) -> LoadedResource:
         """Return the checked resource that the arguments describe.
@@ -110,7 +110,7 @@ class Arguments:
         value = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
         loaded, found = _checked(value, metadata["name"])
         if loaded is None or self._found:
-            refuse([*self._found, *found])
+            raise_errors([*self._found, *found])
         return loaded
 
     def _problem(self, path: str, reason: str) -> Problem:
@@ -133,16 +133,16 @@ def _component(kind: str) -> str:
     return f"{kind}(...)" if kind else "component"
 
 
-def taken(args: Mapping[str, Any], typed: type) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+def usable_args(args: Mapping[str, Any], typed: type) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Return the arguments that can be used, and by path what is wrong with the others: unknown, or not plain."""
-    read = settled(args, typed)
-    unready = list(outputs(read, typed))
+    read = resolve_outputs(args, typed)
+    unready = list(unresolved_outputs(read, typed))
     not_plain = {path_parts(path)[0] for path, _ in unready}
     usable = {key: value for key, value in read.items() if value is not None and key not in not_plain}
     return usable, [*unknown_keys(read, typed), *unready]
 
 
-def left_out(args: Mapping[str, Any], usable: Mapping[str, Any]) -> bool:
+def has_unusable(args: Mapping[str, Any], usable: Mapping[str, Any]) -> bool:
     """Say whether arguments are not plain: what else is wrong follows from all of them, and would be guessed."""
     return any(value is not None and key not in usable for key, value in args.items())
 
@@ -159,12 +159,12 @@ def checked_args(name: str, args: Args, typed: type[Args], problems: Callable[[A
     Raises:
         InvalidArguments: keys are missing, unknown or not plain, or something else is wrong; all of it is listed.
     """
-    usable, found = taken(args, typed)
-    read: Any = plain(usable)
-    if not left_out(args, usable):
+    usable, found = usable_args(args, typed)
+    read: Any = whole_numbers(usable)
+    if not has_unusable(args, usable):
         found += problems(read) if problems else missing(read, typed)
     if found:
-        refuse([Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found])
+        raise_errors([Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found])
     return cast("Args", read)
 
 
@@ -188,14 +188,14 @@ def model_by_argument(spec: type[ApiModel]) -> dict[str, type[BaseModel]]:
     return {name: model for name, model in found.items() if model}
 
 
-def referred(value: Mapping[str, Any]) -> LoadedResource:
+def load_reference(value: Mapping[str, Any]) -> LoadedResource:
     """Return a manifest that a component refers to, checked.
 
     Raises:
         InvalidArguments: its kind is unknown or the contract refuses it.
     """
-    loaded, found = _checked(plain(dict(value)), "a referred manifest")
-    return loaded or refuse(found)
+    loaded, found = _checked(whole_numbers(dict(value)), "a referred manifest")
+    return loaded or raise_errors(found)
 
 
 def _checked(value: dict[str, Any], name: str) -> tuple[LoadedResource | None, list[Problem]]:
@@ -226,12 +226,12 @@ def report(problems: Sequence[Problem]) -> None:
     Raises:
         InvalidArguments: there are errors; every problem is listed.
     """
-    tell(problems, line_of)
+    log_warnings(problems, format_problem)
     if errors(problems):
-        refuse(problems)
+        raise_errors(problems)
 
 
-def report_wrong(problems: Sequence[Problem]) -> None:
+def report_errors(problems: Sequence[Problem]) -> None:
     """Report everything if there is an error; otherwise nothing yet: what there is to say is logged at resources.
 
     Raises:
@@ -241,7 +241,7 @@ def report_wrong(problems: Sequence[Problem]) -> None:
         report(problems)
 
 
-def tell(
+def log_warnings(
     problems: Iterable[Problem],
     line: Callable[[Problem], str],
     about: Callable[[Problem], pulumi.Resource | None] = lambda _: None,
@@ -260,16 +260,16 @@ def tell(
             pulumi.log.info(line(problem), about(problem))
 
 
-def refuse(problems: Iterable[Problem]) -> NoReturn:
+def raise_errors(problems: Iterable[Problem]) -> NoReturn:
     """Raise the problems that are errors."""
     wrong = errors(problems)
     details: list[pulumi.InputPropertyErrorDetails] = [
         {"property_path": problem.path, "reason": problem.reason} for problem in wrong
     ]
-    raise InvalidArguments("\n".join(map(line_of, wrong)), details)
+    raise InvalidArguments("\n".join(map(format_problem, wrong)), details)
 
 
-def line_of(problem: Problem) -> str:
+def format_problem(problem: Problem) -> str:
     """Return a line about a problem; of a resource that a program made, no file is named."""
     return str(problem).removeprefix(f"{PROGRAM}: ")
 
@@ -288,10 +288,10 @@ def compact(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None and value not in ({}, [])}
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401  JSON in, JSON out
+def whole_numbers(value: Any) -> Any:  # noqa: ANN401  JSON in, JSON out
     """Return JSON with whole numbers as integers: a remote caller's arrive as floats."""
     if isinstance(value, Mapping):
-        return {key: plain(inner) for key, inner in value.items()}
+        return {key: whole_numbers(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
+        return [whole_numbers(inner) for inner in value]
     return whole_float_to_int(value)

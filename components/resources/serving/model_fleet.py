@@ -36,7 +36,7 @@ from ...plan.prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ...plan.sections.costs import bill_of
 from ...plan.settings import MODEL_ACCOUNT, FleetSettings
 from ..prerequisites.custom_resources import CustomResources, installable
-from .arguments import line_of, report_wrong, tell
+from .arguments import format_problem, log_warnings, report_errors
 from .fleet.args import ModelFleetArgs
 from .fleet.cloud_charts import ROLE_ANNOTATION, untold_facts
 from .fleet.cost_output import cost_of
@@ -91,9 +91,9 @@ class ModelFleet(pulumi.ComponentResource):
         ]
         own, wrong = own_prices(given.settings.prices)
         found = [*given.problems, *untold, *wrong, *(in_python(problem, name) for problem in planned.problems)]
-        report_wrong(found)
+        report_errors(found)
         self.register(name, planned, given.settings, given.site, bill_of(planned, own), opts)
-        self.tell(found)
+        self.log_warnings(found)
 
     @classmethod
     def from_plan(
@@ -110,9 +110,9 @@ class ModelFleet(pulumi.ComponentResource):
         fleet.register(name, planned, settings, site, bill, opts)
         return fleet
 
-    def tell(self, problems: Iterable[Problem], line: Callable[[Problem], str] = line_of) -> None:
+    def log_warnings(self, problems: Iterable[Problem], line: Callable[[Problem], str] = format_problem) -> None:
         """Log what is no error at the component of the resource that it is about, and all else at the fleet."""
-        tell(problems, line, lambda problem: self._components.get(problem.owner, self))
+        log_warnings(problems, line, lambda problem: self._components.get(problem.owner, self))
 
     def register(
         self,

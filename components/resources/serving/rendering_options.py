@@ -46,7 +46,7 @@ def options_of(given: Arguments, without: frozenset[str] = frozenset()) -> Optio
     values["namespace"] = namespace if is_dns1123_label(str(namespace)) else _DEFAULT_NAMESPACE
     options, wrong = read_options(values)
     for fault in wrong:
-        given.blame(_argument(fault.path, places), fault.reason)
+        given.add_problem(_argument(fault.path, places), fault.reason)
     return options
 
 
@@ -60,14 +60,16 @@ def is_autoscaled(given: Arguments, options: Options, own: Iterable[str] = ("rep
     """
     value = given.get("autoscaled", False)
     if not isinstance(value, bool):
-        given.blame("autoscaled", f"must be true or false, found {value!r}")
+        given.add_problem("autoscaled", f"must be true or false, found {value!r}")
     elif value and not options.realization.is_native:
-        given.blame(
+        given.add_problem(
             "autoscaled", "has no effect with realization 'operator': the operator sets the replicas; remove it"
         )
     for key in own if value is True else ():
         if key in given.values:
-            given.blame(key, "has no effect with autoscaled, which leaves replicas to another component; remove one")
+            given.add_problem(
+                key, "has no effect with autoscaled, which leaves replicas to another component; remove one"
+            )
     return value is True
 
 

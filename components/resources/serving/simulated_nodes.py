@@ -23,7 +23,7 @@ from ...fleet.origins import Argument
 from ...plan.environment import Environment
 from ...plan.plan import plan
 from .args import FlavorArgs, SimulatedNodesArgs
-from .arguments import checked_args, checked_plan, flavors_or_manifests, refuse, report
+from .arguments import checked_args, checked_plan, flavors_or_manifests, raise_errors, report
 from .objects import KubernetesObject, kubernetes_object, token
 from .rendering_options import read_options
 from .typed_args import wire
@@ -65,7 +65,7 @@ class SimulatedNodes(pulumi.ComponentResource):
         pulumi.ComponentResource.__init__(self, token("SimulatedNodes"), name, {}, opts)
         self._name = name
         self.of_group: dict[str, list[KubernetesObject]] = {
-            group.name: [self._node(group, index) for index in range(simulated(group))] for group in groups
+            group.name: [self._node(group, index) for index in range(simulated_count(group))] for group in groups
         }
         self.nodes = pulumi.Output.from_input(sum(map(len, self.of_group.values())))
         self.register_outputs({"nodes": self.nodes})
@@ -86,7 +86,7 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
         Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in flavors_or_manifests(args)
     ]
     if found:
-        refuse(found)
+        raise_errors(found)
     given = args.get("flavors")
     if given:
         demands, found = flavors(wire(given, list[FlavorArgs]), Argument(name, "flavors"), {})
@@ -95,14 +95,14 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
     settings = {key: args[key] for key in ("namespace", "service_levels") if args.get(key) is not None}
     options, wrong = read_options({"namespace": "default", **settings})
     if wrong:
-        refuse(
+        raise_errors(
             Problem(name, 0, "", "", field_path(fault.path), fault.reason, rule=RuleId.SETTINGS) for fault in wrong
         )
     manifests = cast("list[Any]", args.get("manifests", []))  # plain, or refused before
     return checked_plan(plan(objects(manifests), Environment(options=options))).groups
 
 
-def simulated(group: NodeGroupDemand) -> int:
+def simulated_count(group: NodeGroupDemand) -> int:
     """Return how many nodes to play: all that the group may grow to, within reason, in steps of eight.
 
     No autoscaler runs here, so the nodes that it would add are there from the start; a change of replicas then

@@ -16,7 +16,7 @@ from ...fleet.rendered import Rendered
 from ...fleet.shapes import shape_of
 from ...plan.environment import Environment
 from ...plan.plan import plan
-from .arguments import line_of, referred, report_wrong, tell
+from .arguments import format_problem, load_reference, log_warnings, report_errors
 from .objects import KubernetesObject, kubernetes_object, token
 
 
@@ -51,7 +51,7 @@ class WorkloadComponent(pulumi.ComponentResource):
             shared: Whether to register what other resources may need as well; a stack does that itself.
         """
         pulumi.ComponentResource.__init__(self, token(type(self).__name__), name, {}, opts)
-        tell(rendered.warnings, line_of, lambda _: self)
+        log_warnings(rendered.warnings, format_problem, lambda _: self)
         before = [
             kubernetes_object(value, f"{name}-{value['kind']}".lower(), pulumi.ResourceOptions(parent=self))
             for value in (rendered.shared if shared else ())
@@ -95,7 +95,7 @@ class WorkloadComponent(pulumi.ComponentResource):
                 self.endpoints[endpoint.name] = child.status.apply(at_load_balancer)
 
 
-class ReferredComponent(WorkloadComponent):
+class ReferencedComponent(WorkloadComponent):
     """A component whose resource others refer to as well."""
 
     manifest: dict[str, Any]
@@ -142,9 +142,9 @@ def render_one(
     Raises:
         InvalidArguments: something is wrong with it or does not fit; every problem is listed.
     """
-    others = tuple(referred(manifest) for manifest in manifests)
+    others = tuple(load_reference(manifest) for manifest in manifests)
     planned = plan(Manifests((resource, *others)), Environment(options=options))
-    report_wrong(planned.problems)
+    report_errors(planned.problems)
     found = next(item for item in planned.fleet.rendered if item.source is resource)
     item = replace(found, warnings=planned.problems)
     return replace(item, workloads=tuple(map(without_replicas, item.workloads))) if autoscaled else item

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from components.contract.texts.printable import printable
-from toolkit.printing import counted
+from toolkit.printing import pluralize
 
 from ...control import NoteKind
 from .record import FleetPoint, FleetRecord
@@ -47,7 +47,7 @@ def _replicas(point: FleetPoint) -> str:
 
 def _nodes(point: FleetPoint) -> str:
     more = f" (+{point.nodes_starting})" if point.nodes_starting else ""
-    return f"{counted(point.nodes, 'node')}{more}, {point.usd_per_hour:.2f} USD/h"
+    return f"{pluralize(point.nodes, 'node')}{more}, {point.usd_per_hour:.2f} USD/h"
 
 
 def fleet_rows(found: FleetSummary) -> Iterator[tuple[str, str, str]]:
@@ -72,17 +72,17 @@ def fleet_sentences(found: FleetSummary) -> Iterator[str]:
             "on-demand instances; nobody pays"
         )
     if found.gaps:
-        yield f"the live fleet did not answer {counted(found.gaps, 'time')}; its series have gaps"
+        yield f"the live fleet did not answer {pluralize(found.gaps, 'time')}; its series have gaps"
     faults = [each for each in found.events if each.kind is NoteKind.FAULT]
     for event in faults[:_MOST_EVENTS]:
         yield _fault(event)
     if len(faults) > _MOST_EVENTS:
-        yield f"and {counted(len(faults) - _MOST_EVENTS, 'further fault')}"
+        yield f"and {pluralize(len(faults) - _MOST_EVENTS, 'further fault')}"
     preempted = [each for each in found.events if each.kind is NoteKind.PREEMPTED]
     for event in preempted[:_MOST_EVENTS]:
         yield f"preempted at {event.seconds:.1f} s: {printable(event.text)}"
     if len(preempted) > _MOST_EVENTS:
-        yield f"and {counted(len(preempted) - _MOST_EVENTS, 'further pod')} preempted"
+        yield f"and {pluralize(len(preempted) - _MOST_EVENTS, 'further pod')} preempted"
 
 
 def _pace(found: FleetSummary) -> str:
@@ -116,6 +116,6 @@ def _fault(event: FleetEvent) -> str:
     more = len(event.hit) - _MOST_NUMBERS
     which = f" ({numbers}{f' and {more} more' if more > 0 else ''})" if event.hit else ""
     return (
-        f"fault at {event.seconds:.1f} s: {printable(event.text)}; of {counted(event.in_flight, 'request')} in "
+        f"fault at {event.seconds:.1f} s: {printable(event.text)}; of {pluralize(event.in_flight, 'request')} in "
         f"flight {len(event.hit)} failed{which}, and of those sent later {event.later}"
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.fleet.demand import ZONE_LABEL
-from toolkit.printing import counted
+from toolkit.printing import pluralize
 
 from ...control import FaultOutcome, LiveFault, NoteKind
 from ...followed import key_of
@@ -67,7 +67,7 @@ class FaultMaker:
         node = self._found_node(name)
         at = time.time()
         pods, broken = self._keeper.end_nodes([node])
-        text = f"node {name} is gone, with {counted(len(pods), 'pod')}"
+        text = f"node {name} is gone, with {pluralize(len(pods), 'pod')}"
         return self._outcome(LiveFault.NODE, name, pods, broken, text, at)
 
     def _zone(self, name: str) -> FaultOutcome:
@@ -77,7 +77,7 @@ class FaultMaker:
             raise NotThereError(f"no node is in a zone {name!r}", tuple(sorted({*map(_zone_of, there)} - {""})))
         count, at = sum(map(is_there, nodes)), time.time()
         pods, broken = self._keeper.end_nodes(nodes, ZONE_SECONDS)
-        text = f"zone {name} is gone, with {counted(count, 'node')} and {counted(len(pods), 'pod')}"
+        text = f"zone {name} is gone, with {pluralize(count, 'node')} and {pluralize(len(pods), 'pod')}"
         return self._outcome(LiveFault.ZONE, name, pods, broken, text, at)
 
     async def _spot(self, name: str) -> FaultOutcome:
@@ -88,7 +88,9 @@ class FaultMaker:
         pods = [pod for pod in self._cluster.pods_on(name) if self._stage.member_of(pod)]
         names = tuple(sorted(map(key_of, pods)))
         are = "is" if len(names) == 1 else "are"
-        text = f"spot node {name} will be taken back in two minutes; {counted(len(names), 'pod')} {are} ended before"
+        text = (
+            f"spot node {name} will be taken back in two minutes; {pluralize(len(names), 'pod')} {are} ended before"
+        )
         outcome = self._outcome(LiveFault.SPOT, name, names, 0, text, at)
         self._keeper.later(self._keeper.delete_pods(pods))
         return outcome
@@ -104,7 +106,7 @@ class FaultMaker:
     ) -> FaultOutcome:
         """Record a fault at the time when connections broke."""
         were = "was" if broken == 1 else "were"
-        sentence = f"{text}; {counted(broken, 'request')} {were} broken off" if broken else text
+        sentence = f"{text}; {pluralize(broken, 'request')} {were} broken off" if broken else text
         self._notes.add(NoteKind.FAULT, sentence, at)
         return FaultOutcome(fault, name, pods, broken, sentence)
 

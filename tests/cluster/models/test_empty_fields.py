@@ -156,12 +156,12 @@ def at(value: Any, path: str) -> bool:
 def test_the_api_server_drops_what_is_left_out_and_keeps_the_rest(kind: str, kube: Kube) -> None:
     metadata = {key: value for key, value in METADATA.items() if kind not in CLUSTER_WIDE or key != "namespace"}
     value = {**OBJECTS[kind], "kind": kind, "metadata": metadata}
-    stored, _ = kube.put(value, manager=MANAGER, dry_run=True)
+    stored, _ = kube.server_side_apply(value, manager=MANAGER, dry_run=True)
     sent = set(empties(without_empty(value)))
     assert [path for path in sent if not at(stored, path)] == []
     assert [path for path in empties(value) if path not in sent and path in set(empties(stored))] == []
     # Without them the same object is stored.
-    again, _ = kube.put(without_empty(value), manager=MANAGER, dry_run=True)
+    again, _ = kube.server_side_apply(without_empty(value), manager=MANAGER, dry_run=True)
     for each in (stored, again):
         for key in ("managedFields", "creationTimestamp", "uid"):
             each["metadata"].pop(key, None)
@@ -174,7 +174,7 @@ def test_the_api_server_drops_what_is_left_out_and_keeps_the_rest(kind: str, kub
 @pytest.mark.parametrize("kind", list(kinds()), ids=lambda kind: kind.crd_name)
 def test_definitions_hold_nothing_that_the_api_server_drops(kind: Any, kube: Kube) -> None:
     definition = crd(kind)
-    stored, _ = kube.put(definition, manager=MANAGER, dry_run=True)
+    stored, _ = kube.server_side_apply(definition, manager=MANAGER, dry_run=True)
     assert [path for path in empties(definition) if not at(stored, path)] == []
 
 

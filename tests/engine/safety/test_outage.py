@@ -144,7 +144,7 @@ def test_creating_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("toolkit.kube.client.Transport", lambda *_: Away())
     kube = Kube("http://127.0.0.1:9", None)
-    kube.patience = 0.7
+    kube.retry_seconds = 0.7
     for method in ("POST", "DELETE"):
         with pytest.raises(KubeError):
             kube.request(method, "/api/v1")

@@ -136,13 +136,13 @@ def test_an_object_outlives_a_change_of_the_version_that_it_is_written_in(
 
 def test_what_is_rendered_is_not_tried_twice(live: Stack, namespace: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tried = []
-    put = Kube.put
+    put = Kube.server_side_apply
 
     def watched(self: Kube, obj: Any, **options: Any) -> Any:
         tried.append((obj["kind"], bool(options.get("dry_run"))))
         return put(self, obj, **options)
 
-    monkeypatch.setattr(Kube, "put", watched)
+    monkeypatch.setattr(Kube, "server_side_apply", watched)
     live.up(passing(live, namespace, kube_object("v1", "ConfigMap", "own", data={"a": "1"})))
     assert ("ConfigMap", True) in tried
     assert ("Namespace", True) not in tried

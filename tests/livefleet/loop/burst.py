@@ -10,7 +10,7 @@ from components.families import objects
 from components.fleet.options import Options
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
-from components.resources.serving.simulated_nodes import node_object, simulated
+from components.resources.serving.simulated_nodes import node_object, simulated_count
 from livefleet.control import GroupState, ModelState
 from livefleet.folder import LiveFolder
 from livefleet.load.arrivals import FromTo, Lengths
@@ -69,7 +69,7 @@ def deploy(kube: Kube, found: Plan, namespace: str) -> None:
     burst need not wait until that is over.
     """
     for group in found.groups:
-        for index in range(simulated(group)):
+        for index in range(simulated_count(group)):
             kube.apply(node_object(group, index), manager=MANAGER)
     apply_namespace(kube, namespace)
     for body in found.objects:

@@ -22,7 +22,7 @@ class Mirror:
 
     def __init__(self, kube: Kube, kind: str) -> None:
         self.names: set[str] = set()
-        self.anew = 0
+        self.relists = 0
         self.pauses: list[float] = []
         self.closed = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(kube, kind), daemon=True)
@@ -36,11 +36,11 @@ class Mirror:
             self.closed.set()
 
     def _take(self, step: WatchStep) -> None:
-        self.anew += step.anew
-        there = {each["metadata"]["name"] for each in step.there if each["metadata"].get("namespace") == NAMESPACE}
-        self.names = there if step.anew else self.names | there
-        if step.gone:
-            self.names.discard(step.gone["metadata"]["name"])
+        self.relists += step.relisted
+        there = {each["metadata"]["name"] for each in step.objects if each["metadata"].get("namespace") == NAMESPACE}
+        self.names = there if step.relisted else self.names | there
+        if step.deleted:
+            self.names.discard(step.deleted["metadata"]["name"])
 
 
 def config_map(name: str) -> dict[str, object]:
@@ -61,7 +61,7 @@ def test_everything_then_every_change(kube: Kube, client: Kube) -> None:
     eventually(lambda: "after" in mirror.names, "what was added")
     kube.delete("v1", "ConfigMap", "before", NAMESPACE)
     eventually(lambda: "before" not in mirror.names, "what was deleted")
-    assert mirror.anew == 1
+    assert mirror.relists == 1
     kube.delete("v1", "ConfigMap", "after", NAMESPACE)
     client.close()
     assert mirror.closed.wait(5)
@@ -70,13 +70,13 @@ def test_everything_then_every_change(kube: Kube, client: Kube) -> None:
 def test_a_watch_that_ends_goes_on_where_it_was(kube: Kube, client: Kube, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolkit.kube.client._WATCH_SECONDS", 1)
     mirror = Mirror(client, "ConfigMap")
-    eventually(lambda: mirror.anew == 1, "the start")
+    eventually(lambda: mirror.relists == 1, "the start")
     for name in ("one", "two", "three"):
         kube.apply(config_map(name), manager="test")
         eventually(lambda n=name: n in mirror.names, name)  # type: ignore[misc]
         kube.delete("v1", "ConfigMap", name, NAMESPACE)
         eventually(lambda n=name: n not in mirror.names, name)  # type: ignore[misc]
-    assert mirror.anew == 1
+    assert mirror.relists == 1
 
 
 @contextmanager
@@ -132,7 +132,7 @@ def test_too_old_a_version_is_made_up_for(kube: Kube, client: Kube, monkeypatch:
 
     monkeypatch.setattr(client, "watch", watch)
     mirror = Mirror(client, "ConfigMap")
-    eventually(lambda: mirror.anew == 2, "a second look at everything")
+    eventually(lambda: mirror.relists == 2, "a second look at everything")
     eventually(lambda: "missed" in mirror.names, "what was missed")
     assert mirror.pauses == [0]
     kube.delete("v1", "ConfigMap", "missed", NAMESPACE)
@@ -148,6 +148,6 @@ def test_a_refused_version(client: Kube) -> None:
 
 def test_a_kind_that_is_not_served_has_no_objects(client: Kube) -> None:
     mirror = Mirror(client, "Nothing")
-    eventually(lambda: mirror.anew > 1, "a second look")
+    eventually(lambda: mirror.relists > 1, "a second look")
     assert mirror.names == set()
     assert set(mirror.pauses) == {2.0}

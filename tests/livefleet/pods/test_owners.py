@@ -21,7 +21,7 @@ def pod(kind: str, name: str, second: int) -> dict[str, Any]:
 
 @pytest.fixture
 def cluster() -> LiveCluster:
-    kube: Any = SimpleNamespace(patience=0.0)
+    kube: Any = SimpleNamespace(retry_seconds=0.0)
 
     async def made() -> LiveCluster:
         return LiveCluster(kube)

@@ -12,7 +12,7 @@ from components.fleet.levels import ServiceLevels, VariantController
 from components.fleet.objects import key_of
 from components.plan.prerequisites.charts import charts, known, providers_of
 from components.resources.prerequisites.variants import VariantAutoscaler
-from components.resources.serving.arguments import InvalidArguments, plain
+from components.resources.serving.arguments import InvalidArguments, whole_numbers
 from tests.recorded import Recorded, deploy
 
 URL = "https://prometheus.monitoring.svc:9090"
@@ -49,7 +49,7 @@ def test_objects_and_outputs() -> None:
     account = "kube-prometheus-stack-prometheus"
     wanted = operator_objects("wva", OperatorSite(levels, scraper="monitoring", account=account))
     found = {key_of(body): body for body in bodies(recorded)}
-    assert found == {key_of(body): plain(body) for body in wanted}
+    assert found == {key_of(body): whole_numbers(body) for body in wanted}
     assert recorded.exports == {"namespace": NAMESPACE, "version": "c0f645c"}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from components.resources.plugin import components
 from components.resources.serving.arguments import InvalidArguments
-from components.resources.serving.settled import deciding
+from components.resources.serving.output_values import deciding
 from components.resources.serving.typed_args import keys_of
 from tests.recorded import deploy
 from tests.resources.aws.aws_mock import Aws

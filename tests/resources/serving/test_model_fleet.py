@@ -12,7 +12,7 @@ from components.families import objects
 from components.fleet.objects import key_of
 from components.fleet.options import Options
 from components.plan.rendering import render_fleet
-from components.resources.serving.arguments import plain
+from components.resources.serving.arguments import whole_numbers
 from components.resources.serving.fleet.args import ModelFleetArgs
 from components.resources.serving.model_fleet import ModelFleet
 from tests.fleets import open_model, playground
@@ -56,7 +56,7 @@ def of_kubernetes(recorded: Recorded) -> dict[tuple[str, str, str], Any]:
 def test_inputs_are_what_rendering_says(preview: bool) -> None:
     """Nothing is decided while resources are registered: each object is the rendered one."""
     rendered = render_fleet(objects(SMALL).resources, Options(namespace="models")).rendered
-    expected = {key_of(body): plain(body) for item in rendered for body in item.objects}
+    expected = {key_of(body): whole_numbers(body) for item in rendered for body in item.objects}
     for namespace in ("models", "team"):
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         expected["Namespace", "", namespace] = body

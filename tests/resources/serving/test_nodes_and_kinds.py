@@ -13,7 +13,7 @@ from components.fleet.nodes.groups import NodeGroupDemand
 from components.resources.prerequisites.custom_resources import CustomResources
 from components.resources.serving.args import FlavorArgs, SimulatedNodesArgs
 from components.resources.serving.arguments import InvalidArguments
-from components.resources.serving.simulated_nodes import SimulatedNodes, node_object, simulated
+from components.resources.serving.simulated_nodes import SimulatedNodes, node_object, simulated_count
 from tests.recorded import deploy
 
 TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
@@ -67,7 +67,7 @@ def test_an_unknown_instance_type_is_named() -> None:
     ("nodes", "most", "expected"), [(0, 0, 8), (1, 1, 8), (7, 9, 16), (8, 8, 8), (9, 9, 16), (3, 99999, 16)]
 )
 def test_there_is_room_to_grow_in_steps(nodes: int, most: int, expected: int) -> None:
-    assert simulated(NodeGroupDemand("x", "g5.xlarge", nodes, {}, (), max_nodes=most)) == expected
+    assert simulated_count(NodeGroupDemand("x", "g5.xlarge", nodes, {}, (), max_nodes=most)) == expected
 
 
 MODELS: list[dict[str, Any]] = [

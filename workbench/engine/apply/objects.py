@@ -57,7 +57,7 @@ def put(
     pause = 0.05
     while True:
         try:
-            live, created = kube.put(obj, manager=MANAGER)
+            live, created = kube.server_side_apply(obj, manager=MANAGER)
             if not live["metadata"].get("deletionTimestamp"):
                 if "status" in obj and not created:
                     _put_status(kube, obj)
@@ -74,7 +74,7 @@ def put(
 def _put_status(kube: Kube, obj: dict[str, Any]) -> None:
     """Set a status that the program gives (simulated nodes); updates of the object do not carry it."""
     try:
-        kube.put(obj, manager=MANAGER, subresource="status")
+        kube.server_side_apply(obj, manager=MANAGER, subresource="status")
     except KubeError as error:
         if error.status not in (http.HTTPStatus.NOT_FOUND, http.HTTPStatus.METHOD_NOT_ALLOWED):
             raise

@@ -31,7 +31,7 @@ def check_passed_through(steps: Iterable[Step], targets: Targets) -> None:
         target = targets.reach(step.node.registration.provider) if step.node else None
         try:
             if target:
-                target.kube.put(reveal(dict(step.inputs)), manager=MANAGER, dry_run=True)
+                target.kube.server_side_apply(reveal(dict(step.inputs)), manager=MANAGER, dry_run=True)
         except KubeError as error:
             if not _comes(step, steps, error):
                 lines += [f"  {step.urn}", f"      {failure_of(step, error).message}"]

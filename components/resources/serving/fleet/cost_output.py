@@ -6,7 +6,7 @@ from typing import Any
 
 from ....plan.costs.bill import Amounts, Bill, CostItem, ModelCost, TrafficEstimate, by_month, cents
 from ....plan.plan import Plan
-from .outputs import shown_name
+from .outputs import output_name
 
 _UNIT_PRICE = 6
 """Digits of a price: a GiB costs a fraction of a cent an hour."""
@@ -17,7 +17,7 @@ def cost_of(planned: Plan, bill: Bill) -> dict[str, Any]:
     models: dict[str, Any] = {}
     for model in bill.models:
         _, _, name = model.title.partition("/")
-        shown = shown_name(planned, model.namespace, name)
+        shown = output_name(planned, model.namespace, name)
         models[model.title if shown in models else shown] = _model(model)
     return {
         "usdPerMonth": _month(bill.usd_per_hour),

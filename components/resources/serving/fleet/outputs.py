@@ -22,7 +22,7 @@ from ..workload_component import WorkloadComponent
 _PORTS = {"http": 80, "https": 443}
 
 
-def shown_name(planned: Plan, namespace: str, name: str) -> str:
+def output_name(planned: Plan, namespace: str, name: str) -> str:
     """Name something in outputs: with its namespace, unless that is the environment's own."""
     return name if namespace == planned.environment.options.namespace else f"{namespace}/{name}"
 
@@ -40,7 +40,7 @@ def endpoints_of(
     outside = {(each.namespace, each.name): each for each in planned.door.endpoints}
     found: dict[str, dict[str, Any]] = {}
     for item, endpoint in planned.fleet.endpoints:
-        shown = shown_name(planned, endpoint.namespace, endpoint.name)
+        shown = output_name(planned, endpoint.namespace, endpoint.name)
         component = components.get((item.kind, item.namespace, item.name))
         found[shown] = _endpoint(endpoint, component, outside.get((endpoint.namespace, endpoint.name)), door)
     return found
@@ -90,7 +90,7 @@ def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
     for item in served:
         workloads = _behind(planned.fleet, item)
         fit = fit_in_words([judged[id(each)] for each in workloads if id(each) in judged])
-        shown = shown_name(planned, item.namespace, item.name)
+        shown = output_name(planned, item.namespace, item.name)
         found[shown] = {**_model(item, workloads, kept), **({"fit": fit} if fit else {})}
     return found
 

@@ -21,8 +21,8 @@ from ....plan.prerequisites.charts import CLUSTER_AUTOSCALER, NODE_AUTOSCALER, p
 from ....plan.prerequisites.needed import ClusterFacts
 from ....plan.section import KubernetesVersion, Section
 from ....plan.settings import FleetSettings
-from ..arguments import plain, refuse
-from ..settled import outputs, settled
+from ..arguments import raise_errors, whole_numbers
+from ..output_values import resolve_outputs, unresolved_outputs
 from ..site import Site
 from ..typed_args import keys_below, known_keys, unknown_keys
 from .args import ModelFleetArgs
@@ -162,8 +162,8 @@ def described(name: str, args: ModelFleetArgs) -> Described:
     Raises:
         InvalidArguments: values are wrong and leave nothing to plan; everything is listed, also of the manifests.
     """
-    args = settled(args, ModelFleetArgs)
-    unready = list(outputs(args, ModelFleetArgs))
+    args = resolve_outputs(args, ModelFleetArgs)
+    unready = list(unresolved_outputs(args, ModelFleetArgs))
     found = [*unknown_keys(args, ModelFleetArgs), *unready]
     left_out = {path_parts(path)[0] for path, _ in unready}
     known = known_keys(args, ModelFleetArgs)
@@ -177,7 +177,7 @@ def described(name: str, args: ModelFleetArgs) -> Described:
     problems = tuple(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
     manifests = _manifests(settings or _sources_alone(given))
     if settings is None:
-        refuse([*problems, *manifests.problems])
+        raise_errors([*problems, *manifests.problems])
     site = Site(name=settings.cluster.name, region=settings.cluster.region, **leaves)
     return Described(settings, manifests, site, problems)
 
@@ -212,7 +212,7 @@ def _unheld(leaves: Mapping[str, Any], settings: ProgramSettings) -> Iterator[tu
 def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) -> ProgramSettings | None:
     """Return the settings; None, and what is wrong in ``found``, where values cannot be used."""
     try:
-        return ProgramSettings.model_validate({**plain(given), "file": name}, by_name=True, by_alias=False)
+        return ProgramSettings.model_validate({**whole_numbers(given), "file": name}, by_name=True, by_alias=False)
     except ValidationError as error:
         wrong = list(faults(error, ProgramSettings, by_name=True))
     found += [(field_path(fault.path), fault.reason) for fault in wrong]
@@ -221,7 +221,9 @@ def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) ->
 
 def _sources_alone(given: Mapping[str, Any]) -> ProgramSettings:
     """Return settings with the manifests alone, so that these are checked whatever else is wrong."""
-    sources = {key: value for key, value in plain(given).items() if key in _SOURCES and isinstance(value, list)}
+    sources = {
+        key: value for key, value in whole_numbers(given).items() if key in _SOURCES and isinstance(value, list)
+    }
     sources["files"] = [file for file in sources.get("files", []) if isinstance(file, str)]
     return ProgramSettings.model_validate(sources, by_name=True, by_alias=False)
 

@@ -38,7 +38,7 @@ def _holds_maps(typed: object) -> bool:
     return get_origin(typed) is dict or (get_origin(typed) is list and _holds_maps(get_args(typed)[0]))
 
 
-def settled(value: object, typed: object, *, remote: bool = False, read: bool = False) -> Any:  # noqa: ANN401  JSON
+def resolve_outputs(value: object, typed: object, *, remote: bool = False, read: bool = False) -> Any:  # noqa: ANN401  JSON
     """Return an argument with the values of outputs that are known, where it decides what is created.
 
     Secrets stay outputs: read, they would stand in the clear in what is created.
@@ -61,13 +61,15 @@ def settled(value: object, typed: object, *, remote: bool = False, read: bool = 
         names = {camel(key): key for key in known} if remote else {}
         given = {names.get(key, key): inner for key, inner in value.items()}
         types_ = {str(key): type_ for key, _, type_ in below(given, plain)}
-        return {key: settled(inner, types_[str(key)], remote=remote, read=read) for key, inner in given.items()}
+        return {
+            key: resolve_outputs(inner, types_[str(key)], remote=remote, read=read) for key, inner in given.items()
+        }
     if isinstance(value, list | tuple):
-        return [settled(inner, type_, remote=remote, read=read) for _, inner, type_ in below(value, plain)]
+        return [resolve_outputs(inner, type_, remote=remote, read=read) for _, inner, type_ in below(value, plain)]
     return value
 
 
-def outputs(value: object, typed: object, path: Parts = ()) -> Found:
+def unresolved_outputs(value: object, typed: object, path: Parts = ()) -> Found:
     """Yield the path of every output in an argument that decides what is created, and must be known before."""
     typed = deciding(typed)
     if typed is None:
@@ -76,7 +78,7 @@ def outputs(value: object, typed: object, path: Parts = ()) -> Found:
     if reason:
         yield field_path(path), reason
     for key, inner, type_ in below(value, typed):
-        yield from outputs(inner, type_, (*path, key))
+        yield from unresolved_outputs(inner, type_, (*path, key))
 
 
 def holds_secret(value: object, name: str = "") -> bool:
