@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pulumi
 
+from components.contract.texts.crash_report import report_unexpected_error
 from components.contract.texts.secrets import masked_text
-from components.contract.texts.unforeseen import unforeseen
 from stacks.environment import deploy
 from stacks.secrecy import secret_settings
 from stacks.settings import read
@@ -15,4 +15,4 @@ try:
 except (pulumi.RunError, pulumi.InputPropertiesError) as error:
     raise pulumi.RunError(masked_text(str(error), secret_settings())) from None
 except Exception as error:
-    raise pulumi.RunError(unforeseen(error, Path(".workbench"))) from error
+    raise pulumi.RunError(report_unexpected_error(error, Path(".workbench"))) from error

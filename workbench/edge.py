@@ -49,9 +49,9 @@ def run(command: Callable[[], None]) -> None:
     except Exception as error:
         if isinstance(error, OSError) and (refused := _refused(error)):
             _end(refused, 1)
-        from components.contract.texts.unforeseen import unforeseen
+        from components.contract.texts.crash_report import report_unexpected_error
 
-        _end(unforeseen(error, Path(STATE_DIR)), UNFORESEEN)
+        _end(report_unexpected_error(error, Path(STATE_DIR)), UNFORESEEN)
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from typing import Any
 
 from .flags.splitting import FlagUse, is_closed, split
 from .flags.tables import EngineFlags, flags_of
-from .images import image_of
-from .registry import PYTHON, engine_of, engine_started, engines, usual_flags
+from .images import parse_image
+from .registry import PYTHON, default_flags, engine_of, engine_of_program, engines
 from .settings import Setting
 from .versions import Version
 
@@ -209,7 +209,7 @@ class CommandLine:
             elif engine and (each in engine.settings or self.reading):
                 found += engine.settings.get(each, ())
             else:
-                found += usual_flags(each)
+                found += default_flags(each)
         return tuple(found)
 
     def _spellings(self, wanted: Sequence[Setting | str]) -> frozenset[str]:
@@ -254,16 +254,16 @@ class CommandLine:
                 yield value if joint else words[position + 1] if position + 1 < len(words) else ""
 
 
-def line_of(container: Mapping[str, Any], engine: str = "") -> CommandLine:
+def command_line_of(container: Mapping[str, Any], engine: str = "") -> CommandLine:
     """Return what a container is started with.
 
     Args:
         container: The container.
         engine: Name of its engine, where that is known; else its image tells, or the program that it runs.
     """
-    image = image_of(str(container.get("image") or ""))
+    image = parse_image(str(container.get("image") or ""))
     words = (*(container.get("command") or ()), *(container.get("args") or ()))
-    known = engines().get(engine) or engine_of(image.repository) or engine_started(words)
+    known = engines().get(engine) or engine_of(image.repository) or engine_of_program(words)
     tag = known.dated(image.repository, image.tag) if known else image.tag
     return CommandLine(known.name if known else "", tag, container.get("args") or (), container.get("command") or ())
 

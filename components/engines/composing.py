@@ -14,13 +14,13 @@ from .command_line import CommandLine
 from .lint import Finding, lint
 from .registry import engines
 from .settings import Setting
-from .spelling import fitted, gathered, traced, without_repeated
+from .spelling import json_options_merged, respelled, respelled_with_origins, without_repeated
 
 PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
 _OPEN = "{{"
 _PLAIN = re.compile(r"[\w./:@][\w./:@+=,~%-]*", re.ASCII)
 """A value that is the same in JSON, and no flag."""
-Decided = tuple[tuple[Setting, str], ...]
+ManagedSettings = tuple[tuple[Setting, str], ...]
 """Settings and their values."""
 
 
@@ -38,7 +38,7 @@ class UserLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class ComposedLine:
     """A command line and what is wrong with it.
 
     Attributes:
@@ -58,15 +58,15 @@ class Composed:
 def user_line(recommended: CommandLine, args: tuple[str, ...], *, fit: bool) -> UserLine:
     """Return the arguments that follow recommended ones, in the spelling of the engine's version if that may be."""
     own = recommended.continued(args)
-    words = traced(own) if fit else [(arg, place) for place, arg in enumerate(args)]
+    words = respelled_with_origins(own) if fit else [(arg, place) for place, arg in enumerate(args)]
     written = tuple(word for word, _ in words)
     line = own if written == args else recommended.continued(written)
     return UserLine(line, tuple(place for _, place in words))
 
 
-def compose(
-    recommended: CommandLine, values: Mapping[str, str], user: UserLine, decided: Decided = (), *, fit: bool
-) -> Composed:
+def compose_line(
+    recommended: CommandLine, values: Mapping[str, str], user: UserLine, decided: ManagedSettings = (), *, fit: bool
+) -> ComposedLine:
     """Return a whole command line.
 
     Args:
@@ -108,12 +108,12 @@ def _asks_for_values(line: CommandLine) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _composed(recommended: CommandLine, user: UserLine, decided: Decided, *, fit: bool) -> Composed:
-    first = without_repeated(gathered(fitted(recommended)), user.line) if fit else recommended
+def _composed(recommended: CommandLine, user: UserLine, decided: ManagedSettings, *, fit: bool) -> ComposedLine:
+    first = without_repeated(json_options_merged(respelled(recommended)), user.line) if fit else recommended
     line = _with_settings(first, decided).followed_by(user.line)
     skip = len(line.args) - len(user.line.args)
     of_user = tuple(finding.behind(skip, user.origins) for finding in lint(line, skip))
-    return Composed(line, first, lint(first), of_user)
+    return ComposedLine(line, first, lint(first), of_user)
 
 
 def _with_settings(line: CommandLine, decided: Sequence[tuple[Setting, str]]) -> CommandLine:

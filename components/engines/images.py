@@ -24,7 +24,7 @@ class Image(NamedTuple):
     digest: str
 
 
-class Located(NamedTuple):
+class PullReference(NamedTuple):
     """A reference as a container runtime completes it.
 
     Attributes:
@@ -37,7 +37,7 @@ class Located(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4096)
-def image_of(reference: str) -> Image:
+def parse_image(reference: str) -> Image:
     """Split a reference; a colon before the last slash is that of a registry's port."""
     name, _, digest = reference.partition("@")
     folder, slash, last = name.rpartition("/")
@@ -46,7 +46,7 @@ def image_of(reference: str) -> Image:
 
 
 @functools.lru_cache(maxsize=4096)
-def located(reference: str) -> Located | None:
+def pull_reference(reference: str) -> PullReference | None:
     """Return where a reference is pulled from; None if it is no reference.
 
     What comes before the first slash is a registry if it has a dot or a port, or is ``localhost``; without one it is
@@ -59,7 +59,7 @@ def located(reference: str) -> Located | None:
     if registry in _DOCKER_HUB_HOSTS:
         registry = DOCKER_HUB
         path = path if "/" in path else _OFFICIAL + path
-    return Located(registry, path) if _REFERENCE.fullmatch(path) else None
+    return PullReference(registry, path) if _REFERENCE.fullmatch(path) else None
 
 
 def is_one_of(repository: str, known: Iterable[str]) -> bool:

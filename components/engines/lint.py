@@ -10,9 +10,9 @@ from .command_line import CommandLine
 from .flags.rows import BOOL, SWITCH, Flag, Form
 from .flags.splitting import FlagUse
 from .flags.tables import CLAP, LLAMA, EngineFlags
-from .flags.values import expected, fault, is_filled_later
+from .flags.values import expected_value, is_filled_later, value_fault
 from .pairs.checks import TransferFault, handover_rule, transfer_faults
-from .versions import ANY, Version, spelled, titled
+from .versions import ANY, Version, engine_title, format_version
 
 _TRUTH = ("true", "false", "on", "off", "yes", "no", "1", "0")
 
@@ -71,7 +71,7 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
     if reading is None:
         return ()
     is_complete = reading.table.is_complete(line.tag, line.started)
-    reader = _Engine(reading.table, reading.version, titled(line.engine, line.tag), is_complete)
+    reader = _Engine(reading.table, reading.version, engine_title(line.engine, line.tag), is_complete)
     found = [*_strays(reading.uses, reader), *_repeats(reading.uses, reader), *_exclusions(reading.uses)]
     for use in reading.uses:
         if use.last >= skip and not use.stray:
@@ -83,7 +83,7 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
     return tuple(sorted(kept, key=lambda finding: (finding.position, finding.reason)))
 
 
-def report(
+def report_findings(
     findings: Findings, path: str, line: CommandLine, *, skip: int = 0, origins: Sequence[int] | None = None
 ) -> None:
     """Record what is wrong with the arguments that a field of a resource gives.
@@ -95,10 +95,10 @@ def report(
         skip: How many arguments come before those of the field.
         origins: Which element of the field each of its arguments was made of, where they were rewritten.
     """
-    record(findings, path, (finding.behind(skip, origins) for finding in lint(line, skip)))
+    record_findings(findings, path, (finding.behind(skip, origins) for finding in lint(line, skip)))
 
 
-def record(findings: Findings, path: str, found: Iterable[Finding]) -> None:
+def record_findings(findings: Findings, path: str, found: Iterable[Finding]) -> None:
     """Record what was found in the arguments of a field."""
     for finding in found:
         findings.record(f"{path}[{finding.position}]", finding.reason, finding.severity, finding.rule)
@@ -149,7 +149,7 @@ def _other_version(name: str, flag: Flag, engine: _Engine) -> str:
 
 
 def _spelled(version: Version, engine: _Engine) -> str:
-    return spelled(version, builds=engine.table.engine.builds)
+    return format_version(version, builds=engine.table.engine.builds)
 
 
 def _remedy(flag: Flag, otherwise: str) -> str:
@@ -172,11 +172,11 @@ def _given(use: FlagUse, flag: Flag, form: Form, engine: _Engine) -> Iterator[Fi
         if use.joined:
             yield _malformed(use.position, _no_value(use, use.values[0].text, flag, form))
     elif _is_short(use, form):
-        what = "JSON" if use.dotted else expected(form, engine.version)
+        what = "JSON" if use.dotted else expected_value(form, engine.version)
         yield _malformed(use.position, f"{use.name} has no value; add {what}")
     elif not use.dotted:
         for value in use.values:
-            wrong = fault(use.name, value.text, form, engine.table, engine.version)
+            wrong = value_fault(use.name, value.text, form, engine.table, engine.version)
             if wrong:
                 yield Finding(value.position, *wrong)
 

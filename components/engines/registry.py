@@ -32,10 +32,10 @@ from types import MappingProxyType
 from typing import Any
 
 from ..contract.tables import read_table
-from .images import Image, image_of, is_one_of
+from .images import Image, is_one_of, parse_image
 from .settings import Feature, Setting
 from .users import ImageUser
-from .versions import Span, Version, undated, version_of
+from .versions import Span, Version, version_of, without_version
 
 FOLDERS: list[Traversable] = [files(__package__)]
 """Where engines are found: every folder in one of these that has an ``engine.yaml``."""
@@ -109,11 +109,11 @@ class Engine:
         if written and self.version(written[1]) is not None:
             return written[1]
         if not own:
-            return undated(tag)
+            return without_version(tag)
         last = next((last for known, last in self.frozen.items() if is_one_of(repository, (known,))), "")
         if last or not tag or not {*tag.split("-")}.isdisjoint(self.floating):
             return "-".join(filter(None, (tag, last)))
-        return undated(tag)
+        return without_version(tag)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ class Engine:
     @property
     def current_image(self) -> Image | None:
         """The image of the edition "current" where the hardware is not known."""
-        return next(map(image_of, self.current.values()), None)
+        return next(map(parse_image, self.current.values()), None)
 
 
 def folders() -> tuple[Traversable, ...]:
@@ -141,7 +141,7 @@ def engine_of(repository: str) -> Engine | None:
     return _engine_of(folders(), repository)
 
 
-def engine_started(words: Sequence[object]) -> Engine | None:
+def engine_of_program(words: Sequence[object]) -> Engine | None:
     """Return the engine whose program some words run, whatever the image is called; None where they name none."""
     first = str(words[0]).rpartition("/")[2] if words else ""
     if PYTHON.fullmatch(first):
@@ -150,7 +150,7 @@ def engine_started(words: Sequence[object]) -> Engine | None:
     return _by_program(folders()).get(first)
 
 
-def usual_flags(setting: Setting) -> Flags:
+def default_flags(setting: Setting) -> Flags:
     """Return the flags that servers usually have for a setting, for an engine that nothing is known of."""
     return _usual().get(setting, ())
 

@@ -24,12 +24,12 @@ def script_words(script: str, name: str, *params: str) -> tuple[str, ...]:
     return (*SHELL, _verbatim(script), name, *params)
 
 
-def expanded_in(text: str) -> frozenset[str]:
+def expanded_variables(text: str) -> frozenset[str]:
     """Return the names of the variables whose values the kubelet writes into a text."""
     return frozenset(name for name in _EXPANDED.findall(text) if name) if "$" in text else frozenset()
 
 
-def is_plain(text: str) -> bool:
+def is_shell_word(text: str) -> bool:
     """Tell whether a shell takes a text for a word and nothing else, wherever it stands."""
     return _PLAIN.fullmatch(text) is not None
 

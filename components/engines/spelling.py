@@ -13,7 +13,7 @@ from .versions import ANY, Version
 _ON, _OFF = ("on", "true", "1"), ("off", "false", "0")
 
 
-def fitted(line: CommandLine) -> CommandLine:
+def respelled(line: CommandLine) -> CommandLine:
     """Return a line in the spelling of its version, where the meaning is the same; all else as it is.
 
     A switch that takes a value by now gets ``on``, and the other way round: llama.cpp has ``-fa on`` for ``-fa``
@@ -21,10 +21,10 @@ def fitted(line: CommandLine) -> CommandLine:
     flags share it, see :func:`gathered`. Nothing is changed where something else than the engine is run, or where the
     version is not known.
     """
-    return _with_args(line, [word for word, _ in traced(line)])
+    return _with_args(line, [word for word, _ in respelled_with_origins(line)])
 
 
-def traced(line: CommandLine) -> list[tuple[str, int]]:
+def respelled_with_origins(line: CommandLine) -> list[tuple[str, int]]:
     """Return the arguments of :func:`fitted`, each word with the place of the argument that it was made of."""
     reading, args = line.reading, line.args
     if reading is None or reading.version == ANY:
@@ -40,7 +40,7 @@ def traced(line: CommandLine) -> list[tuple[str, int]]:
     return written + [(args[place], place) for place in range(position, len(args))]
 
 
-def gathered(line: CommandLine) -> CommandLine:
+def json_options_merged(line: CommandLine) -> CommandLine:
     """Return a line whose flags that moved into one JSON option are put there, behind everything else.
 
     A draft without a number of tokens, or the other way round, is no whole configuration, and left alone.

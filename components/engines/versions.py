@@ -35,29 +35,29 @@ def version_of(tag: str, *, builds: bool = False) -> Version | None:
         build = _BUILD.search(tag)
         return (int(build[1]),) if build else None
     numbers = _NUMBERS.match(tag)
-    return trimmed(tuple(int(part) for part in numbers[1].split("."))) if numbers else None
+    return without_trailing_zeros(tuple(int(part) for part in numbers[1].split("."))) if numbers else None
 
 
-def undated(tag: str) -> str:
+def without_version(tag: str) -> str:
     """Mark a tag as telling nothing of the engine's version, whatever it looks like."""
     return f"{tag.removesuffix(_UNDATED)}{_UNDATED}"
 
 
-def titled(engine: str, tag: str) -> str:
+def engine_title(engine: str, tag: str) -> str:
     """Return how messages name an engine of the version in a tag."""
     if tag.endswith(_UNDATED):
         return f"any known version of {engine}"
     return f"{engine} {tag or '(newest version)'}"
 
 
-def trimmed(version: Version) -> Version:
+def without_trailing_zeros(version: Version) -> Version:
     """Return a version without zeros at its end."""
     while len(version) > 1 and version[-1] == 0:
         version = version[:-1]
     return version
 
 
-def spelled(version: Version, *, builds: bool = False) -> str:
+def format_version(version: Version, *, builds: bool = False) -> str:
     """Return how people write a version."""
     if builds:
         return f"b{version[0]}"
@@ -91,13 +91,15 @@ class Span:
         """Read the columns ``from``, ``absent``, ``until``, ``gone``, ``never`` and ``deprecated`` of a row."""
         if COLUMNS.isdisjoint(row):
             return ALWAYS
-        bounds = {name: trimmed(tuple(row[column])) for name, column in _BOUNDS.items() if column in row}
+        bounds = {
+            name: without_trailing_zeros(tuple(row[column])) for name, column in _BOUNDS.items() if column in row
+        }
         deprecated = row.get("deprecated", False)
         return cls(
             **bounds,
             gone=row.get("gone", False),
             never=row.get("never", False),
-            deprecated=deprecated if isinstance(deprecated, bool) else trimmed(tuple(deprecated)),
+            deprecated=deprecated if isinstance(deprecated, bool) else without_trailing_zeros(tuple(deprecated)),
         )
 
     def is_early(self, version: Version | None) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from ..engines.images import image_of
+from ..engines.images import parse_image
 from .objects import Object
 from .rendered import Fleet, Rendered
 from .workloads import Workload
@@ -100,7 +100,7 @@ def cached_fleet(fleet: Fleet, cache: PullThroughCache) -> Fleet:
     are.
     """
     operated = frozenset(_operated_images(fleet))
-    named = operated | {image_of(image).repository for image in operated}
+    named = operated | {parse_image(image).repository for image in operated}
     return replace(fleet, rendered=tuple(_cached_item(item, named, cache) for item in fleet.rendered))
 
 
@@ -108,7 +108,7 @@ def uncached_operated(fleet: Fleet, cache: PullThroughCache) -> Iterator[str]:
     """Yield the images of pods that operators make, and that no field of a resource leads to a cache."""
     given = {text for item in fleet.rendered for body in item.others for text in _texts(body)}
     for image in dict.fromkeys(_operated_images(fleet)):
-        if cache.reference(image) != image and given.isdisjoint({image, image_of(image).repository}):
+        if cache.reference(image) != image and given.isdisjoint({image, parse_image(image).repository}):
             yield image
 
 

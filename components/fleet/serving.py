@@ -7,9 +7,9 @@ from ..contract.findings.annotations import without_ignore_annotations
 from ..contract.findings.collector import Findings, Unrenderable
 from ..contract.findings.ids import RuleId
 from ..contract.load import LoadedResource
-from ..engines.command_line import CommandLine, line_of
+from ..engines.command_line import CommandLine, command_line_of
 from ..engines.settings import Setting
-from ..engines.shell import expanded_in
+from ..engines.shell import expanded_variables
 from .objects import Object
 from .options import Options, PodOverrides
 from .origins import Origin, Whole
@@ -100,7 +100,7 @@ def _check_script(container: Object, place: str, findings: Findings) -> None:
     if not secret or not line.script:
         return
     field = "command" if line.script < len(line.command) else "args"
-    for name in sorted(expanded_in(line.words[line.script]) & secret):
+    for name in sorted(expanded_variables(line.words[line.script]) & secret):
         # Kubernetes expands the variable before the shell starts, so the value becomes part of the script.
         findings.warn(
             f"{place}.{field}",
@@ -132,7 +132,7 @@ def server_of(
         preferred: Name of the container that serves, where the kind has one.
         lines: What the containers are started with, where that is known.
     """
-    lines = lines or [line_of(container) for container in containers]
+    lines = lines or [command_line_of(container) for container in containers]
     named = [position for position, container in enumerate(containers) if container["name"] == preferred]
     known = [position for position, line in enumerate(lines) if line.engine]
     position = (named or known or [0])[0]

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..engines.asked.settings import place_of
 from ..engines.command_line import CommandLine
 from ..engines.groups import GroupVariables
+from ..engines.memory_settings.settings import argument_index
 from ..engines.settings import Setting
 from .demand import PodDemand
 from .objects import Object, key_of
@@ -74,7 +74,7 @@ class Server:
         """Return the field that says a setting; the one with the arguments where none does."""
         if setting in self.fields:
             return self.fields[setting]
-        place = place_of(self.line, setting) if self.is_written else None
+        place = argument_index(self.line, setting) if self.is_written else None
         return self.args if place is None else replace(self.args, path=f"{self.args.path}[{place}]")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem, Severity
-from ..engines.images import DOCKER_HUB, image_of, located
+from ..engines.images import DOCKER_HUB, parse_image, pull_reference
 from ..fleet.images import PullThroughCache, images_in, uncached_operated
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
@@ -91,7 +91,7 @@ def _uncached(
     for image in (image for body in bodies for image in images_in(body)):
         registry = _registry(image)
         if registry and registry not in cache.registries and not cache.is_own(registry):
-            direct.setdefault(registry, Counter())[image_of(image).repository] += 1
+            direct.setdefault(registry, Counter())[parse_image(image).repository] += 1
     fixed: list[str] = []
     for each in needed if environment.install else ():
         for row in uncached_images(each.chart.name, cache):
@@ -111,7 +111,7 @@ def _uncached(
     fixed += [
         f"{image} (an operator adds it to pods)"
         for image in uncached_operated(fleet, cache)
-        if image_of(image).repository not in by_charts
+        if parse_image(image).repository not in by_charts
     ]
     if fixed:
         reason = f"nothing says where these images are pulled from, and nodes pull them directly: {', '.join(fixed)}"
@@ -119,7 +119,7 @@ def _uncached(
 
 
 def _registry(image: str) -> str:
-    place = located(image)
+    place = pull_reference(image)
     return place.registry if place else ""
 
 

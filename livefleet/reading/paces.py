@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from components.checks.memory.cases import Fit, MemoryVerdict
 from components.checks.memory.shapes import Shape
 from components.checks.memory.weights import weights_of
-from components.engines.asked.memory import AskedMemory, asked_of
-from components.engines.asked.rows import asked_table
 from components.engines.memory.rows import Device
-from components.engines.served.answering import Answering, answering_of, most_at_once
+from components.engines.memory_settings.reader import MemorySettings, memory_settings_of
+from components.engines.memory_settings.table import memory_settings_table
+from components.engines.served.behavior import ServerBehavior, concurrency_limit, server_behavior
 from components.families import variants
 from components.fleet.instances import instance
 from components.fleet.workloads import Workload
@@ -42,7 +42,7 @@ class Speed:
         dimensions: Length of an embedding; None if unknown.
     """
 
-    answering: Answering
+    answering: ServerBehavior
     paces: Mapping[str, TokenPace]
     startup: Startup
     context: int | None
@@ -63,12 +63,12 @@ def speeds_of(planned: "Plan") -> dict[str, Speed]:
 
 
 def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant: "ModelVariant | None") -> Speed:
-    answering = answering_of(each.container, each.server.line)
+    answering = server_behavior(each.container, each.server.line)
     cpus = float(sum((demand.requests.get("cpu", Decimal(0)) for demand in each.pods[:1]), Decimal(0))) or None
     paces = {}
     for name in ("", *_types(each)):
         pace = pace_of(verdict, name, shape, cpus)
-        limit = most_at_once(each.container, each.server.line, _device(name))
+        limit = concurrency_limit(each.container, each.server.line, _device(name))
         pace = replace(pace, batch=limit.most or pace.batch)
         profile = _profile(variant, name)
         paces[name] = profiled(profile.within(limit.most), pace) if profile else pace
@@ -84,10 +84,10 @@ def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant:
     )
 
 
-def _model(each: Workload, answering: Answering) -> str:
+def _model(each: Workload, answering: ServerBehavior) -> str:
     """Return the model that a server's command line loads, else the name of the model."""
-    asked = asked_of(each.server.line)
-    return answering.model or (asked.model if isinstance(asked, AskedMemory) else "") or each.model
+    asked = memory_settings_of(each.server.line)
+    return answering.model or (asked.model if isinstance(asked, MemorySettings) else "") or each.model
 
 
 def _types(each: Workload) -> list[str]:
@@ -102,8 +102,8 @@ def _shape(each: Workload, verdict: MemoryVerdict, planned: "Plan") -> Shape | N
     if verdict.asked:
         return verdict.asked.shape
     line = each.server.line
-    asked, table = asked_of(line), asked_table(line.engine)
-    model = asked.model if isinstance(asked, AskedMemory) else each.model
+    asked, table = memory_settings_of(line), memory_settings_table(line.engine)
+    model = asked.model if isinstance(asked, MemorySettings) else each.model
     found = planned.environment.shapes.find(
         model, each.server.weights, single_file=table is not None and table.single_files
     )
@@ -122,8 +122,8 @@ def _context(each: Workload, verdict: MemoryVerdict, shape: Shape | None) -> int
     """Return the context: that of the memory verdict, else of the command line, else of the model."""
     if verdict.asked and verdict.context:
         return verdict.context
-    asked = asked_of(each.server.line)
-    stated = asked.room.context if isinstance(asked, AskedMemory) else None
+    asked = memory_settings_of(each.server.line)
+    stated = asked.room.context if isinstance(asked, MemorySettings) else None
     return stated or (shape.max_context if shape else None)
 
 

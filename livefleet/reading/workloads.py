@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from components.engines.exporters import exporter_of
 from components.engines.registry import engines
-from components.engines.served.adapters import adapters_of, asked_as
+from components.engines.served.adapters import adapter_model_name, adapters_of
 from components.engines.served.names import positional, served_names
 from components.engines.settings import Setting
 from components.engines.versions import ANY
@@ -40,7 +40,7 @@ def served_workloads(planned: "Plan") -> tuple[ServedWorkload, ...]:
 def _workload(each: Workload, title: str, role: PodRole, speed: Speed, asked: tuple[str, ...]) -> ServedWorkload:
     line, answering = each.server.line, speed.answering
     exporter = exporter_of(each.container, line)
-    adapters = tuple(dict.fromkeys(asked_as(line, name) or name for name, _ in adapters_of(line)))
+    adapters = tuple(dict.fromkeys(adapter_model_name(line, name) or name for name, _ in adapters_of(line)))
     own = _own_names(line) or tuple(name for name in asked if name not in adapters) or (each.model or title,)
     loaded = _loaded(line) or answering.model or own[0]
     return ServedWorkload(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.engines.command_line import CommandLine, line_of
+from components.engines.command_line import CommandLine, command_line_of
 from components.engines.settings import Setting
 
 VLLM = "v0.20.0"
@@ -104,8 +104,8 @@ def test_what_follows_a_script_is_not_read() -> None:
 
 def test_a_container_says_its_engine_by_its_image() -> None:
     image = "registry.example.com:5000/mirror/vllm/vllm-openai:v0.9.2"
-    line = line_of({"image": image, "command": ["vllm"], "args": ["serve", "m", "--port", 1]})
+    line = command_line_of({"image": image, "command": ["vllm"], "args": ["serve", "m", "--port", 1]})
     assert (line.engine, line.tag, line.words[-1]) == ("vllm", "v0.9.2", "1")
-    old = line_of({"image": "ghcr.io/ggerganov/llama.cpp:server"})
+    old = command_line_of({"image": "ghcr.io/ggerganov/llama.cpp:server"})
     assert (old.engine, old.tag) == ("llamacpp", "server-b4719")
-    assert line_of({}).engine == ""
+    assert command_line_of({}).engine == ""

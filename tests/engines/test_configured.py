@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.engines.command_line import CommandLine
-from components.engines.flags.configured import config_words, flag_of_key, flag_words
+from components.engines.flags.configured import flag_of_key, flag_words, words_of_config
 from components.engines.lint import lint
 from tests.engines.test_flags import ENGINES, table
 from tests.engines.test_lint import FLOATING
@@ -100,7 +100,7 @@ def test_the_map_of_the_specification() -> None:
         "enable-prefix-caching": "",
         "trust-remote-code": True,
     }
-    words = config_words("vllm", NEW, config)
+    words = words_of_config("vllm", NEW, config)
     assert " ".join(word for word, _ in words) == (
         "--enable-prefix-caching --max-model-len 131072 --served-model-name q --trust-remote-code"
     )
@@ -112,7 +112,7 @@ def test_the_map_of_the_specification() -> None:
 
 def test_keys_are_in_the_order_of_their_code_points() -> None:
     config = dict.fromkeys(["max-b", "max_a", "maxC", "a"], "")
-    assert [word for word, _ in config_words("vllm", NEW, config)] == ["--a", "--max-b", "--maxC", "--max-a"]
+    assert [word for word, _ in words_of_config("vllm", NEW, config)] == ["--a", "--max-b", "--maxC", "--max-a"]
 
 
 @pytest.mark.parametrize("engine", ["sglang", "vllm"])
@@ -127,8 +127,8 @@ def test_a_key_in_camel_case_gets_the_flag_as_a_hint(engine: str) -> None:
 
 @given(st.sampled_from(ENGINES), st.dictionaries(TEXTS, VALUES, max_size=3))
 def test_any_map_can_be_written(engine: str, config: dict[str, Any]) -> None:
-    words = config_words(engine, FLOATING[engine], config)
-    assert words == config_words(engine, FLOATING[engine], dict(reversed(config.items())))
+    words = words_of_config(engine, FLOATING[engine], config)
+    assert words == words_of_config(engine, FLOATING[engine], dict(reversed(config.items())))
     assert {key for _, key in words} <= set(config)
     lint(CommandLine(engine, FLOATING[engine], [word for word, _ in words]))
 

@@ -10,8 +10,8 @@ from components.engines.command_line import CommandLine
 from components.engines.flags.tables import arguments, flags_of
 from components.engines.lint import lint
 from components.engines.registry import engines
-from components.engines.spelling import fitted
-from components.engines.versions import ANY, Version, undated, version_of
+from components.engines.spelling import respelled
+from components.engines.versions import ANY, Version, version_of, without_version
 from tests.families.llmkube.support import isvc, model
 from tests.fleets import errors, fleet_of, open_model, playground, runtime
 
@@ -62,9 +62,9 @@ def test_a_declared_version_counts_whatever_the_image_is_called() -> None:
 
 @given(st.sampled_from(sorted(engines())), st.text("abv0.1-_", max_size=12), st.booleans())
 def test_what_is_marked_stays_marked(engine: str, tag: str, builds: bool) -> None:
-    assert version_of(undated(tag), builds=builds) == ANY
+    assert version_of(without_version(tag), builds=builds) == ANY
     known = engines()[engine]
-    assert undated(known.dated(PRIVATE, tag)) == undated(undated(known.dated(PRIVATE, tag)))
+    assert without_version(known.dated(PRIVATE, tag)) == without_version(without_version(known.dated(PRIVATE, tag)))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_is_marked_stays_marked(engine: str, tag: str, builds: bool) -> Non
 def test_only_what_no_version_knows_is_reported_and_as_a_warning(
     engine: str, args: list[str], flag: str | None
 ) -> None:
-    found = lint(CommandLine(engine, undated("prod"), args))
+    found = lint(CommandLine(engine, without_version("prod"), args))
     assert [finding.severity for finding in found] == (["warning"] if flag else [])
     assert all(flag and flag in finding.reason and "@" not in finding.reason for finding in found)
 
@@ -105,11 +105,11 @@ def test_every_flag_that_some_version_has_is_known(engine: str) -> None:
 
 
 def test_arguments_of_an_unknown_version_are_written_as_the_newest_and_never_rewritten() -> None:
-    assert arguments("llamacpp", "--flash-attn", "on", undated("prod")) == ("--flash-attn", "on")
-    assert arguments("tgi", "--max-input-length", "9", undated("prod")) == ("--max-input-tokens", "9")
-    line = CommandLine("llamacpp", undated("prod"), ("-fa",))
-    assert fitted(line) is line
-    assert fitted(CommandLine("llamacpp", "server", ("-fa",))).args == ("-fa", "on")
+    assert arguments("llamacpp", "--flash-attn", "on", without_version("prod")) == ("--flash-attn", "on")
+    assert arguments("tgi", "--max-input-length", "9", without_version("prod")) == ("--max-input-tokens", "9")
+    line = CommandLine("llamacpp", without_version("prod"), ("-fa",))
+    assert respelled(line) is line
+    assert respelled(CommandLine("llamacpp", "server", ("-fa",))).args == ("-fa", "on")
 
 
 def problems(image: str, **fields: Any) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from components.engines.flags.tables import (
     flags_of,
 )
 from components.engines.registry import engines
-from components.engines.versions import Span, Version, trimmed
+from components.engines.versions import Span, Version, without_trailing_zeros
 
 ENGINES = tuple(engine for engine in engines() if flags_of(engine))
 ROWS = [(engine, flag) for engine in ENGINES for flag in (flags_of(engine) or pytest.fail(engine)).flags]
@@ -72,7 +72,7 @@ def test_versions_are_in_order(engine: str) -> None:
         size = 1 if table(engine).engine.builds else 3
         for span in spans(flag):
             bounds = [each for each in (span.absent, span.since, span.until) if each]
-            assert all(0 < len(each) <= size and trimmed(each) == each for each in bounds)
+            assert all(0 < len(each) <= size and without_trailing_zeros(each) == each for each in bounds)
             assert bounds == sorted(set(bounds))
             assert not (span.gone and span.until)
         lasts = [form.last or () for form in flag.earlier]
@@ -91,7 +91,7 @@ def test_what_took_a_flags_place_is_a_flag(engine: str) -> None:
 
 @given(st.sampled_from(ROWS), st.lists(st.integers(0, 40), min_size=1, max_size=3))
 def test_a_version_is_never_before_and_after_a_flag(row: tuple[str, Flag], numbers: list[int]) -> None:
-    version = trimmed(tuple(numbers))
+    version = without_trailing_zeros(tuple(numbers))
     for span in spans(row[1]):
         assert not (span.is_early(version) and span.is_over(version))
         assert not span.is_early(None)

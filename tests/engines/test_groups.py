@@ -7,7 +7,7 @@ from components.engines.groups import GroupVariables, group_lines
 from components.engines.lint import lint
 from components.engines.pairs.reading import transfer_of
 from components.engines.registry import engines
-from components.engines.shell import expanded_in
+from components.engines.shell import expanded_variables
 from tests.engines.pairs.lines import FLAG
 
 VARIABLES = GroupVariables("ENTRY_ADDRESS", "GROUP_SIZE", "WORKER_INDEX")
@@ -29,7 +29,7 @@ def test_ray_joins_the_pods_while_the_image_has_it(tag: str) -> None:
         "serve", [*SERVER, "--model", "/m"], ["--distributed-executor-backend", "ray"],
     )  # fmt: skip
     assert 'ray start --address="$ENTRY_ADDRESS:6379" --block' in worker.args[0]
-    assert not expanded_in(script + worker.args[0])
+    assert not expanded_variables(script + worker.args[0])
 
 
 @pytest.mark.parametrize("tag", ["v0.19.0", "v0.20.0", "v0.33.0", "latest", "mine@"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.engines.images import located
+from components.engines.images import pull_reference
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ from components.engines.images import located
     ],
 )
 def test_where_a_reference_is_pulled_from(reference: str, registry: str, path: str) -> None:
-    assert located(reference) == (registry, path)
+    assert pull_reference(reference) == (registry, path)
 
 
 @pytest.mark.parametrize("text", ["", "Upper/case", "a b", "$(IMAGE)", "a/b:", "a/b@sha256:12", "ghcr.io/", "a//b"])
 def test_what_is_no_reference_is_pulled_from_nowhere(text: str) -> None:
-    assert located(text) is None
+    assert pull_reference(text) is None

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from components.contract.findings.collector import Findings
 from components.engines.command_line import CommandLine
 from components.engines.flags.tables import flags_of
-from components.engines.lint import lint, report
+from components.engines.lint import lint, report_findings
 from components.engines.registry import engines
-from components.engines.spelling import fitted, traced
+from components.engines.spelling import respelled, respelled_with_origins
 from components.families import load
 
 ROOT = Path(__file__).parents[2]
@@ -292,7 +292,7 @@ def test_only_what_the_engine_reads_is_checked(
 def test_an_element_of_the_field_is_blamed(args: list[str], skip: int, expected: list[tuple[str, str]]) -> None:
     source = load([ROOT / "stacks" / "models" / "qwen-chat.yaml"]).resources[0]
     findings = Findings(source)
-    report(findings, "spec.extraArgs", CommandLine("sglang", SGLANG, args), skip=skip)
+    report_findings(findings, "spec.extraArgs", CommandLine("sglang", SGLANG, args), skip=skip)
     assert [(problem.severity, problem.path) for problem in findings.problems] == expected
 
 
@@ -342,8 +342,8 @@ def test_any_arguments_are_read(engine: str, args: list[str], floating: bool) ->
     assert all(0 <= finding.position < len(args) for finding in findings)
     assert {finding.severity for finding in findings} <= {"error", "warning"}
     assert list(findings) == sorted(findings, key=lambda finding: (finding.position, finding.reason))
-    traces = traced(line)
-    assert [word for word, _ in traces] == list(fitted(line).args)
+    traces = respelled_with_origins(line)
+    assert [word for word, _ in traces] == list(respelled(line).args)
     assert all(0 <= place < len(args) for _, place in traces)
     assert [place for _, place in traces] == sorted(place for _, place in traces)
 

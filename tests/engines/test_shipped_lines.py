@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.engines.command_line import line_of
+from components.engines.command_line import command_line_of
 from components.engines.lint import Finding, lint
 from components.families import load
 from components.families.llmaz.shipped import shipped, shipped_names
@@ -31,7 +31,7 @@ def containers(edition: Edition) -> Iterator[dict[str, Any]]:
 
 
 def findings_of(rendered: dict[str, Any]) -> list[Finding]:
-    return list(lint(line_of(rendered)))
+    return list(lint(command_line_of(rendered)))
 
 
 @pytest.mark.parametrize("edition", Edition)

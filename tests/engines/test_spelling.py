@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.engines.command_line import CommandLine
-from components.engines.spelling import fitted, traced, without_repeated
+from components.engines.spelling import respelled, respelled_with_origins, without_repeated
 from tests.engines.test_lint import ENGINES, FLOATING, LLAMA, SGLANG, VLLM, WORDS
 
 
@@ -34,13 +34,13 @@ from tests.engines.test_lint import ENGINES, FLOATING, LLAMA, SGLANG, VLLM, WORD
     ],
 )
 def test_arguments_are_written_as_the_version_knows_them(engine: str, tag: str, written: str, expected: str) -> None:
-    assert fitted(CommandLine(engine, tag, written.split())).args == tuple(expected.split())
+    assert respelled(CommandLine(engine, tag, written.split())).args == tuple(expected.split())
 
 
 @given(st.sampled_from(ENGINES), st.lists(st.one_of(WORDS, st.text(max_size=6)), max_size=8))
 def test_fitting_twice_changes_nothing_more(engine: str, args: list[str]) -> None:
-    once = fitted(CommandLine(engine, FLOATING[engine], args))
-    assert fitted(once).args == once.args
+    once = respelled(CommandLine(engine, FLOATING[engine], args))
+    assert respelled(once).args == once.args
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_fitting_twice_changes_nothing_more(engine: str, args: list[str]) -> Non
 def test_a_rewritten_argument_knows_where_it_comes_from(
     engine: str, tag: str, written: str, expected: list[int]
 ) -> None:
-    assert [place for _, place in traced(CommandLine(engine, tag, written.split()))] == expected
+    assert [place for _, place in respelled_with_origins(CommandLine(engine, tag, written.split()))] == expected
 
 
 @pytest.mark.parametrize(

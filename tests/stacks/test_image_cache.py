@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.engines.images import located
+from components.engines.images import pull_reference
 from tests.recorded import Recorded
 from tests.stacks.shipped import run, settings_of
 
@@ -54,7 +54,9 @@ def values_of(graph: Recorded, chart: str) -> dict[str, Any]:
 
 def test_no_image_of_prod_is_pulled_from_a_registry_with_a_rule() -> None:
     before, after = of_kubernetes(run("prod", imageCache={})), of_kubernetes(run("prod", imageCache=ALL))
-    public = [image for image in before if (place := located(image)) and place.registry in ("docker.io", "ghcr.io")]
+    public = [
+        image for image in before if (place := pull_reference(image)) and place.registry in ("docker.io", "ghcr.io")
+    ]
     assert len(public) == len(before) == len(after) == 59
     assert {image.partition("/")[0] for image in after} == {HOST}
     for old, new in zip(sorted(before), sorted(after, key=lambda image: image.split("/", 2)[2]), strict=False):
@@ -66,7 +68,7 @@ def test_only_the_registries_that_are_named_are_changed() -> None:
     graph = run("prod", imageCache={"registries": ["ghcr.io"], "credentials": {"ghcr.io": SECRETS["ghcr.io"]}})
     found = of_kubernetes(graph)
     assert sum(image.startswith(f"{HOST}/github/") for image in found) == 19
-    assert sum("/" in image and located(image).registry == "docker.io" for image in found) == 40  # type: ignore[union-attr]
+    assert sum("/" in image and pull_reference(image).registry == "docker.io" for image in found) == 40  # type: ignore[union-attr]
 
 
 def test_charts_and_proxies_pull_by_way_of_it_too() -> None:

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from components.contract.findings.collector import Findings
 from components.contract.load import LoadedResource
-from components.engines.images import image_of
+from components.engines.images import parse_image
 from components.engines.registry import engine_of
 from components.engines.settings import Setting
 from components.fleet.autoscalers import Autoscaler
@@ -146,7 +146,7 @@ def _engine_workload(
 ) -> Workload:
     blend = source.resource
     assert isinstance(blend, Blend)
-    engine = engine_of(image_of(asked.image).repository)
+    engine = engine_of(parse_image(asked.image).repository)
     assert engine is not None
     values = {
         Setting.MODEL: blend.spec.weights,

@@ -10,7 +10,7 @@ from .inputs import amount, milliseconds_in
 from .targets import SizedModel
 
 if TYPE_CHECKING:
-    from components.engines.served.answering import AtOnce
+    from components.engines.served.behavior import ConcurrencyLimit
     from components.fleet.levels import Load, Promise, ServiceClass
     from components.performance.sizing.assessments import Candidate, Question
     from components.performance.sizing.cases import Profile
@@ -169,18 +169,18 @@ def candidates_of(
     return tuple(priced)
 
 
-def _limit(target: SizedModel, candidate: "Candidate") -> "AtOnce | None":
+def _limit(target: SizedModel, candidate: "Candidate") -> "ConcurrencyLimit | None":
     """Return the engine's limit on concurrent requests; None if the figures are not for a known engine.
 
     Reference figures without a workload are capped by the default of the most common engine.
     """
-    from components.engines.served.answering import usual_at_once
+    from components.engines.served.behavior import default_concurrency_limit
     from components.performance.sizing.engine_limits import device_named, limit_on
 
     accelerator = candidate.profile.accelerator
     if target.workloads:
         return limit_on(target.workloads, accelerator, target.nodes)
-    return usual_at_once(device_named(accelerator)) if candidate.doubt else None
+    return default_concurrency_limit(device_named(accelerator)) if candidate.doubt else None
 
 
 def _candidates(target: SizedModel, comparison: Comparison, load: "Load") -> "Sequence[Candidate]":

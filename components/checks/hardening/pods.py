@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ...contract.tables import load_table
-from ...engines.images import image_of, is_one_of
+from ...engines.images import is_one_of, parse_image
 from ...engines.registry import engines
 from ...engines.users import ImageUser
 from ...engines.versions import version_of
@@ -68,7 +68,7 @@ def exemptions(spec: Object) -> tuple[Exemption, ...]:
 def image_user(image: str) -> ImageUser | None:
     """Return the user that an image can run as; None for root, and for an image of which nothing is known."""
     known = _entry(image)
-    if known is None or known.user is None or not known.span.is_in(version_of(image_of(image).tag)):
+    if known is None or known.user is None or not known.span.is_in(version_of(parse_image(image).tag)):
         return None
     return known
 
@@ -90,7 +90,7 @@ def _at_home(user: ImageUser) -> ImageUser:
 @functools.lru_cache(maxsize=4096)
 def _entry(image: str) -> ImageUser | None:
     """Find an image by its repository, in whatever registry or mirror."""
-    repository = image_of(image).repository
+    repository = parse_image(image).repository
     return next((user for user in image_users().values() if is_one_of(repository, user.images)), None)
 
 

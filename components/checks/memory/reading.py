@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...engines.asked.memory import asked_of
-from ...engines.asked.settings import Variables
+from ...engines.memory_settings.reader import memory_settings_of
+from ...engines.memory_settings.settings import Variables
 from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import Workload, by_set
 from .arithmetic import judge
@@ -106,7 +106,7 @@ def _judged(
     """Return the verdict on the type of nodes that a workload fits worst."""
     line = workload.server.line
     variables, more = _variables(workload)
-    asked = asked_of(line, variables, more=more)
+    asked = memory_settings_of(line, variables, more=more)
     if isinstance(asked, str):
         return "", _unknown(asked)
     weights = tuple(each for each in workload.server.weights if each.loaded_as in (asked.model, asked.draft))

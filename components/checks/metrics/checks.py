@@ -8,7 +8,7 @@ from ...contract.problems import Problem, Severity, did_you_mean
 from ...contract.quantity import parse_quantity
 from ...engines.exporters import Exporter
 from ...engines.metrics import NONE, Metric, engine_metrics, gateway_metrics
-from ...engines.versions import spelled, titled
+from ...engines.versions import engine_title, format_version
 from ...fleet.demand import accelerated_nodes
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet
@@ -90,12 +90,14 @@ def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Probl
     own = serving.facts is not None and metric in serving.facts.metrics
     version = serving.facts.version(serving.tag) if serving.facts else None
     if own and metric.span.is_early(version):
-        since = spelled(metric.span.since or ())
+        since = format_version(metric.span.since or ())
         reason = f"{use.name!r} was added in {engine} {since}, but the pods run {serving.tag}; {_other(use, serving)}"
         yield use.problem("metric.name", f"{reason}, or a later version", rule=RuleId.METRICS_NOT_EXPORTED)
     elif own and metric.span.is_over(version):
-        until = f" since {spelled(metric.span.until)}" if metric.span.until else ""
-        reason = f"{engine} no longer exports {use.name!r}{until}, and the pods run {titled(engine, serving.tag)}"
+        until = f" since {format_version(metric.span.until)}" if metric.span.until else ""
+        reason = (
+            f"{engine} no longer exports {use.name!r}{until}, and the pods run {engine_title(engine, serving.tag)}"
+        )
         yield use.problem("metric.name", f"{reason}; {_other(use, serving)}", rule=RuleId.METRICS_NOT_EXPORTED)
     elif metric.type == "histogram" and use.quantile is None:
         reason = f"{use.name!r} is a histogram, so it has no single value to scale on; {_other(use, serving)}"
@@ -114,7 +116,7 @@ def _unknown(use: MetricUse, serving: Exporter) -> str:
     known = _scalable(serving)
     hint = did_you_mean(use.name, [*known, *(name.replace(":", "_") for name in known)])
     facts = serving.facts
-    engine = titled(facts.engine, serving.tag) if facts else "the engine"
+    engine = engine_title(facts.engine, serving.tag) if facts else "the engine"
     return f"{engine} does not export {use.name!r}{hint} (metrics to scale on: {', '.join(known)}); use one of them"
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ...contract.tables import load_table
-from ...engines.images import located
+from ...engines.images import pull_reference
 from .prices.tables import AwsItem
 
 ACCOUNT = re.compile(r"\d{12}", re.ASCII)
@@ -120,7 +120,7 @@ class RegistryCache:
 
     def reference(self, image: str) -> str:
         """Return the reference by which the cache has an image; the image's own where no rule is for its registry."""
-        place = located(image)
+        place = pull_reference(image)
         if place is None or place.registry not in self.registries:
             return image
         return f"{self.host}/{self.prefix_of(place.registry)}/{place.path}"

@@ -18,7 +18,7 @@ _PLAIN = 1e21
 _UNKNOWN = Form("string")
 
 
-def config_words(engine: str, tag: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+def words_of_config(engine: str, tag: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the arguments of a map from flags to values, each word with the key that it was made of.
 
     Args:

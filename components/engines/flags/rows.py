@@ -21,7 +21,7 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 
-from ..versions import ALWAYS, ANY, Span, Version, trimmed
+from ..versions import ALWAYS, ANY, Span, Version, without_trailing_zeros
 
 SWITCH, BOOL, ENUM = "switch", "bool", "enum"
 NUMBERS = ("int", "human", "float")
@@ -142,7 +142,7 @@ def form_of(row: dict[str, Any]) -> Form:
     facts["words"] = tuple(row.get("words", ()))
     if "last" not in row:
         facts.pop("until", None)  # of the flag, not of its newest form
-    facts |= {key: trimmed(tuple(facts[key])) for key in ("last", "until") if key in facts}
+    facts |= {key: without_trailing_zeros(tuple(facts[key])) for key in ("last", "until") if key in facts}
     return Form(**facts)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from ...contract.tables import read_table
 from ..registry import Engine, engines
-from ..versions import Span, Version, trimmed
+from ..versions import Span, Version, without_trailing_zeros
 from .rows import BOOL, NUMBERS, Flag, form_of
 
 ARGPARSE, CLAP, LLAMA = "argparse", "clap", "llama"
@@ -90,7 +90,7 @@ class EngineFlags:
     @functools.cached_property
     def releases(self) -> frozenset[Version]:
         """The releases whose flags are all in the table."""
-        return frozenset(trimmed(tuple(version)) for version in self._complete.get("versions", ()))
+        return frozenset(without_trailing_zeros(tuple(version)) for version in self._complete.get("versions", ()))
 
     def known_to(self, tag: str) -> tuple[Flag, ...]:
         """Return the flags that the version in a tag may know."""

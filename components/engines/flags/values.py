@@ -40,7 +40,7 @@ def is_filled_later(text: str) -> bool:
     return _FILLED_LATER.search(text) is not None
 
 
-def fault(name: str, text: str, form: Form, table: EngineFlags, version: Version | None) -> ValueFault | None:
+def value_fault(name: str, text: str, form: Form, table: EngineFlags, version: Version | None) -> ValueFault | None:
     """Return what is wrong with the value of the flag ``name``; None if nothing is."""
     if is_filled_later(text) or (table.dotted and text in _NONE):
         return None
@@ -48,10 +48,10 @@ def fault(name: str, text: str, form: Form, table: EngineFlags, version: Version
         return _choice_fault(name, text, form, version)
     if _is_of(text, form, table):
         return None
-    return ValueFault(Severity.ERROR, f"{name} must be {expected(form, version)}, found {text!r}; correct it")
+    return ValueFault(Severity.ERROR, f"{name} must be {expected_value(form, version)}, found {text!r}; correct it")
 
 
-def expected(form: Form, version: Version | None) -> str:
+def expected_value(form: Form, version: Version | None) -> str:
     """Say what a flag takes in a version."""
     if form.type == ENUM:
         return f"one of {_some_of(form.allowed(version))}"
@@ -65,7 +65,7 @@ def _choice_fault(name: str, text: str, form: Form, version: Version | None) -> 
     choice = form.choice(text)
     if choice is None:
         hint = did_you_mean(text, allowed) or "; use one of them"
-        reason = f"{name} must be {expected(form, version)}, found {text!r}{hint}"
+        reason = f"{name} must be {expected_value(form, version)}, found {text!r}{hint}"
         return ValueFault(Severity.WARNING if form.open else Severity.ERROR, reason)
     if not choice.span.is_in(version):
         when = "no longer accepts" if choice.span.is_over(version) else "does not accept"

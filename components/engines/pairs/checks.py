@@ -6,9 +6,9 @@ from typing import NamedTuple
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Severity, did_you_mean
 from ..command_line import CommandLine
-from ..versions import ANY, spelled, titled
-from .reading import Transfer, texts_of, transfer_of
-from .rows import Connector, transfers_of
+from ..versions import ANY, engine_title, format_version
+from .reading import Transfer, transfer_json_uses, transfer_of
+from .rows import Connector, transfer_table
 
 
 class TransferFault(NamedTuple):
@@ -26,18 +26,18 @@ def handover_rule(severity: Severity) -> RuleId:
 
 def transfer_faults(line: CommandLine) -> Iterator[TransferFault]:
     """Yield what is wrong with the JSON of a line that the engine reads."""
-    table = transfers_of(line.engine)
+    table = transfer_table(line.engine)
     if table is None or not table.json or line.reading is None:
         return
-    uses = [use for use, _ in texts_of(line)]
+    uses = [use for use, _ in transfer_json_uses(line)]
     transfer = transfer_of(line) if uses else None
     if transfer and not transfer.is_open:
         position = uses[-1].last
-        for severity, reason in faults_of(transfer, titled(line.engine, line.tag)):
+        for severity, reason in document_faults(transfer, engine_title(line.engine, line.tag)):
             yield TransferFault(position, severity, reason)
 
 
-def faults_of(transfer: Transfer, title: str) -> Iterator[tuple[Severity, str]]:
+def document_faults(transfer: Transfer, title: str) -> Iterator[tuple[Severity, str]]:
     """Yield what is wrong with JSON by itself; ``title`` is what messages call the engine."""
     keys, roles = transfer.table.json, transfer.table.roles
     if not keys:
@@ -77,4 +77,4 @@ def _remedy(known: Connector, transfer: Transfer) -> str:
     if known.span.is_over(transfer.version):
         return f" any more; use {transfer.table.default}"
     since = known.span.since
-    return f" yet{f' (available in {spelled(since)})' if since else ''}; use a newer image"
+    return f" yet{f' (available in {format_version(since)})' if since else ''}; use a newer image"

@@ -7,11 +7,11 @@ from ...contract.problems import Severity
 from ..command_line import CommandLine
 from ..scripts.commands import engine_line
 from ..settings import Setting
-from ..versions import ANY, titled
-from .checks import faults_of
+from ..versions import ANY, engine_title
+from .checks import document_faults
 from .fabric import fabric_faults
 from .reading import Transfer, transfer_of
-from .rows import Connector, Stage, transfers_of
+from .rows import Connector, Stage, transfer_table
 
 _NOWHERE = ("0.0.0.0", "::", "localhost", "127.0.0.1", "::1")  # noqa: S104  what others cannot reach
 _OTHER = {Stage.PREFILL: Stage.DECODE, Stage.DECODE: Stage.PREFILL}
@@ -61,7 +61,7 @@ def pair_faults(prefill: Side, decode: Side) -> Iterator[PairFault]:
     if prefill.line.engine != decode.line.engine:
         yield _strangers(prefill, decode)
         return
-    if transfers_of(prefill.line.engine) is None:
+    if transfer_table(prefill.line.engine) is None:
         return
     first, second = transfer_of(prefill.line), transfer_of(decode.line)
     yield from _side(Stage.PREFILL, prefill, first, second)
@@ -84,11 +84,13 @@ def _strangers(prefill: Side, decode: Side) -> PairFault:
 def _side(role: Stage, side: Side, transfer: Transfer | None, other: Transfer | None) -> Iterator[PairFault]:
     """Find what is wrong with one side."""
     if transfer is None:
-        if not (other and any(faults_of(other, ""))):  # nothing is taken over from a side that is wrong by itself
+        if not (
+            other and any(document_faults(other, ""))
+        ):  # nothing is taken over from a side that is wrong by itself
             yield from _silent(role, side)
     elif not transfer.is_open:
         if side.line.reading is None:  # else the lint of the arguments tells
-            for severity, reason in faults_of(transfer, titled(side.line.engine, side.line.tag)):
+            for severity, reason in document_faults(transfer, engine_title(side.line.engine, side.line.tag)):
                 yield PairFault(role, severity, reason)
         yield from _role(role, side, transfer)
         for part in transfer.carriers:
@@ -137,7 +139,7 @@ def _role(role: Stage, side: Side, transfer: Transfer) -> Iterator[PairFault]:
 
 def _carrier(role: Stage, side: Side, part: Transfer) -> Iterator[PairFault]:
     """Find what a connector lacks in this version, image or configuration; a name that nobody knows is linted."""
-    known, title = part.known, titled(side.line.engine, side.line.tag)
+    known, title = part.known, engine_title(side.line.engine, side.line.tag)
     if known is None:
         return
     if _lacks_library(known, part, side.line.tag):
@@ -236,7 +238,8 @@ def _versions(prefill: Side, first: Transfer, decode: Side, second: Transfer) ->
     if not any(part.known and _is_strict(part.known, part, first, second) for part in second.carriers):
         return
     known = first.version and second.version and first.version != second.version
-    tags = f"prefill runs {titled('', prefill.line.tag).strip()} and decode {titled('', decode.line.tag).strip()}"
+    versions = [engine_title("", side.line.tag).strip() for side in (prefill, decode)]
+    tags = f"prefill runs {versions[0]} and decode {versions[1]}"
     reason = f"{first.connector} hands over to the same version only, and {tags}; use the same image for both"
     yield PairFault(Stage.DECODE, Severity.ERROR if known else Severity.WARNING, reason)
 
@@ -257,11 +260,11 @@ def _joined(names: tuple[str, ...]) -> str:
 
 
 def _flag(side: Side) -> str:
-    transfers = transfers_of(side.line.engine)
+    transfers = transfer_table(side.line.engine)
     setting = Setting.TRANSFER if transfers and transfers.json else Setting.TRANSFER_ROLE
     return (transfers.engine.flag(setting) if transfers else None) or setting
 
 
 def _default(side: Side) -> str:
-    transfers = transfers_of(side.line.engine)
+    transfers = transfer_table(side.line.engine)
     return transfers.default if transfers else ""

@@ -8,8 +8,8 @@ from ..command_line import CommandLine
 from ..registry import Engine
 from ..settings import Setting
 from ..versions import ANY, Version
-from .reading import Transfer, of_document, texts_of, transfer_of
-from .rows import Stage, Transfers, transfers_of
+from .reading import Transfer, transfer_json_uses, transfer_of, transfer_of_document
+from .rows import Stage, TransferTable, transfer_table
 
 _COMPACT = (",", ":")
 
@@ -28,7 +28,7 @@ def pair_lines(
         decode: What decode would be started with.
         efa: Whether the pods of both ask for EFA; the default then goes by it, if the version can.
     """
-    table = transfers_of(engine.name)
+    table = transfer_table(engine.name)
     if table is None:
         return prefill, decode
     first, second = transfer_of(prefill), transfer_of(decode)
@@ -44,7 +44,7 @@ def pair_lines(
 
 
 def _with_json(
-    table: Transfers, line: CommandLine, role: Stage, own: Transfer | None, other: Transfer | None, *, efa: bool
+    table: TransferTable, line: CommandLine, role: Stage, own: Transfer | None, other: Transfer | None, *, efa: bool
 ) -> CommandLine:
     flag = table.engine.flag(Setting.TRANSFER)
     if line.reading is None or flag is None or (own and own.is_open):
@@ -59,7 +59,7 @@ def _with_json(
 
 
 def _document(
-    table: Transfers, line: CommandLine, role: Stage, other: Transfer | None, *, efa: bool
+    table: TransferTable, line: CommandLine, role: Stage, other: Transfer | None, *, efa: bool
 ) -> dict[str, Any]:
     """Return what to say on a side that says nothing: what the other one says, as far as it must be the same."""
     keys, version = table.json, table.engine.version(line.tag)
@@ -72,14 +72,14 @@ def _document(
         document = {key: value for key, value in other.document.items() if key in (keys["connector"], keys["plugin"])}
         config = _shared(other, role)
         document |= {keys["extra"]: config} if config else {}
-    known = of_document(table, version, document).known
+    known = transfer_of_document(table, version, document).known
     if known and not known.span.is_in(version):
         return {}
     first, *rest = document.items()
     return dict([first, (keys["role"], table.word(role)), *rest])
 
 
-def _by_efa(table: Transfers, version: Version | None) -> dict[str, Any]:
+def _by_efa(table: TransferTable, version: Version | None) -> dict[str, Any]:
     """Return the settings by which the default goes by EFA."""
     known = table.find(table.default, version)
     choice = known.efa if known else None
@@ -102,11 +102,11 @@ def _shared(other: Transfer, role: Stage) -> dict[str, Any]:
     }
 
 
-def _with_role(table: Transfers, line: CommandLine, role: Stage) -> CommandLine:
+def _with_role(table: TransferTable, line: CommandLine, role: Stage) -> CommandLine:
     """Add the role to what is said already, as it is written."""
     key, word = table.json["role"], table.word(role)
-    use, text = list(texts_of(line))[-1]
-    dotted = next((each for each, _ in texts_of(line) if each.dotted), None)
+    use, text = list(transfer_json_uses(line))[-1]
+    dotted = next((each for each, _ in transfer_json_uses(line) if each.dotted), None)
     if dotted:
         return _with(line, f"{dotted.name.partition('.')[0]}.{key}", word)
     start = len(line.command)
@@ -119,7 +119,7 @@ def _with_role(table: Transfers, line: CommandLine, role: Stage) -> CommandLine:
 
 
 def _with_flags(
-    table: Transfers, line: CommandLine, role: Stage, own: Transfer | None, other: Transfer | None
+    table: TransferTable, line: CommandLine, role: Stage, own: Transfer | None, other: Transfer | None
 ) -> CommandLine:
     engine, version = table.engine, table.engine.version(line.tag)
     flag, by = engine.flag(Setting.TRANSFER_ROLE), engine.flag(Setting.TRANSFER_BACKEND)

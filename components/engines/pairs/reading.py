@@ -11,7 +11,7 @@ from ..flags.values import is_filled_later
 from ..scripts.commands import engine_line
 from ..settings import Setting
 from ..versions import Version
-from .rows import Connector, Rdma, Stage, Transfers, TransportRow, transfers_of
+from .rows import Connector, Rdma, Stage, TransferTable, TransportRow, transfer_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Transfer:
         is_open: Whether it is filled in later, or cannot be read.
     """
 
-    table: Transfers = field(repr=False)
+    table: TransferTable = field(repr=False)
     version: Version | None
     connector: str = ""
     word: str = ""
@@ -70,14 +70,14 @@ def transfer_of(line: CommandLine) -> Transfer | None:
     Args:
         line: What the container is started with. A script is looked into.
     """
-    table, own = transfers_of(line.engine), engine_line(line)
+    table, own = transfer_table(line.engine), engine_line(line)
     reading = own.reading if own else None
     if table is None or own is None or reading is None:
         return None
     return _of_json(own, table) if table.json else _of_flags(own, table)
 
 
-def of_document(table: Transfers, version: Version | None, document: Mapping[str, Any]) -> Transfer:
+def transfer_of_document(table: TransferTable, version: Version | None, document: Mapping[str, Any]) -> Transfer:
     """Return what some JSON says of handing over."""
     keys = table.json
     name, config = document.get(keys["connector"]), document.get(keys["extra"])
@@ -93,13 +93,15 @@ def of_document(table: Transfers, version: Version | None, document: Mapping[str
         config=own,
         document=document,
         known=known or _plugged(table, connector, version),
-        parts=tuple(of_document(table, version, each) for each in children or () if isinstance(each, Mapping)),
+        parts=tuple(
+            transfer_of_document(table, version, each) for each in children or () if isinstance(each, Mapping)
+        ),
         is_plugin=is_plugin,
         is_open=any(is_filled_later(str(document.get(key) or "")) for key in keys.values()),
     )
 
 
-def texts_of(line: CommandLine) -> Iterator[tuple[FlagUse, str]]:
+def transfer_json_uses(line: CommandLine) -> Iterator[tuple[FlagUse, str]]:
     """Yield the uses of the JSON of a line that the engine reads, each with its text; those of single keys too."""
     reading, words, start = line.reading, line.words, len(line.command)
     flags = {flag.name for flag in map(reading.table.find, _json_flags(line)) if flag} if reading else set()
@@ -109,26 +111,28 @@ def texts_of(line: CommandLine) -> Iterator[tuple[FlagUse, str]]:
             yield use, word.partition("=")[2] if use.joined else word
 
 
-def _plugged(table: Transfers, connector: str, version: Version | None) -> Connector | None:
+def _plugged(table: TransferTable, connector: str, version: Version | None) -> Connector | None:
     """Return what is known of a connector that a plugin brings along."""
     known = table.find(connector, version)
     return known if known and known.plugin else None
 
 
 def _json_flags(line: CommandLine) -> tuple[str, ...]:
-    table = transfers_of(line.engine)
+    table = transfer_table(line.engine)
     return table.engine.settings.get(Setting.TRANSFER, ()) if table else ()
 
 
-def _of_json(line: CommandLine, table: Transfers) -> Transfer | None:
+def _of_json(line: CommandLine, table: TransferTable) -> Transfer | None:
     version = table.engine.version(line.tag)
-    found = list(texts_of(line))
+    found = list(transfer_json_uses(line))
     if not found:
         return None
     dotted = [(use, text) for use, text in found if use.dotted]
     # Keys of their own are put together and come last (vLLM, FlexibleArgumentParser.parse_args).
     document = _gathered(dotted) if dotted else _object(found[-1][1])
-    return Transfer(table, version, is_open=True) if document is None else of_document(table, version, document)
+    return (
+        Transfer(table, version, is_open=True) if document is None else transfer_of_document(table, version, document)
+    )
 
 
 def _object(text: str) -> dict[str, Any] | None:
@@ -168,7 +172,7 @@ def _value(text: str) -> Any:  # noqa: ANN401 - whatever JSON holds
         return text
 
 
-def _of_flags(line: CommandLine, table: Transfers) -> Transfer | None:
+def _of_flags(line: CommandLine, table: TransferTable) -> Transfer | None:
     version = table.engine.version(line.tag)
     if not line.holds(Setting.TRANSFER_ROLE, Setting.TRANSFER_BACKEND):
         return None

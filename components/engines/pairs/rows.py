@@ -126,7 +126,7 @@ class Connector:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Transfers:
+class TransferTable:
     """How an engine hands over its cache; the attributes are the columns."""
 
     engine: Engine
@@ -150,19 +150,19 @@ class Transfers:
         return next(word for word, known in self.roles.items() if known is role)
 
 
-def transfers_of(engine: str) -> Transfers | None:
+def transfer_table(engine: str) -> TransferTable | None:
     """Return how an engine hands over its cache; None where nothing is known of it."""
     known = engines().get(engine)
     return _read(known) if known else None
 
 
 @functools.cache
-def _read(engine: Engine) -> Transfers | None:
+def _read(engine: Engine) -> TransferTable | None:
     file = engine.folder.joinpath("pairs.yaml")
     if not file.is_file():
         return None
     facts: Mapping[str, Any] = read_table(file)
-    return Transfers(
+    return TransferTable(
         engine=engine,
         json=facts.get("json", {}),
         roles={word: Stage(role) for word, role in facts["roles"].items()},

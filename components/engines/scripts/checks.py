@@ -9,7 +9,7 @@ from ...contract.problems import Severity
 from ..command_line import CommandLine
 from ..lint import lint
 from ..registry import engines
-from ..versions import ANY, Span, titled
+from ..versions import ANY, Span, engine_title
 from .commands import commands_of, engine_line
 
 _RUNNERS = ("bash", "sh", "exec", "source", ".")
@@ -53,8 +53,8 @@ def _missing(line: CommandLine) -> Iterator[ScriptFault]:
     for row in engine.lacks if engine and version != ANY else ():
         if row["name"] in called and Span.of(row).is_in(version):
             reason = (
-                f"calls {row['name']}, and the image of {titled(line.engine, line.tag)} {row['why']}; use one that "
-                "has it, or let the engine join the pods"
+                f"calls {row['name']}, and the image of {engine_title(line.engine, line.tag)} {row['why']}; "
+                "use one that has it, or let the engine join the pods"
             )
             yield ScriptFault(Severity.WARNING, reason, RuleId.IMAGE_LACKS_PROGRAM)
 

@@ -10,7 +10,7 @@ from ..registry import Engine
 from ..scripts.commands import engine_line
 from ..settings import Setting
 from .names import served_names
-from .rows import AdapterWay, Served, served_of
+from .rows import AdapterSyntax, ServedNames, served_names_table
 
 
 def with_adapters(engine: Engine, line: CommandLine, adapters: Mapping[str, str]) -> CommandLine:
@@ -26,7 +26,7 @@ def with_adapters(engine: Engine, line: CommandLine, adapters: Mapping[str, str]
     """
     if not adapters:
         return line
-    known, flag = served_of(engine.name), engine.flag(Setting.ADAPTERS)
+    known, flag = served_names_table(engine.name), engine.flag(Setting.ADAPTERS)
     present = {name for name, _ in adapters_of(line)}
     missing = {name: path for name, path in adapters.items() if name not in present}
     if known is None or flag is None or line.reading is None or not missing or _is_off(line):
@@ -41,7 +41,7 @@ def with_adapters(engine: Engine, line: CommandLine, adapters: Mapping[str, str]
 
 def adapters_of(line: CommandLine) -> tuple[tuple[str, str], ...]:
     """Return the names and places of the adapters that a line tells of, in its order."""
-    known, own = served_of(line.engine), engine_line(line)
+    known, own = served_names_table(line.engine), engine_line(line)
     if known is None or own is None:
         return ()
     uses = _uses(own, known)
@@ -55,18 +55,18 @@ def adapters_of(line: CommandLine) -> tuple[tuple[str, str], ...]:
     return tuple(pair for pair in found if pair[0])
 
 
-def asked_as(line: CommandLine, adapter: str) -> str:
+def adapter_model_name(line: CommandLine, adapter: str) -> str:
     """Return what a request must call its model to get an adapter; empty where a field of its own tells."""
-    known, names = served_of(line.engine), served_names(line)
+    known, names = served_names_table(line.engine), served_names(line)
     way = known.way(known.engine.version(line.tag)) if known else None
     if way is None:
         return ""
     return way.asked.replace("<adapter>", adapter).replace("<model>", names[0] if names else "")
 
 
-def adapter_faults(line: CommandLine) -> Iterator[tuple[Severity, str]]:
+def adapter_problems(line: CommandLine) -> Iterator[tuple[Severity, str]]:
     """Yield what is wrong with the adapters of a line."""
-    known, adapters = served_of(line.engine), adapters_of(line)
+    known, adapters = served_names_table(line.engine), adapters_of(line)
     if known is None or not adapters:
         return
     names, served = [name for name, _ in adapters], served_names(line)
@@ -85,7 +85,7 @@ def adapter_faults(line: CommandLine) -> Iterator[tuple[Severity, str]]:
         yield Severity.ERROR, f"{way.most} is {most}, and there are {len(adapters)} adapters; raise it"
 
 
-def _read(way: AdapterWay, text: str) -> tuple[str, str]:
+def _read(way: AdapterSyntax, text: str) -> tuple[str, str]:
     """Read an adapter like its engine; without a name it is called like its path, one that is refused is empty."""
     if way.takes_for_json(text):
         try:
@@ -100,7 +100,7 @@ def _read(way: AdapterWay, text: str) -> tuple[str, str]:
     return (name, path) if joint else (text, text)
 
 
-def _written(way: AdapterWay, name: str, path: str) -> str:
+def _written(way: AdapterSyntax, name: str, path: str) -> str:
     """Write an adapter as name=path, or as JSON where that would be read otherwise."""
     plain = f"{name}={path}"
     if not way.json or _read(way, plain) == (name, path):
@@ -108,14 +108,14 @@ def _written(way: AdapterWay, name: str, path: str) -> str:
     return json.dumps({way.json["name"]: name, way.json["path"]: path}, separators=(",", ":"), ensure_ascii=False)
 
 
-def _uses(line: CommandLine, known: Served) -> list[FlagUse]:
+def _uses(line: CommandLine, known: ServedNames) -> list[FlagUse]:
     reading = line.reading
     return list(reading.uses_of(known.engine.settings[Setting.ADAPTERS], off=False)) if reading else []
 
 
 def _is_off(line: CommandLine) -> bool:
     """Tell whether a line turns adapters off."""
-    reading, known = line.reading, served_of(line.engine)
+    reading, known = line.reading, served_names_table(line.engine)
     if reading is None or known is None:
         return False
     uses = list(reading.uses_of(known.engine.settings.get(Setting.ADAPTERS_ON, ()), off=True))

@@ -3,7 +3,7 @@
 from ..command_line import CommandLine
 from ..scripts.commands import engine_line
 from ..settings import Setting
-from .rows import served_of
+from .rows import served_names_table
 
 _SERVE = "serve"
 
@@ -15,7 +15,7 @@ def served_names(line: CommandLine) -> tuple[str, ...]:
     """
     own = engine_line(line)
     reading = own.reading if own else None
-    if own is None or reading is None or served_of(line.engine) is None:
+    if own is None or reading is None or served_names_table(line.engine) is None:
         return ()
     names = _values(own, Setting.SERVED_NAME)
     stray = positional(own)
@@ -24,19 +24,19 @@ def served_names(line: CommandLine) -> tuple[str, ...]:
 
 def with_served_name(line: CommandLine, name: str) -> CommandLine:
     """Return a line whose server has a name; as it is where it has one, or where the engine does not read it."""
-    known = served_of(line.engine)
+    known = served_names_table(line.engine)
     flag = known.engine.flag(Setting.SERVED_NAME) if known else None
     if line.reading is None or flag is None or line.holds(Setting.SERVED_NAME):
         return line
     return line.followed_by(line.continued((flag, name)))
 
 
-def is_answered(line: CommandLine, name: str) -> bool | None:
+def answers_to(line: CommandLine, name: str) -> bool | None:
     """Tell whether a server answers a request for a model of some name; None where it is not known.
 
     Adapters have names of their own (:func:`.adapters.asked_as`).
     """
-    known, names = served_of(line.engine), served_names(line)
+    known, names = served_names_table(line.engine), served_names(line)
     if known is None or not names:
         return None
     return known.others == "answered" or name in names
@@ -54,7 +54,7 @@ def positional(line: CommandLine) -> str:
 def _values(line: CommandLine, setting: Setting) -> tuple[str, ...]:
     """Return all values of the last use of a setting."""
     reading, words, start = line.reading, line.words, len(line.command)
-    flags = known.engine.settings.get(setting, ()) if (known := served_of(line.engine)) else ()
+    flags = known.engine.settings.get(setting, ()) if (known := served_names_table(line.engine)) else ()
     uses = list(reading.uses_of(flags, off=False)) if reading else []
     if not uses:
         return ()

@@ -23,7 +23,7 @@ from ..versions import Span, Version
 
 
 @dataclass(frozen=True, slots=True)
-class AdapterWay:
+class AdapterSyntax:
     """How a version is told its adapters; the attributes are the columns."""
 
     span: Span
@@ -40,36 +40,36 @@ class AdapterWay:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Served:
+class ServedNames:
     """What an engine answers to; the attributes are the columns."""
 
     engine: Engine
     several: bool
     others: str
-    adapters: tuple[AdapterWay, ...]
+    adapters: tuple[AdapterSyntax, ...]
 
-    def way(self, version: Version | None) -> AdapterWay:
+    def way(self, version: Version | None) -> AdapterSyntax:
         """Return how a version is told its adapters."""
         return next(way for way in self.adapters if way.span.is_in(version))
 
 
-def served_of(engine: str) -> Served | None:
+def served_names_table(engine: str) -> ServedNames | None:
     """Return what an engine answers to; None where that is not known."""
     known = engines().get(engine)
     return _read(known) if known else None
 
 
 @functools.cache
-def _read(engine: Engine) -> Served | None:
+def _read(engine: Engine) -> ServedNames | None:
     file = engine.folder.joinpath("served.yaml")
     if not file.is_file():
         return None
     facts: Mapping[str, Any] = read_table(file)
-    return Served(engine, facts["several"], facts["others"], tuple(map(_way, facts["adapters"])))
+    return ServedNames(engine, facts["several"], facts["others"], tuple(map(_way, facts["adapters"])))
 
 
-def _way(row: Mapping[str, Any]) -> AdapterWay:
+def _way(row: Mapping[str, Any]) -> AdapterSyntax:
     needs = tuple(row.get("needs", ()))
     plain = {name: row[name] for name in ("json", "unsafe", "asked", "most") if name in row}
     read = re.compile(row["read"], re.DOTALL) if "read" in row else None
-    return AdapterWay(span=Span.of(row), needs=needs, read=read, **plain)
+    return AdapterSyntax(span=Span.of(row), needs=needs, read=read, **plain)

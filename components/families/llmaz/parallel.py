@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...contract.quantity import parse_quantity
-from ...engines.composing import Decided
+from ...engines.composing import ManagedSettings
 from ...engines.registry import engines
 from ...engines.settings import Feature, Setting
-from ...engines.versions import spelled
+from ...engines.versions import format_version
 from ...fleet.instances import instance
 from .backend import ChosenBackend
 from .flavors import param
@@ -84,7 +84,7 @@ def _positive(flavor: Flavor, key: str, path: str, findings: Findings) -> int | 
     return int(text)
 
 
-def decided(parallelism: Parallelism, backend: ChosenBackend) -> Decided:
+def decided(parallelism: Parallelism, backend: ChosenBackend) -> ManagedSettings:
     """Return the settings that cut a replica, except for what the user's own arguments say."""
     return tuple(
         (setting, str(value))
@@ -107,7 +107,7 @@ def check_parallelism(parallelism: Parallelism, backend: ChosenBackend, path: st
     engine, user = backend.engine, backend.user.line
     span = engine.features.get(Feature.PIPELINE_PARALLEL) if engine else None
     if engine and span and (parallelism.pipeline or 1) > 1 and not span.is_in(engine.version(backend.tag)):
-        wanted = f"{backend.runtime.metadata.name} {spelled(span.since or ())} or later"
+        wanted = f"{backend.runtime.metadata.name} {format_version(span.since or ())} or later"
         findings.error(
             path,
             f"pipeline parallelism requires {wanted}, found {backend.version}; set backendRuntimeConfig.version, or "

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...engines.command_line import CommandLine
-from ...engines.composing import PLACEHOLDER, compose
-from ...engines.lint import record
-from ...engines.registry import usual_flags
+from ...engines.composing import PLACEHOLDER, compose_line
+from ...engines.lint import record_findings
+from ...engines.registry import default_flags
 from ...engines.settings import Setting
-from ...engines.shell import is_plain
+from ...engines.shell import is_shell_word
 from .backend import CONFIG_PATH, ChosenBackend
 from .parallel import Parallelism, check_parallelism, decided
 
@@ -33,14 +33,14 @@ def runner_args(
     """
     _check_placeholders(backend, values, findings)
     _check_script(backend, values, findings)
-    composed = compose(backend.recommended, values, backend.user, decided(parallelism, backend), fit=backend.fit)
+    composed = compose_line(backend.recommended, values, backend.user, decided(parallelism, backend), fit=backend.fit)
     for finding in composed.of_recommended:
         arg = composed.recommended.args[finding.position]
         findings.record(
             f"{CONFIG_PATH}.configName", f"{_named(backend, arg)}: {finding.reason}", finding.severity, finding.rule
         )
     check_parallelism(parallelism, backend, path, findings)
-    record(findings, f"{CONFIG_PATH}.args", composed.of_user)
+    record_findings(findings, f"{CONFIG_PATH}.args", composed.of_user)
     _check_reach(backend, composed.line, findings)
     return composed.line
 
@@ -64,7 +64,7 @@ def _check_script(backend: ChosenBackend, values: Mapping[str, str], findings: F
     text = "".join(backend.recommended.words[place : place + 1]) if place else ""
     for name in dict.fromkeys(PLACEHOLDER.findall(text)):
         value = values.get(name, "")
-        if not is_plain(value):
+        if not is_shell_word(value):
             findings.error(
                 f"{CONFIG_PATH}.configName",
                 f"configuration {backend.config.name!r} of BackendRuntime {backend.runtime.metadata.name!r} writes "
@@ -84,7 +84,7 @@ def _check_reach(backend: ChosenBackend, line: CommandLine, findings: Findings) 
     port = line.number_of(Setting.PORT)
     above = port is not None and port > _MAX_PORT and not line.is_read  # else the lint has reported it
     if port == 0 or above:
-        flag = (backend.engine and backend.engine.flag(Setting.PORT)) or usual_flags(Setting.PORT)[0]
+        flag = (backend.engine and backend.engine.flag(Setting.PORT)) or default_flags(Setting.PORT)[0]
         findings.error(
             f"{CONFIG_PATH}.args",
             f"{flag} must be between 1 and {_MAX_PORT}, found {port}; correct it",

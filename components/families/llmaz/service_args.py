@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
-from ...engines.command_line import line_of
-from ...engines.images import image_of
-from ...engines.lint import report
+from ...engines.command_line import command_line_of
+from ...engines.images import parse_image
+from ...engines.lint import report_findings
 from ...engines.settings import Setting
 from ...fleet.objects import Object
 from .loaders import RUNNER
@@ -25,9 +25,9 @@ def check_service_args(template: Object, claim: Claim, findings: Findings) -> No
         findings: Where to report.
     """
     for path, container in _runners(template):
-        image = image_of(str(container.get("image") or ""))
+        image = parse_image(str(container.get("image") or ""))
         if image.tag or not image.digest:
-            report(findings, f"{path}.args", line_of(container))
+            report_findings(findings, f"{path}.args", command_line_of(container))
         _check_path(container, path, claim, findings)
     leader = template.get("leaderTemplate")
     if leader and template.get("size", 1) == 1 and all(c["name"] != RUNNER for c in leader["spec"]["containers"]):
@@ -50,7 +50,7 @@ def _runners(template: Object) -> Iterator[tuple[str, Object]]:
 
 def _check_path(container: Object, path: str, claim: Claim, findings: Findings) -> None:
     """Warn of an engine that looks for its model where no loader puts one."""
-    line = line_of(container)
+    line = command_line_of(container)
     words = (word for text in line.words for word in text.split())
     served = line.value_of(Setting.MODEL) or next((word for word in words if word.startswith(MODEL_ROOT)), None)
     fetched = [model_path(model, skip_loader=False) for model in claim.models if source_of(model).scheme != "ollama"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...contract.findings.collector import Findings
-from ...engines.images import image_of
+from ...engines.images import parse_image
 from ...engines.registry import Engine, engine_of, engines
 from ...engines.settings import Setting
 from .types.inference_service import InferenceService, Model
@@ -38,7 +38,7 @@ class Serving:
     @property
     def tag(self) -> str:
         """The image's tag as far as it tells the engine's version, by which flags are chosen; empty for a digest."""
-        image, known = image_of(self.image), self._engine
+        image, known = parse_image(self.image), self._engine
         return known.dated(image.repository, image.tag) if known else image.tag
 
     @property
@@ -48,4 +48,4 @@ class Serving:
 
     @property
     def _engine(self) -> Engine | None:
-        return engine_of(image_of(self.image).repository) or engines().get(self.runtime)
+        return engine_of(parse_image(self.image).repository) or engines().get(self.runtime)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from ...engines.memory.rows import Device
-from ...engines.served.answering import AtOnce, most_at_once
+from ...engines.served.behavior import ConcurrencyLimit, concurrency_limit
 from ...fleet.instances import Instance
 from ...fleet.workloads import Workload
 from .accelerators import known_accelerator
@@ -12,7 +12,9 @@ from .prices import node_with
 _GIB = 2**30
 
 
-def limit_on(workloads: Iterable[Workload], accelerator: str, nodes: Sequence[Instance] = ()) -> AtOnce | None:
+def limit_on(
+    workloads: Iterable[Workload], accelerator: str, nodes: Sequence[Instance] = ()
+) -> ConcurrencyLimit | None:
     """Return the lowest limit on concurrent requests among workloads; None without workloads.
 
     Args:
@@ -21,7 +23,7 @@ def limit_on(workloads: Iterable[Workload], accelerator: str, nodes: Sequence[In
         nodes: Instance types that the workloads may be on, in order of preference.
     """
     device = device_named(accelerator, nodes)
-    found = (most_at_once(each.container, each.server.line, device) for each in workloads)
+    found = (concurrency_limit(each.container, each.server.line, device) for each in workloads)
     return min(found, key=lambda limit: (limit.most is None, limit.most or 0), default=None)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...contract.tables import load_table
 from ...contract.words import Word
-from ...engines.images import located
+from ...engines.images import pull_reference
 from ...fleet.images import PullThroughCache
 
 
@@ -40,7 +40,7 @@ class ChartImage:
     @property
     def registry(self) -> str:
         """Its registry."""
-        place = located(self.image)
+        place = pull_reference(self.image)
         return place.registry if place else ""
 
     def value(self, cache: PullThroughCache) -> str:

@@ -8,7 +8,7 @@ from ...checks.front_door.words import Exposure
 from ...checks.memory.cases import MemoryCase
 from ...checks.memory.weights import weights_of
 from ...contract.quantity import parse_quantity
-from ...engines.asked.memory import asked_of
+from ...engines.memory_settings.reader import memory_settings_of
 from ...fleet.cloud import Cloud
 from ...fleet.cloud_providers import usual
 from ...fleet.demand import PodDemand
@@ -211,7 +211,7 @@ def _fetched(workload: Workload, asked: MemoryCase | None, cloud: Cloud) -> int 
         return 0
     names = [each.name for each in workload.server.weights]
     if not names:
-        server = asked_of(workload.server.line, _variables(workload.container))
+        server = memory_settings_of(workload.server.line, _variables(workload.container))
         if isinstance(server, str):
             return None
         names = [name for name in (server.model, server.draft) if name]

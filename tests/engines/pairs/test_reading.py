@@ -6,7 +6,7 @@ import pytest
 
 from components.engines.command_line import CommandLine
 from components.engines.pairs.reading import transfer_of
-from components.engines.pairs.rows import Rdma, Stage, transfers_of
+from components.engines.pairs.rows import Rdma, Stage, transfer_table
 from components.engines.registry import engines
 from components.engines.settings import Setting
 from tests.engines.pairs.lines import FLAG, said, sglang, vllm
@@ -158,7 +158,7 @@ REGISTERED = {
 
 @pytest.mark.parametrize("version", REGISTERED)
 def test_the_table_has_the_connectors_of_each_release(version: str) -> None:
-    table = transfers_of("vllm")
+    table = transfer_table("vllm")
     assert table
     names = table.names_in(table.engine.version(version))
     assert sorted(names) == sorted(REGISTERED[version].split())
@@ -166,7 +166,7 @@ def test_the_table_has_the_connectors_of_each_release(version: str) -> None:
 
 @pytest.mark.parametrize("name", ["sglang", "vllm"])
 def test_the_table_is_whole(name: str) -> None:
-    table = transfers_of(name)
+    table = transfer_table(name)
     assert table
     assert table.engine is engines()[name]
     assert {*table.roles.values()} >= {Stage.PREFILL, Stage.DECODE}
@@ -178,5 +178,5 @@ def test_the_table_is_whole(name: str) -> None:
     for row in table.connectors:
         assert row.local or row.parts or row.router
         assert row.instead in ("", *(each.name for each in table.connectors))
-    assert transfers_of("ollama") is None
-    assert transfers_of("") is None
+    assert transfer_table("ollama") is None
+    assert transfer_table("") is None

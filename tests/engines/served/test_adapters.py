@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from components.engines.command_line import CommandLine
 from components.engines.lint import lint
 from components.engines.registry import engines
-from components.engines.served.adapters import adapter_faults, adapters_of, asked_as, with_adapters
+from components.engines.served.adapters import adapter_model_name, adapter_problems, adapters_of, with_adapters
 
 SERVER = ("python3", "-m", "vllm.entrypoints.openai.api_server", "--model", "/m")
 TWO = {"b": "/loras/b", "a": "/loras/a"}
@@ -112,7 +112,7 @@ def test_other_lines_are_left_alone(line: CommandLine) -> None:
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_adapters(line: CommandLine, reasons: list[str]) -> None:
-    found = list(adapter_faults(line))
+    found = list(adapter_problems(line))
     assert len(found) == len(reasons)
     assert all(part in reason for part, (_, reason) in zip(reasons, found, strict=True))
 
@@ -128,7 +128,7 @@ def test_what_is_wrong_with_adapters(line: CommandLine, reasons: list[str]) -> N
     ],
 )
 def test_how_a_request_gets_an_adapter(line: CommandLine, asked: str) -> None:
-    assert asked_as(line, "a") == asked
+    assert adapter_model_name(line, "a") == asked
 
 
 def parsed(values: list[str]) -> dict[str, str]:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from components.engines.command_line import CommandLine
 from components.engines.registry import engines
-from components.engines.served.names import is_answered, served_names, with_served_name
-from components.engines.served.rows import served_of
+from components.engines.served.names import answers_to, served_names, with_served_name
+from components.engines.served.rows import served_names_table
 
 SERVER = ("python3", "-m", "vllm.entrypoints.openai.api_server")
 
@@ -54,7 +54,7 @@ def test_names_are_read(line: CommandLine, names: tuple[str, ...]) -> None:
     ],
 )
 def test_requests_by_a_name(line: CommandLine, name: str, answered: bool | None) -> None:
-    assert is_answered(line, name) is answered
+    assert answers_to(line, name) is answered
 
 
 def test_a_name_is_given_once() -> None:
@@ -71,15 +71,15 @@ def test_a_name_is_given_once() -> None:
 
 @given(st.text(st.characters(blacklist_categories=["Cs"]), min_size=1).filter(lambda name: not name.startswith("-")))
 def test_any_name_is_answered_once_it_is_given(name: str) -> None:
-    assert is_answered(with_served_name(vllm("--model", "/m"), name), name)
+    assert answers_to(with_served_name(vllm("--model", "/m"), name), name)
 
 
 @pytest.mark.parametrize("name", ["sglang", "vllm"])
 def test_the_tables_are_whole(name: str) -> None:
-    known = served_of(name)
+    known = served_names_table(name)
     assert known
     assert known.engine is engines()[name]
     assert known.others in ("answered", "refused")
     assert known.way(None) is known.adapters[-1]
-    assert served_of("ollama") is None
-    assert served_of("") is None
+    assert served_names_table("ollama") is None
+    assert served_names_table("") is None

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from components.contract.findings.ids import RuleId
-from components.engines.command_line import line_of
+from components.engines.command_line import command_line_of
 from components.engines.memory.rows import Device
-from components.engines.served.answering import most_at_once
+from components.engines.served.behavior import concurrency_limit
 from components.fleet.instances import instance
 from components.fleet.levels import Promise
 from components.fleet.rendered import Fleet
@@ -114,7 +114,7 @@ def test_what_an_engine_takes(name: str) -> None:
     assert node is not None
     assert node.accelerator_memory_gib is not None
     device = Device(node.accelerator, int(node.accelerator_memory_gib * 2**30))
-    found = most_at_once(container, line_of(container), device)
+    found = concurrency_limit(container, command_line_of(container), device)
     assert (None if found.most is None else min(found.most, case.get("batch", 1000))) == case["most"]
     assert found.reason
 

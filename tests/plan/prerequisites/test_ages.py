@@ -111,4 +111,4 @@ def test_only_one_module_asks_the_clock_for_a_plan() -> None:
         if "datetime.now(" in path.read_text(encoding="utf-8")
     ]
     # A report of an unforeseen failure is named after its time.
-    assert sorted(asking) == ["components/contract/clock.py", "components/contract/texts/unforeseen.py"]
+    assert sorted(asking) == ["components/contract/clock.py", "components/contract/texts/crash_report.py"]

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 
-from ....engines.asked.division import Division
-from ....engines.asked.memory import AskedMemory
-from ....engines.asked.rows import asked_table
 from ....engines.memory.rows import Device, memory_of
+from ....engines.memory_settings.reader import MemorySettings
+from ....engines.memory_settings.sharding import Sharding
+from ....engines.memory_settings.table import memory_settings_table
 from ....engines.registry import engines
 from ....fleet.instances import Instance
 from ....fleet.workloads import NamedWeights, SpreadField
@@ -34,7 +34,7 @@ class _Place:
     budget: EngineMemory
 
 
-def parallel_of(division: Division, placement: Placement) -> Parallel:
+def parallel_of(division: Sharding, placement: Placement) -> Parallel:
     """Return how accelerators share a model; what nothing says is what the engine does by itself."""
     tensor = placement.per_pod if division.tensor is None else division.tensor
     pipeline = division.pipeline
@@ -68,14 +68,14 @@ class Serves:
 
     engine: str
     tag: str
-    asked: AskedMemory
+    asked: MemorySettings
     weights: tuple[NamedWeights, ...] = ()
     spread: SpreadField | None = None
 
     @property
     def reads_single_files(self) -> bool:
         """Whether it reads single files."""
-        table = asked_table(self.engine)
+        table = memory_settings_table(self.engine)
         return table is not None and table.single_files
 
 
@@ -147,7 +147,7 @@ def _question(serves: Serves, shape: Shape, draft: Shape | None, place: _Place) 
     return MemoryQuestion(case, is_whole=part is shape)
 
 
-def _cache_bytes(asked: AskedMemory, shape: Shape) -> Decimal:
+def _cache_bytes(asked: MemorySettings, shape: Shape) -> Decimal:
     """Return the bytes of a number in the cache: what keys and values take together, never too little."""
     if asked.division.cache_on_host:
         return Decimal(0)
@@ -161,7 +161,7 @@ def _cache_bytes(asked: AskedMemory, shape: Shape) -> Decimal:
     return max(keys, values)
 
 
-def _offloaded(shape: Shape, division: Division, parallel: Parallel) -> int | str:
+def _offloaded(shape: Shape, division: Sharding, parallel: Parallel) -> int | str:
     """Return the weights per accelerator that stay in the memory of the host; in words what is not known of them."""
     offloaded = int(division.offloaded_gib * GIB)
     if division.expert_layers == 0:
@@ -175,7 +175,7 @@ def _offloaded(shape: Shape, division: Division, parallel: Parallel) -> int | st
     return offloaded + int(shape.weights_bytes * shape.expert_share * share / (parallel.tensor * parallel.pipeline))
 
 
-def _on_accelerators(shape: Shape, division: Division) -> Shape | str:
+def _on_accelerators(shape: Shape, division: Sharding) -> Shape | str:
     """Return the part of a model that the fullest accelerator has to do with, where not all are equal."""
     total = sum(kind.count for kind in shape.layers)
     if division.layers == 0:
@@ -192,7 +192,7 @@ def _on_accelerators(shape: Shape, division: Division) -> Shape | str:
     return shape if part == 1 else _scaled(shape, part)
 
 
-def _has_all(division: Division, shape: Shape) -> bool:
+def _has_all(division: Sharding, shape: Shape) -> bool:
     """Tell whether a number of layers means all of them, as 99 and 999 do."""
     return shape.span is not None and division.layers is not None and division.layers >= _MORE_THAN_ALL
 

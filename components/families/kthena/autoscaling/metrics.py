@@ -13,7 +13,7 @@ from ....contract.problems import did_you_mean
 from ....contract.tables import load_table
 from ....engines.exporters import Exporter
 from ....engines.metrics import Metric, find_anywhere
-from ....engines.versions import titled
+from ....engines.versions import engine_title
 from ....fleet.objects import Object
 from ..types.autoscaling import AutoscalingPolicyMetric
 
@@ -99,7 +99,7 @@ def _of_runtime(name: str, path: str, exporter: Exporter, findings: Findings) ->
 
 def _missing(exporter: Exporter) -> str:
     if exporter.facts and exporter.metrics:
-        return titled(exporter.facts.engine, exporter.tag)
+        return engine_title(exporter.facts.engine, exporter.tag)
     return f"is of Kthena's runtime, which native pods do not have, and what is known of image {_image(exporter)!r}"
 
 

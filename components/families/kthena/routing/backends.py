@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
-from ....engines.served.adapters import adapters_of, asked_as
-from ....engines.served.names import is_answered, served_names
+from ....engines.served.adapters import adapter_model_name, adapters_of
+from ....engines.served.names import answers_to, served_names
 from ....fleet.endpoints import Backend, Router
 from ....fleet.workloads import Server
 from ..names import CONTROLLER_NAMESPACE, ROUTER_PODS, ROUTER_PORT, ROUTER_SERVICE, role_service
@@ -84,7 +84,7 @@ def check_names(asked: AskedRoute, roles: Iterable[RoleBackend], model: str) -> 
                 asked.findings.warn(each.target.path, reason, RuleId.REFERENCE_ELSEWHERE)
             continue
         name = each.target.server.model or model
-        if is_answered(each.line, name) is False:
+        if answers_to(each.line, name) is False:
             reason = (
                 f"the engine of {each.role.title} answers to {', '.join(served_names(each.line))}, and is asked for "
                 f"{name!r}; set model of ModelServer {each.target.server.name!r}"
@@ -93,7 +93,7 @@ def check_names(asked: AskedRoute, roles: Iterable[RoleBackend], model: str) -> 
 
 
 def _known_as(asked: AskedRoute, each: RoleBackend, model: str) -> str:
-    name = asked_as(each.line, model) if model in asked.adapters else each.target.server.model
+    name = adapter_model_name(each.line, model) if model in asked.adapters else each.target.server.model
     return "" if name == model else name
 
 

@@ -2,10 +2,10 @@
 
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
-from ....engines.images import image_of
-from ....engines.lint import report
+from ....engines.images import parse_image
+from ....engines.lint import report_findings
 from ....engines.scripts.checks import script_faults
-from ....engines.served.adapters import adapter_faults
+from ....engines.served.adapters import adapter_problems
 from .roles import RolePods
 
 
@@ -17,10 +17,10 @@ def check_arguments(roles: list[RolePods], findings: Findings) -> None:
         findings: Where to report.
     """
     for role in roles:
-        image = image_of(str(role.container.get("image") or ""))
+        image = parse_image(str(role.container.get("image") or ""))
         if image.tag or not image.digest:
-            report(findings, role.server.args.path, role.server.line)
+            report_findings(findings, role.server.args.path, role.server.line)
             for fault in script_faults(role.server.line):
                 findings.record(role.line_path, fault.reason, fault.severity, fault.rule)
-            for severity, reason in adapter_faults(role.server.line):
+            for severity, reason in adapter_problems(role.server.line):
                 findings.record(role.line_path, reason, severity, RuleId.ADAPTERS_WRONG)

@@ -8,10 +8,10 @@ from typing import Any
 from ....contract.findings.collector import Unrenderable
 from ....contract.findings.ids import RuleId
 from ....contract.problems import did_you_mean
-from ....engines.command_line import line_of
+from ....engines.command_line import command_line_of
 from ....engines.registry import Engine, engines
 from ....engines.settings import Setting
-from ....engines.shell import expanded_in
+from ....engines.shell import expanded_variables
 from ....fleet.objects import Object
 from ....fleet.origins import Whole
 from ....fleet.serving import check_containers, declared_port, require_containers, server_of
@@ -98,7 +98,7 @@ def server_in(role: Role, source: Whole, path: str) -> Listening:
         path: The field of the role.
     """
     containers = (role.entry_template.spec or {})["containers"]
-    lines = [line_of(container) for container in containers]
+    lines = [command_line_of(container) for container in containers]
     preferred = "" if any(line.engine for line in lines) else _preferred(containers)
     server = server_of(containers, source, f"{path}.entryTemplate.spec.containers", preferred, lines)
     engine = engines().get(server.line.engine)
@@ -198,7 +198,7 @@ def _check_references(asked: AskedServing, place: str, container: Object) -> Non
         words = [text for text in map(str, container.get(field) or ()) if "$" in text]
         if not words:
             continue
-        names = {name for text in words for name in expanded_in(text)}
+        names = {name for text in words for name in expanded_variables(text)}
         own = {*GROUP_VARIABLES, *(variable["name"] for variable in container.get("env") or ())}
         for name in sorted(name for name in names - own - _OF_SETS if _VARIABLE.fullmatch(name)):
             hint = did_you_mean(name, own) or f"; the address of the entry pod is $({GROUP_VARIABLES[1]})"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
 from ....contract.problems import field_path
-from ....engines.shell import is_plain
+from ....engines.shell import is_shell_word
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.placement import taints, tolerates
@@ -62,7 +62,7 @@ def _faults(asked: Asked, path: str) -> Iterator[Fault]:
         if source.scheme == "host" and not asked.claim.skip_loader:
             twice = f"adds two volumes of one name for {source.uri!r} of {who}, which the API server refuses"
             yield where, f"{twice} again and again; take the weights from a hub or an object store"
-        if source.scheme == "ollama" and not is_plain(source.address):
+        if source.scheme == "ollama" and not is_shell_word(source.address):
             yield (
                 where,
                 f"writes {source.address!r} of {who} into a shell script, which would run parts of it; correct it",

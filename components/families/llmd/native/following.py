@@ -6,7 +6,7 @@ from ....contract.findings.ids import RuleId
 from ....contract.quantity import format_quantity
 from ....engines.exporters import Exporter, exporter_of
 from ....engines.metrics import NONE, Metric
-from ....engines.versions import titled
+from ....engines.versions import engine_title
 from ....fleet.objects import Object
 from ....performance.sizing.cases import MINUTE, Sized
 from ..variant import Variant
@@ -79,7 +79,7 @@ def _without_queue(variant: Variant, exporter: Exporter) -> str:
     elif facts.exports == NONE:
         what = f"{facts.engine} exports no metrics"
     else:
-        what = f"{titled(facts.engine, exporter.tag)} exports no queue"
+        what = f"{engine_title(facts.engine, exporter.tag)} exports no queue"
     return (
         f"{what}, so that no autoscaler can follow the queue of {variant.item.title}; serve it with an engine that "
         "exports one, such as vllm, or scale it on cpu by an autoscaler of your own"

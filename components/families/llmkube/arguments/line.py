@@ -7,11 +7,11 @@ from ....engines.command_line import CommandLine
 from ....engines.flags.rows import ENUM, Flag
 from ....engines.flags.tables import CLAP, EngineFlags, flags_of, successor
 from ....engines.flags.tables import arguments as spelled
-from ....engines.images import image_of
-from ....engines.lint import report
+from ....engines.images import parse_image
+from ....engines.lint import report_findings
 from ....engines.registry import engine_of
 from ....engines.settings import Setting
-from ....engines.versions import ANY, titled
+from ....engines.versions import ANY, engine_title
 from ..serving import Serving
 from ..types.inference_service import InferenceServiceSpec
 from .facts import flag_of, successor_of
@@ -104,7 +104,7 @@ class Line:
         """Return what the container is started with, the user's own arguments last, once those are checked too."""
         own = CommandLine(self._start.engine, self._start.tag, self.args, self._start.command)
         whole = own.followed_by(self._extra)
-        report(self._serving.findings, EXTRA, whole, skip=len(self.args))
+        report_findings(self._serving.findings, EXTRA, whole, skip=len(self.args))
         return whole
 
     def knows(self, setting: Setting) -> bool:
@@ -126,7 +126,7 @@ class Line:
 
         It is a warning too where the version is not known.
         """
-        engine = engine_of(image_of(self._serving.image).repository)
+        engine = engine_of(parse_image(self._serving.image).repository)
         if engine is not None and engine.name == self._serving.runtime and self._known != ANY:
             self._serving.findings.error(path, reason, RuleId.FLAGS_UNSUPPORTED)
         else:
@@ -189,4 +189,4 @@ class Line:
 
     def _image(self) -> str:
         runtime, tag = self._serving.runtime, self._serving.tag
-        return titled(runtime, tag) if self._known == ANY else f"{runtime} ({tag or 'newest version'})"
+        return engine_title(runtime, tag) if self._known == ANY else f"{runtime} ({tag or 'newest version'})"

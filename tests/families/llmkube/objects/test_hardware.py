@@ -3,7 +3,7 @@
 import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 
-from components.engines.images import image_of
+from components.engines.images import parse_image
 from components.engines.registry import engine_of, engines
 from components.families.llmkube.facts import llmkube
 from components.fleet.words import Edition
@@ -101,7 +101,7 @@ def test_default_images_hold_the_engine_and_current_ones_are_those_of_the_other_
         assert hardware in ("cpu", *llmkube().resources)
         assert edition == Edition.UPSTREAM or tag not in ("latest", "server")
     plain = images.get("cpu", images["nvidia"])
-    assert edition == Edition.UPSTREAM or image_of(plain) == engines()[runtime].current_image
+    assert edition == Edition.UPSTREAM or parse_image(plain) == engines()[runtime].current_image
 
 
 @pytest.mark.parametrize("name", ["critical", "high", "normal", "low", "batch"])

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .....engines.command_line import CommandLine
-from .....engines.flags.configured import config_words
+from .....engines.flags.configured import words_of_config
 from .....engines.flags.tables import flags_of
 from .....engines.groups import GroupVariables, group_lines
-from .....engines.images import image_of
+from .....engines.images import parse_image
 from .....engines.pairs.filling import pair_lines
 from .....engines.pairs.needs import needs_of
 from .....engines.pairs.rows import Stage
@@ -74,11 +74,11 @@ def _variables(role: RoleOf, line: CommandLine) -> Iterator[Object]:
 
 def words_of(role: RoleOf) -> list[tuple[str, str]]:
     """Return the arguments that the config of a worker becomes, each word with its key."""
-    return config_words(role.part.started.known.name, _tag(role), role.config)
+    return words_of_config(role.part.started.known.name, _tag(role), role.config)
 
 
 def _tag(role: RoleOf) -> str:
-    image = image_of(role.worker.image or "")
+    image = parse_image(role.worker.image or "")
     return role.part.started.known.dated(image.repository, image.tag)
 
 

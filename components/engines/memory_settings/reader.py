@@ -8,24 +8,24 @@ from typing import Any
 
 from ..command_line import CommandLine
 from ..flags.values import is_filled_later
+from ..numbers import parse_int
 from ..scripts.commands import engine_line
 from ..served.adapters import adapters_of
 from ..served.names import positional
 from ..settings import Setting
-from .division import Division, adapts, division_of
-from .numbers import whole
-from .rows import asked_table
 from .settings import (
     OFF,
-    AskedSettings,
-    Given,
+    FlagValues,
+    SettingsReader,
     UnclearError,
     Variables,
-    given,
-    said_by,
+    flag_values,
     unclear_flag,
     unclear_variable,
+    variable_values,
 )
+from .sharding import Sharding, offloads_to_host, sharding_of
+from .table import memory_settings_table
 
 _FOUR_BYTES = ("float", "float32")
 _MODELS = (Setting.MODEL, Setting.MODEL_REPOSITORY, Setting.MODEL_ADDRESS)
@@ -34,7 +34,7 @@ _REMADE = (Setting.MODEL_CONFIG, Setting.MODEL_METADATA)
 
 
 @dataclass(frozen=True, slots=True)
-class AskedRoom:
+class ContextSettings:
     """How much a server is to hold at once; None where nothing says it.
 
     Attributes:
@@ -48,7 +48,7 @@ class AskedRoom:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedMemory:
+class MemorySettings:
     """What a server is told.
 
     Attributes:
@@ -71,11 +71,11 @@ class AskedMemory:
     quantized: bool = False
     key_bytes: Decimal = Decimal(2)
     value_bytes: Decimal = Decimal(2)
-    room: AskedRoom = AskedRoom()
+    room: ContextSettings = ContextSettings()
     batch_tokens: int | None = None
     share: Decimal | None = None
-    division: Division = field(default_factory=Division)
-    adapts: bool = False
+    division: Sharding = field(default_factory=Sharding)
+    offloads_to_host: bool = False
     draft: str = ""
     draft_tensor: int | None = None
     adapters: int = 0
@@ -83,7 +83,7 @@ class AskedMemory:
     graphs: bool = True
 
 
-def asked_of(line: CommandLine, variables: Variables = (), *, more: bool = False) -> AskedMemory | str:
+def memory_settings_of(line: CommandLine, variables: Variables = (), *, more: bool = False) -> MemorySettings | str:
     """Return what a server is told about memory; in words why that cannot be said.
 
     Args:
@@ -91,7 +91,7 @@ def asked_of(line: CommandLine, variables: Variables = (), *, more: bool = False
         variables: The environment variables of the container.
         more: Whether there are others, which are not known.
     """
-    table, own = asked_table(line.engine), engine_line(line)
+    table, own = memory_settings_table(line.engine), engine_line(line)
     if table is None:
         return f"nothing is known of the memory that {line.engine or 'its server'} needs"
     reading = own.reading if own else None
@@ -101,35 +101,35 @@ def asked_of(line: CommandLine, variables: Variables = (), *, more: bool = False
     unclear = unclear_flag(reading, table) or unclear_variable(variables, table)
     if unclear:
         return unclear
-    known = said_by(table, variables, more=more)
-    return _asked(line.engine, own.tag, given(own, reading), known, positional(own), len(adapters_of(own)))
+    known = variable_values(table, variables, more=more)
+    return _asked(line.engine, own.tag, flag_values(own, reading), known, positional(own), len(adapters_of(own)))
 
 
 @functools.lru_cache(maxsize=8192)
 def _asked(
     engine: str,
     tag: str,
-    flags: Given,
+    flags: FlagValues,
     variables: tuple[tuple[Setting, str | None], ...],
     stray: str,
     adapters: int,
-) -> AskedMemory | str:
-    table = asked_table(engine)
+) -> MemorySettings | str:
+    table = memory_settings_table(engine)
     assert table is not None  # noqa: S101  the caller asked
-    settings = AskedSettings(table, tag, flags, dict(variables))
+    settings = SettingsReader(table, tag, flags, dict(variables))
     try:
         return _read(settings, stray, adapters)
     except UnclearError as error:
         return str(error)
 
 
-def _read(settings: AskedSettings, stray: str, adapters: int) -> AskedMemory:
+def _read(settings: SettingsReader, stray: str, adapters: int) -> MemorySettings:
     model = _model(settings, stray)
     draft, draft_tensor = _draft(settings)
     most, rank = _adapters(settings, adapters)
     keys, values = _cache(settings)
     converted, quantized = _weights(settings)
-    return AskedMemory(
+    return MemorySettings(
         model=model,
         converted=converted,
         quantized=quantized,
@@ -138,8 +138,8 @@ def _read(settings: AskedSettings, stray: str, adapters: int) -> AskedMemory:
         room=_room(settings),
         batch_tokens=_batch_tokens(settings),
         share=settings.decimal(Setting.GPU_MEMORY),
-        division=division_of(settings),
-        adapts=adapts(settings),
+        division=sharding_of(settings),
+        adapts=offloads_to_host(settings),
         draft=draft,
         draft_tensor=draft_tensor,
         adapters=most,
@@ -148,7 +148,7 @@ def _read(settings: AskedSettings, stray: str, adapters: int) -> AskedMemory:
     )
 
 
-def _model(settings: AskedSettings, stray: str) -> str:
+def _model(settings: SettingsReader, stray: str) -> str:
     model = next(filter(None, map(settings.text, _MODELS)), "") or stray
     if not model:
         raise UnclearError("no model is named where its server is started")
@@ -160,28 +160,28 @@ def _model(settings: AskedSettings, stray: str) -> str:
     return model
 
 
-def _room(settings: AskedSettings) -> AskedRoom:
+def _room(settings: SettingsReader) -> ContextSettings:
     sequences, text = settings.number(Setting.CONCURRENCY), settings.text(Setting.CONTEXT)
     sequences = None if sequences is not None and sequences < 1 else sequences
-    if text == "auto" or (text and whole(text) == -1):
-        return AskedRoom(None, is_open=True, sequences=sequences)
+    if text == "auto" or (text and parse_int(text) == -1):
+        return ContextSettings(None, is_open=True, sequences=sequences)
     context, default = settings.number(Setting.CONTEXT), settings.table.context(settings.version)
     if context is None and default is not None:
         settings.need_version("the context that nothing sets")
         context = default.tokens
         if context is None:
-            return AskedRoom(None, is_open=True, sequences=sequences)
+            return ContextSettings(None, is_open=True, sequences=sequences)
     if context is not None and context < 1:
         context = None
     if context is None and settings.text(Setting.ROPE_SCALING):
         raise UnclearError(f"{settings.named(Setting.ROPE_SCALING)} changes the context of the model")
     if not settings.table.shared_context:
-        return AskedRoom(context, sequences=sequences)
+        return ContextSettings(context, sequences=sequences)
     sequences = sequences or 1
-    return AskedRoom(context and max(context // sequences, 1), sequences=sequences)
+    return ContextSettings(context and max(context // sequences, 1), sequences=sequences)
 
 
-def _batch_tokens(settings: AskedSettings) -> int | None:
+def _batch_tokens(settings: SettingsReader) -> int | None:
     tokens = settings.number(Setting.MICRO_BATCH_TOKENS) or settings.number(Setting.BATCH_TOKENS)
     if tokens or not settings.number(Setting.INPUT):
         return tokens
@@ -189,7 +189,7 @@ def _batch_tokens(settings: AskedSettings) -> int | None:
     return settings.number(Setting.INPUT) if is_input else None
 
 
-def _cache(settings: AskedSettings) -> tuple[Decimal, Decimal]:
+def _cache(settings: SettingsReader) -> tuple[Decimal, Decimal]:
     """Return the bytes of a number of a key and of a value."""
     both = _cache_type(settings, Setting.CACHE_TYPE)
     keys, values = _cache_type(settings, Setting.CACHE_TYPE_K), _cache_type(settings, Setting.CACHE_TYPE_V)
@@ -197,14 +197,14 @@ def _cache(settings: AskedSettings) -> tuple[Decimal, Decimal]:
     return keys or both or usual, values or both or usual
 
 
-def _cache_type(settings: AskedSettings, setting: Setting) -> Decimal | None:
+def _cache_type(settings: SettingsReader, setting: Setting) -> Decimal | None:
     text = settings.text(setting)
     if not text or text in settings.table.whole_cache:
         return None
     return settings.table.cache.get(text) or settings.fail(setting, text)
 
 
-def _weights(settings: AskedSettings) -> tuple[str, bool]:
+def _weights(settings: SettingsReader) -> tuple[str, bool]:
     """Return what weights are converted to, and whether they must be quantized already."""
     if settings.text(Setting.DTYPE) in _FOUR_BYTES:
         return "float32", False
@@ -215,7 +215,7 @@ def _weights(settings: AskedSettings) -> tuple[str, bool]:
     return converted, not converted
 
 
-def _draft(settings: AskedSettings) -> tuple[str, int | None]:
+def _draft(settings: SettingsReader) -> tuple[str, int | None]:
     """Return the second model, and over how many accelerators it is cut."""
     text, keys = settings.text(Setting.SPECULATION), settings.table.speculation
     if not text:
@@ -240,7 +240,7 @@ def _object(text: str) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
-def _adapters(settings: AskedSettings, there: int) -> tuple[int, int]:
+def _adapters(settings: SettingsReader, there: int) -> tuple[int, int]:
     """Return how many adapters are kept at once, and their largest rank."""
     on = settings.text(Setting.ADAPTERS_ON)
     if on == OFF or not (there or settings.is_on(Setting.ADAPTERS_ON)):

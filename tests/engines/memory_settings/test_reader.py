@@ -5,10 +5,21 @@ from decimal import Decimal
 
 import pytest
 
-from components.engines.asked.division import Division
-from components.engines.asked.memory import AskedMemory, AskedRoom
-from components.engines.versions import undated
-from tests.engines.asked.lines import LLAMA, NEW_LLAMA, OLD_LLAMA, SGLANG, TGI, TWO, VLLM, asked, named, usual
+from components.engines.memory_settings.reader import ContextSettings, MemorySettings
+from components.engines.memory_settings.sharding import Sharding
+from components.engines.versions import without_version
+from tests.engines.memory_settings.lines import (
+    LLAMA,
+    NEW_LLAMA,
+    OLD_LLAMA,
+    SGLANG,
+    TGI,
+    TWO,
+    VLLM,
+    asked,
+    named,
+    usual,
+)
 
 
 @pytest.mark.parametrize("engine", [VLLM, SGLANG, TGI, LLAMA], ids=lambda engine: engine[0])
@@ -17,47 +28,47 @@ def test_nothing_is_told(engine: tuple[str, str]) -> None:
 
 
 ROOM = [
-    (VLLM, ["--max-model-len", "8192"], AskedRoom(8192)),
-    (VLLM, ["--max-model-len=16k"], AskedRoom(16_000)),
-    (VLLM, ["--max-model-len", "16K"], AskedRoom(16_384)),
-    (VLLM, ["--max_model_len", "8192"], AskedRoom(8192)),
-    (VLLM, ["--max-model-len", "auto"], AskedRoom(is_open=True)),
-    (VLLM, ["--max-model-len", "-1"], AskedRoom(is_open=True)),
-    (VLLM, ["--max-num-seqs", "64"], AskedRoom(sequences=64)),
-    (SGLANG, ["--context-length", "8192", "--max-running-requests", "8"], AskedRoom(8192, sequences=8)),
-    (TGI, ["--max-total-tokens", "8192"], AskedRoom(8192)),
+    (VLLM, ["--max-model-len", "8192"], ContextSettings(8192)),
+    (VLLM, ["--max-model-len=16k"], ContextSettings(16_000)),
+    (VLLM, ["--max-model-len", "16K"], ContextSettings(16_384)),
+    (VLLM, ["--max_model_len", "8192"], ContextSettings(8192)),
+    (VLLM, ["--max-model-len", "auto"], ContextSettings(is_open=True)),
+    (VLLM, ["--max-model-len", "-1"], ContextSettings(is_open=True)),
+    (VLLM, ["--max-num-seqs", "64"], ContextSettings(sequences=64)),
+    (SGLANG, ["--context-length", "8192", "--max-running-requests", "8"], ContextSettings(8192, sequences=8)),
+    (TGI, ["--max-total-tokens", "8192"], ContextSettings(8192)),
     # The slots of llama.cpp share the context (tools/server/README.md, --ctx-size and --parallel).
-    (LLAMA, ["-c", "8192"], AskedRoom(8192, sequences=1)),
-    (LLAMA, ["--ctx-size", "8192", "-np", "4"], AskedRoom(2048, sequences=4)),
-    (LLAMA, ["-c", "0"], AskedRoom(sequences=1)),
+    (LLAMA, ["-c", "8192"], ContextSettings(8192, sequences=1)),
+    (LLAMA, ["--ctx-size", "8192", "-np", "4"], ContextSettings(2048, sequences=4)),
+    (LLAMA, ["-c", "0"], ContextSettings(sequences=1)),
 ]
 
 
 @pytest.mark.parametrize(("engine", "args", "room"), ROOM, ids=named)
-def test_room_is_read(engine: tuple[str, str], args: list[str], room: AskedRoom) -> None:
+def test_room_is_read(engine: tuple[str, str], args: list[str], room: ContextSettings) -> None:
     assert asked(engine, *args) == replace(usual(engine), room=room)
 
 
 DIVISIONS = [
-    (VLLM, ["--tensor-parallel-size", "4", "-pp", "2"], Division(4, 2)),
-    (VLLM, ["-tp", "2", "--data-parallel-size", "4", "--enable-expert-parallel"], Division(2, 1, 4, experts=True)),
-    (VLLM, ["--cpu-offload-gb", "8"], Division(offloaded_gib=Decimal(8))),
-    (SGLANG, ["--tp", "8", "--ep-size", "8"], Division(8, experts=True)),
-    (SGLANG, ["--tp-size", "8", "--ep-size", "1"], Division(8)),
-    (SGLANG, ["--tp", "4", "--pp-size", "2", "--cpu-offload-gb", "2"], Division(4, 2, offloaded_gib=Decimal(2))),
-    (TGI, ["--num-shard", "2"], Division(2)),
-    (TGI, ["--sharded", "false"], Division(1)),
-    (TGI, ["--sharded", "true"], Division(None)),
-    (LLAMA, ["--split-mode", "none"], Division(1, 1)),
-    (LLAMA, ["-sm", "layer", "-ts", "1,1"], Division(1, None)),
-    (LLAMA, ["-ts", "3,1"], Division(1, None, shares=(Decimal(3), Decimal(1)))),
-    (LLAMA, ["-ngl", "20"], Division(1, None, layers=20)),
-    (LLAMA, ["-ngl", "all"], Division(1, None)),
-    (LLAMA, ["-ngl", "-1"], Division(1, None)),
-    (LLAMA, ["--cpu-moe"], Division(1, None, expert_layers=None)),
-    (LLAMA, ["--n-cpu-moe", "10"], Division(1, None, expert_layers=10)),
-    (LLAMA, ["--no-kv-offload"], Division(1, None, cache_on_host=True)),
-    (LLAMA, ["--kv-offload"], Division(1, None)),
+    (VLLM, ["--tensor-parallel-size", "4", "-pp", "2"], Sharding(4, 2)),
+    (VLLM, ["-tp", "2", "--data-parallel-size", "4", "--enable-expert-parallel"], Sharding(2, 1, 4, experts=True)),
+    (VLLM, ["--cpu-offload-gb", "8"], Sharding(offloaded_gib=Decimal(8))),
+    (SGLANG, ["--tp", "8", "--ep-size", "8"], Sharding(8, experts=True)),
+    (SGLANG, ["--tp-size", "8", "--ep-size", "1"], Sharding(8)),
+    (SGLANG, ["--tp", "4", "--pp-size", "2", "--cpu-offload-gb", "2"], Sharding(4, 2, offloaded_gib=Decimal(2))),
+    (TGI, ["--num-shard", "2"], Sharding(2)),
+    (TGI, ["--sharded", "false"], Sharding(1)),
+    (TGI, ["--sharded", "true"], Sharding(None)),
+    (LLAMA, ["--split-mode", "none"], Sharding(1, 1)),
+    (LLAMA, ["-sm", "layer", "-ts", "1,1"], Sharding(1, None)),
+    (LLAMA, ["-ts", "3,1"], Sharding(1, None, shares=(Decimal(3), Decimal(1)))),
+    (LLAMA, ["-ngl", "20"], Sharding(1, None, layers=20)),
+    (LLAMA, ["-ngl", "all"], Sharding(1, None)),
+    (LLAMA, ["-ngl", "-1"], Sharding(1, None)),
+    (LLAMA, ["--cpu-moe"], Sharding(1, None, expert_layers=None)),
+    (LLAMA, ["--n-cpu-moe", "10"], Sharding(1, None, expert_layers=10)),
+    (LLAMA, ["--no-kv-offload"], Sharding(1, None, cache_on_host=True)),
+    (LLAMA, ["--kv-offload"], Sharding(1, None)),
 ]
 
 
@@ -66,18 +77,18 @@ DIVISIONS = [
     DIVISIONS,
     ids=named,
 )
-def test_the_division_is_read(engine: tuple[str, str], args: list[str], division: Division) -> None:
+def test_the_division_is_read(engine: tuple[str, str], args: list[str], division: Sharding) -> None:
     assert asked(engine, *args) == replace(usual(engine), division=division)
 
 
 def test_old_builds_of_llama_cpp_put_no_layer_on_gpus_by_themselves() -> None:
     found = asked(OLD_LLAMA)
-    assert isinstance(found, AskedMemory)
+    assert isinstance(found, MemorySettings)
     assert found.division.layers == 0
 
 
 def test_new_builds_of_llama_cpp_fit_the_context_to_the_memory() -> None:
-    assert asked(NEW_LLAMA) == replace(usual(LLAMA), room=AskedRoom(is_open=True), adapts=True)
+    assert asked(NEW_LLAMA) == replace(usual(LLAMA), room=ContextSettings(is_open=True), adapts=True)
 
 
 @pytest.mark.parametrize(
@@ -98,29 +109,29 @@ def test_new_builds_of_llama_cpp_fit_the_context_to_the_memory() -> None:
 )
 def test_llama_cpp_adapts_where_it_may_choose_the_layers(args: list[str], adapts: bool) -> None:
     found = asked(NEW_LLAMA, *args)
-    assert isinstance(found, AskedMemory)
+    assert isinstance(found, MemorySettings)
     assert found.adapts is adapts
 
 
 # The commits that changed a default, by their number: 1442677 and 1926d6e (n_ctx), e81b8e4 (layers), b1f3a6e (both).
 BUILDS = [
-    (3086, AskedRoom(512, sequences=1), 0, False),
-    (3087, AskedRoom(sequences=1), 0, False),
-    (4013, AskedRoom(sequences=1), 0, False),
-    (4014, AskedRoom(4096, sequences=1), 0, False),
-    (6324, AskedRoom(4096, sequences=1), 0, False),
-    (6325, AskedRoom(4096, sequences=1), None, False),
-    (7406, AskedRoom(4096, sequences=1), None, False),
-    (7407, AskedRoom(is_open=True), None, True),
+    (3086, ContextSettings(512, sequences=1), 0, False),
+    (3087, ContextSettings(sequences=1), 0, False),
+    (4013, ContextSettings(sequences=1), 0, False),
+    (4014, ContextSettings(4096, sequences=1), 0, False),
+    (6324, ContextSettings(4096, sequences=1), 0, False),
+    (6325, ContextSettings(4096, sequences=1), None, False),
+    (7406, ContextSettings(4096, sequences=1), None, False),
+    (7407, ContextSettings(is_open=True), None, True),
 ]
 
 
 @pytest.mark.parametrize(("build", "room", "layers", "adapts"), BUILDS, ids=named)
 def test_the_defaults_of_llama_cpp_depend_on_its_build(
-    build: int, room: AskedRoom, layers: int | None, adapts: bool
+    build: int, room: ContextSettings, layers: int | None, adapts: bool
 ) -> None:
     found = asked(("llamacpp", f"server-cuda-b{build}"))
-    assert isinstance(found, AskedMemory)
+    assert isinstance(found, MemorySettings)
     assert (found.room, found.division.layers, found.adapts) == (room, layers, adapts)
 
 
@@ -135,32 +146,32 @@ def test_the_defaults_of_llama_cpp_depend_on_its_build(
     ids=named,
 )
 def test_defaults_of_a_version_that_is_not_known_are_not_guessed(engine: str, args: list[str], what: str) -> None:
-    found = asked((engine, undated("custom")), *args)
+    found = asked((engine, without_version("custom")), *args)
     assert isinstance(found, str)
     assert found.startswith(what)
     assert "its image does not tell" in found
 
 
 def test_a_version_that_is_not_known_does_not_matter_where_all_is_told() -> None:
-    told = asked(("llamacpp", undated("custom")), "-ngl", "99", "-c", "8192")
-    assert isinstance(told, AskedMemory)
-    assert (told.room, told.division.layers) == (AskedRoom(8192, sequences=1), 99)
+    told = asked(("llamacpp", without_version("custom")), "-ngl", "99", "-c", "8192")
+    assert isinstance(told, MemorySettings)
+    assert (told.room, told.division.layers) == (ContextSettings(8192, sequences=1), 99)
 
 
 # launcher/src/main.rs at the tags on both sides of each change.
 @pytest.mark.parametrize(
     ("tag", "room"),
     [
-        ("1.4.5", AskedRoom(2048)),
-        ("2.0.0", AskedRoom(4096)),
-        ("2.4.0", AskedRoom(4096)),
-        ("2.4.1", AskedRoom(is_open=True)),
-        ("3.3.6", AskedRoom(is_open=True)),
+        ("1.4.5", ContextSettings(2048)),
+        ("2.0.0", ContextSettings(4096)),
+        ("2.4.0", ContextSettings(4096)),
+        ("2.4.1", ContextSettings(is_open=True)),
+        ("3.3.6", ContextSettings(is_open=True)),
     ],
 )
-def test_the_context_of_tgi_depends_on_its_version(tag: str, room: AskedRoom) -> None:
+def test_the_context_of_tgi_depends_on_its_version(tag: str, room: ContextSettings) -> None:
     found = asked(("tgi", tag))
-    assert isinstance(found, AskedMemory)
+    assert isinstance(found, MemorySettings)
     assert found.room == room
 
 
@@ -177,7 +188,7 @@ def test_the_context_of_tgi_depends_on_its_version(tag: str, room: AskedRoom) ->
 )
 def test_tgi_2_computes_a_whole_input_at_a_time(tag: str, args: list[str], tokens: int | None) -> None:
     found = asked(("tgi", tag), *args)
-    assert isinstance(found, AskedMemory)
+    assert isinstance(found, MemorySettings)
     assert found.batch_tokens == tokens
 
 
@@ -243,7 +254,7 @@ DRAFTS = [
 )
 def test_the_draft_model_is_read(engine: tuple[str, str], args: list[str], draft: str, tensor: int | None) -> None:
     found = asked(engine, *args)
-    assert isinstance(found, AskedMemory)
+    assert isinstance(found, MemorySettings)
     assert (found.draft, found.draft_tensor) == (draft, tensor)
 
 
@@ -260,7 +271,7 @@ ADAPTERS = [
 @pytest.mark.parametrize(("engine", "args", "expected"), ADAPTERS, ids=named)
 def test_adapters_are_counted(engine: tuple[str, str], args: list[str], expected: tuple[int, int]) -> None:
     found = asked(engine, *args)
-    assert isinstance(found, AskedMemory)
+    assert isinstance(found, MemorySettings)
     assert (found.adapters, found.adapter_rank) == expected
 
 

@@ -16,7 +16,7 @@ PROJECT = "inference-platform"
 _LONGEST = 200
 
 
-def unforeseen(error: BaseException, folder: Path) -> str:
+def report_unexpected_error(error: BaseException, folder: Path) -> str:
     """Keep the traceback in a file below a folder, and return what to tell the user."""
     what = printable(masked_text(f"{type(error).__name__}: {error}".rstrip(": ")))
     shown = what if len(what) <= _LONGEST else f"{what[: _LONGEST - 3]}..."

@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
-from components.engines.asked.division import Division
-from components.engines.asked.memory import AskedMemory, AskedRoom, asked_of
-from components.engines.asked.settings import Variables
 from components.engines.command_line import CommandLine
+from components.engines.memory_settings.reader import ContextSettings, MemorySettings, memory_settings_of
+from components.engines.memory_settings.settings import Variables
+from components.engines.memory_settings.sharding import Sharding
 
 VLLM, SGLANG, TGI = ("vllm", "v0.20.0"), ("sglang", "v0.5.4-cu129-amd64"), ("tgi", "2.4.0")
 LLAMA, OLD_LLAMA, NEW_LLAMA = (
@@ -21,18 +21,18 @@ def named(each: object) -> str:
     return "-".join(map(str, each)) if isinstance(each, list | tuple) else str(each)
 
 
-def asked(engine: tuple[str, str], *args: str, env: Variables = (), more: bool = False) -> AskedMemory | str:
+def asked(engine: tuple[str, str], *args: str, env: Variables = (), more: bool = False) -> MemorySettings | str:
     model = () if engine == TGI and env else {"sglang": ("--model-path", "m")}.get(engine[0], ("--model", "m"))
     if engine[0] == "tgi":
         model = () if env else ("--model-id", "m")
-    return asked_of(CommandLine(*engine, (*model, *args)), env, more=more)
+    return memory_settings_of(CommandLine(*engine, (*model, *args)), env, more=more)
 
 
-def usual(engine: tuple[str, str]) -> AskedMemory:
+def usual(engine: tuple[str, str]) -> MemorySettings:
     """What a server of an engine does unless it is told."""
     return {
-        VLLM: AskedMemory("m"),
-        SGLANG: AskedMemory("m"),
-        TGI: AskedMemory("m", room=AskedRoom(4096), division=Division(tensor=None)),
-        LLAMA: AskedMemory("m", room=AskedRoom(4096, sequences=1), division=Division(pipeline=None)),
+        VLLM: MemorySettings("m"),
+        SGLANG: MemorySettings("m"),
+        TGI: MemorySettings("m", room=ContextSettings(4096), division=Sharding(tensor=None)),
+        LLAMA: MemorySettings("m", room=ContextSettings(4096, sequences=1), division=Sharding(pipeline=None)),
     }[engine]

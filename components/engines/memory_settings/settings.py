@@ -9,16 +9,16 @@ from ..command_line import CommandLine, EngineReading
 from ..flags.splitting import FlagUse
 from ..flags.tables import EngineFlags
 from ..flags.values import is_filled_later
+from ..numbers import parse_decimal, parse_int
 from ..settings import Setting
 from ..versions import ANY, Span
-from .numbers import decimal, whole
-from .rows import AskedTable
+from .table import MemorySettingsTable
 
 OFF = "off"
 """Stands for the value of a switch that is turned off."""
 Variables = tuple[tuple[str, str | None], ...]
 """Environment variables; None where the value is not written."""
-Given = tuple[tuple[Setting, str], ...]
+FlagValues = tuple[tuple[Setting, str], ...]
 """Settings with their values: empty for a switch that is on."""
 
 
@@ -37,10 +37,12 @@ class UnclearError(Exception):
     """Why it cannot be said how much memory a server needs."""
 
 
-class AskedSettings:
+class SettingsReader:
     """The settings of one server."""
 
-    def __init__(self, table: AskedTable, tag: str, given: Given, variables: Mapping[Setting, str | None]) -> None:
+    def __init__(
+        self, table: MemorySettingsTable, tag: str, given: FlagValues, variables: Mapping[Setting, str | None]
+    ) -> None:
         self.table = table
         self.version = table.engine.version(tag)
         self._given, self._variables = dict(given), variables
@@ -66,7 +68,7 @@ class AskedSettings:
         text = self.text(setting)
         if not text:
             return None
-        number = whole(text)
+        number = parse_int(text)
         return self.fail(setting, text) if number is None else number
 
     def decimal(self, setting: Setting) -> Decimal | None:
@@ -74,7 +76,7 @@ class AskedSettings:
         text = self.text(setting)
         if not text:
             return None
-        number = decimal(text)
+        number = parse_decimal(text)
         return self.fail(setting, text) if number is None else number
 
     def is_on(self, setting: Setting) -> bool:
@@ -109,7 +111,7 @@ class AskedSettings:
         return self.table.engine.flag(setting) or setting
 
 
-def given(line: CommandLine, reading: EngineReading) -> Given:
+def flag_values(line: CommandLine, reading: EngineReading) -> FlagValues:
     """Return the settings that an engine reads in a line, each with the value that counts."""
     known, words, start = _settings(reading.table), line.words, len(line.command)
     found: dict[Setting, str] = {}
@@ -122,7 +124,7 @@ def given(line: CommandLine, reading: EngineReading) -> Given:
     return tuple(found.items())
 
 
-def place_of(line: CommandLine, setting: Setting) -> int | None:
+def argument_index(line: CommandLine, setting: Setting) -> int | None:
     """Return which argument gives the value of a setting; None where none does, or another program reads them."""
     known = _settings(line.reading.table) if line.reading else {}
     places = [
@@ -133,7 +135,7 @@ def place_of(line: CommandLine, setting: Setting) -> int | None:
     return places[-1] if places and places[-1] >= 0 else None
 
 
-def unclear_flag(reading: EngineReading, table: AskedTable) -> str:
+def unclear_flag(reading: EngineReading, table: MemorySettingsTable) -> str:
     """Return why memory is not known: a flag that decides otherwise, or keys of JSON that are written one by one."""
     known = _settings(reading.table)
     for use in reading.uses:
@@ -146,13 +148,15 @@ def unclear_flag(reading: EngineReading, table: AskedTable) -> str:
     return ""
 
 
-def unclear_variable(variables: Variables, table: AskedTable) -> str:
+def unclear_variable(variables: Variables, table: MemorySettingsTable) -> str:
     """Return why memory is not known: a variable that decides otherwise."""
     reasons = table.unclear_variables
     return next((f"{name} {reasons[name]}" for name, _ in variables if name in reasons), "")
 
 
-def said_by(table: AskedTable, variables: Variables, *, more: bool) -> tuple[tuple[Setting, str | None], ...]:
+def variable_values(
+    table: MemorySettingsTable, variables: Variables, *, more: bool
+) -> tuple[tuple[Setting, str | None], ...]:
     """Return what variables say of settings; None for one whose value is not written.
 
     Args:

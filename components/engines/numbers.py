@@ -9,7 +9,7 @@ _UNITS = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "K": 2**10, "M": 2**2
 _MOST = Decimal(2**63)
 
 
-def whole(text: str) -> int | None:
+def parse_int(text: str) -> int | None:
     """Return a whole number, which may have a unit as in ``32k``; None for anything else."""
     if re.fullmatch(r"-?\d{1,18}", text, re.ASCII):
         return int(text)
@@ -20,7 +20,7 @@ def whole(text: str) -> int | None:
     return int(number) if number < _MOST else None
 
 
-def decimal(text: str) -> Decimal | None:
+def parse_decimal(text: str) -> Decimal | None:
     """Return a number that is finite; None for anything else."""
     try:
         number = Decimal(text)

@@ -2,34 +2,34 @@
 
 import pytest
 
-from components.engines.asked.division import Division
-from components.engines.asked.memory import AskedMemory, AskedRoom, asked_of
-from components.engines.asked.numbers import decimal, whole
-from components.engines.asked.rows import asked_table
-from components.engines.asked.settings import place_of
 from components.engines.command_line import CommandLine
 from components.engines.flags.tables import flags_of
+from components.engines.memory_settings.reader import ContextSettings, MemorySettings, memory_settings_of
+from components.engines.memory_settings.settings import argument_index
+from components.engines.memory_settings.sharding import Sharding
+from components.engines.memory_settings.table import memory_settings_table
+from components.engines.numbers import parse_decimal, parse_int
 from components.engines.registry import engines
 from components.engines.settings import Setting
-from tests.engines.asked.lines import LLAMA, SGLANG, TGI, VLLM, asked, usual
+from tests.engines.memory_settings.lines import LLAMA, SGLANG, TGI, VLLM, asked, usual
 
 
 class TestVariables:
     def test_tgi_reads_them(self) -> None:
         env = (("MODEL_ID", "m"), ("MAX_TOTAL_TOKENS", "8192"), ("NUM_SHARD", "2"), ("QUANTIZE", "awq"))
-        expected = AskedMemory("m", quantized=True, room=AskedRoom(8192), division=Division(2))
+        expected = MemorySettings("m", quantized=True, room=ContextSettings(8192), division=Sharding(2))
         assert asked(TGI, env=env) == expected
 
     def test_a_flag_goes_before_its_variable(self) -> None:
         env = (("MODEL_ID", "m"), ("MAX_TOTAL_TOKENS", "8192"))
         found = asked(TGI, "--max-total-tokens", "2048", env=env)
-        assert isinstance(found, AskedMemory)
-        assert found.room == AskedRoom(2048)
+        assert isinstance(found, MemorySettings)
+        assert found.room == ContextSettings(2048)
 
     def test_llama_cpp_reads_them(self) -> None:
         found = asked(LLAMA, env=(("LLAMA_ARG_CTX_SIZE", "8192"), ("LLAMA_ARG_N_PARALLEL", "2")))
-        assert isinstance(found, AskedMemory)
-        assert found.room == AskedRoom(4096, sequences=2)
+        assert isinstance(found, MemorySettings)
+        assert found.room == ContextSettings(4096, sequences=2)
 
     def test_one_whose_value_is_elsewhere_is_not_guessed(self) -> None:
         assert asked(TGI, env=(("MODEL_ID", None),)) == "the value of the variable MODEL_ID is not known"
@@ -48,13 +48,13 @@ class TestVariables:
     @pytest.mark.parametrize("name", ["LLAMA_ARG_MODEL_DRAFT", "LLAMA_ARG_SPEC_DRAFT_MODEL"])
     def test_llama_cpp_is_told_of_a_draft_model_by_them(self, name: str) -> None:
         found = asked(LLAMA, env=((name, "d"),))
-        assert isinstance(found, AskedMemory)
+        assert isinstance(found, MemorySettings)
         assert found.draft == "d"
 
     def test_llama_cpp_is_told_of_the_host_by_them(self) -> None:
         found = asked(LLAMA, env=(("LLAMA_ARG_KV_OFFLOAD", "0"), ("LLAMA_ARG_N_CPU_MOE", "3")))
-        assert isinstance(found, AskedMemory)
-        assert found.division == Division(1, None, expert_layers=3, cache_on_host=True)
+        assert isinstance(found, MemorySettings)
+        assert found.division == Sharding(1, None, expert_layers=3, cache_on_host=True)
 
     def test_vllm_reads_none(self) -> None:
         assert asked(VLLM, env=(("MAX_TOTAL_TOKENS", "1"), ("MODEL_ID", None)), more=True) == usual(VLLM)
@@ -63,39 +63,44 @@ class TestVariables:
 class TestLines:
     def test_the_model_of_vllm_may_stand_without_a_flag(self) -> None:
         line = CommandLine(*VLLM, ["--max-model-len", "8192"], ["vllm", "serve", "org/name"])
-        assert asked_of(line) == AskedMemory("org/name", room=AskedRoom(8192))
+        assert memory_settings_of(line) == MemorySettings("org/name", room=ContextSettings(8192))
 
     def test_a_script_is_looked_into(self) -> None:
         line = CommandLine(*VLLM, ["ray start --head; vllm serve org/name -tp 8"], ["/bin/bash", "-c"])
-        assert asked_of(line) == AskedMemory("org/name", division=Division(8))
+        assert memory_settings_of(line) == MemorySettings("org/name", division=Sharding(8))
 
     def test_the_parameters_of_a_script_are_looked_into(self) -> None:
         args = ['ray start; exec "$@"', "serve", "vllm", "serve", "org/name", "-tp", "8"]
-        assert asked_of(CommandLine(*VLLM, args, ["/bin/sh", "-c"])) == AskedMemory("org/name", division=Division(8))
+        assert memory_settings_of(CommandLine(*VLLM, args, ["/bin/sh", "-c"])) == MemorySettings(
+            "org/name", division=Sharding(8)
+        )
 
     def test_a_script_of_ones_own_is_not(self) -> None:
-        assert "a script" in str(asked_of(CommandLine(*VLLM, ["./start.sh"], ["/bin/sh", "-c"])))
+        assert "a script" in str(memory_settings_of(CommandLine(*VLLM, ["./start.sh"], ["/bin/sh", "-c"])))
 
     def test_another_program_is_not(self) -> None:
-        assert "another program" in str(asked_of(CommandLine(*VLLM, [], ["./start"])))
+        assert "another program" in str(memory_settings_of(CommandLine(*VLLM, [], ["./start"])))
 
     def test_an_engine_of_which_nothing_is_known(self) -> None:
-        assert "nothing is known" in str(asked_of(CommandLine("ollama", "0.12.6", [])))
-        assert "its server" in str(asked_of(CommandLine("", "", [])))
+        assert "nothing is known" in str(memory_settings_of(CommandLine("ollama", "0.12.6", [])))
+        assert "its server" in str(memory_settings_of(CommandLine("", "", [])))
 
     def test_no_model(self) -> None:
-        assert "no model" in str(asked_of(CommandLine(*SGLANG, [])))
+        assert "no model" in str(memory_settings_of(CommandLine(*SGLANG, [])))
 
     def test_a_model_that_is_filled_in_later(self) -> None:
-        assert "$(MODEL)" in str(asked_of(CommandLine(*SGLANG, ["--model-path", "$(MODEL)"])))
+        assert "$(MODEL)" in str(memory_settings_of(CommandLine(*SGLANG, ["--model-path", "$(MODEL)"])))
 
 
 def test_the_place_of_a_setting_among_the_arguments() -> None:
     line = CommandLine(*VLLM, ["--port", "1", "--max-model-len", "8192"], ["vllm", "serve", "m"])
-    assert place_of(line, Setting.CONTEXT) == 3
-    assert place_of(line, Setting.CONCURRENCY) is None
-    assert place_of(CommandLine(*VLLM, [], ["vllm", "serve", "m", "--max-model-len", "1"]), Setting.CONTEXT) is None
-    assert place_of(CommandLine("", "", ["--max-model-len", "1"]), Setting.CONTEXT) is None
+    assert argument_index(line, Setting.CONTEXT) == 3
+    assert argument_index(line, Setting.CONCURRENCY) is None
+    assert (
+        argument_index(CommandLine(*VLLM, [], ["vllm", "serve", "m", "--max-model-len", "1"]), Setting.CONTEXT)
+        is None
+    )
+    assert argument_index(CommandLine("", "", ["--max-model-len", "1"]), Setting.CONTEXT) is None
 
 
 @pytest.mark.parametrize(
@@ -104,16 +109,16 @@ def test_the_place_of_a_setting_among_the_arguments() -> None:
      ("9" * 30, None), ("9999999999T", None), ("k", None), ("0x10", None)],
 )  # fmt: skip
 def test_whole_numbers(text: str, number: int | None) -> None:
-    assert whole(text) == number
+    assert parse_int(text) == number
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "1e999", "", "x", "-inf"])
 def test_no_numbers(text: str) -> None:
-    assert decimal(text) is None
+    assert parse_decimal(text) is None
 
 
 def test_tables_name_flags_and_settings_that_the_engine_has() -> None:
-    tables = [table for name in engines() if (table := asked_table(name))]
+    tables = [table for name in engines() if (table := memory_settings_table(name))]
     assert {table.engine.name for table in tables} == {"vllm", "sglang", "tgi", "llamacpp"}
     for table in tables:
         flags = flags_of(table.engine.name)

@@ -1,4 +1,4 @@
-"""How an engine is told what decides about memory: ``asked.yaml`` in its folder, beside the settings it has.
+"""Where engines take the settings that decide how much memory they need: ``memory_settings.yaml`` in their folders.
 
 variables: environment variables that say what a flag would, by setting; a flag wins.
 spread: how it uses accelerators that nothing tells it of: one, all (each layer is cut over all of them), layers (each
@@ -49,7 +49,7 @@ class DefaultContext:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AskedTable:
+class MemorySettingsTable:
     """How an engine is told of memory; the attributes are the columns."""
 
     engine: Engine
@@ -74,19 +74,19 @@ class AskedTable:
         return next((each for each in self.contexts if each.span.is_in(version)), None)
 
 
-def asked_table(engine: str) -> AskedTable | None:
+def memory_settings_table(engine: str) -> MemorySettingsTable | None:
     """Return how an engine is told of memory; None where that is not known."""
     known = engines().get(engine)
     return _read(known) if known else None
 
 
 @functools.cache
-def _read(engine: Engine) -> AskedTable | None:
-    file = engine.folder.joinpath("asked.yaml")
+def _read(engine: Engine) -> MemorySettingsTable | None:
+    file = engine.folder.joinpath("memory_settings.yaml")
     if not file.is_file():
         return None
     facts: dict[str, Any] = dict(read_table(file))
-    return AskedTable(
+    return MemorySettingsTable(
         engine,
         variables={Setting(name): _several(row) for name, row in facts.get("variables", {}).items()},
         spread=Spread(facts.get("spread", Spread.ONE)),

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from components.engines.command_line import line_of
+from components.engines.command_line import command_line_of
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
-from components.engines.served.answering import Answering, answering_of, most_at_once
+from components.engines.served.behavior import ServerBehavior, concurrency_limit, server_behavior
 from livefleet.served import Speaks
 
 VLLM, SGLANG = "vllm/vllm-openai:v0.20.0", "lmsysorg/sglang:v0.5.9"
@@ -16,56 +16,56 @@ TGI, LLAMACPP = "ghcr.io/huggingface/text-generation-inference:3.3.6", "ghcr.io/
 OLLAMA = "ollama/ollama:0.12.6"
 
 
-def answering(image: str, *args: str, **env: str) -> Answering:
+def answering(image: str, *args: str, **env: str) -> ServerBehavior:
     container: dict[str, Any] = {
         "image": image,
         "args": list(args),
         "env": [{"name": name, "value": value} for name, value in env.items()],
     }
-    return answering_of(container, line_of(container))
+    return server_behavior(container, command_line_of(container))
 
 
 @pytest.mark.parametrize(
     ("image", "args", "env", "expected"),
     [
-        (VLLM, [], {}, Answering(batch=256)),
-        (VLLM, ["--max-num-seqs", "8"], {}, Answering(batch=8, is_told=True)),
-        (VLLM, ["--max-num-seqs=8", "--max-num-seqs=9"], {}, Answering(batch=9, is_told=True)),
-        (VLLM, ["--max-num-seqs", "many"], {}, Answering(batch=256)),
-        (SGLANG, [], {}, Answering(batch=2048)),
+        (VLLM, [], {}, ServerBehavior(batch=256)),
+        (VLLM, ["--max-num-seqs", "8"], {}, ServerBehavior(batch=8, is_told=True)),
+        (VLLM, ["--max-num-seqs=8", "--max-num-seqs=9"], {}, ServerBehavior(batch=9, is_told=True)),
+        (VLLM, ["--max-num-seqs", "many"], {}, ServerBehavior(batch=256)),
+        (SGLANG, [], {}, ServerBehavior(batch=2048)),
         (
             SGLANG,
             ["--max-running-requests=4", "--max-queued-requests=2"],
             {},
-            Answering(batch=4, is_told=True, queue=2),
+            ServerBehavior(batch=4, is_told=True, queue=2),
         ),
-        (TGI, [], {}, Answering("tgi", in_flight=128)),
-        (TGI, ["--max-concurrent-requests", "10"], {}, Answering("tgi", in_flight=10)),
-        (TGI, [], {"MAX_CONCURRENT_REQUESTS": "12"}, Answering("tgi", in_flight=12)),
+        (TGI, [], {}, ServerBehavior("tgi", in_flight=128)),
+        (TGI, ["--max-concurrent-requests", "10"], {}, ServerBehavior("tgi", in_flight=10)),
+        (TGI, [], {"MAX_CONCURRENT_REQUESTS": "12"}, ServerBehavior("tgi", in_flight=12)),
         (
             TGI,
             ["--max-batch-size=3"],
             {"MAX_BATCH_SIZE": "5"},
-            Answering("tgi", batch=3, is_told=True, in_flight=128),
+            ServerBehavior("tgi", batch=3, is_told=True, in_flight=128),
         ),
-        (LLAMACPP, [], {}, Answering("llamacpp", batch=4)),
-        (LLAMACPP.replace("7500", "6924"), [], {}, Answering("llamacpp", batch=1)),
-        (LLAMACPP, ["-np", "2"], {}, Answering("llamacpp", batch=2, is_told=True)),
-        (LLAMACPP, [], {"LLAMA_ARG_N_PARALLEL": "3"}, Answering("llamacpp", batch=3, is_told=True)),
-        (LLAMACPP, ["-np", "-1"], {}, Answering("llamacpp", batch=4)),
-        (OLLAMA, [], {}, Answering("ollama", batch=1, queue=512, context=4096)),
-        (OLLAMA.replace("0.12.6", "0.6.6"), [], {}, Answering("ollama", batch=1, queue=512, context=2048)),
+        (LLAMACPP, [], {}, ServerBehavior("llamacpp", batch=4)),
+        (LLAMACPP.replace("7500", "6924"), [], {}, ServerBehavior("llamacpp", batch=1)),
+        (LLAMACPP, ["-np", "2"], {}, ServerBehavior("llamacpp", batch=2, is_told=True)),
+        (LLAMACPP, [], {"LLAMA_ARG_N_PARALLEL": "3"}, ServerBehavior("llamacpp", batch=3, is_told=True)),
+        (LLAMACPP, ["-np", "-1"], {}, ServerBehavior("llamacpp", batch=4)),
+        (OLLAMA, [], {}, ServerBehavior("ollama", batch=1, queue=512, context=4096)),
+        (OLLAMA.replace("0.12.6", "0.6.6"), [], {}, ServerBehavior("ollama", batch=1, queue=512, context=2048)),
         (
             OLLAMA,
             [],
             {"OLLAMA_NUM_PARALLEL": "3", "OLLAMA_MAX_QUEUE": "7", "OLLAMA_CONTEXT_LENGTH": "100"},
-            Answering("ollama", batch=3, is_told=True, queue=7, context=100),
+            ServerBehavior("ollama", batch=3, is_told=True, queue=7, context=100),
         ),
-        (OLLAMA, [], {"OLLAMA_MAX_QUEUE": "no number"}, Answering("ollama", batch=1, queue=512, context=4096)),
-        ("example.com/own:1", ["--max-num-seqs=3"], {}, Answering()),
+        (OLLAMA, [], {"OLLAMA_MAX_QUEUE": "no number"}, ServerBehavior("ollama", batch=1, queue=512, context=4096)),
+        ("example.com/own:1", ["--max-num-seqs=3"], {}, ServerBehavior()),
     ],
 )
-def test_what_bounds_requests(image: str, args: list[str], env: dict[str, str], expected: Answering) -> None:
+def test_what_bounds_requests(image: str, args: list[str], env: dict[str, str], expected: ServerBehavior) -> None:
     found = answering(image, *args, **env)
     assert replace(found, image_refusal="", tool_refusal="", metrics_refusal="", images=None) == expected
 
@@ -90,13 +90,13 @@ def test_who_makes_embeddings(image: str, args: list[str], embeds: bool) -> None
 
 def test_a_script_is_looked_into() -> None:
     container = {"image": VLLM, "command": ["sh", "-c", "sleep 1; exec vllm serve m --max-num-seqs 5"]}
-    assert answering_of(container, line_of(container)).batch == 5
+    assert server_behavior(container, command_line_of(container)).batch == 5
 
 
 def test_the_workbench_speaks_every_api_of_the_tables() -> None:
     for name in engines():
         container = {"image": f"example.com/{name}:1"}
-        assert Speaks(answering_of(container, line_of(container, name)).api)
+        assert Speaks(server_behavior(container, command_line_of(container, name)).api)
 
 
 @pytest.mark.parametrize("version", ["v0.6.3", "v0.11.0", "v0.20.0"])
@@ -106,7 +106,7 @@ def test_memory_is_counted_for_as_many_requests(version: str, device: Device) ->
     container = {"image": f"vllm/vllm-openai:{version}"}
     counted = memory_of(engines()["vllm"], version, device)
     assert counted is not None
-    assert most_at_once(container, line_of(container), device).most == counted.sequences
+    assert concurrency_limit(container, command_line_of(container), device).most == counted.sequences
 
 
 TEI = "ghcr.io/huggingface/text-embeddings-inference:cpu-1.8"

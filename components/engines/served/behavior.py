@@ -4,7 +4,7 @@ api: the engine's own API, beside OpenAI's: openai (it has no other), ollama, tg
 embeds: flags with which it makes embeddings instead of text, each with the values that mean so; none for a switch.
 batch: how many requests it computes at once at most.
 queue: how many may wait before more are refused. in_flight: how many may wait or be computed.
-context: tokens of a request with its answer, for engines whose ``asked.yaml`` does not set it.
+context: tokens of a request with its answer, for engines whose ``memory_settings.yaml`` does not set it.
 inputs: texts of one request for embeddings.
 model: the model to load, for servers without a folder. Each of these has
   flags, variable: what says it; a flag wins.
@@ -32,15 +32,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...contract.tables import load_table, read_table
-from ..asked.numbers import whole
-from ..command_line import CommandLine, line_of
+from ..command_line import CommandLine, command_line_of
 from ..flags.values import is_filled_later
-from ..images import image_of, is_one_of
+from ..images import is_one_of, parse_image
 from ..memory.rows import Device
+from ..numbers import parse_int
 from ..registry import Engine, engines
 from ..scripts.commands import engine_line
 from ..settings import Setting
-from ..versions import ANY, Span, Version, titled, trimmed
+from ..versions import ANY, Span, Version, engine_title, without_trailing_zeros
 
 OPENAI = "openai"
 _BOUNDS = ("batch", "queue", "in_flight", "context", "inputs")
@@ -51,7 +51,7 @@ _REFERENCE = re.compile(r"\$\(([\w.-]+)\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class ServerBehavior:
     """How one server takes requests; None where nothing bounds it, or it is not known.
 
     Attributes:
@@ -88,7 +88,7 @@ class Answering:
 
 
 @dataclass(frozen=True, slots=True)
-class AtOnce:
+class ConcurrencyLimit:
     """A server's limit on concurrent requests.
 
     Attributes:
@@ -136,22 +136,24 @@ class _RequestBound:
     def stated(self, line: CommandLine, variables: Mapping[str, str | None]) -> int | None:
         """Return what a command line or a variable says."""
         text = line.value_of(*self.flags) if self.flags else None
-        number = whole(text or variables.get(self.variable) or "")
+        number = parse_int(text or variables.get(self.variable) or "")
         return number if number is not None and number > 0 else None
 
-    def read(self, line: CommandLine, variables: Mapping[str, str | None]) -> AtOnce | None:
+    def read(self, line: CommandLine, variables: Mapping[str, str | None]) -> ConcurrencyLimit | None:
         """Return the limit of the command line or a variable, or why it is unknown; None if neither sets it."""
         text, name = line.value_of(*self.flags) if self.flags else None, self.flags[0] if self.flags else ""
         if not text and self.variable in variables:
             text, name = variables[self.variable], self.variable
             if text is None:
-                return AtOnce(None, f"the value of the variable {name} is not in the manifest")
+                return ConcurrencyLimit(None, f"the value of the variable {name} is not in the manifest")
         if text and (reference := _REFERENCE.fullmatch(text)):
             text = variables.get(reference[1]) or text
         if text and is_filled_later(text):
-            return AtOnce(None, f"{name} is {text}, which is filled in later")
-        number = whole(text or "")
-        return AtOnce(number, f"{name} {number}", is_told=True) if number is not None and number > 0 else None
+            return ConcurrencyLimit(None, f"{name} is {text}, which is filled in later")
+        number = parse_int(text or "")
+        return (
+            ConcurrencyLimit(number, f"{name} {number}", is_told=True) if number is not None and number > 0 else None
+        )
 
     def defaults(self, line: CommandLine, version: Version | None, device: Device | None) -> list[int]:
         """Return the possible defaults, smallest first: several if the version or accelerator is unknown."""
@@ -184,14 +186,14 @@ class _Table:
         if self.engine:
             return self.engine.version(tag)
         found = _NUMBERED.search(tag)
-        return trimmed(tuple(map(int, found[0].split(".")))) if found else None
+        return without_trailing_zeros(tuple(map(int, found[0].split(".")))) if found else None
 
     def usual(self, name: str, line: CommandLine) -> int | None:
         """Return a number where nothing says it; None where there is none."""
         return next(iter(self.bounds[name].defaults(line, self.version(line.tag), None)), None)
 
 
-def answering_of(container: Mapping[str, Any], line: CommandLine) -> Answering:
+def server_behavior(container: Mapping[str, Any], line: CommandLine) -> ServerBehavior:
     """Return how the server in a container takes requests.
 
     Args:
@@ -199,14 +201,14 @@ def answering_of(container: Mapping[str, Any], line: CommandLine) -> Answering:
         line: What it is started with. A script is looked into.
     """
     engine = engines().get(line.engine)
-    known = _table(engine) if engine else _other(image_of(str(container.get("image") or "")).repository)
+    known = _table(engine) if engine else _other(parse_image(str(container.get("image") or "")).repository)
     if known is None:
-        return Answering()
+        return ServerBehavior()
     own = engine_line(line) or line
     variables = _variables(container)
     stated = {name: bound.stated(own, variables) for name, bound in known.bounds.items()}
     found = {name: number or known.usual(name, own) for name, number in stated.items()}
-    return Answering(
+    return ServerBehavior(
         api=known.api,
         embeds=engine is None or any(_is_given(own, flag, values) for flag, values in known.embeds.items()),
         is_told=stated.get("batch") is not None,
@@ -220,7 +222,9 @@ def answering_of(container: Mapping[str, Any], line: CommandLine) -> Answering:
     )
 
 
-def most_at_once(container: Mapping[str, Any], line: CommandLine, device: Device | None = None) -> AtOnce:
+def concurrency_limit(
+    container: Mapping[str, Any], line: CommandLine, device: Device | None = None
+) -> ConcurrencyLimit:
     """Return the limit on concurrent requests of the server in a container, or its default.
 
     If the default depends on an unknown version or accelerator, the smallest possible one is returned.
@@ -234,24 +238,30 @@ def most_at_once(container: Mapping[str, Any], line: CommandLine, device: Device
     known = _table(engine) if engine else None
     if engine is None or known is None or "batch" not in known.bounds:
         what = engine.name if engine else f"image {container.get('image') or ''!r}"
-        return AtOnce(None, f"nothing is known of how many requests {what} computes at once")
+        return ConcurrencyLimit(None, f"nothing is known of how many requests {what} computes at once")
     own, bound = engine_line(line) or line, known.bounds["batch"]
     variables = _variables(container)
     found = bound.read(own, variables)
     if found is None and bound.file and own.holds(bound.file):
-        found = AtOnce(None, f"{bound.file} names a file that may say it")
+        found = ConcurrencyLimit(None, f"{bound.file} names a file that may say it")
     if found is None:
         name = bound.flags[0] if bound.flags else bound.variable
         numbers = bound.defaults(own, known.version(own.tag), device)
-        reason = f"{titled(engine.name, own.tag)} without {name}" if numbers else f"{engine.name} bounds it by memory"
-        found = AtOnce(next(iter(numbers), None), reason, is_least=len(numbers) > 1)
+        reason = (
+            f"{engine_title(engine.name, own.tag)} without {name}"
+            if numbers
+            else f"{engine.name} bounds it by memory"
+        )
+        found = ConcurrencyLimit(next(iter(numbers), None), reason, is_least=len(numbers) > 1)
     copies = own.number_of(Setting.DATA_PARALLEL) or 1
     if found.most and copies > 1 and not (bound.shared and own.holds(bound.shared)):
         found = replace(found, most=found.most * copies, reason=f"{found.reason}, in {copies} copies")
     return _within(found, known, own, variables)
 
 
-def _within(found: AtOnce, known: "_Table", line: CommandLine, variables: Mapping[str, str | None]) -> AtOnce:
+def _within(
+    found: ConcurrencyLimit, known: "_Table", line: CommandLine, variables: Mapping[str, str | None]
+) -> ConcurrencyLimit:
     """Cap a limit by the number of requests that the server accepts."""
     bound = known.bounds.get("in_flight")
     stated = bound.read(line, variables) if bound else None
@@ -260,18 +270,18 @@ def _within(found: AtOnce, known: "_Table", line: CommandLine, variables: Mappin
     name = bound.flags[0]
     if stated is None:
         numbers = bound.defaults(line, known.version(line.tag), None)
-        stated = AtOnce(next(iter(numbers), None), f"{titled(line.engine, line.tag)} without {name}")
+        stated = ConcurrencyLimit(next(iter(numbers), None), f"{engine_title(line.engine, line.tag)} without {name}")
     if stated.most is None or (found.most is not None and found.most <= stated.most):
         return found
     return stated
 
 
-def usual_at_once(device: Device | None) -> AtOnce:
+def default_concurrency_limit(device: Device | None) -> ConcurrencyLimit:
     """Return the default limit on concurrent requests of the most common engine."""
     engine = next(iter(engines().values()))
     image = engine.current_image
     container = {"image": f"{image.repository}:{image.tag}" if image else engine.name}
-    return most_at_once(container, line_of(container), device)
+    return concurrency_limit(container, command_line_of(container), device)
 
 
 def _variables(container: Mapping[str, Any]) -> dict[str, str | None]:

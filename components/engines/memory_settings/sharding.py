@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from ..numbers import parse_decimal
 from ..settings import Setting
-from .numbers import decimal
-from .rows import Spread
-from .settings import OFF, AskedSettings, UnclearError
+from .settings import OFF, SettingsReader, UnclearError
+from .table import Spread
 
 _PLACES = (Setting.TENSOR_SPLIT, Setting.EXPERT_LAYERS_ON_CPU)
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
+class Sharding:
     """How a model is spread over accelerators.
 
     Attributes:
@@ -37,7 +37,7 @@ class Division:
     offloaded_gib: Decimal = Decimal(0)
 
 
-def division_of(settings: AskedSettings) -> Division:
+def sharding_of(settings: SettingsReader) -> Sharding:
     """Return how a server is told to spread its model.
 
     Raises:
@@ -45,7 +45,7 @@ def division_of(settings: AskedSettings) -> Division:
     """
     tensor, pipeline = _sizes(settings)
     is_on = settings.text(Setting.CACHE_ON_GPU) in (None, "") or settings.is_on(Setting.CACHE_ON_GPU)
-    return Division(
+    return Sharding(
         tensor=tensor,
         pipeline=pipeline,
         data=settings.number(Setting.DATA_PARALLEL) or 1,
@@ -58,7 +58,7 @@ def division_of(settings: AskedSettings) -> Division:
     )
 
 
-def _sizes(settings: AskedSettings) -> tuple[int | None, int | None]:
+def _sizes(settings: SettingsReader) -> tuple[int | None, int | None]:
     tensor, pipeline = settings.number(Setting.TENSOR_PARALLEL), settings.number(Setting.PIPELINE_PARALLEL)
     match settings.table.spread:
         case Spread.ONE:
@@ -72,19 +72,19 @@ def _sizes(settings: AskedSettings) -> tuple[int | None, int | None]:
     return 1, (None if mode == "layer" else 1)
 
 
-def _shares(settings: AskedSettings) -> tuple[Decimal, ...]:
+def _shares(settings: SettingsReader) -> tuple[Decimal, ...]:
     """Return unequal shares; nothing where all are equal."""
     text = settings.text(Setting.TENSOR_SPLIT)
     if not text:
         return ()
-    shares = [decimal(part) for part in text.replace("/", ",").split(",")]
+    shares = [parse_decimal(part) for part in text.replace("/", ",").split(",")]
     known = tuple(share for share in shares if share is not None and share >= 0)
     if len(known) != len(shares) or not sum(known):
         settings.fail(Setting.TENSOR_SPLIT, text)
     return () if len(set(known)) == 1 else known
 
 
-def _divides_experts(settings: AskedSettings) -> bool:
+def _divides_experts(settings: SettingsReader) -> bool:
     """Tell whether experts are divided: some engines take a switch, others the number of ranks."""
     text = settings.text(Setting.EXPERT_PARALLEL)
     if text is None or text == OFF or not text.isdecimal():
@@ -92,14 +92,14 @@ def _divides_experts(settings: AskedSettings) -> bool:
     return (settings.number(Setting.EXPERT_PARALLEL) or 0) > 1
 
 
-def _expert_layers(settings: AskedSettings) -> int | None:
+def _expert_layers(settings: SettingsReader) -> int | None:
     """Return how many layers have their experts in the memory of the host; None for all of them."""
     if settings.is_on(Setting.EXPERTS_ON_CPU):
         return None
     return settings.number(Setting.EXPERT_LAYERS_ON_CPU) or 0
 
 
-def adapts(settings: AskedSettings) -> bool:
+def offloads_to_host(settings: SettingsReader) -> bool:
     """Tell whether a server keeps in the memory of the host what does not fit: only if it may choose the layers."""
     if settings.text(Setting.GPU_LAYERS) not in (None, "", "auto", "-1"):
         return False
@@ -108,7 +108,7 @@ def adapts(settings: AskedSettings) -> bool:
     return settings.holds(settings.table.adapts, "whether it keeps what does not fit in the memory of the host")
 
 
-def _layers(settings: AskedSettings) -> int | None:
+def _layers(settings: SettingsReader) -> int | None:
     """Return how many layers are on accelerators; None for all of them."""
     text = settings.text(Setting.GPU_LAYERS)
     if settings.table.all_layers is None or text in ("auto", "all"):
