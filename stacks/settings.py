@@ -16,7 +16,7 @@ from components.clouds.aws.access import account_of
 from components.clouds.aws.environment import AwsEnvironment
 from components.clouds.aws.names import dns_solver
 from components.clouds.aws.nodes.launch import USUAL_REGION
-from components.clouds.aws.nodes.place import SettingsPlace
+from components.clouds.aws.nodes.settings_location import SettingsLocation
 from components.clouds.aws.reach import SSM_ENDPOINTS
 from components.clouds.aws.subnets import CIDR, in_order
 from components.clouds.aws.words import NatGateways, Provisioner, ServiceLinkedRole
@@ -256,7 +256,7 @@ class Settings(FleetSettings):
             return None
         network = self.network
         labels = self.pods.node_selector
-        place = SettingsPlace(self.file, "gpuNodes")
+        place = SettingsLocation(self.file, "gpuNodes")
         gpu_nodes = self.gpu_nodes
         if self.cluster.existing and gpu_nodes.prefix_delegation is None:
             # Its network plugin is as EKS installs it: without prefixes.

@@ -81,7 +81,7 @@ def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]
     """
     from components.contract.findings.collector import Findings
     from components.families.family import Expandable
-    from components.fleet.serving import as_written
+    from components.fleet.serving import as_manifest
 
     settings = subject.settings()
     manifests = subject.manifests(paths, settings)
@@ -93,7 +93,7 @@ def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]
         if isinstance(member, Expandable):
             objects += member.expand(source, options, findings)
         else:
-            objects.append(as_written(source, options))
+            objects.append(as_manifest(source, options))
         problems += findings.problems
     _report(problems)
     return [*objects, *(other.value for other in manifests.others)]

@@ -70,27 +70,27 @@ class Autoscaler:
 
     Attributes:
         hpa: The HorizontalPodAutoscaler with the metrics to scale on.
-        blame: Returns the field of the manifest behind a field of the autoscaler's spec, such as
+        origin_of: Returns the field of the manifest behind a field of the autoscaler's spec, such as
             ``metrics[0].pods.target.averageValue``.
-        instead: What is created in its place, such as a ScaledObject.
+        replacement: What is created in its place, such as a ScaledObject.
         operated: Whether an operator creates it.
-        asks_pods: Whether who scales reads the metrics of pods itself: nothing has to stand behind it.
-        found: Whether what becomes the workload was found: where there is none, that is wrong there.
+        reads_pods: Whether who scales reads the metrics of pods itself: nothing has to stand behind it.
+        target_known: Whether what becomes the workload was found: where there is none, that is wrong there.
         sized: What its upper bound follows from, if a queueing model computed it.
     """
 
     hpa: Object
-    blame: Callable[[str], Origin]
-    instead: Object | None = None
+    origin_of: Callable[[str], Origin]
+    replacement: Object | None = None
     operated: bool = False
-    asks_pods: bool = False
-    found: bool = False
+    reads_pods: bool = False
+    target_known: bool = False
     sized: SizedBound | None = None
 
     @property
     def body(self) -> Object:
         """The object that is created."""
-        return self.hpa if self.instead is None else self.instead
+        return self.hpa if self.replacement is None else self.replacement
 
     @property
     def name(self) -> str:
@@ -108,10 +108,10 @@ class Autoscaler:
         return int(self.hpa["spec"]["maxReplicas"])
 
     @property
-    def aim(self) -> Key:
+    def target(self) -> Key:
         """Kind, namespace and name of the workload that it scales."""
-        aim = self.hpa["spec"]["scaleTargetRef"]
-        return aim["kind"], self.hpa["metadata"]["namespace"], aim["name"]
+        reference = self.hpa["spec"]["scaleTargetRef"]
+        return reference["kind"], self.hpa["metadata"]["namespace"], reference["name"]
 
     @property
     def malformed(self) -> tuple[tuple[str, str], ...]:
@@ -121,7 +121,7 @@ class Autoscaler:
     @property
     def apis(self) -> frozenset[str]:
         """The metrics APIs that it reads; without metrics Kubernetes scales on CPU."""
-        if self.asks_pods:
+        if self.reads_pods:
             return frozenset()
         kinds = [metric.get("type", "Resource") for metric in self.hpa["spec"].get("metrics") or ()] or ["Resource"]
         return frozenset(_APIS[kind] for kind in kinds if kind in _APIS)

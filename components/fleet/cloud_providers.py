@@ -13,12 +13,12 @@ NONE = "none"
 """In settings, a cluster that is there already, on no cloud that this package knows."""
 
 
-def usual() -> CloudProvider:
+def default_provider() -> CloudProvider:
     """Return the cloud whose prices are shown where an environment is on none, such as with simulated nodes."""
     return next(iter(providers().values()))
 
 
-def cloud_of(name: str) -> CloudProvider | None:
+def provider_named(name: str) -> CloudProvider | None:
     """Return the cloud of a name in settings; None for a name that is not that of a cloud."""
     return providers().get(name)
 

@@ -88,16 +88,16 @@ def _keys_of(item: Rendered) -> Iterable[Key]:
 def _created(item: Rendered) -> Iterator[Key]:
     keys = [(body["kind"], item.namespace, str(body["metadata"]["name"])) for body in item.objects]
     yield from keys
-    yield from (("Service", item.namespace, name) for name in made_services(item.objects))
+    yield from (("Service", item.namespace, name) for name in headless_services(item.objects))
 
 
-def made_services(objects: Iterable[Object]) -> Iterator[str]:
+def headless_services(objects: Iterable[Object]) -> Iterator[str]:
     """Yield the names of the headless Services that the controllers of some objects make."""
     shapes = ((shape_of(body), body) for body in objects)
     yield from (str(body["metadata"]["name"]) for shape, body in shapes if shape and shape.makes_service)
 
 
-def group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:
+def check_group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:
     """Yield what has a name of which a controller could not make the names of its own objects or labels.
 
     The controller of LeaderWorkerSets makes a StatefulSet of the leaders with the name of the set, and of the workers
@@ -162,7 +162,7 @@ def _group_number(workload: Workload) -> str:
     return f"-{max(_most_groups(workload), 1) - 1}" if workload.size > 1 else ""
 
 
-def with_contributions(rendered: Iterable[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:
+def attach_autoscalers(rendered: Iterable[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:
     """Let an autoscaler that one resource adds to another's workload own the replicas of that workload.
 
     An autoscaler whose target does not exist, or already has one, is reported.
@@ -170,21 +170,24 @@ def with_contributions(rendered: Iterable[Rendered]) -> tuple[list[Problem], tup
     items = list(rendered)
     owners = {_identity(workload): item for item in items for workload in item.workloads}
     scalers: dict[Key, tuple[Rendered, Autoscaler]] = {
-        scaler.aim: (item, scaler) for item in items for scaler in item.autoscalers if owners.get(scaler.aim) is item
+        scaler.target: (item, scaler)
+        for item in items
+        for scaler in item.autoscalers
+        if owners.get(scaler.target) is item
     }
     problems: list[Problem] = []
     added: dict[Key, Autoscaler] = {}
     for item in items:
         for scaler in item.autoscalers:
-            if owners.get(scaler.aim) is item:
+            if owners.get(scaler.target) is item:
                 continue
-            if scaler.aim not in owners:
-                problems += [] if scaler.found else [_aimless(scaler, owners)]
-            elif scaler.aim in scalers:
-                problems.append(_crowded(scaler, *scalers[scaler.aim]))
+            if scaler.target not in owners:
+                problems += [] if scaler.target_known else [_aimless(scaler, owners)]
+            elif scaler.target in scalers:
+                problems.append(_crowded(scaler, *scalers[scaler.target]))
             else:
-                scalers[scaler.aim] = item, scaler
-                added[scaler.aim] = scaler
+                scalers[scaler.target] = item, scaler
+                added[scaler.target] = scaler
     return problems, tuple(_moved(item, added) for item in items)
 
 
@@ -193,27 +196,27 @@ def _identity(workload: Workload) -> Key:
 
 
 def _aimless(scaler: Autoscaler, owners: Iterable[Key]) -> Problem:
-    kind, namespace, name = scaler.aim
+    kind, namespace, name = scaler.target
     there = ", ".join(sorted(f"{key[0]} {key[2]!r}" for key in owners if key[1] == namespace)) or "none"
     reason = f"no {kind} named {name!r} in namespace {namespace!r} (available: {there}); correct the name, or add it"
-    return scaler.blame("scaleTargetRef").problem(reason, rule=RuleId.AUTOSCALING_CONTESTED)
+    return scaler.origin_of("scaleTargetRef").problem(reason, rule=RuleId.AUTOSCALING_CONTESTED)
 
 
 def _crowded(scaler: Autoscaler, item: Rendered, other: Autoscaler) -> Problem:
-    kind, _, name = scaler.aim
+    kind, _, name = scaler.target
     reason = (
         f"{kind} {name!r} already has the autoscaler {other.name!r} of {item.source.where}; remove one of the two"
     )
-    return scaler.blame("scaleTargetRef").problem(reason, rule=RuleId.AUTOSCALING_CONTESTED)
+    return scaler.origin_of("scaleTargetRef").problem(reason, rule=RuleId.AUTOSCALING_CONTESTED)
 
 
 def _moved(item: Rendered, added: dict[Key, Autoscaler]) -> Rendered:
     if not any(_identity(workload) in added for workload in item.workloads):
         return item
-    return replace(item, workloads=tuple(owned(w, added.get(_identity(w))) for w in item.workloads))
+    return replace(item, workloads=tuple(with_autoscaler(w, added.get(_identity(w))) for w in item.workloads))
 
 
-def owned(workload: Workload, scaler: Autoscaler | None) -> Workload:
+def with_autoscaler(workload: Workload, scaler: Autoscaler | None) -> Workload:
     """Return a workload without replicas of its own, if an autoscaler owns them."""
     if scaler is None:
         return workload

@@ -23,13 +23,13 @@ class NodeField:
 
     Attributes:
         type_name: What that field calls the instance type.
-        instead: Another way out if a node has too few accelerators; contains ``{key}`` and ``{count}``.
+        alternative: Another way out if a node has too few accelerators; contains ``{key}`` and ``{count}``.
         remedy: How to choose an instance type where none is chosen; contains ``{type}``.
     """
 
     origin: Reporter
     type_name: str = INSTANCE_TYPE_LABEL
-    instead: str = "request at most {count}"
+    alternative: str = "request at most {count}"
     remedy: str = f"add {{{{{INSTANCE_TYPE_LABEL}: {{type}}}}}}"
 
 
@@ -81,7 +81,7 @@ class PodDemand:
         max_pods: Pods with the autoscaler at its maximum; None without autoscaler.
         surge_pods: Extra pods during an update (surge).
         per_replica: Pods of this kind in one replica.
-        asked_at: The field that could choose nodes, where nothing does.
+        node_field: The field that could choose nodes, where nothing does.
     """
 
     pods: int
@@ -90,7 +90,7 @@ class PodDemand:
     max_pods: int | None = None
     surge_pods: int = 0
     per_replica: int = 1
-    asked_at: NodeField | None = field(default=None, compare=False, repr=False)
+    node_field: NodeField | None = field(default=None, compare=False, repr=False)
 
     @property
     def most(self) -> int:

@@ -42,7 +42,7 @@ class Backend:
         share: Its share of the requests relative to the other backends of the model: its replicas at rest.
         weight: Its share relative to the other backends of the endpoint, where somebody chose one. All of an endpoint
             have one, or none has.
-        knows_as: What it calls the model, where that is not what clients ask for.
+        served_name: What it calls the model, where that is not what clients ask for.
         router: What stands between the Service and the pods; None without anything.
     """
 
@@ -52,7 +52,7 @@ class Backend:
     workload: str
     share: int
     weight: int | None = None
-    knows_as: str = ""
+    served_name: str = ""
     router: Router | None = None
 
 
@@ -72,10 +72,10 @@ class HeaderMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
+class GatewayFeature:
     """Something of an endpoint that a gateway in front of the models provides, and that is lost without one."""
 
-    what: Routing
+    routing: Routing
     origin: Origin
 
 
@@ -94,7 +94,7 @@ class Endpoint:
         headers: Which requests it is for, beside the model's name: those with all of these headers. Endpoints of one
             model with the same headers answer together.
         order: Its place among the endpoints of the resource, of which the first that a request is for shall answer.
-        routed: What clients lose where nothing routes their requests.
+        gateway_features: What clients lose where nothing routes their requests.
     """
 
     name: str
@@ -110,7 +110,7 @@ class Endpoint:
     operators_balancer: Origin | None = None
     headers: tuple[HeaderMatch, ...] = ()
     order: int = 0
-    routed: tuple[Routed, ...] = ()
+    gateway_features: tuple[GatewayFeature, ...] = ()
 
     @property
     def service(self) -> str:
@@ -118,7 +118,7 @@ class Endpoint:
         return self.backends[0].service
 
     @property
-    def reached(self) -> frozenset[tuple[str, str]]:
+    def backend_keys(self) -> frozenset[tuple[str, str]]:
         """Namespace and name of what is behind it: of workloads or sets of pods, also those that a router chooses."""
         direct = {(each.namespace, each.workload) for each in self.backends if each.router is None}
         routers = (each.router for each in self.backends if each.router is not None)

@@ -85,7 +85,7 @@ class LoadBalancers:
     ipv4_only: bool = False
 
 
-def usual_load_balancers() -> LoadBalancers:
+def default_load_balancers() -> LoadBalancers:
     """Return the load balancers of the first cloud that has any.
 
     Environments without a cloud, such as the simulated cluster, ask for the same ones, so that what is tried out

@@ -14,7 +14,7 @@ class Reporter(Protocol):
         """Return what is wrong with it."""
 
 
-class Whole(Protocol):
+class ProblemSource(Protocol):
     """What has the fields that something comes from: a resource, or what a resource was made of."""
 
     @property
@@ -53,7 +53,7 @@ class Origin:
         lead: Prefix of every reason, if the field itself is not the one at fault.
     """
 
-    source: Whole
+    source: ProblemSource
     path: str = ""
     lead: str = ""
 

@@ -19,7 +19,7 @@ _WEIGHTS = (39, 24, 15, 9, 6, 3, 2, 1)
 """Fibonacci numbers 34, 21, 13, 8, 5, 3, 2, 1 of 87, as parts of 100 (llmaz spec 2.7)."""
 
 
-def place(spec: Object, choices: tuple[NodeChoice, ...]) -> None:
+def assign_nodes(spec: Object, choices: tuple[NodeChoice, ...]) -> None:
     """Bind a pod spec to its nodes: required affinity over all choices, preferences in order, tolerations."""
     affinity = _affinity(choices)
     if affinity:

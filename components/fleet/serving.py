@@ -12,7 +12,7 @@ from ..engines.settings import Setting
 from ..engines.shell import expanded_variables
 from .objects import Object
 from .options import Options, PodOverrides
-from .origins import Origin, Whole
+from .origins import Origin, ProblemSource
 from .rendered import Rendered
 from .workloads import Server
 
@@ -24,7 +24,7 @@ _CONFINES = {"RuntimeDefault": 1, "Localhost": 2}
 node (``Localhost``) cannot be compared."""
 
 
-def as_written(source: LoadedResource, options: Options) -> Object:
+def as_manifest(source: LoadedResource, options: Options) -> Object:
     """Return a resource as it is: for an operator, or because it already is a Kubernetes object."""
     written = source.resource.wire()
     if source.kind.namespaced:
@@ -39,7 +39,7 @@ def render_declared(source: LoadedResource, options: Options, operator: str) -> 
     """Return what a resource that others refer to becomes: an object for the operator, natively nothing."""
     if options.realization.is_native:
         return None
-    written = as_written(source, options)
+    written = as_manifest(source, options)
     namespace = written["metadata"].get("namespace", "") if source.kind.namespaced else ""
     return Rendered(
         source, source.kind.kind, source.name, namespace, others=(written,), requires=frozenset({operator})
@@ -116,7 +116,7 @@ def _secret_variables(container: Object) -> set[str]:
 
 def server_of(
     containers: list[Object],
-    source: Whole,
+    source: ProblemSource,
     path: str,
     preferred: str = "",
     lines: Sequence[CommandLine] = (),
@@ -172,13 +172,13 @@ def override_pod(template: Object, overrides: PodOverrides) -> None:
             metadata[part] = {**values, **(metadata.get(part) or {})}
 
 
-def deny_token(spec: Object) -> None:
+def disable_token_mount(spec: Object) -> None:
     """Keep the token of the namespace's default account out of a pod that names no account: engines never use it."""
     if not spec.get("serviceAccountName"):
         spec.setdefault("automountServiceAccountToken", False)
 
 
-def last_of_each(env: Iterable[Object]) -> list[Object]:
+def deduplicate_env(env: Iterable[Object]) -> list[Object]:
     """Keep the last variable of each name, because the API server accepts each name once."""
     by_name: dict[str, Object] = {}
     for variable in env:
@@ -187,7 +187,7 @@ def last_of_each(env: Iterable[Object]) -> list[Object]:
     return list(by_name.values())
 
 
-def warn_of_repeated(env: Sequence[Object], path: str, findings: Findings) -> None:
+def warn_about_duplicate_env(env: Sequence[Object], path: str, findings: Findings) -> None:
     """Warn of variables that a later one of the same name in a list replaces."""
     names = [variable["name"] for variable in env]
     for index, name in enumerate(names):
@@ -199,7 +199,9 @@ def warn_of_repeated(env: Sequence[Object], path: str, findings: Findings) -> No
             )
 
 
-def restrictions_of(context: Object | None, pod: Object | None = None, dropped: Sequence[str] = ()) -> dict[str, Any]:
+def stricter_settings(
+    context: Object | None, pod: Object | None = None, dropped: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return what a container's security context takes away, for a container that we add beside it.
 
     Only settings that are stricter than the added container's own: a container's profile replaces that of the pod, so

@@ -107,10 +107,10 @@ class PodPriority:
         is_raised: Whether it sets one above that default.
     """
 
-    stated_at: Origin
+    field: Origin
     known: Object | None = None
     is_written: bool = False
-    is_stated: bool = False
+    is_overridden: bool = False
     is_raised: bool = False
 
 
@@ -226,7 +226,7 @@ class Workload:
         return self.name if self.part_of is None else self.part_of.name
 
     @property
-    def places(self) -> frozenset[tuple[str, str]]:
+    def backend_keys(self) -> frozenset[tuple[str, str]]:
         """What endpoints may say to be behind them: its namespace and name, and the name of the set of its pods."""
         return frozenset({(self.namespace, self.name), (self.namespace, self.set_name)})
 

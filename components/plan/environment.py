@@ -11,7 +11,7 @@ from ..checks.metrics.chain import MetricSettings
 from ..families import are_operated
 from ..fleet.cloud import Cloud
 from ..fleet.images import PullThroughCache
-from ..fleet.load_balancers import usual_load_balancers
+from ..fleet.load_balancers import default_load_balancers
 from ..fleet.options import BoundClaim, Options
 from ..fleet.words import OtherKinds
 from .prerequisites.needed import ClusterFacts
@@ -90,7 +90,7 @@ class Environment:
         door = self.door
         network = self.cloud.network if self.cloud else ()
         clients = door.client_cidrs or network
-        balancers = (self.cloud.provider.balancers if self.cloud else None) or usual_load_balancers()
+        balancers = (self.cloud.provider.balancers if self.cloud else None) or default_load_balancers()
         if self.cloud and self.cloud.provider.balancers and balancers.own_addresses:
             return Balancing(clients, door.balancer_cidrs or network, proxy_protocol=True, balancers=balancers)
         sources = tuple(dict.fromkeys((*clients, *door.balancer_cidrs)))

@@ -13,7 +13,7 @@ from ..checks.metrics.dashboard import DashboardSettings, dashboard_config_map
 from ..checks.metrics.words import Adapter
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem
-from ..fleet.cloud_providers import usual
+from ..fleet.cloud_providers import default_provider
 from ..fleet.nodes.groups import NodeGroupDemand
 from ..fleet.objects import Object
 from ..fleet.prices import Buying
@@ -139,7 +139,7 @@ def monitoring_objects(
 
 def costs(groups: Iterable[NodeGroupDemand], environment: Environment) -> dict[str, Decimal]:
     """Return the on-demand price of each instance type in use, as far as it is known for the region."""
-    prices = environment.cloud.provider.prices if environment.cloud else usual().prices
+    prices = environment.cloud.provider.prices if environment.cloud else default_provider().prices
     region = (environment.cloud.region if environment.cloud else "") or prices.region
     known = {each.instance_type: prices.quoted(region, each.instance_type, Buying.ON_DEMAND) for each in groups}
     return {name: quote.usd for name, quote in known.items() if quote is not None}

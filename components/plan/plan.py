@@ -22,7 +22,7 @@ from ..fleet.nodes.fit import fit
 from ..fleet.nodes.groups import NodeGroupDemand, node_groups, offered_by
 from ..fleet.nodes.policy import NodePolicy
 from ..fleet.nodes.preemption import DefaultClass, preemptions
-from ..fleet.nodes.unserved import NodeKind, unserved
+from ..fleet.nodes.unschedulable import NodeKind, unschedulable
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
 from .access import charts_for, check_access, check_exemptions, hardened, placed, policies_of
@@ -254,7 +254,7 @@ def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: En
     """Yield the pods that no node takes, where all nodes are known."""
     if environment.knows_nodes:
         kinds = _kinds_of_nodes(groups, environment)
-        yield from unserved(fleet, kinds, tolerates_devices=environment.options.tolerates_devices)
+        yield from unschedulable(fleet, kinds, tolerates_devices=environment.options.tolerates_devices)
 
 
 def _kinds_of_nodes(groups: tuple[NodeGroupDemand, ...], environment: Environment) -> list[NodeKind]:

@@ -8,7 +8,7 @@ from ..contract.load import LoadedResource
 from ..contract.problems import Problem
 from ..families import FAMILIES, members
 from ..families.family import Family, Member, SharedObjects
-from ..fleet.combining import group_names, shared_items, with_contributions, without_clashes
+from ..fleet.combining import attach_autoscalers, check_group_names, shared_items, without_clashes
 from ..fleet.extended_resources import fractional_devices
 from ..fleet.library import Library
 from ..fleet.objects import Key, key_of
@@ -63,9 +63,9 @@ def render_fleet(
         elif (findings.failed or findings.is_tentative) and not member.attached:
             library.lose(source)
     clashes, unique = without_clashes(rendered)
-    misdirected, moved = with_contributions(unique)
+    misdirected, moved = attach_autoscalers(unique)
     found, common = _of_families(moved, library, options)
-    problems += [*clashes, *misdirected, *group_names(moved), *found]
+    problems += [*clashes, *misdirected, *check_group_names(moved), *found]
     return Fleet((*shared_items(moved), *common, *moved), tuple(sorted(problems, key=lambda p: p.place)))
 
 

@@ -58,8 +58,8 @@ def _of_endpoint(endpoint: Endpoint) -> Iterator[tuple[str, str]]:
     for backend in endpoint.backends:
         if backend.weight is not None:
             yield f"weight of {backend.service}", str(backend.weight)
-        if backend.knows_as:
-            yield f"name of the model at {backend.service}", backend.knows_as
+        if backend.served_name:
+            yield f"name of the model at {backend.service}", backend.served_name
 
 
 def _demands(item: Rendered) -> Iterator[tuple[str, PodDemand]]:

@@ -75,7 +75,7 @@ class _Behind:
             places = {(self._endpoint.namespace, name) for name in backend.router.workloads}
         else:
             places = {(backend.namespace, backend.workload)}
-        reached = [each for _, each in self._fleet.workloads if each.places & places]
+        reached = [each for _, each in self._fleet.workloads if each.backend_keys & places]
         passing = backend.router is not None or any(self._role(each) == PodRole.ROUTER for each in reached)
         if not passing:
             return reached

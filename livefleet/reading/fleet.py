@@ -35,7 +35,7 @@ def _autoscalers(planned: "Plan") -> dict[str, tuple[str, str]]:
     found = {}
     for _, scaler in planned.fleet.autoscalers:
         if reads_played_metrics(planned, scaler):
-            _, namespace, name = scaler.aim
+            _, namespace, name = scaler.target
             found[f"{namespace}/{name}"] = (namespace, scaler.name)
     return dict(sorted(found.items()))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from components.fleet.cloud_providers import usual
+from components.fleet.cloud_providers import default_provider
 from components.fleet.nodes.groups import NodeGroupDemand
 from components.fleet.prices import Buying
 from components.plan.costs.prices import Prices
@@ -10,7 +10,7 @@ from components.resources.serving.simulated_nodes import simulated_count
 
 from ..served import ServedGroup
 
-_PRICES = Prices(usual().prices.region)
+_PRICES = Prices(default_provider().prices.region)
 
 
 def served_groups(groups: Iterable[NodeGroupDemand]) -> tuple[ServedGroup, ...]:

@@ -132,7 +132,7 @@ def _measured(planned: "Plan") -> dict[str, "ModelVariant"]:
     found: dict[str, ModelVariant] = {}
     for item, scaler in planned.fleet.autoscalers:
         for variant in variants([item.source]):
-            _, namespace, name = scaler.aim
+            _, namespace, name = scaler.target
             found[f"{namespace}/{name}"] = variant
     return found
 

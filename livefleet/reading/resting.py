@@ -24,7 +24,7 @@ def at_rest(planned: "Plan") -> tuple[str, ...]:
     for _, scaler in planned.fleet.autoscalers:
         why = _why(planned, scaler)
         if why:
-            found[why].append(f"{scaler.aim[1]}/{scaler.aim[2]}")
+            found[why].append(f"{scaler.target[1]}/{scaler.target[2]}")
     return tuple(f"{why}: {', '.join(sorted(names))} keep their replicas" for why, names in sorted(found.items()))
 
 
@@ -32,7 +32,7 @@ def _why(planned: "Plan", scaler: Autoscaler) -> str:
     """Return why an autoscaler does nothing; empty where it does, and of what an operator would make."""
     if scaler.operated:
         return ""
-    if scaler.instead is not None:
+    if scaler.replacement is not None:
         return f"what follows a {scaler.body['kind']} does not run on the workbench"
     if scaler.apis == {RESOURCE_METRICS}:
         return "nothing on the workbench uses CPU or memory"

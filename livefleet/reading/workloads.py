@@ -80,11 +80,11 @@ def _titles(planned: "Plan") -> dict[str, str]:
     """Return what the outputs call the resource of each workload, or the one that says where it answers."""
     routed: dict[tuple[str, str], Rendered] = {}
     for item, endpoint in planned.fleet.endpoints:
-        for place in endpoint.reached:
+        for place in endpoint.backend_keys:
             routed.setdefault(place, item)
     found = {}
     for item, each in planned.fleet.workloads:
-        others = [routed[place] for place in sorted(each.places) if place in routed]
+        others = [routed[place] for place in sorted(each.backend_keys) if place in routed]
         shown = item if item.endpoints or not others else others[0]
         found[f"{each.namespace}/{each.name}"] = output_name(planned, shown.namespace, shown.name)
     return found
@@ -94,10 +94,12 @@ def _asked_names(planned: "Plan") -> dict[str, tuple[str, ...]]:
     """Return what requests call the model, by workload, as the endpoints say it."""
     found: dict[str, list[str]] = {}
     for _, endpoint in planned.fleet.endpoints:
-        renamed = {(each.namespace, each.workload): each.knows_as for each in endpoint.backends if each.knows_as}
+        renamed = {
+            (each.namespace, each.workload): each.served_name for each in endpoint.backends if each.served_name
+        }
         for _, each in planned.fleet.workloads:
-            if each.places & endpoint.reached:
-                name = next((renamed[place] for place in each.places if place in renamed), endpoint.model)
+            if each.backend_keys & endpoint.backend_keys:
+                name = next((renamed[place] for place in each.backend_keys if place in renamed), endpoint.model)
                 found.setdefault(f"{each.namespace}/{each.name}", []).append(name)
     return {place: tuple(dict.fromkeys(names)) for place, names in found.items()}
 

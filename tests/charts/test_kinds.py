@@ -97,7 +97,7 @@ def test_rules_of_the_gateway_are_what_its_routes_take(rendered: Render) -> None
     """Headers of every kind, weights, another name at the engine, and a router elsewhere."""
     known = schemas([rendered("ai-gateway-crds"), rendered("envoy-gateway")])
     on = {"x-tier": ("exact", "gold"), "x-user": ("prefix", "a.b"), "x-lang": ("regex", "^de|fr$")}
-    backends = (backend("a", 1, 70, knows_as="Qwen/Qwen3"), backend("b", 1, 0, router=ROUTER))
+    backends = (backend("a", 1, 70, served_name="Qwen/Qwen3"), backend("b", 1, 0, router=ROUTER))
     made = [*front_door(endpoints({"on": on, "backends": backends}, {}), PUBLIC).objects]
     checked = [body for body in made if kind_of(body) in known]
     assert {"AIGatewayRoute", "AIServiceBackend", "Backend"} <= {body["kind"] for body in checked}

@@ -24,7 +24,7 @@ def attached(request: pytest.FixtureRequest, seen: dict[str, bool]) -> Iterator[
 
     def looking(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered:
         item = render_nudge(source, library, options, findings)
-        name = item.autoscalers[0].aim[2]
+        name = item.autoscalers[0].target[2]
         seen[name] = library.workload("default", name) is not None
         return item
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from components.fleet.options import ModelCache, PodOverrides
-from components.fleet.serving import restrictions_of
+from components.fleet.serving import stricter_settings
 from components.fleet.words import Realization, WorkloadChoice
 from tests.families.llmkube.support import isvc
 from tests.families.llmkube.support import model as gguf
@@ -84,7 +84,7 @@ def test_the_loader_of_a_service_is_denied_what_its_runner_is() -> None:
 def test_a_loader_never_gets_rights_and_nothing_where_nothing_is_denied(context: Json | None) -> None:
     (pod,) = pods(handwritten(context))
     assert "securityContext" not in pod["initContainers"][0]
-    assert restrictions_of(context) == {}
+    assert stricter_settings(context) == {}
 
 
 def test_the_download_of_an_inference_service_is_denied_what_its_server_is() -> None:
@@ -155,7 +155,7 @@ def test_a_loader_of_a_service_gets_nothing_that_is_weaker(context: Json) -> Non
 def test_profiles_are_taken_over_where_they_are_stricter(
     name: str, own: Json, pod: Json | None, *, taken: bool
 ) -> None:
-    found = restrictions_of({name: own}, {name: pod} if pod else None)
+    found = stricter_settings({name: own}, {name: pod} if pod else None)
     assert found == ({name: own} if taken else {})
 
 
@@ -173,7 +173,7 @@ def test_profiles_are_taken_over_where_they_are_stricter(
     ],
 )
 def test_labels_are_taken_over_where_they_confine(own: Json, pod: Json | None, *, taken: bool) -> None:
-    found = restrictions_of({"seLinuxOptions": own}, {"seLinuxOptions": pod} if pod else None)
+    found = stricter_settings({"seLinuxOptions": own}, {"seLinuxOptions": pod} if pod else None)
     assert found == ({"seLinuxOptions": own} if taken else {})
 
 
@@ -188,7 +188,7 @@ def test_labels_are_taken_over_where_they_confine(own: Json, pod: Json | None, *
     ],
 )
 def test_drops_are_united(anyway: tuple[str, ...], dropped: list[str], united: list[str]) -> None:
-    assert restrictions_of({"capabilities": {"drop": dropped}}, None, anyway) == {"capabilities": {"drop": united}}
+    assert stricter_settings({"capabilities": {"drop": dropped}}, None, anyway) == {"capabilities": {"drop": united}}
 
 
 def test_a_pod_of_another_profile_keeps_it() -> None:

@@ -19,7 +19,7 @@ from components.fleet.library import Library
 from components.fleet.objects import HPA, Object, new_object
 from components.fleet.options import Options
 from components.fleet.origins import Origin
-from components.fleet.placement import place
+from components.fleet.placement import assign_nodes
 from components.fleet.rendered import Rendered
 from components.fleet.serving import server_of
 from components.fleet.shapes import STATEFUL_SET
@@ -93,7 +93,7 @@ def _workload(source: LoadedResource, spec: ShelfSpec, namespace: str, labels: d
     pod: Object = {"containers": [container]}
     field = NodeField(Origin(source, "spec.machine"), "machine")
     choice = NodeChoice("machine", spec.machine, chosen_by=field)
-    place(pod, (choice,))
+    assign_nodes(pod, (choice,))
     claim = {
         "metadata": {"name": "weights"},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": f"{spec.gib}Gi"}}},

@@ -8,7 +8,7 @@ from components.checks.hardening.network_policies import Allowed, network_polici
 from components.checks.hardening.workloads import Hardening, harden
 from components.checks.metrics.alerts import alerts
 from components.checks.metrics.chain import metric_chain
-from components.fleet.combining import group_names, without_clashes
+from components.fleet.combining import check_group_names, without_clashes
 from components.fleet.rendered import Fleet
 from components.fleet.workloads import PodSet
 from tests.fleet.sets import FRONT, GROUP, SET, bare, parts
@@ -81,7 +81,7 @@ def test_bare_pods_are_no_set_that_a_controller_knows() -> None:
     assert workload.kind == "Pod"
     assert workload.size == 1
     (neighbour,) = fleet_of(open_model(flavors=[GPU]), playground("p-lead-0"), workload="lws").rendered
-    assert list(group_names([item, neighbour])) == []
+    assert list(check_group_names([item, neighbour])) == []
     problems, _ = without_clashes([item, neighbour])
     assert problems == []
 

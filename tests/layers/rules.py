@@ -29,7 +29,7 @@ RULES = {
             {"components/families/llmaz/planted.py": "from ...checks.metrics import chain"},
             {"components/families/llmaz/__init__.py": "from ...resources.llmaz import Playground"},
             {"components/families/llmaz/rendering/planted.py": "from ....resources.llmaz import Playground"},
-            {"components/checks/metrics/planted.py": "from ...clouds import cloud_of"},
+            {"components/checks/metrics/planted.py": "from ...clouds import provider_named"},
             {"components/resources/planted.py": "from .. import COMPONENTS"},
             {"components/resources/planted.py": "import stacks.settings"},
             {"stacks/planted.py": "from workbench import kube"},

@@ -75,7 +75,7 @@ def test_leaders_and_workers_ask_for_nodes_of_their_own() -> None:
 
 
 def test_what_the_gateway_does_for_an_endpoint_is_listed() -> None:
-    of = endpoints({"on": {"x-tier": ("exact", "gold")}, "backends": (backend("a", 1, 70, knows_as="other"),)})
+    of = endpoints({"on": {"x-tier": ("exact", "gold")}, "backends": (backend("a", 1, 70, served_name="other"),)})
     listed = {place: value for place, value in view(of).items() if place.startswith("endpoint of ")}
     assert listed == {
         "endpoint of m: url": "http://m-lb.models.svc.cluster.local:8080/v1",

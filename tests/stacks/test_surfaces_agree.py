@@ -169,7 +169,7 @@ VARIANTS = ("llama-8b", "mistral-7b", "granite-13b", "llama-70b")
 def test_variants(name: str) -> None:
     """At the peak: the upper bound of the autoscaler, its batch, and the price of a replica."""
     found = plan_of("local")
-    (scaler,) = [each for _, each in found.fleet.autoscalers if each.sized and each.aim[2] == name]
+    (scaler,) = [each for _, each in found.fleet.autoscalers if each.sized and each.target[2] == name]
     assert scaler.sized is not None
     ((item, workload),) = [each for each in found.fleet.workloads if each[1].name == name]
     (row,) = rows("--variant", name, "--stack", "local", "--cwd", str(ROOT)).values()

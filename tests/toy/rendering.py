@@ -14,7 +14,7 @@ from components.fleet.library import Library
 from components.fleet.objects import HPA, Object, new_object
 from components.fleet.options import Options
 from components.fleet.origins import Origin
-from components.fleet.placement import place
+from components.fleet.placement import assign_nodes
 from components.fleet.rendered import Rendered
 from components.fleet.serving import server_of
 from components.fleet.workloads import Workload
@@ -58,7 +58,7 @@ def _workload(
     pod: Object = {"containers": [container]}
     field = NodeField(Origin(source, "spec.machine"), "machine", "set gpus to {count}")
     choice = NodeChoice("machine", spec.machine, chosen_by=field)
-    place(pod, (choice,))
+    assign_nodes(pod, (choice,))
     body = new_object(
         "apps/v1",
         "Deployment",
@@ -170,7 +170,7 @@ def _engine_workload(
         blend.spec.instance_type,
         chosen_by=NodeField(Origin(source, "spec.instanceType"), "instanceType", "set gpus to {count}"),
     )
-    place(pod, (choice,))
+    assign_nodes(pod, (choice,))
     own: Object = {"serviceName": name} if kind == "StatefulSet" else {"strategy": {"type": "Recreate"}}
     return Workload(
         body=new_object(

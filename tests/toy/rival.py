@@ -31,9 +31,15 @@ from components.fleet.objects import Object
 from components.fleet.options import Options
 from components.fleet.origins import Argument
 from components.fleet.rendered import Rendered
-from components.fleet.serving import as_written
+from components.fleet.serving import as_manifest
 from components.performance.simulation.runs import Pass, ScalingRun
-from components.performance.simulation.scenario import Names, Scaled, Scenario, ScenarioError, Simulator
+from components.performance.simulation.scenario import (
+    AutoscalerQuery,
+    Scenario,
+    ScenarioError,
+    SimulatedTarget,
+    Simulator,
+)
 from components.performance.simulation.trace import Moment, TargetReading, Trace
 from components.performance.sizing.cases import Profile
 from components.performance.sizing.variants import ModelVariant
@@ -62,7 +68,7 @@ def spec_of(source: LoadedResource) -> PacerSpec:
 
 
 def render_pacer(source: LoadedResource, _library: Library, options: Options, _findings: Findings) -> Rendered:
-    body = as_written(source, options)
+    body = as_manifest(source, options)
     return Rendered(source, "Pacer", source.name, body["metadata"]["namespace"], others=(body,))
 
 
@@ -71,7 +77,7 @@ def places(resources: Sequence[LoadedResource], namespace: str) -> tuple[tuple[s
     return tuple((each.resource.metadata.namespace or namespace, each.name) for each in found)
 
 
-def scenario(resources: Sequence[LoadedResource], names: Names) -> Scenario:
+def scenario(resources: Sequence[LoadedResource], names: AutoscalerQuery) -> Scenario:
     """Always as many replicas as the Pacer may have."""
     own = names.binding.rpartition("/")[2]
     found = [each for each in resources if isinstance(each.resource, Pacer) and each.name == own]
@@ -90,7 +96,7 @@ def scenario(resources: Sequence[LoadedResource], names: Names) -> Scenario:
         "rival's pacer",
         (found[0], found[0]),
         names.namespace,
-        (Scaled(own, 1, most),),
+        (SimulatedTarget(own, 1, most),),
         {"load": Fraction(1)},
         read,
         run,

@@ -106,7 +106,7 @@ class Alone:
     def _on_eks(self, known: dict[str, Any]) -> "Environment":
         from components.clouds.aws.environment import AwsEnvironment
         from components.clouds.aws.nodes.launch import SYSTEM_TYPES
-        from components.clouds.aws.nodes.place import SettingsPlace
+        from components.clouds.aws.nodes.settings_location import SettingsLocation
         from components.clouds.aws.subnets import CIDR
         from components.clouds.aws.versions import USUAL_VERSION
         from components.resources.aws.node_settings import NodeSettings
@@ -116,7 +116,7 @@ class Alone:
         settings = fleet_settings({**known, "prerequisites": {"install": True}})
         zones = [f"{self.region}{suffix}" for suffix in ZONES]
         # The nodes of models are in one zone, as EFA needs it.
-        nodes = NodeSettings(zones=zones[:1]).environment(self.region, zones, USUAL_VERSION, {}, SettingsPlace())
+        nodes = NodeSettings(zones=zones[:1]).environment(self.region, zones, USUAL_VERSION, {}, SettingsLocation())
         aws = AwsEnvironment(self.region, nodes, cidr=CIDR, system_types=SYSTEM_TYPES)
         environment = settings.environment()
         facts = replace(

@@ -22,7 +22,7 @@ from .inputs import check_defects, check_passes, defects_chosen, milliseconds, p
 if TYPE_CHECKING:
     from components.performance.simulation.hpa.spec import HpaSpec
     from components.performance.simulation.result import Simulation
-    from components.performance.simulation.scenario import Names, Scenario, Simulator
+    from components.performance.simulation.scenario import AutoscalerQuery, Scenario, Simulator
     from components.plan.plan import Plan
 
 
@@ -114,7 +114,7 @@ def simulate(
 ) -> None:
     """Show what the autoscaler of a binding does on a trace of metrics: replicas, cost, time above target."""
     from components.performance.simulation.result import Trial, simulated, starting_replicas
-    from components.performance.simulation.scenario import Names
+    from components.performance.simulation.scenario import AutoscalerQuery
 
     check_picture(plot, [".png"])
     check_defects(defect)
@@ -123,7 +123,7 @@ def simulate(
         raise WorkbenchError("stdin has either manifests or the trace; write one of them to a file", 2)
     # Namespaces have no capital letters, kinds begin with one.
     kind, name = binding.split("/", 1) if "/" in binding and binding[0].isupper() else ("", binding)
-    simulator, scenario, found = _scenario(subject, paths, Names(name, policy, "", kind))
+    simulator, scenario, found = _scenario(subject, paths, AutoscalerQuery(name, policy, "", kind))
     defects = defects_chosen(defect, simulator, literal=literal)
     given_prices, given_start = prices_given(price, scenario), start_given(start, scenario)
     hpas = _hpas(found, scenario) if against else {}
@@ -140,7 +140,9 @@ def simulate(
         write_plot(result, plot)
 
 
-def _scenario(subject: Subject, paths: Sequence[Path] | None, names: "Names") -> "tuple[Simulator, Scenario, Plan]":
+def _scenario(
+    subject: Subject, paths: Sequence[Path] | None, names: "AutoscalerQuery"
+) -> "tuple[Simulator, Scenario, Plan]":
     """Return the autoscaler, its simulator and the plan of the manifests, whose other errors do not matter."""
     from components.contract.problems import errors
     from components.families import simulators

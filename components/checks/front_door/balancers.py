@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ...contract.problems import Problem
 from ...fleet.endpoints import Endpoint
-from ...fleet.load_balancers import LoadBalancers, usual_load_balancers
+from ...fleet.load_balancers import LoadBalancers, default_load_balancers
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet, Rendered
 from .report import Report
@@ -32,7 +32,7 @@ class Balancing:
     sources: tuple[str, ...] = ()
     keep_addresses: bool = False
     proxy_protocol: bool = False
-    balancers: LoadBalancers = dataclasses.field(default_factory=usual_load_balancers)
+    balancers: LoadBalancers = dataclasses.field(default_factory=default_load_balancers)
 
 
 def source_ranges(ranges: Sequence[str]) -> Object:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, errors
-from ...fleet.combining import made_services
+from ...fleet.combining import headless_services
 from ...fleet.endpoints import Endpoint
 from ...fleet.objects import BALANCED, Object, is_core_service, tcp_ports
 from ...fleet.rendered import Fleet, Rendered
@@ -217,7 +217,7 @@ def _check_services(fleet: Fleet, models: Models) -> list[Problem]:
         for body in item.objects
         if body["kind"] == "Service"
     }
-    taken |= {(item.namespace, name) for item in fleet.rendered for name in made_services(item.objects)}
+    taken |= {(item.namespace, name) for item in fleet.rendered for name in headless_services(item.objects)}
     problems, services = [], _services(fleet)
     for each in _each(models):
         if _service(each) not in services:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
-from ...fleet.endpoints import Endpoint, Routed
+from ...fleet.endpoints import Endpoint, GatewayFeature
 from ...fleet.words import Routing
 from .routes import Models
 
@@ -13,13 +13,13 @@ def lost_without_gateway(models: Models) -> Iterator[Problem]:
     """Yield a warning for each thing that a gateway would do, at the field that asks for it."""
     for endpoints in models.values():
         for endpoint in endpoints:
-            for each in endpoint.routed:
+            for each in endpoint.gateway_features:
                 yield each.origin.problem(_reason(endpoint, each), Severity.WARNING, rule=RuleId.ACCESS_ROUTES_LOST)
 
 
-def _reason(endpoint: Endpoint, each: Routed) -> str:
+def _reason(endpoint: Endpoint, each: GatewayFeature) -> str:
     return (
-        f"has no effect without a gateway in front of the models: {_lost(endpoint, each.what)}; set "
+        f"has no effect without a gateway in front of the models: {_lost(endpoint, each.routing)}; set "
         "frontDoor.expose to 'gateway', or let clients choose"
     )
 
@@ -36,5 +36,5 @@ def _lost(endpoint: Endpoint, what: Routing) -> str:
         case Routing.ADAPTERS:
             return f"only backends that have {model!r} answer for it, such as Service {service!r}"
         case Routing.NAMES:
-            known = endpoint.backends[0].knows_as or model
+            known = endpoint.backends[0].served_name or model
             return f"the engine behind Service {service!r} knows the model as {known!r} alone, not as {model!r}"

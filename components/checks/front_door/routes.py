@@ -146,8 +146,8 @@ def _references(endpoints: Sequence[Endpoint], door: Door) -> list[Object]:
             reference["namespace"] = each.namespace
         if len(backends) > 1 or not weight:
             reference["weight"] = weight
-        if backend.knows_as and backend.knows_as != each.model:
-            reference["modelNameOverride"] = backend.knows_as
+        if backend.served_name and backend.served_name != each.model:
+            reference["modelNameOverride"] = backend.served_name
         references.append(reference)
     return references
 

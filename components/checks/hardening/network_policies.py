@@ -74,11 +74,11 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
     # What only a router answers for, only the router and the monitoring reach.
     routed = replace(unbalanced, gateway_namespace=None, clients=())
     sets = sorted(by_set(workload for _, workload in fleet.workloads).items(), key=lambda pair: pair[0])
-    reached = frozenset[tuple[str, str]]().union(*(each.reached for each in endpoints))
+    reached = frozenset[tuple[str, str]]().union(*(each.backend_keys for each in endpoints))
     guarded = _groups((parts for _, parts in sets), reached)
     policies: list[Object] = []
     for _, parts in sets:
-        names, first = set[tuple[str, str]]().union(*(each.places for each in parts)), parts[0]
+        names, first = set[tuple[str, str]]().union(*(each.backend_keys for each in parts)), parts[0]
         found = sorted((each for place in names for each in routers.get(place, ())), key=lambda each: each[0])
         before = [router for _, router in found]
         if names & behind:
@@ -101,7 +101,7 @@ def _groups(
 ) -> set[tuple[str, frozenset[tuple[str, str]]]]:
     """Return the groups of what is reached: their policies guard pods of further roles, which are scraped as well."""
     grouped = (each for parts in sets for each in parts if each.group)
-    return {(each.namespace, _frozen(each.group)) for each in grouped if each.places & reached}
+    return {(each.namespace, _frozen(each.group)) for each in grouped if each.backend_keys & reached}
 
 
 def _frozen(labels: Mapping[str, str] | None) -> frozenset[tuple[str, str]]:

@@ -114,7 +114,7 @@ def with_scaled_objects(fleet: Fleet, chain: MetricChain) -> Fleet:
         return fleet
 
     def swapped(item: Rendered) -> Rendered:
-        scalers = (replace(s, instead=by_name.get((s.aim[1], s.name))) for s in item.autoscalers)
+        scalers = (replace(s, replacement=by_name.get((s.target[1], s.name))) for s in item.autoscalers)
         return replace(item, autoscalers=tuple(scalers))
 
     return replace(fleet, rendered=tuple(map(swapped, fleet.rendered)))

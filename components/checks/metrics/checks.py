@@ -270,8 +270,8 @@ def check_first_requests(fleet: Fleet, known: Iterable[Problem]) -> Iterator[Pro
     for _, scaler in fleet.autoscalers:
         if scaler.minimum > 0:
             continue
-        _, namespace, name = scaler.aim
-        problem = scaler.blame("minReplicas").problem(
+        _, namespace, name = scaler.target
+        problem = scaler.origin_of("minReplicas").problem(
             f"{namespace}/{name} may scale to zero, and nothing queues requests until a pod is ready: without pods "
             "its Service has no endpoints, and the first requests fail; set 1, or let clients repeat failed requests",
             Severity.WARNING,

@@ -70,7 +70,7 @@ class Scaler:
         self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
     ) -> Problem:
         """Return a problem of a field below the trigger, at the place in the manifest that brought it."""
-        return self.autoscaler.blame(path).problem(reason, severity, rule)
+        return self.autoscaler.origin_of(path).problem(reason, severity, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +163,9 @@ def scalers_of(fleet: Fleet, targets: tuple[Scraped, ...]) -> tuple[Scaler, ...]
     """Return the autoscalers of a fleet that read metrics of its workloads, in the order of these."""
     by_aim: dict[tuple[str, str, str], list[tuple[Rendered, Autoscaler]]] = {}
     for item, autoscaler in fleet.autoscalers:
-        if autoscaler.asks_pods:
+        if autoscaler.reads_pods:
             continue
-        by_aim.setdefault(autoscaler.aim, []).append((item, autoscaler))
+        by_aim.setdefault(autoscaler.target, []).append((item, autoscaler))
     return tuple(_aimed(targets, by_aim))
 
 

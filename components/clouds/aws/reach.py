@@ -22,7 +22,7 @@ _THREE_WAYS = (
 )
 
 
-def reach_problems(
+def endpoint_access_problems(
     public: Sequence[str], private: Sequence[str], groups: Mapping[str, object], *, tunnel: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with the ways to the API server, by argument; that there is none among them.

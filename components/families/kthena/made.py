@@ -9,7 +9,7 @@ from ...contract.kinds import Kind
 from ...contract.load import LoadedResource
 from ...contract.meta import Resource
 from ...contract.problems import Problem, Severity
-from ...fleet.origins import Whole
+from ...fleet.origins import ProblemSource
 
 Blame = Callable[[str], tuple[str, str]]
 """Returns the field of the writer's resource behind a field of what is made of it, and the lead of a reason about it:
@@ -79,6 +79,6 @@ class Made(LoadedResource):
         return self.behind.problem(path, reason, severity, rule)
 
 
-def behind(source: LoadedResource) -> Whole:
+def behind(source: LoadedResource) -> ProblemSource:
     """Return what the fields of a resource are told by: itself, unless nobody wrote it."""
     return source.behind if isinstance(source, Made) else source

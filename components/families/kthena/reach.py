@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...contract.load import LoadedResource
 from ...fleet.library import Library
-from ...fleet.origins import Whole
+from ...fleet.origins import ProblemSource
 from ...fleet.workloads import Server
 from .lookup import made_servings, server
 from .made import behind
@@ -33,7 +33,7 @@ class SelectedRole:
 
     serving: ModelServing
     role: Role
-    source: Whole
+    source: ProblemSource
     path: str
 
     @functools.cached_property

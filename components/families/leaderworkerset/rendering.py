@@ -6,7 +6,7 @@ from ...fleet.library import Library
 from ...fleet.options import Options
 from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
-from ...fleet.serving import as_written, check_containers, require_containers, server_of
+from ...fleet.serving import as_manifest, check_containers, require_containers, server_of
 from ...fleet.shapes import LEADER_WORKER_SET
 from ...fleet.workloads import Workload
 from .nodes import TEMPLATE, pods_of
@@ -19,7 +19,7 @@ def render(source: LoadedResource, _library: Library, options: Options, findings
     Raises:
         Unrenderable: a template has no containers; it is in ``findings``.
     """
-    body = as_written(source, options)
+    body = as_manifest(source, options)
     require_containers(body["spec"]["leaderWorkerTemplate"], TEMPLATE, findings)
     for path, reason in topology_broken(
         body["metadata"].get("annotations") or {}, body["spec"]["leaderWorkerTemplate"]

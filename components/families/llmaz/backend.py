@@ -17,7 +17,7 @@ from ...engines.settings import Setting
 from ...fleet.library import Library
 from ...fleet.objects import Object
 from ...fleet.placement import SHARED_MEMORY
-from ...fleet.serving import last_of_each
+from ...fleet.serving import deduplicate_env
 from ...fleet.words import Edition
 from .loaders import RUNNER
 from .shipped import shipped, shipped_names
@@ -160,8 +160,8 @@ def _merged_env(base: list[Object], user: list[Object]) -> list[Object]:
 
     Of a name that a list has twice the last one counts, as in upstream's map (``pkg/util/util.go``, ``MergeEnvs``).
     """
-    merged = {env["name"]: env for env in last_of_each(base)}
-    merged.update({env["name"]: env for env in last_of_each(user)})
+    merged = {env["name"]: env for env in deduplicate_env(base)}
+    merged.update({env["name"]: env for env in deduplicate_env(user)})
     return list(merged.values())
 
 

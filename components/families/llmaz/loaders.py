@@ -9,7 +9,7 @@ from ...contract.findings.ids import RuleId
 from ...engines.shell import script_words
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache, Options
-from ...fleet.serving import restrictions_of
+from ...fleet.serving import stricter_settings
 from .models import MODEL_ROOT, Claim, WeightSource, source_of
 from .types import OpenModel
 
@@ -60,7 +60,7 @@ def mount_models(spec: Object, claim: Claim, options: Options, findings: Finding
     base_env = spec["containers"][0].get("env") or []
     for index, model in loaded:
         loader = _loader(index, model, base_env, claim, options, findings)
-        restrictions = restrictions_of(runner and runner.get("securityContext"), spec.get("securityContext"))
+        restrictions = stricter_settings(runner and runner.get("securityContext"), spec.get("securityContext"))
         spec.setdefault("initContainers", []).append(
             {**loader, "securityContext": restrictions} if restrictions else loader
         )

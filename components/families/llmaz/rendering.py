@@ -13,7 +13,13 @@ from ...fleet.library import Library
 from ...fleet.objects import LWS_LABEL, Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
-from ...fleet.serving import as_written, check_containers, last_of_each, require_containers, warn_of_repeated
+from ...fleet.serving import (
+    as_manifest,
+    check_containers,
+    deduplicate_env,
+    require_containers,
+    warn_about_duplicate_env,
+)
 from ...fleet.serving import render_declared as declared
 from ...fleet.workloads import LWS_VARIABLES
 from ..leaderworkerset.rules import topology_broken
@@ -58,12 +64,12 @@ def render_playground(source: LoadedResource, library: Library, options: Options
     claim, path = _claim(playground, spec.model_claim, spec.model_claims, library, findings)
     # The operator puts arguments into the pod as they are written.
     backend = choose_backend(spec, library, options.runtimes, findings, fit=options.realization.is_native)
-    warn_of_repeated(backend.wanted.envs or (), f"{CONFIG_PATH}.envs", findings)
+    warn_about_duplicate_env(backend.wanted.envs or (), f"{CONFIG_PATH}.envs", findings)
     own = backend.runtime.spec.envs or []
     if (
         not options.realization.is_native
         and spec.backend_runtime_config is None
-        and len(last_of_each(own)) < len(own)
+        and len(deduplicate_env(own)) < len(own)
     ):
         findings.error(
             "spec",
@@ -137,7 +143,7 @@ def render_backend_runtime(
     """Render what Playgrounds refer to: an object for the operator alone."""
     runtime = source.resource
     assert isinstance(runtime, BackendRuntime)  # noqa: S101  the caller chose this function by kind
-    warn_of_repeated(runtime.spec.envs or (), "spec.envs", findings)
+    warn_about_duplicate_env(runtime.spec.envs or (), "spec.envs", findings)
     return declared(source, options, OPERATOR)
 
 
@@ -158,7 +164,7 @@ def _rendered(source: LoadedResource, asked: Asked, path: str, options: Options,
         workloads=(realized.workload,),
         endpoints=(realized.endpoint,),
         autoscalers=(realized.autoscaler,) if realized.autoscaler else (),
-        others=() if native else (as_written(source, options),),
+        others=() if native else (as_manifest(source, options),),
         requires=needs,
         model=asked.claim.main.metadata.name,
     )

@@ -11,7 +11,7 @@ from ...fleet.autoscalers import Autoscaler
 from ...fleet.objects import Object
 from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
-from ...fleet.serving import as_written
+from ...fleet.serving import as_manifest
 from ...fleet.shapes import DEPLOYMENT
 from ...performance.sizing.cases import Sized
 from .checks.agreed import Agreed
@@ -51,7 +51,7 @@ def render_for_operator(variant: Variant, agreed: Agreed) -> Rendered:
         source.name,
         variant.namespace,
         autoscalers=(Autoscaler(_hpa(variant, sized), lambda path: _blame(variant, path), sized=sized),),
-        others=(as_written(source, variant.options),),
+        others=(as_manifest(source, variant.options),),
         requires=frozenset({OPERATOR}),
     )
 

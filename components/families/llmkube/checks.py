@@ -6,7 +6,7 @@ from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...contract.names import is_dns1035_label, is_label_value, is_qualified_name
 from ...contract.quantity import is_quantity, parse_quantity
-from ...fleet.serving import warn_of_repeated
+from ...fleet.serving import warn_about_duplicate_env
 from .hardware import MODEL_PATH
 from .types.inference_service import InferenceService, InferenceServiceSpec, Model, ProbeOverrides
 
@@ -85,7 +85,7 @@ def _check_quantity(path: str, what: str, text: str | None, findings: Findings) 
 
 def check_unread(spec: InferenceServiceSpec, findings: Findings) -> None:
     """Warn of what nothing in a cluster reads."""
-    warn_of_repeated(spec.env or (), "spec.env", findings)
+    warn_about_duplicate_env(spec.env or (), "spec.env", findings)
     if spec.eviction_protection:
         findings.warn(
             "spec.evictionProtection",

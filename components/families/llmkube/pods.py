@@ -8,8 +8,8 @@ from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache, Options
 from ...fleet.origins import Origin
-from ...fleet.placement import SHARED_MEMORY, place
-from ...fleet.serving import deny_token, last_of_each, restrictions_of
+from ...fleet.placement import SHARED_MEMORY, assign_nodes
+from ...fleet.serving import deduplicate_env, disable_token_mount, stricter_settings
 from ...fleet.workloads import PodPriority
 from .arguments.started import StartCommand
 from .facts import LlmkubeRuntime, llmkube
@@ -75,7 +75,7 @@ def pod_template(
     pod |= _settings(serving, options)
     _put_on_nodes(pod, spec, hardware, choices, options)
     if options.realization.is_native:
-        deny_token(pod)
+        disable_token_mount(pod)
     return {"metadata": metadata, "spec": pod}
 
 
@@ -101,7 +101,7 @@ def pod_priority(spec: InferenceServiceSpec, source: LoadedResource, options: Op
     if spec.priority_class_name:
         known = priority_class(spec.priority_class_name)
         field = Origin(source, "spec.priorityClassName")
-        return PodPriority(field, known, is_written=True, is_stated=True, is_raised=True)
+        return PodPriority(field, known, is_written=True, is_overridden=True, is_raised=True)
     stated = "priority" in spec.model_fields_set
     values = {name: facts.value for name, facts in llmkube().priorities.items()}
     usual = InferenceServiceSpec.model_fields["priority"].default
@@ -109,7 +109,7 @@ def pod_priority(spec: InferenceServiceSpec, source: LoadedResource, options: Op
         Origin(source, "spec.priority"),
         known=priority_class(priority_of(spec, options)),
         is_written=stated,
-        is_stated=stated and spec.priority != usual,
+        is_overridden=stated and spec.priority != usual,
         is_raised=stated and values[spec.priority] > values[usual],
     )
 
@@ -158,7 +158,7 @@ def _container(
         container["command"] = list(started.line.command)
     if started.line.args:
         container["args"] = list(started.line.args)
-    env = last_of_each([*weights.env, *started.env, *(spec.env or ())])
+    env = deduplicate_env([*weights.env, *started.env, *(spec.env or ())])
     if env:
         container["env"] = env
     container["ports"] = [{"name": "http", "containerPort": serving.port, "protocol": "TCP"}]
@@ -218,7 +218,7 @@ def _loader_security(spec: InferenceServiceSpec, cache: ModelCache | None) -> Ob
     }
     pod = _given(spec.pod_security_context, _pod_security())
     root = {"runAsUser": 0} if cache and cache.host_path else {}
-    taken = restrictions_of(spec.security_context, pod, fixed["capabilities"]["drop"])
+    taken = stricter_settings(spec.security_context, pod, fixed["capabilities"]["drop"])
     return {**fixed, **taken, **root, **{key: pod[key] for key in ("runAsUser", "runAsGroup") if key in pod}}
 
 
@@ -266,6 +266,6 @@ def _put_on_nodes(
         pod["tolerations"] = [*tolerations, *(each for each in own if each not in tolerations)]
     if any(choice.alternatives for choice in choices):
         selector.pop(INSTANCE_TYPE_LABEL, None)
-        place(pod, choices)
+        assign_nodes(pod, choices)
     if selector:
         pod["nodeSelector"] = selector

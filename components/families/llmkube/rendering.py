@@ -16,7 +16,7 @@ from ...fleet.options import Options
 from ...fleet.origins import Origin
 from ...fleet.placement import requests_of
 from ...fleet.rendered import Rendered
-from ...fleet.serving import as_written, render_declared
+from ...fleet.serving import as_manifest, render_declared
 from ...fleet.shapes import DEPLOYMENT
 from ...fleet.workloads import Server, SpreadField, Workload
 from .arguments.line import EXTRA
@@ -81,7 +81,7 @@ def render_inference_service(
         workloads=(_workload(decided, started.line, template, options),),
         endpoints=(endpoint,),
         autoscalers=(scaler,) if scaler else (),
-        others=() if native else (as_written(source, options),),
+        others=() if native else (as_manifest(source, options),),
         shared=_shared(decided, options) if native else (),
         requires=frozenset() if native else frozenset({OPERATOR}),
         model=serving.model.metadata.name,
@@ -245,8 +245,8 @@ def _pods(decided: _Decided, template: Object) -> tuple[PodDemand, ...]:
     spec = serving.service.spec
     surge = 0 if serving.gpus else math.ceil(_SURGE * (_most(spec) or spec.replicas))
     requests = requests_of(template["spec"])
-    asked_at = node_field(Origin(serving.findings.source, NODES_PATH))
-    return (PodDemand(_replicas(spec), requests, decided.choices, _most(spec), surge, asked_at=asked_at),)
+    field = node_field(Origin(serving.findings.source, NODES_PATH))
+    return (PodDemand(_replicas(spec), requests, decided.choices, _most(spec), surge, node_field=field),)
 
 
 def _replicas(spec: InferenceServiceSpec) -> int:

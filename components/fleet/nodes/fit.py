@@ -1,113 +1,148 @@
-"""Does every pod fit a node of the types that it may run on?"""
+"""Check that every pod fits the instance types that it may run on."""
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from ...contract.findings.ids import RuleId
-from ...contract.problems import Problem
-from ..demand import PodDemand
+from ...contract.problems import Problem, Severity
+from ..demand import INSTANCE_TYPE_LABEL, NodeChoice, PodDemand
 from ..instances import Instance, fabrics, instance, instances
+from ..origins import Origin, Reporter
 from ..rendered import Fleet
 from .groups import allocatable, takes, wants_efa
-from .wishes import Wish, wishes
 
 _GIB = Decimal(2**30)
 _TENTH, _HUNDREDTH = Decimal("0.1"), Decimal("0.01")
 
 
+@dataclass(frozen=True, slots=True)
+class NodeRequest:
+    """One kind of node that one kind of pod may run on.
+
+    Attributes:
+        source: Where to report problems if no manifest field made the choice.
+    """
+
+    source: Reporter
+    demand: PodDemand
+    choice: NodeChoice
+
+    @property
+    def type_name(self) -> str:
+        """What the manifest calls the instance type."""
+        return self.choice.chosen_by.type_name if self.choice.chosen_by else INSTANCE_TYPE_LABEL
+
+    def problem(self, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT) -> Problem:
+        """Return a problem at the field that made the choice."""
+        source = self.choice.chosen_by.origin if self.choice.chosen_by else self.source
+        return source.problem(reason, severity, rule)
+
+
+def node_requests(fleet: Fleet) -> Iterator[NodeRequest]:
+    """Yield every node choice of every pod, in the order of the fleet."""
+    for item in fleet.rendered:
+        source = Origin(item.source, "spec")
+        for demand in item.pods:
+            for choice in demand.choices:
+                yield NodeRequest(source, demand, choice)
+
+
+def flavor_requests(flavors: Sequence[PodDemand]) -> Iterator[NodeRequest]:
+    """Yield the node choices of flavors that no model claims yet."""
+    for flavor in flavors:
+        for choice in flavor.choices:
+            if choice.chosen_by:
+                yield NodeRequest(choice.chosen_by.origin, flavor, choice)
+
+
 def fit(fleet: Fleet, efa_types: Collection[str] = ()) -> tuple[Problem, ...]:
-    """Return which pods of a fleet request more than a node has, or nodes that do not exist."""
-    return misfits(wishes(fleet), efa_types)
+    """Report pods of a fleet that request more than a node offers, or an unknown instance type."""
+    return misfits(node_requests(fleet), efa_types)
 
 
-def misfits(wished: Iterable[Wish], efa_types: Collection[str] = ()) -> tuple[Problem, ...]:
-    """Return what requests more than a node has, or nodes that do not exist.
+def misfits(requests: Iterable[NodeRequest], efa_types: Collection[str] = ()) -> tuple[Problem, ...]:
+    """Report requests that exceed what a node offers, or that name an unknown instance type.
 
-    A pod must fit each of its flavors' instance types, and what the environment takes instead of them: the
+    A pod must fit every instance type of its flavors, and every alternative that the environment allows: the
     scheduler may choose any of them.
 
     Args:
-        wished: What pods ask for, and where.
-        efa_types: Instance types whose nodes have EFA even where no pod asks for it.
+        requests: The node choices to check.
+        efa_types: Instance types whose nodes have EFA even if no pod requests it.
     """
-    found = (wish.problem(reason, rule=rule) for wish in wished for rule, reason in _misfits(wish, efa_types))
+    found = (
+        request.problem(reason, rule=rule) for request in requests for rule, reason in _misfits(request, efa_types)
+    )
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
 
 
-def _misfits(wish: Wish, efa_types: Collection[str]) -> Iterator[tuple[RuleId, str]]:
-    choice = wish.choice
+def _misfits(request: NodeRequest, efa_types: Collection[str]) -> Iterator[tuple[RuleId, str]]:
+    choice, demand = request.choice, request.demand
     if choice.instance_type is None:
         return
     if instance(choice.instance_type) is None:
         hint = nearest_types(choice.instance_type)
-        reason = f"{wish.type_name} {choice.instance_type!r} is not a known instance type{hint}"
+        reason = f"{request.type_name} {choice.instance_type!r} is not a known instance type{hint}"
         yield RuleId.NODES_TYPE_UNKNOWN, reason
         return
+    efa = choice.instance_type in efa_types or wants_efa(demand)
     for name in (choice.instance_type, *choice.alternatives):
         node = instance(name)
-        if node:
-            has_efa = choice.instance_type in efa_types or wants_efa(wish.demand)
-            yield from ((RuleId.NODES_TOO_SMALL, reason) for reason in _misfit(wish, node, efa=has_efa))
+        if node is None:
+            continue  # the checks of the cloud's settings report unknown alternatives
+        offered = allocatable(node, efa=efa)
+        for key, amount in sorted(demand.requests.items()):
+            if "/" in key and amount > offered.get(key, 0):
+                yield RuleId.NODES_TOO_SMALL, _too_many_devices(key, amount, node, request)
+            elif key in ("cpu", "memory") and amount > offered[key]:
+                beside = ""
+                if efa and node.fabric_memory and key == "memory":
+                    beside = f" beside the huge pages that {fabrics()[node.fabric_resource]} sets aside"
+                reason = (
+                    f"each pod requests {amount_needed(key, amount)}, but {node.name} has only "
+                    f"{amount_of(key, offered[key])} allocatable{beside}; request less, or use "
+                    f"{_larger_type(demand, node)}"
+                )
+                yield RuleId.NODES_TOO_SMALL, reason
 
 
 def nearest_types(name: str) -> str:
-    """Return a hint with the closest instance types to an unknown one, or nothing."""
+    """Return a hint with the closest known instance types; empty if none is close."""
     close = difflib.get_close_matches(name, instances(), n=3)
     return f"; did you mean {', '.join(close)}?" if close else ""
 
 
-def _misfit(wish: Wish, node: Instance, *, efa: bool) -> Iterator[str]:
-    demand = wish.demand
-    offered = allocatable(node, efa=efa)
-    for key, wanted in sorted(demand.requests.items()):
-        if "/" in key and wanted > offered.get(key, 0):
-            yield _too_many(key, wanted, node, wish)
-        elif key in ("cpu", "memory") and wanted > offered[key]:
-            yield (
-                f"each pod requests {amount_needed(key, wanted)}, but {node.name} has only "
-                f"{amount_of(key, offered[key])} allocatable{_beside(node, key, efa=efa)}; request less, or use "
-                f"{_larger(demand, node)}"
-            )
-
-
-def _beside(node: Instance, key: str, *, efa: bool) -> str:
-    if not (efa and node.fabric_memory and key == "memory"):
-        return ""
-    return f" beside the huge pages that {fabrics()[node.fabric_resource]} sets aside"
-
-
-def _too_many(key: str, wanted: Decimal, node: Instance, wish: Wish) -> str:
-    fabric = fabrics().get(key)
-    if fabric:
-        has = f"{node.fabric_interfaces} {fabric} interfaces" if node.fabric_resource == key else f"no {fabric}"
-        return f"each pod requests {wanted} {key}, but {node.name} has {has}; {_with_interfaces(key, wanted)}"
+def _too_many_devices(key: str, amount: Decimal, node: Instance, request: NodeRequest) -> str:
+    requested = f"each pod requests {amount} {key}, but {node.name} has"
+    type_name = request.type_name
+    if fabric := fabrics().get(key):
+        offered = f"{node.fabric_interfaces} {fabric} interfaces" if node.fabric_resource == key else f"no {fabric}"
+        return f"{requested} {offered}; {_type_with_interfaces(key, amount)}"
     if key != node.accelerator_resource:
-        has = f"{node.accelerators} {node.accelerator_resource}" if node.accelerator_resource else "no accelerators"
-        return f"each pod requests {wanted} {key}, but {node.name} has {has}; choose another {wish.type_name}"
-    instead = wish.instead(key, node.accelerators)
-    return (
-        f"each pod requests {wanted} {key}, but {node.name} has only {node.accelerators}; choose "
-        f"{_a(wish.type_name)} with more, or {instead}"
-    )
+        offered = (
+            f"{node.accelerators} {node.accelerator_resource}" if node.accelerator_resource else "no accelerators"
+        )
+        return f"{requested} {offered}; choose another {type_name}"
+    field = request.choice.chosen_by
+    alternative = (field.alternative if field else "request at most {count}").format(key=key, count=node.accelerators)
+    article = "an" if type_name[0] in "AEIOU" else "a"
+    return f"{requested} only {node.accelerators}; choose {article} {type_name} with more, or {alternative}"
 
 
-def _a(word: str) -> str:
-    return f"an {word}" if word[0] in "AEIOU" else f"a {word}"
-
-
-def _with_interfaces(resource: str, wanted: Decimal) -> str:
-    having = [node for node in instances().values() if node.fabric_resource == resource]
-    most = max((node.fabric_interfaces for node in having), default=0)
-    if wanted > most:
+def _type_with_interfaces(resource: str, amount: Decimal) -> str:
+    candidates = [node for node in instances().values() if node.fabric_resource == resource]
+    most = max((node.fabric_interfaces for node in candidates), default=0)
+    if amount > most:
         return f"no instance type has more than {most}; request fewer"
-    fitting = [node for node in having if node.fabric_interfaces >= wanted]
+    fitting = [node for node in candidates if node.fabric_interfaces >= amount]
     cheapest = min(fitting, key=lambda n: (n.usd_per_hour is None, n.usd_per_hour or 0, n.name))
     return f"the cheapest type with that many is {cheapest.name}"
 
 
-def _larger(demand: PodDemand, node: Instance) -> str:
-    """Name the cheapest type of the same accelerator on which the pod fits."""
+def _larger_type(demand: PodDemand, node: Instance) -> str:
+    """Name the cheapest type with the same accelerator that the pod fits."""
     fitting = [
         other
         for other in instances().values()
@@ -119,16 +154,16 @@ def _larger(demand: PodDemand, node: Instance) -> str:
 
 
 def amount_of(key: str, amount: Decimal) -> str:
-    """Write how much of a resource there is. It is rounded down, so that a request of what is written fits."""
-    return _written(key, amount, ROUND_FLOOR)
+    """Format an available amount, rounded down so that a request for the printed amount fits."""
+    return _formatted(key, amount, ROUND_FLOOR)
 
 
 def amount_needed(key: str, amount: Decimal) -> str:
-    """Write how much of a resource is asked for, rounded up."""
-    return _written(key, amount, ROUND_CEILING)
+    """Format a requested amount, rounded up."""
+    return _formatted(key, amount, ROUND_CEILING)
 
 
-def _written(key: str, amount: Decimal, rounding: str) -> str:
+def _formatted(key: str, amount: Decimal, rounding: str) -> str:
     if key == "memory":
         return f"{(amount / _GIB).quantize(_TENTH, rounding)}Gi memory"
     return f"{amount.quantize(_HUNDREDTH, rounding)} cpu" if key == "cpu" else f"{amount.normalize():f} {key}"

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Self
 
@@ -20,6 +20,8 @@ from .bounds import nodes_for_any_order
 from .order import group_order
 from .policy import Capacity, NodePolicy
 
+MAX_UNCLAIMED_NODES = 10
+"""Maximum size of a group for flavors without models: there are no pods to count."""
 _DEFAULT = NodePolicy()
 _NAME_LENGTH = 48
 """Of the 63 characters that EKS allows, so that a cluster's name can go before it."""
@@ -190,6 +192,29 @@ def groups_of(demands: Sequence[PodDemand], policy: NodePolicy = _DEFAULT) -> tu
     levels = group_order(preferences(demands, policy)).levels
     return tuple(
         _demand(group, need.name, demands, policy, levels[need.name]) for need, group in sorted(groups.items())
+    )
+
+
+def flavor_groups(
+    flavors: Sequence[PodDemand], policy: NodePolicy = _DEFAULT, nodes: int = 0
+) -> tuple[NodeGroupDemand, ...]:
+    """Return the node groups of flavors that no model claims yet.
+
+    Args:
+        flavors: What each flavor needs of nodes, in order of preference.
+        policy: What the environment says about nodes.
+        nodes: Nodes of each group at rest.
+    """
+    names = [group.name for flavor in flavors for group in groups_of([flavor], policy)]
+    return tuple(
+        replace(
+            group,
+            nodes=nodes,
+            max_nodes=MAX_UNCLAIMED_NODES,
+            rank=names.index(group.name),
+            level=len(names) - 1 - names.index(group.name),
+        )
+        for group in groups_of(flavors, policy)
     )
 
 

@@ -15,7 +15,7 @@ from ..objects import Object
 from ..origins import Argument, Origin, Reporter
 from ..rendered import Fleet, Rendered
 from ..workloads import Workload
-from .unserved import NodeKind, admitted, pods_of
+from .unschedulable import NodeKind, admitted, pods_of
 
 PRIORITY_CLASS = "PriorityClass"
 _SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -96,7 +96,7 @@ class _Ranked:
     scheduler: str
     is_default: bool
     is_written: bool
-    is_stated: bool
+    is_overridden: bool
     is_raised: bool
     places: frozenset[int]
 
@@ -107,7 +107,7 @@ class _Ranked:
     @property
     def field(self) -> Reporter:
         known = self.workload.priority
-        return known.stated_at if known else Origin(self.item.source, "spec")
+        return known.field if known else Origin(self.item.source, "spec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class _Victims:
                 continue
             lowest[each.key] = min(each.value, lowest.get(each.key, each.value))
             shared |= common
-            if not each.is_stated:
+            if not each.is_overridden:
                 unstated.add(each.key)
         return cls(lowest, frozenset(unstated), frozenset(shared), _shown(lowest))
 
@@ -287,7 +287,7 @@ def _ranked(
                 scheduler,
                 bool(klass) and klass == usual,
                 own.is_written if own else stated,
-                own.is_stated if own else stated,
+                own.is_overridden if own else stated,
                 own.is_raised if own else stated,
                 cache[shape],
             )

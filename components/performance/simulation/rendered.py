@@ -40,7 +40,7 @@ def prices_of(fleet: Fleet, scenario: Scenario) -> dict[str, Decimal]:
 
 
 def _scaler(fleet: Fleet, namespace: str, target: str) -> Autoscaler | None:
-    aims = {scaler.aim[1:]: scaler for _, scaler in fleet.autoscalers if not scaler.operated}
+    aims = {scaler.target[1:]: scaler for _, scaler in fleet.autoscalers if not scaler.operated}
     return aims.get((namespace, target))
 
 

@@ -15,7 +15,7 @@ class ScenarioError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class AutoscalerQuery:
     """Which autoscaler to simulate.
 
     Attributes:
@@ -32,7 +32,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Scaled:
+class SimulatedTarget:
     """What is scaled.
 
     Attributes:
@@ -63,7 +63,7 @@ class Scenario:
     scaler: str
     sources: tuple[LoadedResource, LoadedResource]
     namespace: str
-    targets: tuple[Scaled, ...]
+    targets: tuple[SimulatedTarget, ...]
     metrics: Mapping[str, Fraction]
     read: Callable[[Trace, Sequence[str], int | None], tuple[Moment, ...]]
     run: Callable[[Sequence[Moment], Mapping[str, int], Sequence[str]], ScalingRun]
@@ -85,10 +85,12 @@ class Simulator:
     kind: str
     defects: Mapping[str, str]
     places: Callable[[Sequence[LoadedResource], str], Sequence[tuple[str, str]]]
-    scenario: Callable[[Sequence[LoadedResource], Names], Scenario]
+    scenario: Callable[[Sequence[LoadedResource], AutoscalerQuery], Scenario]
 
 
-def simulator_of(simulators: Sequence[Simulator], resources: Sequence[LoadedResource], names: Names) -> Simulator:
+def simulator_of(
+    simulators: Sequence[Simulator], resources: Sequence[LoadedResource], names: AutoscalerQuery
+) -> Simulator:
     """Return the simulator of the kind that has an autoscaler of a name.
 
     Raises:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ...fleet.cloud_providers import usual
+from ...fleet.cloud_providers import default_provider
 from ...fleet.prices import EVERYWHERE, Buying, PriceList, Quote
 from .bill import UnitPrice
 
@@ -36,7 +36,7 @@ class Prices:
 
     region: str
     own: OwnPrices = _NONE
-    cloud: PriceList = field(default_factory=lambda: usual().prices)
+    cloud: PriceList = field(default_factory=lambda: default_provider().prices)
 
     def node(self, types: Iterable[str], buying: str) -> UnitPrice | str:
         """Return what a node of the first of some types costs, within what one of all may; or why nobody knows."""

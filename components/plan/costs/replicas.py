@@ -30,7 +30,7 @@ class Counts(NamedTuple):
 
 def minimums(fleet: Fleet) -> Mapping[Key, int]:
     """Return the lower bound of what is scaled, by the workload."""
-    return {scaler.aim: scaler.minimum for _, scaler in fleet.autoscalers}
+    return {scaler.target: scaler.minimum for _, scaler in fleet.autoscalers}
 
 
 def replicas_of(workload: Workload, least: Mapping[Key, int]) -> Counts:

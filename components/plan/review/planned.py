@@ -77,8 +77,8 @@ def _model(
 
 def _behind(fleet: Fleet, item: Rendered) -> Sequence[Workload]:
     """Return the workloads of a resource; of one that only says where a model answers, those that do."""
-    reached = frozenset[tuple[str, str]]().union(*(each.reached for each in item.endpoints))
-    return item.workloads or [each for _, each in fleet.workloads if each.places & reached]
+    reached = frozenset[tuple[str, str]]().union(*(each.backend_keys for each in item.endpoints))
+    return item.workloads or [each for _, each in fleet.workloads if each.backend_keys & reached]
 
 
 def _times(replicas: tuple[int, int, int], each: int) -> tuple[int, int, int]:

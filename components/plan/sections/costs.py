@@ -10,7 +10,7 @@ from ...checks.memory.weights import weights_of
 from ...contract.quantity import parse_quantity
 from ...engines.memory_settings.reader import memory_settings_of
 from ...fleet.cloud import Cloud
-from ...fleet.cloud_providers import usual
+from ...fleet.cloud_providers import default_provider
 from ...fleet.demand import PodDemand
 from ...fleet.images import images_in
 from ...fleet.instances import accelerator_resources
@@ -92,7 +92,7 @@ def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
 
 def _as_elsewhere(planned: Plan, own: OwnPrices) -> Bill:
     """Return the bill of an environment where nothing is paid for, or nobody knows what."""
-    cloud = planned.environment.cloud.provider if planned.environment.cloud else usual()
+    cloud = planned.environment.cloud.provider if planned.environment.cloud else default_provider()
     prices = Prices(cloud.prices.region, own, cloud.prices)
     text = SIMULATED if planned.environment.simulated else UNKNOWN
     note = text.format(cloud=cloud.title, region=prices.region)

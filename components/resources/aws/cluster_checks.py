@@ -8,7 +8,7 @@ from ...clouds.aws.access import Namespaces, access_problems, role_problems
 from ...clouds.aws.facts.eks import addons
 from ...clouds.aws.logs import retention_problems
 from ...clouds.aws.nodes.releases import release_problem
-from ...clouds.aws.reach import TUNNEL_PORT, reach_problems
+from ...clouds.aws.reach import TUNNEL_PORT, endpoint_access_problems
 from ...clouds.aws.storage.classes import VOLUME_DRIVER
 from ...clouds.aws.versions import check_version
 from ...clouds.aws.words import NodeImage, Provisioner, Support
@@ -63,7 +63,7 @@ def problems(name: str, args: ClusterArgs) -> Problems:
     yield from retention_problems("log_retention_days", args.get("log_retention_days", LOG_DAYS))
     yield from _addon_problems(args)
     yield from _access_problems(args)
-    yield from reach_problems(
+    yield from endpoint_access_problems(
         args.get("public_access_cidrs", []),
         args.get("private_access_cidrs", []),
         args.get("private_access_security_groups", {}),

@@ -8,14 +8,14 @@ from pydantic import Field, ValidationError
 
 from ...clouds.aws.environment import AwsEnvironment, own_groups
 from ...clouds.aws.nodes.checks import check_groups
-from ...clouds.aws.nodes.place import SettingsPlace
 from ...clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, group_plans
+from ...clouds.aws.nodes.settings_location import SettingsLocation
 from ...clouds.aws.words import Provisioner
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, field_path
 from ...families import flavors, objects
-from ...fleet.nodes.fit import misfits
-from ...fleet.nodes.flavors import MOST_NODES_UNCLAIMED, flavor_groups, flavor_wishes
+from ...fleet.nodes.fit import flavor_requests, misfits
+from ...fleet.nodes.groups import MAX_UNCLAIMED_NODES, flavor_groups
 from ...fleet.options import Options, PodOverrides
 from ...fleet.origins import Argument
 from ...plan.environment import Environment
@@ -53,7 +53,7 @@ class _NodeArguments(NodeSettings):
 
     def place(self, name: str) -> NodeEnvironment:
         """Return where and how nodes are made; messages name the component."""
-        return self.environment(self.region, tuple(self.subnets), self.version, {}, SettingsPlace(name))
+        return self.environment(self.region, tuple(self.subnets), self.version, {}, SettingsLocation(name))
 
 
 def planned_groups(
@@ -129,10 +129,10 @@ def _of_flavors(
     values = wire(given, list[FlavorArgs])
     demands, found = flavors(values, Argument(name, "flavors"), where.nodes.alternatives)
     groups = group_plans(
-        flavor_groups(demands, where.nodes, int(not where.scale_to_zero)), where, cap=MOST_NODES_UNCLAIMED
+        flavor_groups(demands, where.nodes, int(not where.scale_to_zero)), where, cap=MAX_UNCLAIMED_NODES
     )
-    wished = list(flavor_wishes(demands))
-    return groups, (*found, *misfits(wished, where.nodes.efa_types), *check_groups(wished, groups, where))
+    requests = list(flavor_requests(demands))
+    return groups, (*found, *misfits(requests, where.nodes.efa_types), *check_groups(requests, groups, where))
 
 
 def _of_manifests(

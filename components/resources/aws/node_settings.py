@@ -8,9 +8,9 @@ from pydantic.alias_generators import to_camel
 
 from ...clouds.aws.names import MOST_NODES
 from ...clouds.aws.nodes.launch import LEAST_IOPS, LEAST_THROUGHPUT, MOST_IOPS, Boot
-from ...clouds.aws.nodes.place import SettingsPlace
 from ...clouds.aws.nodes.plan import NodeEnvironment
 from ...clouds.aws.nodes.pools.rules import PoolRules
+from ...clouds.aws.nodes.settings_location import SettingsLocation
 from ...clouds.aws.words import NodeImage, Provisioner
 from ...contract import clock
 from ...fleet.nodes.policy import Capacity, NodePolicy, Reservation, TypePolicy
@@ -190,7 +190,7 @@ class NodeSettings(Section):
         zones: Sequence[str],
         version: str,
         labels: Mapping[str, str],
-        place: SettingsPlace,
+        place: SettingsLocation,
         usual: Sequence[str] = (),
     ) -> NodeEnvironment:
         """Return where and how nodes are made, as of now.

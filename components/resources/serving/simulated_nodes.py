@@ -16,9 +16,8 @@ from ...contract.quantity import format_quantity
 from ...families import flavors, objects
 from ...fleet.demand import REGION_LABEL, ZONE_LABEL
 from ...fleet.instances import instance
-from ...fleet.nodes.fit import misfits
-from ...fleet.nodes.flavors import flavor_groups, flavor_wishes
-from ...fleet.nodes.groups import NodeGroupDemand, allocatable
+from ...fleet.nodes.fit import flavor_requests, misfits
+from ...fleet.nodes.groups import NodeGroupDemand, allocatable, flavor_groups
 from ...fleet.origins import Argument
 from ...plan.environment import Environment
 from ...plan.plan import plan
@@ -90,7 +89,7 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
     given = args.get("flavors")
     if given:
         demands, found = flavors(wire(given, list[FlavorArgs]), Argument(name, "flavors"), {})
-        report([*found, *misfits(flavor_wishes(demands))])
+        report([*found, *misfits(flavor_requests(demands))])
         return flavor_groups(demands)
     settings = {key: args[key] for key in ("namespace", "service_levels") if args.get(key) is not None}
     options, wrong = read_options({"namespace": "default", **settings})

@@ -80,7 +80,7 @@ class WorkloadComponent(pulumi.ComponentResource):
     def _make(self, name: str, rendered: Rendered, before: list[KubernetesObject]) -> None:
         """Register the objects: workloads first, what scales one after it; load balancers tell their address."""
         reached = {id(endpoint.body): endpoint for endpoint in rendered.endpoints}
-        aims = {id(scaler.body): scaler.aim for scaler in rendered.autoscalers}
+        aims = {id(scaler.body): scaler.target for scaler in rendered.autoscalers}
         created: dict[Key, KubernetesObject] = {}
         for value in rendered.objects:
             scaled = [created[aim] for aim in (aims.get(id(value)),) if aim in created]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from components.fleet.endpoints import Backend, Endpoint, HeaderMatch, Routed, Router
+from components.fleet.endpoints import Backend, Endpoint, GatewayFeature, HeaderMatch, Router
 from components.fleet.origins import Origin
 from components.fleet.rendered import Fleet
 from components.fleet.words import HeaderKind, Routing
@@ -37,11 +37,12 @@ def _endpoint(usual: Endpoint, number: int, changes: Object) -> Endpoint:
         HeaderMatch(name, KINDS[kind], value, Origin(source, f"spec.rules[{number}].{name}"))
         for name, (kind, value) in on.items()
     )
-    lost = tuple(Routed(Routing(word), Origin(source, f"spec.{word}")) for word in routed)
+    lost = tuple(GatewayFeature(Routing(word), Origin(source, f"spec.{word}")) for word in routed)
     name = f"m-{number}" if number else "m"
     origin = Origin(source, f"spec.rules[{number}]")
     return replace(
-        usual, **{"name": name, "order": number, "headers": headers, "routed": lost, "origin": origin, **changes}
+        usual,
+        **{"name": name, "order": number, "headers": headers, "gateway_features": lost, "origin": origin, **changes},
     )
 
 

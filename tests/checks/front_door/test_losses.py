@@ -16,7 +16,7 @@ WORDS = {
     "adapters": "only backends that have 'm' answer for it, such as Service 'a'",
     "names": "the engine behind Service 'a' knows the model as 'other' alone, not as 'm'",
 }
-BACKENDS = (backend("a", 1, 70, knows_as="other"), backend("b", 1, 30))
+BACKENDS = (backend("a", 1, 70, served_name="other"), backend("b", 1, 30))
 
 
 @BOTH

@@ -10,7 +10,7 @@ from components.checks.front_door.door import Tls, front_door
 from components.checks.front_door.rollout import ProxyRollout
 from components.checks.front_door.rollout_checks import rollout_risks
 from components.checks.front_door.words import TlsKind
-from components.fleet.load_balancers import BalancerSeconds, LoadBalancers, usual_load_balancers
+from components.fleet.load_balancers import BalancerSeconds, LoadBalancers, default_load_balancers
 from tests.checks.front_door.doors import ARN, BALANCERS, PRIVATE, PUBLIC, fleet, made, one
 
 
@@ -82,4 +82,4 @@ def test_risks_of_a_rollout_are_those_of_the_cloud() -> None:
     assert "a Toy Balancer sends a proxy new connections for about 6m40s" in found["rollout.minDrainDuration"]
     assert "to end, but the cloud gives pods 30s; shorten it" in found["requestTimeout"]
     assert "which takes an hour; set it to 2 or more" in found["replicas"]
-    assert dict(rollout_risks(door, usual_load_balancers())).keys() == {"replicas"}
+    assert dict(rollout_risks(door, default_load_balancers())).keys() == {"replicas"}

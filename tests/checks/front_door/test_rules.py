@@ -178,7 +178,9 @@ def test_sixteen_headers_are_one_too_many_beside_the_models_name() -> None:
 
 
 def test_a_backend_is_asked_by_the_name_that_it_knows() -> None:
-    of = shared([backend("a", 1, 1, knows_as="Qwen/Qwen3"), backend("b", 1, 1), backend("c", 1, 1, knows_as="m")])
+    of = shared(
+        [backend("a", 1, 1, served_name="Qwen/Qwen3"), backend("b", 1, 1), backend("c", 1, 1, served_name="m")]
+    )
     (rule,) = rules(of, PUBLIC)
     assert [each.get("modelNameOverride") for each in rule["backendRefs"]] == ["Qwen/Qwen3", None, None]
 

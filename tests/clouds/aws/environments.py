@@ -4,8 +4,8 @@ import datetime
 from typing import Any
 
 from components.clouds.aws.nodes.checks import check_nodes
-from components.clouds.aws.nodes.place import SettingsPlace
 from components.clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from components.clouds.aws.nodes.settings_location import SettingsLocation
 from components.contract.problems import Problem
 from components.fleet.nodes.policy import NodePolicy, Reservation, TypePolicy
 from components.fleet.options import PodOverrides
@@ -23,7 +23,7 @@ def environment(**changes: Any) -> NodeEnvironment:
     on_nodes = {key: changes.pop(key) for key in ("labels", "prefixes", "further", "taints") if key in changes}
     policy = NodePolicy(changes.pop("capacity", "on-demand"), types, **on_nodes)
     given: dict[str, Any] = {"region": "us-east-1", "zones": ZONES, "version": "1.35", "now": NOW, "nodes": policy}
-    return NodeEnvironment(**{**given, "place": SettingsPlace("Pulumi.dev.yaml", "gpuNodes"), **changes})
+    return NodeEnvironment(**{**given, "place": SettingsLocation("Pulumi.dev.yaml", "gpuNodes"), **changes})
 
 
 def flavor(instance_type: str, limits: dict[str, Any] | None = None, name: str = "f", **selector: str) -> Any:

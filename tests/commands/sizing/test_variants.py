@@ -203,7 +203,7 @@ def test_settings_of_a_stack_for_a_model_alone(folder: Path) -> None:
 def test_the_replicas_are_those_of_the_plan() -> None:
     """What the samples' autoscalers have as their maximum is what sizing says of the same variants."""
     manifests, planned_fleet = planned(Subject("local", ROOT), None)
-    most = {scaler.aim[1:]: scaler.hpa["spec"]["maxReplicas"] for _, scaler in planned_fleet.fleet.autoscalers}
+    most = {scaler.target[1:]: scaler.hpa["spec"]["maxReplicas"] for _, scaler in planned_fleet.fleet.autoscalers}
     named = [each.source for each in variants(manifests.resources)]
     assert len(named) == 4
     for source in named:

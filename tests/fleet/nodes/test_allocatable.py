@@ -11,7 +11,7 @@ import pytest
 from components.contract.quantity import parse_quantity
 from components.fleet.instances import MAX_PODS, Instance, instance, instances
 from components.fleet.nodes.groups import NodeGroupDemand, allocatable, offered_by
-from components.fleet.nodes.unserved import NodeKind
+from components.fleet.nodes.unschedulable import NodeKind
 from components.resources.serving.simulated_nodes import node_object
 
 MIB = 2**20

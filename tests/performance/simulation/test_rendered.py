@@ -14,7 +14,7 @@ from components.fleet.origins import Origin
 from components.fleet.rendered import Fleet, Rendered
 from components.performance.simulation.hpa.spec import HpaError
 from components.performance.simulation.rendered import hpas_of, prices_of
-from components.performance.simulation.scenario import Scaled, Scenario
+from components.performance.simulation.scenario import Scenario, SimulatedTarget
 from components.plan.rendering import render_fleet
 from tests.fleets import open_model, playground
 
@@ -33,7 +33,7 @@ def scenario(*targets: str, metrics: tuple[str, ...] = ("queue",)) -> Scenario:
         scaler="x",
         sources=(SOURCE, SOURCE),
         namespace="default",
-        targets=tuple(Scaled(name, 1, 9) for name in targets),
+        targets=tuple(SimulatedTarget(name, 1, 9) for name in targets),
         metrics={metric: Fraction(1) for metric in metrics},
         read=lambda *_: (),
         run=lambda *_: pytest.fail("not here"),

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem, Severity, did_you_mean
 from ....fleet.instances import Instance, instance, instances
+from ....fleet.nodes.fit import NodeRequest, node_requests
 from ....fleet.nodes.policy import RESERVED, Capacity, TypePolicy
-from ....fleet.nodes.wishes import Wish, wishes
 from ....fleet.rendered import Fleet
 from ..facts.eks import is_fractional, limits, no_image
 from ..facts.regions import is_withheld, regions, regions_of
@@ -31,7 +31,7 @@ _POOLS_WANTED = 3
 def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> tuple[Problem, ...]:
     """Return every problem of the nodes: of flavors at their manifests, of settings at their keys."""
     found = (
-        *check_groups(wishes(fleet), groups, environment),
+        *check_groups(node_requests(fleet), groups, environment),
         *pending(fleet, groups, environment),
         *unused_efa(fleet, groups, environment),
         *check_order(fleet, environment),
@@ -40,7 +40,7 @@ def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: No
 
 
 def check_groups(
-    wished: Iterable[Wish], groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment
+    wished: Iterable[NodeRequest], groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment
 ) -> tuple[Problem, ...]:
     """Return what is wrong with node groups, whatever runs on them."""
     wished = list(wished)
@@ -107,7 +107,7 @@ def _of_pools(environment: NodeEnvironment) -> Iterator[Problem]:
         yield place.problem(("disruption", "spotToSpot"), reason)
 
 
-def _of_region(wished: Iterable[Wish], environment: NodeEnvironment) -> Iterator[Problem]:
+def _of_region(wished: Iterable[NodeRequest], environment: NodeEnvironment) -> Iterator[Problem]:
     """Report a region that nothing is known of once, and not for each type that is not offered there."""
     known = regions()
     named = {wish.choice.instance_type or "" for wish in wished}
@@ -118,7 +118,7 @@ def _of_region(wished: Iterable[Wish], environment: NodeEnvironment) -> Iterator
         yield environment.place.whole("region", reason + hint)
 
 
-def _of_wish(wish: Wish, environment: NodeEnvironment) -> Iterator[_Misplaced]:
+def _of_wish(wish: NodeRequest, environment: NodeEnvironment) -> Iterator[_Misplaced]:
     """What a flavor asks for and this environment cannot give."""
     node = instance(wish.choice.instance_type or "")
     if node is None:
@@ -153,7 +153,7 @@ def _of_wish(wish: Wish, environment: NodeEnvironment) -> Iterator[_Misplaced]:
     yield from ((RuleId.NODES_PLACEMENT, reason) for reason in _of_capacity(wish, rule, environment))
 
 
-def _of_capacity(wish: Wish, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
+def _of_capacity(wish: NodeRequest, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
     instance_type = wish.choice.instance_type
     capacity = environment.nodes.capacity_of(wish.choice)
     if capacity not in list(Capacity):

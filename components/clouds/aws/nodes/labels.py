@@ -12,7 +12,7 @@ from ....fleet.placement import taints
 from ..facts.eks import limits
 from ..names import ACCELERATOR_LABEL, CAPACITY_TYPE_LABEL, KARPENTER_CAPACITY_LABEL
 from ..words import Provisioner
-from .place import SettingsPlace
+from .settings_location import SettingsLocation
 
 _RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
 """Domains under which EKS refuses labels (kubernetes/cloud-provider-aws issue 242)."""
@@ -116,7 +116,7 @@ def _under(key: str, domains: tuple[str, ...]) -> bool:
     return any(domain == d or domain.endswith(f".{d}") for d in domains)
 
 
-def check_marks(policy: NodePolicy, provisioner: Provisioner, place: SettingsPlace) -> Iterator[Problem]:
+def check_marks(policy: NodePolicy, provisioner: Provisioner, place: SettingsLocation) -> Iterator[Problem]:
     """Report labels and taints of the settings that EKS, Karpenter or Kubernetes would refuse, and contradictions."""
     for where, labels in _by_place(policy.further, {name: rule.labels for name, rule in policy.types.items()}):
         for key, value in labels.items():

@@ -18,9 +18,9 @@ from ..words import NodeImage, Provisioner
 from .autoscaler import Bounds, autoscaler_tags
 from .labels import capacity_type, cloud_labels, own_labels
 from .launch import Boot, Disk, Interface, disk, interfaces, pulls_fast
-from .place import SettingsPlace
 from .pools.rules import PoolRules
 from .releases import eks_release, karpenter_release
+from .settings_location import SettingsLocation
 from .sizes import CapacityBlock, block_of, sizes_of
 from .user_data import Start
 
@@ -63,7 +63,7 @@ class NodeEnvironment:
     system_vcpus: int = 0
     node_repair: bool = False
     pools: PoolRules = field(default_factory=PoolRules)
-    place: SettingsPlace = field(default_factory=SettingsPlace)
+    place: SettingsLocation = field(default_factory=SettingsLocation)
     selectable: tuple[str, ...] = ()
     subnets: tuple[str, ...] = ()
 

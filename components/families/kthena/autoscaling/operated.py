@@ -11,7 +11,7 @@ from ....fleet.autoscalers import Autoscaler
 from ....fleet.objects import HPA, Object, new_object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
-from ....fleet.serving import as_written
+from ....fleet.serving import as_manifest
 from ....fleet.shapes import POD
 from ..made import Made
 from ..names import CONTROLLER_NAMESPACE, role_service
@@ -42,7 +42,7 @@ def render_for_operator(bound: PolicyBinding, options: Options) -> Rendered:
         Unrenderable: it would break the controller, or be ignored; it is in the findings.
     """
     _check(bound)
-    written = _completed(as_written(bound.source, options), bound)
+    written = _completed(as_manifest(bound.source, options), bound)
     if bound.findings.failed:
         raise Unrenderable
     return Rendered(
@@ -67,7 +67,7 @@ def _scaled_by_it(bound: PolicyBinding) -> Iterator[Autoscaler]:
                 "maxReplicas": target.aim.asked.max_replicas * role.replicas,
             }
             hpa = new_object("autoscaling/v2", HPA, name, bound.namespace, spec)
-            yield Autoscaler(hpa, blame_of(bound, target), operated=True, asks_pods=True, found=True)
+            yield Autoscaler(hpa, blame_of(bound, target), operated=True, reads_pods=True, target_known=True)
 
 
 def _check(bound: PolicyBinding) -> None:

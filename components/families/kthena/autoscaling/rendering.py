@@ -115,7 +115,7 @@ def _autoscaler(bound: PolicyBinding, target: AimedServing, options: Options) ->
         "behavior": behavior_of(policy, asked.max_replicas, options, findings),
     }
     hpa = new_object("autoscaling/v2", HPA, _name(bound, target), bound.namespace, spec)
-    return Autoscaler(hpa, blame_of(bound, target), found=True)
+    return Autoscaler(hpa, blame_of(bound, target), target_known=True)
 
 
 def _name(bound: PolicyBinding, target: AimedServing) -> str:

@@ -6,12 +6,12 @@ from functools import partial
 
 from ....contract.findings.collector import Findings, Unrenderable
 from ....contract.load import LoadedResource
-from ....fleet.combining import owned
+from ....fleet.combining import with_autoscaler
 from ....fleet.library import Library
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
-from ....fleet.serving import as_written
+from ....fleet.serving import as_manifest
 from ....fleet.workloads import NamedWeights, Workload
 from ..autoscaling.rendering import render_binding
 from ..made import Made
@@ -48,7 +48,7 @@ def render_model_booster(source: LoadedResource, _library: Library, options: Opt
         return joined
     # Its resources are made by the controllers.
     others = (each for each in joined.others if each["apiVersion"] not in (WORKLOAD_API, NETWORKING_API))
-    return replace(joined, others=(as_written(source, options), *others), requires=joined.requires | {OPERATOR})
+    return replace(joined, others=(as_manifest(source, options), *others), requires=joined.requires | {OPERATOR})
 
 
 def expanded(source: LoadedResource, options: Options, findings: Findings) -> tuple[Object, ...]:
@@ -94,14 +94,15 @@ def _joined(source: LoadedResource, parts: list[Rendered], options: Options) -> 
     """Return what all parts become together, under the booster's name."""
     name = source.name
     weights = tuple(named for part in parts_of(source, Setup.of(options)) for named in named_weights(part))
-    scalers = {scaler.aim: scaler for part in parts for scaler in part.autoscalers}
+    scalers = {scaler.target: scaler for part in parts for scaler in part.autoscalers}
     return Rendered(
         source=source,
         kind=source.kind.kind,
         name=name,
         namespace=source.resource.metadata.namespace or options.namespace,
         workloads=tuple(
-            owned(each, scalers.get((each.kind, each.namespace, each.name))) for each in _workloads(parts, weights)
+            with_autoscaler(each, scalers.get((each.kind, each.namespace, each.name)))
+            for each in _workloads(parts, weights)
         ),
         endpoints=tuple(each for part in parts for each in part.endpoints),
         autoscalers=tuple(each for part in parts for each in part.autoscalers),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ....contract.findings.collector import Findings
 from ....fleet.options import Options
-from ....fleet.origins import Origin, Whole
+from ....fleet.origins import Origin, ProblemSource
 from ..types.networking import ModelMatch, RouteRule, StringMatch
 
 
@@ -69,7 +69,7 @@ class AskedRoute:
         limited: Whether it counts tokens.
     """
 
-    whole: Whole
+    whole: ProblemSource
     name: str
     namespace: str
     model: str

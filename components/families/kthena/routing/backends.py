@@ -56,7 +56,7 @@ def of_services(asked: AskedRoute, roles: Sequence[RoleBackend], model: str) -> 
             workload=_pods(asked, each.role),
             share=_instances(each.role),
             weight=weight,
-            knows_as=_known_as(asked, each, model),
+            served_name=_known_as(asked, each, model),
         )
         for each, weight in zip(roles, weights, strict=True)
     ]

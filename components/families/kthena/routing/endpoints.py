@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ....contract.findings.ids import RuleId
 from ....engines.paths import path_prefix
-from ....fleet.endpoints import Backend, Endpoint, Routed, WeightsOwner
+from ....fleet.endpoints import Backend, Endpoint, GatewayFeature, WeightsOwner
 from ....fleet.words import Routing
 from .asked import AskedRoute
 from .backends import RoleBackend, of_router, of_services
@@ -65,7 +65,7 @@ def _endpoint(
     backends: tuple[Backend, ...],
     path: str,
     rule: UsedRule,
-    routed: tuple[Routed, ...],
+    routed: tuple[GatewayFeature, ...],
 ) -> Endpoint:
     first = backends[0]
     return Endpoint(
@@ -80,24 +80,24 @@ def _endpoint(
         origin=asked.origin(_field_of(asked, model) if first.router else rule.path),
         headers=() if first.router else rule.headers,
         order=rule.order,
-        routed=routed,
+        gateway_features=routed,
     )
 
 
 def _routed(
     asked: AskedRoute, rule: UsedRule, model: str, backends: Sequence[Backend], behind: Behind
-) -> Iterator[Routed]:
+) -> Iterator[GatewayFeature]:
     """Yield what only a gateway in front of the models does for a rule."""
     if len(backends) > 1:
-        yield Routed(Routing.WEIGHTS, asked.origin(f"{rule.path}.targetModels"))
+        yield GatewayFeature(Routing.WEIGHTS, asked.origin(f"{rule.path}.targetModels"))
     if rule.headers:
-        yield Routed(Routing.HEADERS, asked.origin(f"{rule.path}.modelMatch.headers"))
-    if backends[0].knows_as:
-        yield Routed(Routing.NAMES, asked.origin(f"{rule.path}.targetModels"))
+        yield GatewayFeature(Routing.HEADERS, asked.origin(f"{rule.path}.modelMatch.headers"))
+    if backends[0].served_name:
+        yield GatewayFeature(Routing.NAMES, asked.origin(f"{rule.path}.targetModels"))
     if model in asked.adapters and asked.model:
         others = {backend.service for backend in _services_of(asked, asked.model, behind)}
         if others - {backend.service for backend in backends}:
-            yield Routed(Routing.ADAPTERS, asked.origin(_field_of(asked, model)))
+            yield GatewayFeature(Routing.ADAPTERS, asked.origin(_field_of(asked, model)))
 
 
 def _field_of(asked: AskedRoute, model: str) -> str:

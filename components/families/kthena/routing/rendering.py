@@ -9,7 +9,7 @@ from ....fleet.library import Library
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
-from ....fleet.serving import as_written
+from ....fleet.serving import as_manifest
 from ..kinds import MODEL_SERVER
 from ..lookup import server
 from ..made import behind as fields_of
@@ -35,7 +35,7 @@ def render_model_route(source: LoadedResource, library: Library, options: Option
         asked.name,
         asked.namespace,
         endpoints=checked_endpoints(asked, targets, routed=routed),
-        others=(as_written(source, options),) if routed else (),
+        others=(as_manifest(source, options),) if routed else (),
         shared=tuple(_servers(asked, targets, library)) if routed and native else (),
         requires=frozenset({ROUTER if native else OPERATOR}) if routed else frozenset(),
         model=asked.name,
@@ -97,4 +97,4 @@ def _servers(asked: AskedRoute, targets: Targets, library: Library) -> Iterator[
     for name in sorted({target.server.name for several in targets.values() for target in several}):
         there = server(library, asked.namespace, name)
         if there is not None:
-            yield as_written(LoadedResource.of(there, MODEL_SERVER), asked.options)
+            yield as_manifest(LoadedResource.of(there, MODEL_SERVER), asked.options)

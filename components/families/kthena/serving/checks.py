@@ -150,7 +150,7 @@ def _check_template(asked: AskedServing, path: str, template: Template) -> None:
     wanted = {key: amount for key, amount in template.requests.items() if key in accelerator_resources()}
     if wanted and not any(choice.instance_type for choice in template.choices):
         key, amount = next(iter(wanted.items()))
-        remedy = template.asked_at.remedy.format(type="...")
+        remedy = template.node_field.remedy.format(type="...")
         reason = (
             f"the pod requests {amount} {key} but does not select an instance type, so it gets no node group and its "
             f"price is unknown; {remedy}"

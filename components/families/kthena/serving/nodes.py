@@ -5,15 +5,15 @@ from collections.abc import Iterator, Mapping
 from ....fleet.demand import INSTANCE_TYPE_LABEL, TYPE_LABELS, NodeChoice, NodeField, instance_type_in
 from ....fleet.instances import accelerator_resources
 from ....fleet.objects import Object
-from ....fleet.origins import Origin, Whole
-from ....fleet.placement import place, requested_by, taints, tolerate
+from ....fleet.origins import Origin, ProblemSource
+from ....fleet.placement import assign_nodes, requested_by, taints, tolerate
 
 Alternatives = Mapping[str, tuple[str, ...]]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def choices_of(spec: Object, alternatives: Alternatives, source: Whole, path: str) -> tuple[NodeChoice, ...]:
+def choices_of(spec: Object, alternatives: Alternatives, source: ProblemSource, path: str) -> tuple[NodeChoice, ...]:
     """Return the nodes that a pod may run on, in order of preference; none where it says nothing.
 
     Args:
@@ -35,7 +35,7 @@ def choices_of(spec: Object, alternatives: Alternatives, source: Whole, path: st
     return (NodeChoice("nodeSelector", named, others, instead, selector_field(source, path)),) if selector else ()
 
 
-def selector_field(source: Whole, path: str) -> NodeField:
+def selector_field(source: ProblemSource, path: str) -> NodeField:
     """Return the field that chooses nodes where nothing else does."""
     return NodeField(Origin(source, f"{path}.nodeSelector"))
 
@@ -48,7 +48,7 @@ def put_on_nodes(spec: Object, choices: tuple[NodeChoice, ...]) -> None:
             kept = {key: value for key, value in selector.items() if key != INSTANCE_TYPE_LABEL}
             spec.pop("nodeSelector")
             spec.update({"nodeSelector": kept} if kept else {})
-            place(spec, choices)
+            assign_nodes(spec, choices)
         else:
             _widen(spec, {choice.instance_type: choice.alternatives for choice in choices})
     keys = [key for key in requested_by(spec) if key in accelerator_resources()]
@@ -82,10 +82,10 @@ def _preferred_first(found: list[NodeChoice], spec: Object) -> tuple[NodeChoice,
     if len(found) == 1:
         return (found[0],)
     node = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    wishes = [(int(each["weight"]), _values(each["preference"])) for each in node.get(_PREFERRED) or ()]
+    preferences = [(int(each["weight"]), _values(each["preference"])) for each in node.get(_PREFERRED) or ()]
 
     def weight(choice: NodeChoice) -> int:
-        met = (weight for weight, wanted in wishes if wanted and _meets(choice.labels, wanted))
+        met = (weight for weight, wanted in preferences if wanted and _meets(choice.labels, wanted))
         return sum(met)
 
     ordered = sorted(found, key=weight, reverse=True)

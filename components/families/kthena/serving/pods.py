@@ -9,7 +9,7 @@ from ....fleet.demand import NodeChoice, NodeField, PodDemand
 from ....fleet.objects import Object, copied
 from ....fleet.options import Options
 from ....fleet.placement import requests_of
-from ....fleet.serving import deny_token, override_pod
+from ....fleet.serving import disable_token_mount, override_pod
 from ..made import behind
 from ..names import entry_labels, role_labels
 from ..types.model_serving import PodTemplateSpec
@@ -52,13 +52,13 @@ class Template:
         part: Field of a LeaderWorkerSet that takes them.
         body: The template.
         choices: Nodes that the pods may run on.
-        asked_at: The field that could choose nodes.
+        node_field: The field that could choose nodes.
     """
 
     part: str
     body: Object
     choices: tuple[NodeChoice, ...]
-    asked_at: NodeField
+    node_field: NodeField
 
     @property
     def spec(self) -> Object:
@@ -74,7 +74,7 @@ class Template:
     def demand(self, pods: int, *, per_replica: int, surge: int = 0) -> PodDemand:
         """Return what some of these pods need from nodes."""
         return PodDemand(
-            pods, self.requests, self.choices, surge_pods=surge, per_replica=per_replica, asked_at=self.asked_at
+            pods, self.requests, self.choices, surge_pods=surge, per_replica=per_replica, node_field=self.node_field
         )
 
 
@@ -113,7 +113,7 @@ def _settle(spec: Object, choices: tuple[NodeChoice, ...], asked: AskedServing) 
         spec.setdefault("schedulerName", SCHEDULER)
     elif asked.options.scheduler_name != _USUAL_SCHEDULER:
         spec.setdefault("schedulerName", asked.options.scheduler_name)
-    deny_token(spec)
+    disable_token_mount(spec)
 
 
 def template_for(template: Template, instance: RoleInstance) -> Object:

@@ -11,7 +11,7 @@ from ....fleet.library import Library
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
-from ....fleet.serving import as_written
+from ....fleet.serving import as_manifest
 from ..names import VOLCANO
 from ..operated import OPERATOR, check_serving_for_operator
 from ..reach import SelectedRole, known_roles, reached_roles
@@ -102,7 +102,7 @@ def _operated(asked: AskedServing, roles: list[RolePods], reached: frozenset[str
         asked.namespace,
         workloads=tuple(operated(asked, role) for role in roles),
         endpoints=endpoints,
-        others=(as_written(asked.source, asked.options), *services),
+        others=(as_manifest(asked.source, asked.options), *services),
         # Its controller gives every entry pod the scheduler that spec.schedulerName names (Kthena spec 3.2, V12).
         requires=frozenset({OPERATOR, VOLCANO}),
         model=asked.name,

@@ -13,7 +13,7 @@ from ....engines.registry import Engine, engines
 from ....engines.settings import Setting
 from ....engines.shell import expanded_variables
 from ....fleet.objects import Object
-from ....fleet.origins import Whole
+from ....fleet.origins import ProblemSource
 from ....fleet.serving import check_containers, declared_port, require_containers, server_of
 from ....fleet.workloads import LWS_VARIABLES, Server, SpreadField
 from ..made import Behind, behind
@@ -89,7 +89,7 @@ def roles_of(asked: AskedServing, servers: Mapping[str, Listening] | None = None
     return [_role(asked, path, role, (servers or {}).get(path)) for path, role in asked.roles]
 
 
-def server_in(role: Role, source: Whole, path: str) -> Listening:
+def server_in(role: Role, source: ProblemSource, path: str) -> Listening:
     """Return the container of a role that serves, and where it listens; 0 where that is not known.
 
     Args:

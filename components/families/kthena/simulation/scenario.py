@@ -12,7 +12,7 @@ from ....contract.load import LoadedResource
 from ....contract.meta import Resource
 from ....fleet.options import Options
 from ....performance.simulation.runs import ScalingRun
-from ....performance.simulation.scenario import Names, Scaled, Scenario, ScenarioError, Simulator
+from ....performance.simulation.scenario import AutoscalerQuery, Scenario, ScenarioError, SimulatedTarget, Simulator
 from ....performance.simulation.trace import Moment, Trace
 from ..autoscaling.costs import replica_cost
 from ..autoscaling.effective import effective_policy
@@ -30,7 +30,7 @@ _UNPRICED: Mapping[str, int] = MappingProxyType({})
 _R = TypeVar("_R", bound=Resource)
 
 
-def scenario(resources: Sequence[LoadedResource], names: Names) -> Scenario:
+def scenario(resources: Sequence[LoadedResource], names: AutoscalerQuery) -> Scenario:
     """Return the autoscaler of a binding and a policy, written by hand or by a ModelBooster."""
     resources = [*resources, *_of_boosters(resources, names.namespace)]
     source, binding = _named(resources, AutoscalingPolicyBinding, names.binding, names.namespace)
@@ -60,7 +60,7 @@ def scenario(resources: Sequence[LoadedResource], names: Names) -> Scenario:
         scaler=SCALER,
         sources=(source, written),
         namespace=namespace,
-        targets=tuple(Scaled(t.name, t.minimum, t.maximum, replicas.get(t.name)) for t in bound.targets),
+        targets=tuple(SimulatedTarget(t.name, t.minimum, t.maximum, replicas.get(t.name)) for t in bound.targets),
         metrics=metrics,
         read=read,
         run=run,

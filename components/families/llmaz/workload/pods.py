@@ -3,8 +3,8 @@
 from ....contract.findings.collector import Findings
 from ....fleet.objects import Object
 from ....fleet.options import Options
-from ....fleet.placement import place
-from ....fleet.serving import deny_token, override_pod
+from ....fleet.placement import assign_nodes
+from ....fleet.serving import disable_token_mount, override_pod
 from ..flavors import node_choices
 from ..loaders import RUNNER, mount_models
 from ..models import Claim
@@ -19,10 +19,10 @@ def finish_template(template: Object, asked: Asked, options: Options, findings: 
         spec["schedulerName"] = options.scheduler_name
     _limit(spec, asked)
     mount_models(spec, asked.claim, options, findings)
-    place(spec, node_choices(asked.claim.flavors, options.alternatives))
+    assign_nodes(spec, node_choices(asked.claim.flavors, options.alternatives))
     override_pod(template, options.overrides)
     if options.realization.is_native:
-        deny_token(spec)
+        disable_token_mount(spec)
 
 
 def _limit(spec: Object, asked: Asked) -> None:

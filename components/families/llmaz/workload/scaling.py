@@ -17,12 +17,12 @@ def demand_of(asked: Asked, options: Options) -> tuple[PodDemand, ...]:
     choices = node_choices(asked.claim.flavors, options.alternatives, asked.claim.chosen_by)
     most = asked.scaling.most if asked.scaling else None
     surge = group_update(asked.rollout).added(asked.replicas if most is None else most)
-    asked_at = unflavored(asked.claim.chosen_by)
+    node_field = unflavored(asked.claim.chosen_by)
 
     def demand(template: Object, pods: int) -> PodDemand:
         requests = requests_of(template["spec"])
         at_most = most if most is None else most * pods
-        return PodDemand(asked.replicas * pods, requests, choices, at_most, surge * pods, pods, asked_at)
+        return PodDemand(asked.replicas * pods, requests, choices, at_most, surge * pods, pods, node_field)
 
     leader, worker = asked.template.get("leaderTemplate"), asked.template["workerTemplate"]
     if leader is None:

@@ -44,7 +44,7 @@ def render_natively(level: VariantLevel) -> Rendered:
         source.kind.kind,
         source.name,
         variant.namespace,
-        autoscalers=(Autoscaler(hpa, lambda path: _blame(level, path), found=True, sized=most),),
+        autoscalers=(Autoscaler(hpa, lambda path: _blame(level, path), target_known=True, sized=most),),
     )
 
 

@@ -97,8 +97,8 @@ def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
 
 def _behind(fleet: Fleet, item: Rendered) -> Sequence[Workload]:
     """Return the workloads of a resource; of one that only says where a model answers, those that do."""
-    reached = frozenset[tuple[str, str]]().union(*(each.reached for each in item.endpoints))
-    return item.workloads or [each for _, each in fleet.workloads if each.places & reached]
+    reached = frozenset[tuple[str, str]]().union(*(each.backend_keys for each in item.endpoints))
+    return item.workloads or [each for _, each in fleet.workloads if each.backend_keys & reached]
 
 
 def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str]) -> dict[str, Any]:

@@ -15,7 +15,15 @@ from ....contract.load import Manifests
 from ....contract.problems import Problem, did_you_mean, field_path, path_parts
 from ....families import load, objects
 from ....fleet.cloud import Cloud
-from ....fleet.cloud_providers import NONE, caching, caching_cloud, cloud_of, names, node_images, usual
+from ....fleet.cloud_providers import (
+    NONE,
+    caching,
+    caching_cloud,
+    default_provider,
+    names,
+    node_images,
+    provider_named,
+)
 from ....plan.faults import faults
 from ....plan.prerequisites.charts import CLUSTER_AUTOSCALER, NODE_AUTOSCALER, providers_of
 from ....plan.prerequisites.needed import ClusterFacts
@@ -84,7 +92,7 @@ class FleetCluster(Section):
     @field_validator("cidr")
     @classmethod
     def _range(cls, value: str | None, info: ValidationInfo) -> str | None:
-        cloud = cloud_of(info.data.get("cloud", NONE)) or usual()
+        cloud = provider_named(info.data.get("cloud", NONE)) or default_provider()
         problem = cloud.range_problem(value) if value is not None else ""
         if problem:
             raise ValueError(problem)
@@ -129,7 +137,7 @@ class ProgramSettings(FleetSettings):
     @property
     def cloud_environment(self) -> Cloud | None:
         """What is known of the cloud; its nodes are made elsewhere."""
-        cluster, cloud = self.cluster, cloud_of(self.cluster.cloud)
+        cluster, cloud = self.cluster, provider_named(self.cluster.cloud)
         if cloud is None:
             return None
         cache = self.image_cache.cache(cluster.region, self.image_cache.account)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.clouds.aws.kubeconfig import kubeconfig, tunnel_command
-from components.clouds.aws.reach import reach_problems
+from components.clouds.aws.reach import endpoint_access_problems
 from components.resources.serving.arguments import InvalidArguments
 from tests.clouds.aws.access.roles import made
 from tests.recorded import Echo, Recorded
@@ -229,4 +229,4 @@ class TestRefusals:
         assert server(existing=True, public_access_cidrs=[], tunnel_port=8443)["server"] == "https://localhost:8443"
 
     def test_groups_may_be_those_of_other_resources(self) -> None:
-        assert list(reach_problems([], [], {"runner": UNKNOWN}, tunnel=False)) == []
+        assert list(endpoint_access_problems([], [], {"runner": UNKNOWN}, tunnel=False)) == []

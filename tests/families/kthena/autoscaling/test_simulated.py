@@ -10,7 +10,7 @@ from components.families import parse
 from components.families.kthena.simulation.scenario import scenario
 from components.performance.simulation.hpa.controller import simulate_hpas
 from components.performance.simulation.rendered import hpas_of
-from components.performance.simulation.scenario import Names, Scenario
+from components.performance.simulation.scenario import AutoscalerQuery, Scenario
 from components.performance.simulation.trace import Moment, TargetReading
 from tests.families.kthena.autoscaling.bindings import GPU, PORT, QUEUE, binding, bounded, policy, rendered, serving
 from tests.families.kthena.serving.support import engine, pods, role
@@ -30,7 +30,7 @@ SERVINGS = serving("dear", on("g5.2xlarge")), serving("cheap", on("g5.xlarge"))
 def scenario_of(*documents: Object, name: str = "scaling") -> Scenario:
     manifests = parse(yaml.safe_dump_all(documents, sort_keys=False), "fleet.yaml")
     assert not manifests.problems
-    return scenario(manifests.resources, Names(name, "", "ns"))
+    return scenario(manifests.resources, AutoscalerQuery(name, "", "ns"))
 
 
 def load(*waiting: int, targets: tuple[str, ...] = ("dear", "cheap")) -> list[Moment]:

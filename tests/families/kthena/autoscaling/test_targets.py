@@ -231,7 +231,7 @@ class TestBooster:
         found = plan(parse(BOOSTER, "b.yaml"), Environment())
         assert [str(p) for p in found.problems if p.is_error] == []
         ((_, scaler),) = found.fleet.autoscalers
-        assert scaler.aim == ("LeaderWorkerSet", "ns", "chat-gpu")
+        assert scaler.target == ("LeaderWorkerSet", "ns", "chat-gpu")
         assert (scaler.minimum, scaler.maximum) == (1, 3)
         assert scaler.hpa["spec"]["metrics"][0]["pods"]["metric"]["name"] == QUEUE
         tolerance = [p for p in found.problems if "autoscaler of Kubernetes before 1.35" in p.reason]

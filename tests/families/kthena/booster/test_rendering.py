@@ -93,7 +93,7 @@ def test_an_autoscaler_owns_the_replicas_of_its_backend_alone() -> None:
     assert (owned.replicas, owned.most) == (2, 3)
     assert (free.body["spec"]["replicas"], free.most) == (2, None)
     (scaler,) = item.autoscalers
-    assert scaler.aim == ("LeaderWorkerSet", "ns", "m-b")
+    assert scaler.target == ("LeaderWorkerSet", "ns", "m-b")
 
 
 def test_nodes_are_planned_for_what_the_affinity_names() -> None:

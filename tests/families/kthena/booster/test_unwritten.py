@@ -66,7 +66,7 @@ def of_endpoint(endpoint: Endpoint) -> tuple[Any, ...]:
     origins = [
         endpoint.origin,
         *(each.origin for each in endpoint.headers),
-        *(each.origin for each in endpoint.routed),
+        *(each.origin for each in endpoint.gateway_features),
     ]
     places = [str(origin.problem("is told")) for origin in origins]
     return (
@@ -77,7 +77,7 @@ def of_endpoint(endpoint: Endpoint) -> tuple[Any, ...]:
         endpoint.backends,
         endpoint.weights,
         endpoint.order,
-        [each.what for each in endpoint.routed],
+        [each.routing for each in endpoint.gateway_features],
         [(each.name, each.kind, each.value) for each in endpoint.headers],
         places,
     )

@@ -34,7 +34,7 @@ OWN = model_server("own", model="q", workloadSelector={"matchLabels": {f"{LABEL}
 def test_a_further_name_for_a_booster(documents: tuple[Object, ...]) -> None:
     fleet = fleet_of(BOOSTER, *documents)
     assert not errors(fleet), [str(problem) for problem in errors(fleet)]
-    found = {e.model: [(b.service, b.workload, b.knows_as) for b in e.backends] for _, e in fleet.endpoints}
+    found = {e.model: [(b.service, b.workload, b.served_name) for b in e.backends] for _, e in fleet.endpoints}
     assert found == {
         "alias": [("demo-b1-leader", "demo-b1", "q")],
         "demo": [("demo-b1-leader", "demo-b1", "q")],

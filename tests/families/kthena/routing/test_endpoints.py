@@ -25,7 +25,7 @@ def test_a_route_leads_to_the_services_of_the_selected_pods() -> None:
     assert (endpoint.name, endpoint.model) == ("r", "m")
     assert endpoint.url == "http://s-leader.ns.svc.cluster.local:8000/v1"
     assert [(b.service, b.port, b.workload) for b in endpoint.backends] == [("s-leader", 8000, "s")]
-    assert endpoint.backends[0].knows_as == "org/name"
+    assert endpoint.backends[0].served_name == "org/name"
 
 
 def test_a_serving_behind_a_route_has_no_endpoint_of_its_own() -> None:
@@ -46,7 +46,7 @@ def test_weights_divide_the_requests() -> None:
     (endpoint,) = endpoints(*TWO, model_route(rule(("a", 70), ("b", 30)))).values()
     assert [(b.service, b.weight) for b in endpoint.backends] == [("a-leader", 70), ("b-leader", 30)]
     assert [b.share for b in endpoint.backends] == [4, 1]
-    assert Routing.WEIGHTS in {each.what for each in endpoint.routed}
+    assert Routing.WEIGHTS in {each.routing for each in endpoint.gateway_features}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_headers_choose_the_rule() -> None:
     assert header.origin.path == "spec.rules[0].modelMatch.headers[user-type]"
     assert (premium.order, default.order, default.headers) == (0, 1, ())
     assert premium.backends[0].service == "a-leader"
-    assert Routing.HEADERS in {each.what for each in premium.routed}
+    assert Routing.HEADERS in {each.routing for each in premium.gateway_features}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ LORA = ("--enable-lora", "--lora-modules", "x=/x", "Big=/y")
 def test_adapters_are_models_of_their_own() -> None:
     documents = (pool("s", *LORA), model_server("s", model="org/name"))
     found = endpoints(*documents, model_route(rule("s"), loraAdapters=["x", "Big"]))
-    assert {name: (e.model, e.backends[0].knows_as) for name, e in found.items()} == {
+    assert {name: (e.model, e.backends[0].served_name) for name, e in found.items()} == {
         "r": ("m", "org/name"),
         "r-lora-x": ("x", ""),
         "r-lora-big-f69fd2": ("Big", ""),
@@ -151,8 +151,8 @@ def test_an_adapter_goes_where_its_rule_says() -> None:
     rules = (rule("a", "b", modelMatch={"body": {"model": "m"}}), rule("a", modelMatch={"body": {"model": "x"}}))
     found = endpoints(*documents, model_route(*rules, loraAdapters=["x"]))
     assert [b.service for b in found["r-lora-x"].backends] == ["a-leader"]
-    (lost,) = found["r-lora-x"].routed
-    assert (lost.what, lost.origin.path) == (Routing.ADAPTERS, "spec.loraAdapters[0]")
+    (lost,) = found["r-lora-x"].gateway_features
+    assert (lost.routing, lost.origin.path) == (Routing.ADAPTERS, "spec.loraAdapters[0]")
 
 
 def test_an_adapter_that_an_engine_lacks_is_told() -> None:
@@ -218,7 +218,7 @@ def test_the_operators_router_answers_for_everything() -> None:
     route = model_route(rule("s", modelMatch=PREMIUM), rule("s"), loraAdapters=["x"])
     item = routed(*documents, route, **OPERATOR)
     assert {e.model: e.url for e in item.endpoints} == {"m": ROUTER, "x": ROUTER}
-    assert all(not e.headers and not e.routed for e in item.endpoints), "the router does all of it"
+    assert all(not e.headers and not e.gateway_features for e in item.endpoints), "the router does all of it"
     assert item.requires == {"kthena"}
     assert [body["kind"] for body in item.objects] == ["ModelRoute"]
     kinds = [body["kind"] for body in fleet_of(*documents, route, **OPERATOR).objects]

@@ -120,7 +120,7 @@ def test_accelerators_without_a_type_are_told() -> None:
 def test_a_node_is_no_smaller_than_its_pod() -> None:
     """The rest of the plan looks at the demand; that it is told of is enough here."""
     (found,) = demands(role(entryTemplate=gpus(4, nodeSelector={TYPE: "g5.12xlarge"})))
-    assert found.asked_at is not None
+    assert found.node_field is not None
     assert found.choices[0].chosen_by is not None
     assert found.choices[0].chosen_by.origin.problem("x").path == f"{ENTRY}.nodeSelector"
 

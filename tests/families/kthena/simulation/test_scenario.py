@@ -11,7 +11,7 @@ from components.families.kthena.autoscaling.effective import Panic
 from components.families.kthena.simulation.scenario import bound_settings, policy_settings
 from components.families.kthena.simulation.settings import UNLIMITED, Bound, Defects, ScaledTarget
 from components.families.kthena.types import AutoscalingPolicy, AutoscalingPolicyBinding
-from components.performance.simulation.scenario import Names, Scenario, ScenarioError
+from components.performance.simulation.scenario import AutoscalerQuery, Scenario, ScenarioError
 from components.performance.simulation.trace import Moment, TargetReading
 from tests.families.kthena.simulation.support import pace
 
@@ -41,14 +41,14 @@ def binding(name: str = "b", refers: str = "p", namespace: str | None = None, **
     }
 
 
-USUAL = Names("b", "", "default")
+USUAL = AutoscalerQuery("b", "", "default")
 
 
 def target(name: str) -> dict[str, Any]:
     return {"targetRef": {"kind": "ModelServing", "name": name}, "metricEndpoint": {}}
 
 
-def scenario(*manifests: dict[str, Any], names: Names = USUAL) -> Scenario:
+def scenario(*manifests: dict[str, Any], names: AutoscalerQuery = USUAL) -> Scenario:
     found = parse(yaml.safe_dump_all(manifests))
     assert [problem for problem in found.problems if problem.is_error] == []
     return simulators()[0].scenario(found.resources, names)
@@ -112,14 +112,14 @@ class TestFinding:
         assert found.metrics == {"load": Fraction(1, 2)}
 
     def test_another_policy(self) -> None:
-        found = scenario(policy("other"), policy("p"), binding(), names=Names("b", "other", "default"))
+        found = scenario(policy("other"), policy("p"), binding(), names=AutoscalerQuery("b", "other", "default"))
         assert found.sources[1].name == "other"
         assert found.notes == ("the binding names the policy 'p', and is simulated with 'other'",)
 
     def test_namespaces(self) -> None:
         both = (policy(namespace="one"), policy(namespace="two"), binding(namespace="one"), binding(namespace="two"))
-        assert scenario(*both, names=Names("two/b", "", "default")).namespace == "two"
-        assert scenario(*both, names=Names("b", "", "one")).namespace == "one"
+        assert scenario(*both, names=AutoscalerQuery("two/b", "", "default")).namespace == "two"
+        assert scenario(*both, names=AutoscalerQuery("b", "", "one")).namespace == "one"
         with pytest.raises(ScenarioError, match=r"several .* are named 'b'; name one of one/b, two/b"):
             scenario(*both)
 
@@ -148,11 +148,14 @@ class TestFinding:
     @pytest.mark.parametrize(
         ("names", "message"),
         [
-            (Names("x", "", "default"), "no AutoscalingPolicyBinding named 'x' \\(available: b\\); correct the name"),
-            (Names("b", "x", "default"), "no AutoscalingPolicy named 'x' \\(available: p\\)"),
+            (
+                AutoscalerQuery("x", "", "default"),
+                "no AutoscalingPolicyBinding named 'x' \\(available: b\\); correct the name",
+            ),
+            (AutoscalerQuery("b", "x", "default"), "no AutoscalingPolicy named 'x' \\(available: p\\)"),
         ],
     )
-    def test_nothing_of_that_name(self, names: Names, message: str) -> None:
+    def test_nothing_of_that_name(self, names: AutoscalerQuery, message: str) -> None:
         with pytest.raises(ScenarioError, match=message):
             scenario(policy(), binding(), names=names)
 
@@ -181,7 +184,7 @@ def booster() -> dict[str, Any]:
     }
 
 
-BOOSTED = Names("demo-small", "", "default")
+BOOSTED = AutoscalerQuery("demo-small", "", "default")
 
 
 def test_what_a_booster_becomes_is_found() -> None:

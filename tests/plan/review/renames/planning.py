@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from components.clouds.aws.environment import AwsEnvironment
-from components.clouds.aws.nodes.place import SettingsPlace
+from components.clouds.aws.nodes.settings_location import SettingsLocation
 from components.families import parse
 from components.fleet.options import Options
 from components.plan.environment import Environment
@@ -37,7 +37,7 @@ def planned(
     settings = NodeSettings.model_validate(
         {"types": {name: {"maxNodes": number} for name, number in most.items()}, "zones": [*zones]}
     )
-    nodes = settings.environment("us-east-1", ["us-east-1a", "us-east-1b"], "1.35", {}, SettingsPlace())
+    nodes = settings.environment("us-east-1", ["us-east-1a", "us-east-1b"], "1.35", {}, SettingsLocation())
     environment = Environment(
         options=Options(namespace=namespace, tolerates_devices=True),
         cluster=ClusterFacts(version="1.35", node_autoscaler=CLUSTER_AUTOSCALER),

@@ -10,7 +10,7 @@ _UPPER = re.compile(r"[A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsPlace:
+class SettingsLocation:
     """A section of a file, or the arguments of a program, whose keys are spelled otherwise.
 
     Attributes:

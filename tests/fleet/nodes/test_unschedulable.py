@@ -13,7 +13,7 @@ from components.clouds.aws.nodes.plan import NodeEnvironment
 from components.contract.problems import Problem
 from components.families import load, objects
 from components.fleet.instances import instance
-from components.fleet.nodes.unserved import NodeKind, untolerated
+from components.fleet.nodes.unschedulable import NodeKind, untolerated
 from components.fleet.options import Options, PodOverrides
 from components.plan.environment import Environment
 from components.plan.plan import plan
@@ -76,7 +76,7 @@ def lws(**pod: Any) -> Json:
     }
 
 
-def unserved(documents: list[Json], environment: Environment = SIMULATED) -> list[Problem]:
+def unschedulable(documents: list[Json], environment: Environment = SIMULATED) -> list[Problem]:
     return [p for p in plan(objects(documents), environment).problems if "would stay Pending" in p.reason]
 
 
@@ -115,7 +115,7 @@ SERVED = [
 def test_a_pod_without_a_node_is_an_error_that_says_what_to_write(
     documents: list[Json], path: str, words: str
 ) -> None:
-    found = unserved(documents)
+    found = unschedulable(documents)
     assert found, "nothing was found"
     assert found[0].path == path
     assert all(problem.is_error for problem in found)
@@ -124,7 +124,7 @@ def test_a_pod_without_a_node_is_an_error_that_says_what_to_write(
 
 @pytest.mark.parametrize("documents", SERVED)
 def test_a_pod_that_some_node_takes_is_none(documents: list[Json]) -> None:
-    assert unserved(documents) == []
+    assert unschedulable(documents) == []
 
 
 @pytest.mark.parametrize(("documents", "path", "words"), PENDING)
@@ -133,36 +133,36 @@ def test_where_other_nodes_may_be_nothing_is_checked(
     documents: list[Json], path: str, words: str, environment: Environment
 ) -> None:
     assert path, words
-    assert unserved(documents, environment) == []
+    assert unschedulable(documents, environment) == []
 
 
 def test_the_nodes_of_the_system_take_what_fits_them() -> None:
     small = on_cpu(resources={"cpu": "500m", "memory": "1Gi"})
-    assert unserved([*GPU_MODEL, *small], OURS) == []
-    (problem,) = unserved([*GPU_MODEL, *on_cpu()], OURS)
+    assert unschedulable([*GPU_MODEL, *small], OURS) == []
+    (problem,) = unschedulable([*GPU_MODEL, *on_cpu()], OURS)
     assert "the node group of the system (m7i.large) has only 1.93 cpu" in problem.reason
     selecting = Environment(
         cloud=OURS.cloud, options=Options(overrides=PodOverrides(node_selector={"pool": "models"}))
     )
-    (problem,) = unserved([*GPU_MODEL, *small], selecting)
+    (problem,) = unschedulable([*GPU_MODEL, *small], selecting)
     assert "does not have the label pool=models" in problem.reason
 
 
 def test_an_api_server_that_tolerates_devices_lets_pods_onto_them() -> None:
     """The admission plugin ExtendedResourceToleration, which EKS runs; a pod without a device stays off."""
     admitting = Environment(simulated=True, options=Options(tolerates_devices=True))
-    assert unserved([lws(nodeSelector={TYPE: "g5.2xlarge"})], admitting) == []
-    assert unserved([*GPU_MODEL, lws()], admitting) == []
-    assert unserved([*GPU_MODEL, *on_cpu()], admitting) != []
+    assert unschedulable([lws(nodeSelector={TYPE: "g5.2xlarge"})], admitting) == []
+    assert unschedulable([*GPU_MODEL, lws()], admitting) == []
+    assert unschedulable([*GPU_MODEL, *on_cpu()], admitting) != []
 
 
 def test_what_is_suggested_exists_and_is_enough() -> None:
-    (problem,) = unserved([*GPU_MODEL, *on_cpu()])
+    (problem,) = unschedulable([*GPU_MODEL, *on_cpu()])
     suggested = instance(problem.reason.rpartition(f"{TYPE}: ")[2].rstrip("}"))
     assert suggested
     assert suggested.vcpu > 4
     assert not suggested.accelerators
-    assert unserved([*GPU_MODEL, *on_cpu(nodeSelector={TYPE: suggested.name})]) == []
+    assert unschedulable([*GPU_MODEL, *on_cpu(nodeSelector={TYPE: suggested.name})]) == []
 
 
 def test_a_hand_written_set_asks_for_nodes() -> None:

@@ -67,7 +67,7 @@ class NodeKind:
         return f"{self.name} has only {amount_of(lacking, self.offered.get(lacking, Decimal(0)))}" if lacking else ""
 
 
-def unserved(fleet: Fleet, kinds: Sequence[NodeKind], *, tolerates_devices: bool = False) -> Iterator[Problem]:
+def unschedulable(fleet: Fleet, kinds: Sequence[NodeKind], *, tolerates_devices: bool = False) -> Iterator[Problem]:
     """Yield the pods that no kind of node takes, each with what to write.
 
     Args:
@@ -99,7 +99,7 @@ def admitted(pod: Object, demand: PodDemand) -> Object:
 
 def _field(demand: PodDemand) -> NodeField | None:
     chosen = (choice.chosen_by for choice in demand.choices)
-    return next((field for field in chosen if field), demand.asked_at)
+    return next((field for field in chosen if field), demand.node_field)
 
 
 def _obstacles(pod: Object, demand: PodDemand, field: NodeField, kinds: Sequence[NodeKind]) -> str:
