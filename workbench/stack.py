@@ -10,8 +10,8 @@ import typer
 from livefleet import Speeds
 from toolkit.printing import Format
 
-from .asking import agree, confirm, progress
 from .deploying.call import Deployer, StackCall
+from .prompts import agree, confirm, progress
 from .subject import complete_stack
 
 Stack = Annotated[
@@ -78,8 +78,8 @@ def up(
 
     The local engine asks for confirmation before it changes a cluster other than the workbench's own.
     """
-    from .deploying.shown import show_stack
     from .deploying.starting import StackStart
+    from .deploying.tables import show_stack
 
     call = StackCall(stack, engine, kubeconfig, cwd.resolve())
     start = StackStart(call, starts=start_cluster, live=not no_live, speeds=Speeds(speed, start_speed))
@@ -163,7 +163,7 @@ def outputs(
     output: Annotated[Format, typer.Option(help="text, or json for other programs.")] = Format.TEXT,
 ) -> None:
     """Print the stack outputs of the last `up`."""
-    from .deploying.shown import with_addresses
+    from .deploying.tables import with_addresses
 
     call = StackCall(stack, engine, "", cwd.resolve())
     cli = call.cli()

@@ -94,7 +94,7 @@ class Subject:
         return replace(found, shapes=replace(found.shapes, own=own, rest=rest, local=local_shape))
 
     def _of_stack(self) -> "FleetSettings":
-        from .engine.stack_settings import stack_settings
+        from .engine.project import stack_settings
 
         try:
             return stack_settings(self.folder, self.stack, self.overrides)

@@ -1,6 +1,6 @@
 """The kubelet's part: when the engine of a pod answers, and what the API server is told then.
 
-kwok makes pods run at once. With its live stages (``cluster/stages.py``) a pod with a readiness probe starts not
+kwok makes pods run at once. With its live stages (``cluster/cluster.py``) a pod with a readiness probe starts not
 Ready, as in life, and stays so until somebody says otherwise.
 """
 

@@ -18,8 +18,8 @@ from tests.acceptance.test_stack_files import cli
 from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
 from workbench.engine.pulumi_cli import PulumiCli
+from workbench.engine.pulumi_leftovers import Remains
 from workbench.engine.pulumi_locks import locks_of
-from workbench.engine.pulumi_remains import Remains
 from workbench.errors import WorkbenchError
 
 DEAD = 2**22 + 1

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from workbench import table
+from workbench.deploying import tables as table
 
 OUTPUTS: dict[str, Any] = {
     "models": {"chat": {"model": "opt", "workloadKind": "Deployment", "workload": "chat", "namespace": "models"}},

@@ -13,8 +13,7 @@ from livefleet.served import LiveFleet
 from livefleet.speeds import Speeds
 from tests.livefleet.reading.test_edits import model, written
 from workbench.cluster import cluster as clusters
-from workbench.cluster.cluster import Running
-from workbench.cluster.stages import KwokStages
+from workbench.cluster.cluster import KwokStages, Running
 from workbench.deploying.call import Deployer, StackCall
 from workbench.deploying.starting import StackStart
 from workbench.errors import WorkbenchError

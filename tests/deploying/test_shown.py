@@ -11,7 +11,7 @@ from livefleet.served import LiveFleet, ServedEndpoint
 from tests.deploying.fleets import endpoint, fleet_of, workload, written
 from toolkit.process import Process, save
 from workbench.deploying.call import Deployer, StackCall
-from workbench.deploying.shown import show_addresses, with_addresses
+from workbench.deploying.tables import show_addresses, with_addresses
 
 
 def shown(folder: Path, fleet: LiveFleet, width: int, door: str = "") -> str:

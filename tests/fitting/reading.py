@@ -6,7 +6,7 @@ import pytest
 
 from workbench.errors import WorkbenchError
 from workbench.fitting.files import read_benchmarks
-from workbench.fitting.measured import Benchmarks, Latency
+from workbench.fitting.measurements import Benchmarks, Latency
 
 DATA = Path(__file__).with_name("data")
 """Small files in the forms that benchmarks write, by hand; in their names is the version that writes so."""

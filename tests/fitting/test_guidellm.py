@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.fitting.reading import DATA, read, refused
-from workbench.fitting.measured import Counting, Latency
+from workbench.fitting.measurements import Counting, Latency
 
 VERSIONS = ("guidellm-0.2.1.json", "guidellm-0.4.0.yaml", "guidellm-0.7.3.json")
 REPORT: dict[str, Any] = json.loads((DATA / "guidellm-0.7.3.json").read_text())

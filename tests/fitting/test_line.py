@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from workbench.fitting.line import FittedValue, fit
-from workbench.fitting.measured import Measurement
+from workbench.fitting.measurements import Measurement
 
 
 def measured(points: Sequence[tuple[float, float]], errors: Sequence[float | None] = ()) -> list[Measurement]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.fitting.reading import DATA, read, refused
-from workbench.fitting.measured import Counting, Latency, Measurement
+from workbench.fitting.measurements import Counting, Latency, Measurement
 
 
 def table(tmp_path: Path, text: str | bytes) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fitting.reading import DATA, read, refused
-from workbench.fitting.measured import Benchmarks, Counting, Latency
+from workbench.fitting.measurements import Benchmarks, Counting, Latency
 
 RUN: dict[str, Any] = json.loads((DATA / "vllm-concurrency16.json").read_text())
 

@@ -19,7 +19,7 @@ from components.plan.view import view
 from components.resources.serving.fleet.outputs import models_of
 from tests.families.program import registered
 from tests.fleet.shelf import FAMILY, shelf
-from workbench.table import show
+from workbench.deploying.tables import show
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from workbench.table import show
+from workbench.deploying.tables import show
 
 
 @pytest.mark.parametrize(

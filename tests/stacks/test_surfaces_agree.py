@@ -31,11 +31,11 @@ from livefleet.reading.paces import speeds_of
 from tests.commands.sizing.runs import rows
 from tests.hostile.runs import ROOT, run
 from tests.livefleet.pods.test_states import Cluster, Pods
-from workbench.sizing.profiles import profiles_given
+from workbench.deploying.tables import show
+from workbench.sizing.inputs import profiles_given
 from workbench.sizing.question import Comparison, candidates_of
 from workbench.sizing.targets import bare_model
 from workbench.subject import Subject, planned
-from workbench.table import show
 
 STACKS = ("local", "dev", "staging", "prod")
 LARGEST = 65_536

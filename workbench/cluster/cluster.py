@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import shlex
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,9 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from livefleet import live_stages
 from toolkit.kube import Kube
 from toolkit.ports import LOOPBACK, free_ports
-from toolkit.private import private_folder, write_private
+from toolkit.private import STATE_DIR, private_folder, write_private
 from toolkit.process import Process, running_with, save, saved, start, start_time
 from toolkit.waiting import wait_until
 
@@ -21,7 +23,6 @@ from .binaries import Found
 from .binaries import find as find_programs
 from .members import MEMBERS, PORTS, Layout, scheduling
 from .pki import ADMIN, IDENTITIES, Pki, kubeconfig
-from .stages import KwokStages
 
 _READY_SECONDS = 60.0
 _KWOK_SECONDS = 10.0
@@ -280,3 +281,66 @@ class SimulatedCluster:
 def _listening(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex((LOOPBACK, port)) == 0
+
+
+class KwokStages:
+    """Which stages the kwok of one cluster plays.
+
+    Args:
+        folder: That of the cluster.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def live(self) -> bool:
+        """Whether they are those of a live fleet; remembered until the cluster is stopped."""
+        return self._note.exists()
+
+    @live.setter
+    def live(self, live: bool) -> None:
+        if live:
+            self._note.touch()
+        else:
+            self._note.unlink(missing_ok=True)
+
+    @property
+    def _note(self) -> Path:
+        return self._folder / "kwok.live"
+
+    def file(self, usual: Path) -> Path:
+        """Return the file to start kwok with, given its own stages."""
+        if not self.live:
+            return usual
+        path = self._folder / "live-stages.yaml"
+        path.write_text(live_stages(usual.read_text()))
+        return path
+
+
+_NEEDED = ("etcd", "kube-apiserver")
+"""Without these nothing answers; without the others nothing is scheduled, started or collected."""
+
+
+def repair(kubeconfig: str | Path, *, needed: bool = False) -> str:
+    """Say which members of a simulated cluster do not run, and how to start them; empty for other clusters.
+
+    With ``needed``, only of those without which nobody answers.
+    """
+    if not isinstance(kubeconfig, Path):
+        return ""
+    cluster = SimulatedCluster(kubeconfig.parent)
+    if cluster.kubeconfig != kubeconfig.resolve() or not cluster.folder.is_dir():
+        return ""
+    stopped = [member.name for member in cluster.status() if not member.running]
+    if needed:
+        stopped = [name for name in stopped if name in _NEEDED]
+    if not stopped:
+        return ""
+    folder = kubeconfig.resolve().parent
+    option = "" if folder.name == STATE_DIR else f" --state-dir {shlex.quote(str(folder))}"
+    verb = "do" if len(stopped) > 1 else "does"
+    return (
+        f"{' and '.join(stopped)} of the simulated cluster {verb} not run; `workbench cluster start{option}` starts "
+        "what is missing, with the data that it had"
+    )

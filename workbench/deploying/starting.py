@@ -18,6 +18,26 @@ if TYPE_CHECKING:
 
     from ..engine.project import Project
 
+
+def read_fleet(folder: Path, stack: str) -> "LiveFleet | None":
+    """Plan a stack without its cluster; nothing of it is played where something is wrong, which deploying says.
+
+    Raises:
+        WorkbenchError: there is no such stack, or its settings cannot be read.
+    """
+    from components.contract.problems import errors
+    from livefleet import fleet_of
+
+    from ..engine.project import load_project
+    from ..planning.recording import recorded
+
+    found = recorded(load_project(folder, stack, sealed=True)).planned
+    if found is None or errors(found[1].problems):
+        return None
+    settings, planned = found
+    return fleet_of(stack, planned) if settings.simulated_nodes else None
+
+
 KUBECONFIG = "kubeconfig"
 
 
@@ -50,7 +70,7 @@ class StackStart:
     @property
     def _is_live(self) -> bool:
         """Whether the cluster leaves it to the live fleet which pods are Ready."""
-        from ..cluster.stages import KwokStages
+        from ..cluster.cluster import KwokStages
 
         return KwokStages(self._call.state_dir.resolve() / "cluster").live
 
@@ -93,8 +113,6 @@ class StackStart:
             self._play.finish(progress)
 
     def _read(self) -> "LiveFleet | None":
-        from .reading import read_fleet
-
         return read_fleet(self._call.cwd, self._call.stack)
 
     def _note(self, text: str) -> None:
@@ -145,7 +163,7 @@ class StackStart:
 
 def _show_plan(call: StackCall) -> None:
     """Show models, nodes and endpoints as they will be, with everything that is wrong or hardly as meant."""
-    from ..table import show
+    from .tables import show
 
     show(replace(call, options={"offline": True}).local().record(preview=True).exports, "")
 

@@ -2,6 +2,7 @@
 
 import gc
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -18,16 +19,14 @@ from .apply.execute import Executor, Failure, Result
 from .apply.ready import await_ready
 from .apply.remove import Remover
 from .apply.strict import check_passed_through
-from .display import Display
+from .display import Display, output_changes
 from .interrupts import cancellable
-from .listing import output_changes
 from .plan import CHANGING, ChangePlan, Op, Step
 from .planning.planner import Planner
 from .program.adapter import Monitor, Program, Run, program_at, run_program
 from .program.graph import ResourceGraph
 from .program.resources import KUBERNETES, PROVIDERS, STACK_TYPE, make_urn
 from .program.stand_ins import StandIns
-from .program.trace import program_trace
 from .project import Project
 from .state import State, StateRow
 from .targets import Targets
@@ -316,3 +315,21 @@ def _refuse_protected(plan: ChangePlan) -> None:
             f"{lines}\n"
             "Set protect=False on them, run `up`, and try again."
         )
+
+
+def program_trace(error: BaseException, folder: Path) -> str:
+    """Return the traceback reduced to the program's own frames."""
+    here = Path(__file__).parents[1]
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if _within(frame.filename, folder) and not _within(frame.filename, here)
+    ]
+    lines = ["the program failed:", *(line.rstrip() for line in traceback.format_list(frames))]
+    return "\n".join([*lines, "".join(traceback.format_exception_only(error)).rstrip()])
+
+
+def _within(filename: str, folder: Path) -> bool:
+    path = Path(filename)
+    inside = path.is_absolute() and path.is_relative_to(folder.resolve())
+    return inside and not {"site-packages", "dist-packages"} & set(path.parts)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -14,6 +14,10 @@ from components.contract.texts.printable import printable
 from components.contract.texts.secrets import SECRET_TEXT, masked_text
 
 from ..errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from components.plan.settings import FleetSettings
+
 
 _STACK_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -281,3 +285,23 @@ def _full(project: str, key: str) -> str:
 def _text(value: object) -> str:
     # A date, which YAML knows and JSON does not, is its text.
     return str(value) if isinstance(value, str | datetime.date) else json.dumps(value, default=str)
+
+
+def stack_settings(folder: Path, stack: str, overrides: Mapping[str, Any]) -> "FleetSettings":
+    """Read the settings of a stack of this project.
+
+    Raises:
+        ModuleNotFoundError: ``stacks`` is not installed, as in the wheel.
+        WorkbenchError: another project is in the folder, or settings are wrong; all of them are listed.
+    """
+    import pulumi  # takes 0.2 s, which other readers of a project do not need
+
+    from stacks.settings import PROJECT, from_config
+
+    project = load_project(folder, stack)
+    if project.name != PROJECT:
+        raise WorkbenchError(f"{folder / 'Pulumi.yaml'}: name: --stack needs the project {PROJECT}", 2)
+    try:
+        return from_config(project.config, stack, overrides)
+    except pulumi.RunError as error:
+        raise WorkbenchError(str(error)) from None

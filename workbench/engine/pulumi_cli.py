@@ -15,8 +15,8 @@ from typing import Any
 from ..errors import WorkbenchError
 from .project import ProjectFiles
 from .pulumi_files import StackFiles
+from .pulumi_leftovers import Remains, begun_in
 from .pulumi_locks import Lock, locks_of
-from .pulumi_remains import Remains, begun_in
 
 _INCOMPLETE = 1
 """Exit code of a destroy that left something."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from toolkit.kube import Kube, KubeError, NoSuchKindError
 
-from ..cluster.repair import repair
+from ..cluster.cluster import repair
 from ..errors import WorkbenchError
 from .values import Secret, reveal
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import WorkbenchError
 from .line import LineFit, fit
-from .measured import Measurement
+from .measurements import Measurement
 
 _APART = 2.0
 """Times that the largest concurrency is at least the smallest."""

@@ -14,7 +14,7 @@ from .checks import check_enough, check_fit, usable, warnings
 from .entry import batch_of, check_accelerator, profile_of
 from .files import read_benchmarks
 from .line import LineFit, fit
-from .measured import Latency
+from .measurements import Latency
 
 _MOST_ACCELERATORS = 10_000
 _MOST_AT_ONCE = 1_000_000

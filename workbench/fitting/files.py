@@ -14,9 +14,9 @@ from toolkit.printing import problem_lines
 from ..errors import WorkbenchError
 from ..subject import STDIN
 from .guidellm import read_report
-from .measured import Benchmarks, Latency
+from .measurements import Benchmarks, Latency
+from .parsing import TreeError, json_values, yaml_values
 from .tables import read_table
-from .trees import TreeError, json_values, yaml_values
 from .vllm import MARKS, read_run
 
 MOST_BYTES = 256 * 2**20

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .figures import MOST_AT_ONCE, FigureError, latency, possible
-from .measured import Benchmarks, Counting, Latency, Measurement
+from .measurements import Benchmarks, Counting, Latency, Measurement
 
 _FEW_FAILED = 0.01
 

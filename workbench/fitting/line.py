@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import WorkbenchError
-from .measured import Measurement
+from .measurements import Measurement
 
 CONFIDENCE = 0.95
 _PARAMETERS = 2

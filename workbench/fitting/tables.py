@@ -10,7 +10,7 @@ from components.performance.simulation.cells import shown
 
 from .figures import LEAST_MS, MOST_AT_ONCE, MOST_MS, FigureError, figure, latency, possible
 from .guidellm import refuse_latency
-from .measured import Benchmarks, Counting, Latency, Measurement
+from .measurements import Benchmarks, Counting, Latency, Measurement
 
 _OWN = ("concurrency", "itl_ms", "stddev", "samples")
 _MOST_SAMPLES = 1e12

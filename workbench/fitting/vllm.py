@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .figures import MOST_AT_ONCE, FigureError, latency, possible
-from .measured import Benchmarks, Counting, Latency, Measurement
+from .measurements import Benchmarks, Counting, Latency, Measurement
 
 MARKS = ("mean_itl_ms", "mean_tpot_ms", "median_itl_ms", "median_tpot_ms", "mean_ttft_ms", "itls")
 """Keys that such a result has, some of them at least."""

@@ -18,9 +18,9 @@ from components.plan.review.snapshot import Snapshot
 
 from ..errors import WorkbenchError
 from ..subject import STDIN, complete_stack
-from .alone import Alone, ClusterKind, inside
 from .formats import SUFFIXES, ReviewFormat, format_of, show, write
 from .formats.links import RULES, Links, links
+from .stackless import Alone, ClusterKind, inside
 
 if TYPE_CHECKING:
     from .base import Base

@@ -17,8 +17,7 @@ from toolkit.printing import print_to_stderr
 from ..errors import WorkbenchError
 from ..subject import Paths, Subject, takes_subject
 from .columns import Value, as_dict, rows
-from .inputs import cents_given, plain_number
-from .profiles import profiles_given
+from .inputs import cents_given, plain_number, profiles_given
 from .question import Comparison, Given, candidates_of, question_of
 from .targets import SizedModel, bare_model, found_variant
 

@@ -13,8 +13,7 @@ import pytest
 from tests.engine.support import Stack, config_map, kube_object
 from toolkit.kube import Kube, KubeError
 from workbench.cluster.binaries import Found
-from workbench.cluster.cluster import Running, SimulatedCluster
-from workbench.cluster.repair import repair
+from workbench.cluster.cluster import Running, SimulatedCluster, repair
 from workbench.errors import WorkbenchError
 
 COUNT = 60

@@ -166,7 +166,7 @@ def full(deployed: Stack, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]
         made.execute("PRAGMA max_page_count = 1")  # SQLite takes what the file has already
         return made
 
-    monkeypatch.setattr("workbench.engine.state.store.sqlite3.connect", limited)
+    monkeypatch.setattr("workbench.engine.state.sqlite3.connect", limited)
     return monkeypatch.undo
 
 
@@ -198,7 +198,7 @@ def test_a_folder_that_cannot_be_written(
     def no(path: object, *_: object) -> int:
         raise OSError(code, os.strerror(code), str(path))
 
-    monkeypatch.setattr("workbench.engine.state.store.os.open", no)
+    monkeypatch.setattr("workbench.engine.state.os.open", no)
     with pytest.raises(StateError) as stopped:
         stack.up(program_of(stack, THINGS))
     lock = stack.folder / "stacks" / "dev.lock"

@@ -8,8 +8,7 @@ import pulumi
 import pytest
 
 from tests.engine.support import Stack, config_map
-from workbench.engine.display import Display, JsonDisplay
-from workbench.engine.listing import output_changes
+from workbench.engine.display import Display, JsonDisplay, output_changes
 from workbench.engine.state import State
 
 

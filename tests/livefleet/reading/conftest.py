@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from livefleet.served import LiveFleet
-from workbench.deploying.reading import read_fleet
+from workbench.deploying.starting import read_fleet
 
 ROOT = Path(__file__).parents[3]
 

@@ -9,7 +9,7 @@ import yaml
 
 from livefleet.served import LiveFleet, PaceSource, Speaks
 from toolkit.errors import UserError
-from workbench.deploying.reading import read_fleet
+from workbench.deploying.starting import read_fleet
 
 ROOT = Path(__file__).parents[3]
 MODEL = """\

@@ -19,7 +19,7 @@ from tests.plan.review.revisions import (
     revision,
     workload,
 )
-from workbench.planning.telling.resources import blast_lines
+from workbench.planning.wording.resources import blast_lines
 
 ARGS = "spec.template.spec.containers.0.args"
 IMAGE = "spec.template.spec.containers.0.image"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.planning.telling.causes import is_field, short_causes
+from workbench.planning.wording.resources import is_field, short_causes
 
 MAIN = "spec.template.spec.containers[main]"
 AFFINITY = "spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"

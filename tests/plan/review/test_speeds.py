@@ -11,8 +11,8 @@ from tests.plan.review.revisions import changed, deployment, revision, workload
 from workbench.planning.formats.html.page import html
 from workbench.planning.formats.markdown import markdown
 from workbench.planning.formats.text import text
-from workbench.planning.telling.models import model_lines
-from workbench.planning.telling.sentences import footnotes, verdict
+from workbench.planning.wording.models import model_lines
+from workbench.planning.wording.sentences import footnotes, verdict
 
 
 def on(instance_type: str, accelerators: int = 1) -> Snapshot:

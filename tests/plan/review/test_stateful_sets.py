@@ -8,7 +8,7 @@ from components.plan.review.compare import review
 from components.plan.review.review import ChangeKind, Interruption
 from tests.plan.review.revisions import changed, revision, stateful_set, workload
 from tests.plan.review.test_blast import GRACE, RUNNING, SIZE, updated
-from workbench.planning.telling.causes import short_causes
+from workbench.planning.wording.resources import short_causes
 
 CLAIMS = [{"metadata": {"name": "weights"}, "spec": {"resources": {"requests": {"storage": "50Gi"}}}}]
 

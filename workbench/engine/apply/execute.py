@@ -13,7 +13,6 @@ from ..program.resources import urn_name
 from ..state import Intent, State, StateError, StateRow
 from ..targets import Target, Targets
 from ..values import reveal, secret_texts
-from .claims import refuse_strangers
 from .objects import (
     CRD,
     LateError,
@@ -24,6 +23,7 @@ from .objects import (
     foreign,
     ours,
     put,
+    refuse_strangers,
     with_live,
 )
 from .schedule import Schedule

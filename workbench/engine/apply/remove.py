@@ -13,9 +13,8 @@ from ..planning.removals import former_by_urn, needs_of
 from ..state import Intent, State
 from ..targets import Target, Targets, identity, living
 from . import objects
-from .claims import mounting_pods
 from .execute import Failure, Progress, Result
-from .objects import await_gone, delete_object, foreign, look_up
+from .objects import await_gone, delete_object, foreign, look_up, mounting_pods
 
 _LATE = ("CustomResourceDefinition", "Namespace", "Node")
 """Others live in or on them: they go last, so that nothing is taken away below something that runs."""

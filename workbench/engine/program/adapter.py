@@ -7,6 +7,7 @@ private (mocks, stack and settings), as :mod:`.wire` is the only one that reads 
 
 import asyncio
 import contextlib
+import logging
 import runpy
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,12 +23,36 @@ from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.stack import Stack, run_pulumi_func, wait_for_rpcs
 
 from components.contract.collection import paused_collection
+from components.contract.texts.printable import printable_lines
+from components.contract.texts.secrets import masked_text
 
 from ..values import UNKNOWN, Secret
-from .log import program_logger
 from .resources import Registration, provider_urn
 from .stand_ins import StandIns
 from .wire import plain, registration_of
+
+
+class _Lines(logging.Handler):
+    """Writes a record as a line."""
+
+    secrets: frozenset[str] = frozenset()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = printable_lines(masked_text(record.getMessage(), self.secrets))
+        print(f"{record.levelname.lower()}: {text}", file=sys.stderr)  # noqa: T201
+
+
+_LINES = _Lines(logging.INFO)
+
+
+def program_logger(secrets: frozenset[str]) -> logging.Logger:
+    """Return the logger for ``pulumi.log``, which shows none of these secrets."""
+    _LINES.secrets = secrets
+    logger = logging.getLogger("pulumi")
+    logger.setLevel(logging.INFO)  # notes are shown as well
+    logger.addHandler(_LINES)  # once: a handler that is there is not added again
+    return logger
+
 
 Program = Callable[[], Awaitable[None] | None]
 

@@ -13,8 +13,8 @@ from components.plan.costs.bill import Amounts
 from components.plan.review.review import Review
 from components.plan.review.snapshot import Snapshot
 
-from ..telling.figures import cents, monthly
-from ..telling.sentences import verdict
+from ..wording.figures import cents, monthly
+from ..wording.sentences import verdict
 
 SCHEMA_VERSION = 1
 """It rises when a key is renamed, removed or means something else; a key that is added does not raise it."""

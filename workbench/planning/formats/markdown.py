@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from components.plan.review.review import ResourceChange, Review
 from components.plan.review.snapshot import FindingState
 
-from ..telling.causes import is_field
-from ..telling.figures import counted
-from ..telling.findings import finding_groups, ignored, place, subject
-from ..telling.fits import MemoryLine, memory_lines, word
-from ..telling.models import ModelLine, cost_lines, environment, is_paid, model_lines
-from ..telling.picture import picture
-from ..telling.resources import blast_lines, kind_lines
-from ..telling.sentences import footnotes, remains, verdict
-from .cutting import LIMIT, Passage, Piece, limited
+from ..wording.figures import counted
+from ..wording.findings import finding_groups, ignored, place, subject
+from ..wording.fits import MemoryLine, memory_lines, word
+from ..wording.models import ModelLine, cost_lines, environment, is_paid, model_lines
+from ..wording.picture import picture
+from ..wording.resources import blast_lines, is_field, kind_lines
+from ..wording.sentences import footnotes, remains, verdict
 from .escaping import cells, code, fenced, is_rule, prose, sentence, shortened
 from .links import NOWHERE, Links
 from .mermaid import mermaid
+from .truncation import LIMIT, Passage, Piece, limited
 
 _LONGEST = 200
 """Characters of a value that are shown."""

@@ -4,7 +4,7 @@ import re
 
 from components.contract.texts.printable import printable
 
-from ..telling.picture import Look, Picture, PictureNode
+from ..wording.picture import Look, Picture, PictureNode
 
 _STYLES = {
     Look.GOOD: "fill:#d7f0dd,stroke:#1a7f37,color:#12261a",

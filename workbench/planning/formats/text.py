@@ -8,11 +8,11 @@ from components.checks.memory.cases import Fit
 from components.contract.texts.printable import printable
 from components.plan.review.review import ChangeKind, Review
 
-from ..telling.figures import counted
-from ..telling.findings import finding_groups, ignored, place, subject
-from ..telling.models import environment, is_paid, model_lines
-from ..telling.resources import blast_lines, kind_lines
-from ..telling.sentences import footnotes, remains, verdict
+from ..wording.figures import counted
+from ..wording.findings import finding_groups, ignored, place, subject
+from ..wording.models import environment, is_paid, model_lines
+from ..wording.resources import blast_lines, kind_lines
+from ..wording.sentences import footnotes, remains, verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

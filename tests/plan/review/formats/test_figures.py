@@ -6,7 +6,7 @@ import pytest
 
 from components.plan.costs.bill import Amounts
 from components.plan.review.spans import about, span
-from workbench.planning.telling.figures import cents, counted, joined, monthly, share, usd, usd_difference, whole
+from workbench.planning.wording.figures import cents, counted, joined, monthly, share, usd, usd_difference, whole
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ from markdown_it.token import Token
 
 from tests.plan.review.formats.hostile import hostile
 from tests.plan.review.formats.samples import WHOLE
-from workbench.planning.formats.cutting import LIMIT
 from workbench.planning.formats.data import as_json
 from workbench.planning.formats.escaping import code, prose
 from workbench.planning.formats.html.page import html
 from workbench.planning.formats.markdown import markdown
 from workbench.planning.formats.text import text as as_text
+from workbench.planning.formats.truncation import LIMIT
 
 PIECES = (
     *("|", "\\", "`", "```", "~~~", "\n", "\r\n", "<", ">", "&", "*", "_", "'", "\t", " ", "é", "🙂", "x" * 500),

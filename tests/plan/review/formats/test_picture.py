@@ -9,7 +9,7 @@ from components.plan.review.review import Review
 from components.plan.review.snapshot import NodeGroupState, ServedModel
 from tests.plan.review.formats.samples import ALONE, HEAD, WHOLE, model, state, verdict
 from workbench.planning.formats.mermaid import mermaid
-from workbench.planning.telling.picture import MOST, Look, picture
+from workbench.planning.wording.picture import MOST, Look, picture
 
 
 def many(models: int, groups: int) -> Review:

@@ -8,8 +8,8 @@ from components.checks.memory.cases import Fit
 from components.plan.review.review import ChangeKind, ModelChange, ResourceChange, Review
 from components.plan.review.snapshot import FindingState, Snapshot
 from tests.plan.review.formats.samples import ALONE, HEAD, NOTHING, SETTLED, WHOLE, bill, finding, model, verdict
-from workbench.planning.telling.sentences import footnotes
-from workbench.planning.telling.sentences import verdict as sentence
+from workbench.planning.wording.sentences import footnotes
+from workbench.planning.wording.sentences import verdict as sentence
 
 
 def changed(*kinds: ChangeKind) -> Review:

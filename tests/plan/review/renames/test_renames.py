@@ -10,8 +10,8 @@ from components.plan.review.snapshot import FindingState
 from tests.plan.review.renames.cases import CASES, CHAT, MOVED, TALK, Case, edited
 from tests.plan.review.renames.planning import planned
 from workbench.planning.formats.text import text
-from workbench.planning.telling.resources import blast_lines
-from workbench.planning.telling.sentences import verdict
+from workbench.planning.wording.resources import blast_lines
+from workbench.planning.wording.sentences import verdict
 
 
 def reviewed(case: Case) -> Review:

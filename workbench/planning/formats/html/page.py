@@ -11,18 +11,16 @@ from components.contract.texts.printable import printable
 from components.plan.review.review import ChangeKind, Review
 from components.plan.review.snapshot import FindingState
 
-from ...telling.causes import is_field
-from ...telling.figures import usd, usd_difference
-from ...telling.findings import finding_groups, ignored, place, subject
-from ...telling.fits import memory_lines, word
-from ...telling.models import environment, is_paid, model_lines
-from ...telling.picture import picture
-from ...telling.resources import blast_lines, kind_lines
-from ...telling.sentences import footnotes, remains, verdict
+from ...wording.figures import usd, usd_difference
+from ...wording.findings import finding_groups, ignored, place, subject
+from ...wording.fits import memory_lines, word
+from ...wording.models import environment, is_paid, model_lines
+from ...wording.picture import picture
+from ...wording.resources import blast_lines, is_field, kind_lines
+from ...wording.sentences import footnotes, remains, verdict
 from ..escaping import is_rule
 from ..links import NOWHERE, Links
-from .bars import cost_plots, memory_plot
-from .columns import columns
+from .drawings import columns, cost_plots, memory_plot
 
 if TYPE_CHECKING:
     from jinja2 import Template

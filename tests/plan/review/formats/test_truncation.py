@@ -11,8 +11,8 @@ from components.checks.memory.cases import Fit
 from components.plan.review.review import ChangeKind, FieldDifference, ModelChange, ResourceChange, Review
 from tests.plan.review.formats.samples import BASE, HEAD, NOTHING, finding, model
 from tests.plan.review.formats.samples import verdict as fit
-from workbench.planning.formats.cutting import LIMIT, Passage, Piece, limited
 from workbench.planning.formats.markdown import markdown
+from workbench.planning.formats.truncation import LIMIT, Passage, Piece, limited
 
 
 def large(number: int) -> Review:
