@@ -58,7 +58,7 @@ class MemorySettings:
         key_bytes: Bytes of a number of a key in the cache.
         value_bytes: Likewise of a value.
         share: Share of the memory that may be used; None where nothing says it.
-        adapts: Whether what does not fit stays in the memory of the host.
+        offloads_to_host: Whether what does not fit stays in the memory of the host.
         draft: A second model that proposes tokens; empty without.
         draft_tensor: Over how many accelerators that is cut; None for as many as the model.
         adapters: Adapters that are kept at once.
@@ -139,7 +139,7 @@ def _read(settings: SettingsReader, stray: str, adapters: int) -> MemorySettings
         batch_tokens=_batch_tokens(settings),
         share=settings.decimal(Setting.GPU_MEMORY),
         division=sharding_of(settings),
-        adapts=offloads_to_host(settings),
+        offloads_to_host=offloads_to_host(settings),
         draft=draft,
         draft_tensor=draft_tensor,
         adapters=most,

@@ -88,7 +88,7 @@ def test_old_builds_of_llama_cpp_put_no_layer_on_gpus_by_themselves() -> None:
 
 
 def test_new_builds_of_llama_cpp_fit_the_context_to_the_memory() -> None:
-    assert asked(NEW_LLAMA) == replace(usual(LLAMA), room=ContextSettings(is_open=True), adapts=True)
+    assert asked(NEW_LLAMA) == replace(usual(LLAMA), room=ContextSettings(is_open=True), offloads_to_host=True)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_new_builds_of_llama_cpp_fit_the_context_to_the_memory() -> None:
 def test_llama_cpp_adapts_where_it_may_choose_the_layers(args: list[str], adapts: bool) -> None:
     found = asked(NEW_LLAMA, *args)
     assert isinstance(found, MemorySettings)
-    assert found.adapts is adapts
+    assert found.offloads_to_host is adapts
 
 
 # The commits that changed a default, by their number: 1442677 and 1926d6e (n_ctx), e81b8e4 (layers), b1f3a6e (both).
@@ -132,7 +132,7 @@ def test_the_defaults_of_llama_cpp_depend_on_its_build(
 ) -> None:
     found = asked(("llamacpp", f"server-cuda-b{build}"))
     assert isinstance(found, MemorySettings)
-    assert (found.room, found.division.layers, found.adapts) == (room, layers, adapts)
+    assert (found.room, found.division.layers, found.offloads_to_host) == (room, layers, adapts)
 
 
 @pytest.mark.parametrize(

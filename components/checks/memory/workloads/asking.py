@@ -95,7 +95,7 @@ def question_of(serves: Serves, placement: Placement, node: Instance, known: Kno
         budget = replace(budget, most_graphs=0)
     if asked.room.is_open:
         budget = replace(budget, reserves_context=False, reserves_all=False)
-    if asked.adapts:
+    if asked.offloads_to_host:
         budget = replace(budget, spills=True)
     single = serves.reads_single_files
     shape = known.find(asked.model, weights, single_file=single)
