@@ -8,14 +8,14 @@ from ..serving.args import FlavorArgs, ServiceLevelsArgs
 
 
 class TaintArgs(TypedDict, total=False):
-    """A taint of nodes, which the models' pods tolerate and others do not."""
+    """A taint of nodes, tolerated by the models' pods only."""
 
     key: Required[str]
-    """Its key."""
+    """Key of the taint."""
     value: str
-    """Its value. Default: none."""
+    """Value of the taint. Default: none."""
     effect: str
-    """What happens to pods that do not tolerate it. One of NoSchedule, PreferNoSchedule, NoExecute. Default:
+    """Effect on pods that do not tolerate the taint: NoSchedule, PreferNoSchedule or NoExecute. Default:
     NoSchedule."""
 
 
@@ -23,263 +23,272 @@ class ReservationArgs(TypedDict, total=False):
     """Reserved capacity: an On-Demand Capacity Reservation or a Capacity Block."""
 
     id: Required[str]
-    """ID (cr-...), or the ARN of a resource group of On-Demand Capacity Reservations."""
+    """ID of the reservation (cr-...), or ARN of a resource group of On-Demand Capacity Reservations."""
     zone: Required[str]
-    """The availability zone that it is in."""
+    """Availability zone of the reservation."""
     count: Required[int]
-    """How many instances it has."""
+    """Number of reserved instances."""
     starts: str
-    """When a Capacity Block starts, with a time zone, such as 2027-01-11T11:30:00Z."""
+    """Start of a Capacity Block, with a time zone, such as 2027-01-11T11:30:00Z."""
     ends: str
-    """When a Capacity Block ends, with a time zone."""
+    """End of a Capacity Block, with a time zone."""
 
 
 class NodeTypeArgs(TypedDict, total=False):
-    """Settings for nodes of one instance type."""
+    """Settings of nodes of one instance type."""
 
     capacity: str
-    """on-demand, spot, odcr (an On-Demand Capacity Reservation) or capacity-block. Default: that of all nodes."""
+    """Purchase option of these nodes: on-demand, spot, odcr (an On-Demand Capacity Reservation) or capacity-block.
+    Default: capacity."""
     reservation: ReservationArgs
-    """The reservation; required with odcr and capacity-block."""
+    """Reservation to launch the nodes in. Required with odcr and capacity-block."""
     next_blocks: list[ReservationArgs]
-    """Capacity Blocks that follow the one in reservation, each with a node group of its own."""
+    """Capacity Blocks after the one in reservation; each gets its own node group."""
     zones: list[str]
-    """Availability zones of the nodes. Default: those of all nodes."""
+    """Availability zones of these nodes. Default: zones."""
     spot_types: list[str]
-    """Additional instance types that the pods may run on, for more pools of spot capacity."""
+    """Additional instance types that the pods may run on, to draw from more spot capacity pools."""
     efa: bool
-    """Whether nodes get EFA interfaces even if no manifest requests them; pods of groups that span nodes then do.
-    Default: false."""
+    """Whether nodes get EFA interfaces even if no manifest requests them; pods of multi-node groups then request
+    them. Default: false."""
     placement_group: bool
-    """Whether nodes are placed close together, in a cluster placement group. Default: false."""
+    """Whether to place the nodes close together, in a cluster placement group. Default: false."""
     ami_id: str
-    """An image of your own, for types that AWS has no image for."""
+    """ID of a custom AMI, for instance types that no AMI of AWS supports."""
     min_nodes: int
-    """Minimum number of nodes, which the autoscaler keeps, instead of 0 (or 1 without scale_to_zero)."""
+    """Minimum number of nodes, enforced by the node autoscaler. Default: 0, or 1 if scale_to_zero is false."""
     max_nodes: int
-    """Maximum size of a group, which caps its cost, and which the autoscaler keeps. Default: none for models, whose
-    replicas are the bound; 10 for flavors."""
+    """Maximum number of nodes in a group, enforced by the node autoscaler. Default: for manifests, what the models
+    may need; for flavors, 10."""
     labels: dict[str, str]
-    """Labels of these nodes, beside those of all nodes."""
+    """Labels of these nodes, in addition to those of all nodes."""
     taints: list[TaintArgs]
-    """Taints of these nodes, beside those of all nodes."""
+    """Taints of these nodes, in addition to those of all nodes."""
 
 
 class GpuNodeGroupsArgs(TypedDict, total=False):
-    """Arguments of GpuNodeGroups: the nodes, as flavors or as manifests, and the cluster."""
+    """Arguments of GpuNodeGroups: flavors or manifests that determine the nodes, and the cluster."""
 
     flavors: list[FlavorArgs]
     """Flavors in order of preference."""
     manifests: pulumi.Input[list[dict[str, Any]]]
-    """Instead of flavors, the models that the nodes are for, each an object in wire form."""
+    """Models to create nodes for, each a manifest in wire form. Cannot be combined with flavors."""
     realization: str
-    """How the models are deployed: native or operator. Default: native."""
+    """Realization of the models, as in ModelFleet: native or operator. Default: native."""
     realizations: dict[str, str]
-    """Families whose models are deployed otherwise, by name, as in ModelFleet. Default: none."""
+    """Realization by family, overriding realization, as in ModelFleet. Default: no overrides."""
     workload: str
-    """auto, lws or deployment, as the models are deployed. Default: auto."""
+    """Workload kind of the models, as in ModelFleet: auto, lws or deployment. Default: auto."""
     runtimes: str
-    """Edition of the shipped runtimes, as the models are deployed: upstream or current. Default: upstream."""
+    """Edition of the shipped BackendRuntimes, as in ModelFleet: upstream or current. Default: upstream."""
     service_levels: ServiceLevelsArgs
-    """What the models promise and what is asked of them, as in ModelFleet. Default: nothing."""
+    """Service levels and load of the models, as in ModelFleet. Default: none."""
     cluster_name: Required[pulumi.Input[str]]
     """Name of the EKS cluster."""
     cluster_plain_name: Required[str]
-    """The same name as a plain string, which must be known before the cluster exists: it is part of tag keys."""
+    """Name of the EKS cluster as a plain string: it is part of tag keys, which must be known at preview."""
     region: Required[str]
     """AWS region, such as us-east-1."""
     version: Required[str]
     """Kubernetes version of the nodes, such as 1.35."""
     vpc_id: Required[pulumi.Input[str]]
-    """The cluster's VPC; for the security group of EFA."""
+    """ID of the cluster's VPC, in which the EFA security group is created."""
     subnets: Required[dict[str, pulumi.Input[str]]]
-    """Private subnet per availability zone."""
+    """ID of the private subnet in each availability zone, by zone."""
     node_role_arn: Required[pulumi.Input[str]]
-    """Role of the nodes."""
+    """ARN of the nodes' IAM role."""
     cluster_security_group_id: Required[pulumi.Input[str]]
-    """The cluster's own security group, which nodes with EFA need explicitly."""
+    """ID of the security group that EKS created for the cluster; attached to nodes with EFA."""
     endpoint: pulumi.Input[str]
-    """URL of the API server; required with an image of your own."""
+    """URL of the API server. Required with a custom image (ami_id)."""
     certificate_authority: pulumi.Input[str]
-    """The API server's CA in base64; required with an image of your own."""
+    """CA certificate of the API server in base64. Required with a custom image (ami_id)."""
     service_cidr: str
-    """CIDR range of Services, for groups with an image of your own. Default: 172.20.0.0/16."""
+    """CIDR range of Services, for groups with a custom image (ami_id). Default: 172.20.0.0/16."""
     tags: dict[str, str]
     """Tags for all resources, including instances and volumes."""
     capacity: str
-    """Purchase option of nodes whose type has no setting of its own. One of on-demand, spot. Default: on-demand."""
+    """Purchase option of nodes whose type sets none: on-demand or spot. Default: on-demand."""
     image: str
-    """Operating system image of the nodes. One of al2023, bottlerocket. Default: al2023."""
+    """AMI family of the nodes: al2023 or bottlerocket. Default: al2023."""
     ami_release: str
-    """Release of the images, such as 1.35.6-20260714, or latest: the newest when a group is created or changed.
-    Default: the one that this package pins for the version."""
+    """AMI release, such as 1.35.6-20260714, or latest for the newest at the time a group is created or changed.
+    Default: the release that this package pins for the Kubernetes version."""
     force_update: bool
-    """Whether updates of node groups replace nodes whose pods a disruption budget keeps. Default: false."""
+    """Whether updates of node groups proceed when a disruption budget blocks the eviction of pods. Default: false."""
     disk_gib: int
-    """Size in GiB of the disk for images and weights. Nodes with local NVMe keep these there; their disk has at most
-    80. Default: 200."""
+    """Size in GiB of the disk for images and weights. Nodes with local NVMe store these there; their disk is limited
+    to 80 GiB. Default: 200."""
     disk_throughput: int
-    """Throughput of each disk, in MiB/s: 125 to 1000, 2000 with Karpenter. Default: 600 where it holds images,
+    """Throughput of each disk in MiB/s, 125 to 1000, with Karpenter to 2000. Default: 600 for disks with images,
     otherwise 125."""
     disk_iops: int
-    """IOPS of each disk, 3000 to 80000. Default: what its throughput needs."""
+    """IOPS of each disk, 3000 to 80000. Default: the minimum for the throughput."""
     disk_kms_key_arn: str
-    """KMS key of the disks, which whoever launches the nodes must be allowed to use. Default: the account's key."""
+    """ARN of the KMS key that encrypts the disks; the service that launches the nodes must be allowed to use it.
+    Default: the account's default key for EBS."""
     fast_image_pull: bool
-    """Whether images are pulled and unpacked in parallel. Default: on AL2023 nodes with 8 vCPUs and a fast disk."""
+    """Whether to pull and unpack images in parallel. Default: true on AL2023 nodes with at least 8 vCPUs and a fast
+    disk."""
     prefix_delegation: bool
-    """Whether the cluster's network plugin hands out prefixes (ENABLE_PREFIX_DELEGATION), as that of Cluster does.
-    Otherwise a node takes only the pods that its network interfaces have addresses for. Default: true."""
+    """Whether the cluster's VPC CNI plugin assigns prefixes (ENABLE_PREFIX_DELEGATION), as it does in a Cluster.
+    Without prefixes, the addresses of a node's network interfaces limit its pods. Default: true."""
     user_data: str
-    """What nodes are told in addition: a NodeConfig or a script that begins with #!, for bottlerocket TOML."""
+    """Additional user data: a NodeConfig, or a script that begins with #!; for bottlerocket, TOML."""
     scale_to_zero: bool
-    """Whether groups scale to zero. Otherwise every preferred group keeps one node. Default: true."""
+    """Whether groups scale to zero. With false, each preferred group keeps one node. Default: true."""
     zones: list[str]
-    """Availability zones, each with a subnet, of the nodes whose type names no others. Default: all that have a
-    subnet: a subnet added later then replaces the groups. Name zones to avoid that."""
+    """Availability zones of nodes whose type sets no zones; each must have a subnet. Default: all zones with a
+    subnet; adding a subnet later then replaces the groups."""
     node_repair: bool
-    """Whether EKS replaces nodes with broken GPUs; requires the add-on eks-node-monitoring-agent. Default: false."""
+    """Whether EKS replaces nodes with failed GPUs. Requires the add-on eks-node-monitoring-agent. Default: false."""
     imds_hop_limit: int
-    """Hop limit of the instance metadata service: 1 keeps pods from the node's role, 2 allows them. Default: 1."""
+    """Hop limit of the instance metadata service: 1 keeps pods from using the node's role, 2 allows it. Default:
+    1."""
     quotas: dict[str, int]
-    """vCPU quotas of the account, by quota code such as L-DB2E81BA; exceeding one is a warning. Quotas that are not
+    """vCPU quotas of the account, by quota code such as L-DB2E81BA. Exceeding one is a warning; quotas that are not
     listed are not checked."""
     labels: dict[str, str]
     """Labels for every node."""
     taints: list[TaintArgs]
-    """Taints for every node, beside those for accelerators. The models' pods must tolerate them: hand them to
-    ModelFleet as tolerations."""
+    """Taints for every node, in addition to those for accelerators. Pass them to ModelFleet as tolerations, so that
+    the models' pods tolerate them."""
     types: dict[str, NodeTypeArgs]
     """Settings by instance type, such as g5.2xlarge."""
 
 
 class BudgetArgs(TypedDict, total=False):
-    """How many nodes of a pool Karpenter may take away at once; of several that count, the smallest does."""
+    """Limit on the nodes of a pool that Karpenter disrupts at once; the smallest active budget applies."""
 
     nodes: Required[str]
-    """A number, or a share such as 10%, in quotes. With 0, none."""
+    """Number of nodes, or a percentage such as 10%, in quotes; 0 blocks disruption."""
     schedule: str
-    """When it begins to count, as a cron line in UTC. Default: it always counts."""
+    """Cron schedule in UTC at which the budget becomes active. Default: always active."""
     duration: str
-    """How long it counts from then on, such as 10h."""
+    """How long the budget is active after each start of the schedule, such as 10h. Required with schedule."""
     reasons: list[str]
-    """Why nodes are taken away: Underutilized, Empty, Drifted, Unhealthy. Default: for any reason."""
+    """Disruption reasons that the budget limits: Underutilized, Empty, Drifted, Unhealthy. Default: all."""
 
 
 class DisruptionArgs(TypedDict, total=False):
-    """When Karpenter takes nodes away by itself."""
+    """When Karpenter disrupts nodes."""
 
     consolidation_policy: str
-    """Which nodes it takes away. All but WhenEmpty end pods that serve. One of WhenEmpty, WhenEmptyOrUnderutilized,
-    Balanced. Default: WhenEmpty."""
+    """Which nodes Karpenter consolidates: WhenEmpty, WhenEmptyOrUnderutilized or Balanced. All but WhenEmpty evict
+    serving pods. Default: WhenEmpty."""
     consolidate_after: str
-    """How long a node must be empty or underutilized, or Never. Default: 10m."""
+    """How long a node must be empty or underutilized before consolidation, such as 10m, or Never. Default: 10m."""
     budgets: list[BudgetArgs]
-    """How many nodes of a pool it takes away at once. Default: one."""
+    """Limits on the nodes of a pool that Karpenter disrupts at once. Default: one node."""
     spot_to_spot: bool
-    """Whether it replaces spot nodes by cheaper spot nodes; requires its feature spotToSpotConsolidation. Karpenter
-    asks for at least 15 instance types to choose from. Default: false."""
+    """Whether Karpenter replaces spot nodes with cheaper spot nodes. Requires its feature gate
+    spotToSpotConsolidation and at least 15 instance types to choose from. Default: false."""
 
 
 class GeneralPoolArgs(TypedDict, total=False):
-    """A pool of nodes without accelerators, for pods that name no instance type."""
+    """A pool of nodes without accelerators, for pods that require no instance type."""
 
     capacity: list[str]
-    """Purchase options of its nodes: on-demand, spot or both, where spot is tried first. Default: on-demand."""
+    """Purchase options of the nodes: on-demand, spot or both. With both, Karpenter tries spot first. Default:
+    on-demand."""
     categories: list[str]
-    """Categories of instance families: c, m and r are general purpose. Default: c, m, r."""
+    """Categories of instance families, such as c, m and r. Default: c, m, r."""
     arch: str
-    """Architecture of its nodes. One of amd64, arm64. Default: amd64."""
+    """CPU architecture of the nodes: amd64 or arm64. Default: amd64."""
     max_vcpus: int
-    """vCPUs that it may grow to. Default: 64."""
+    """Maximum total vCPUs of the pool. Default: 64."""
 
 
 class KarpenterPoolsArgs(TypedDict, total=False):
-    """Arguments of KarpenterPools: the nodes, as flavors or as manifests, and the cluster."""
+    """Arguments of KarpenterPools: flavors or manifests that determine the nodes, and the cluster."""
 
     flavors: list[FlavorArgs]
-    """Flavors in order of preference: the first has the highest weight."""
+    """Flavors in order of preference; the first gets the highest weight."""
     manifests: pulumi.Input[list[dict[str, Any]]]
-    """Instead of flavors, the models that the nodes are for, each an object in wire form."""
+    """Models to create nodes for, each a manifest in wire form. Cannot be combined with flavors."""
     realization: str
-    """How the models are deployed: native or operator. Default: native."""
+    """Realization of the models, as in ModelFleet: native or operator. Default: native."""
     realizations: dict[str, str]
-    """Families whose models are deployed otherwise, by name, as in ModelFleet. Default: none."""
+    """Realization by family, overriding realization, as in ModelFleet. Default: no overrides."""
     workload: str
-    """auto, lws or deployment, as the models are deployed. Default: auto."""
+    """Workload kind of the models, as in ModelFleet: auto, lws or deployment. Default: auto."""
     runtimes: str
-    """Edition of the shipped runtimes, as the models are deployed: upstream or current. Default: upstream."""
+    """Edition of the shipped BackendRuntimes, as in ModelFleet: upstream or current. Default: upstream."""
     service_levels: ServiceLevelsArgs
-    """What the models promise and what is asked of them, as in ModelFleet. Default: nothing."""
+    """Service levels and load of the models, as in ModelFleet. Default: none."""
     region: Required[str]
     """AWS region, such as us-east-1."""
     vpc_id: Required[pulumi.Input[str]]
-    """The cluster's VPC; for the security group of EFA."""
+    """ID of the cluster's VPC, in which the EFA security group is created."""
     subnets: Required[dict[str, pulumi.Input[str]]]
-    """Private subnet per availability zone."""
+    """ID of the private subnet in each availability zone, by zone."""
     cluster_security_group_id: Required[pulumi.Input[str]]
-    """The cluster's own security group."""
+    """ID of the security group that EKS created for the cluster."""
     node_role_name: Required[pulumi.Input[str]]
-    """Role of the nodes: KarpenterAccess.node_role_name."""
+    """Name of the nodes' IAM role: KarpenterAccess.node_role_name."""
     tags: dict[str, str]
     """Tags for instances, volumes and network interfaces."""
     capacity: str
-    """Purchase option of nodes whose type has no setting of its own. One of on-demand, spot. Default: on-demand."""
+    """Purchase option of nodes whose type sets none: on-demand or spot. Default: on-demand."""
     image: str
-    """Operating system image of the nodes. One of al2023, bottlerocket. Default: al2023."""
+    """AMI family of the nodes: al2023 or bottlerocket. Default: al2023."""
     ami_release: str
-    """Release of the images, such as v20260714, or latest: with it, each new image replaces running nodes. Default:
-    the one that this package pins."""
+    """AMI release, such as v20260714, or latest; with latest, Karpenter replaces running nodes for each new release.
+    Default: the release that this package pins."""
     disk_gib: int
-    """Size in GiB of the disk for images and weights. Nodes with local NVMe keep these there; their disk has at most
-    80. Default: 200."""
+    """Size in GiB of the disk for images and weights. Nodes with local NVMe store these there; their disk is limited
+    to 80 GiB. Default: 200."""
     disk_throughput: int
-    """Throughput of each disk, in MiB/s: 125 to 1000, 2000 with Karpenter. Default: 600 where it holds images,
+    """Throughput of each disk in MiB/s, 125 to 1000, with Karpenter to 2000. Default: 600 for disks with images,
     otherwise 125."""
     disk_iops: int
-    """IOPS of each disk, 3000 to 80000. Default: what its throughput needs."""
+    """IOPS of each disk, 3000 to 80000. Default: the minimum for the throughput."""
     disk_kms_key_arn: str
-    """KMS key of the disks, which whoever launches the nodes must be allowed to use. Default: the account's key."""
+    """ARN of the KMS key that encrypts the disks; the service that launches the nodes must be allowed to use it.
+    Default: the account's default key for EBS."""
     fast_image_pull: bool
-    """Whether images are pulled and unpacked in parallel. Default: on AL2023 nodes with 8 vCPUs and a fast disk."""
+    """Whether to pull and unpack images in parallel. Default: true on AL2023 nodes with at least 8 vCPUs and a fast
+    disk."""
     prefix_delegation: bool
-    """Whether the cluster's network plugin hands out prefixes (ENABLE_PREFIX_DELEGATION), as that of Cluster does.
-    Otherwise a node takes only the pods that its network interfaces have addresses for. Default: true."""
+    """Whether the cluster's VPC CNI plugin assigns prefixes (ENABLE_PREFIX_DELEGATION), as it does in a Cluster.
+    Without prefixes, the addresses of a node's network interfaces limit its pods. Default: true."""
     user_data: str
-    """What nodes are told in addition: a NodeConfig or a script that begins with #!, for bottlerocket TOML."""
+    """Additional user data: a NodeConfig, or a script that begins with #!; for bottlerocket, TOML."""
     scale_to_zero: bool
-    """Whether pools scale to zero. Otherwise one node is always there for every preferred group, for which Karpenter
-    needs its feature staticCapacity. Default: true."""
+    """Whether pools scale to zero. With false, each preferred group keeps one node, which requires Karpenter's
+    feature gate staticCapacity. Default: true."""
     zones: list[str]
-    """Availability zones, each with a subnet, of the nodes whose type names no others. Default: all that have a
+    """Availability zones of nodes whose type sets no zones; each must have a subnet. Default: all zones with a
     subnet."""
     imds_hop_limit: int
-    """Hop limit of the instance metadata service: 1 keeps pods from the node's role, 2 allows them. Default: 1."""
+    """Hop limit of the instance metadata service: 1 keeps pods from using the node's role, 2 allows it. Default:
+    1."""
     quotas: dict[str, int]
-    """vCPU quotas of the account, by quota code such as L-DB2E81BA; exceeding one is a warning. Quotas that are not
+    """vCPU quotas of the account, by quota code such as L-DB2E81BA. Exceeding one is a warning; quotas that are not
     listed are not checked."""
     labels: dict[str, str]
-    """Labels of all nodes, but for those of the general pool."""
+    """Labels of all nodes except those of the general pool."""
     taints: list[TaintArgs]
-    """Taints for every node, beside those for accelerators. The models' pods must tolerate them: hand them to
-    ModelFleet as tolerations."""
+    """Taints for every node, in addition to those for accelerators. Pass them to ModelFleet as tolerations, so that
+    the models' pods tolerate them."""
     types: dict[str, NodeTypeArgs]
     """Settings by instance type, such as g5.2xlarge."""
     disruption: DisruptionArgs
-    """When Karpenter takes nodes away by itself. Default: when they were empty for ten minutes, one at a time."""
+    """When Karpenter disrupts nodes. Default: when they have been empty for ten minutes, one at a time."""
     general_pool: GeneralPoolArgs
-    """A pool of Karpenter's for pods that name no instance type. Default: none."""
+    """Karpenter node pool for pods that require no instance type. Default: none."""
 
 
 class NamespaceAccessArgs(TypedDict, total=False):
-    """Who has rights in one namespace."""
+    """Access to one namespace."""
 
     admin_role_arns: list[str]
-    """IAM roles that may do almost everything in it, Roles and RoleBindings included."""
+    """ARNs of IAM roles that may do almost everything in the namespace, including Roles and RoleBindings."""
     editor_role_arns: list[str]
-    """IAM roles that may change what runs in it. They reach its Secrets and the service accounts of its pods."""
+    """ARNs of IAM roles that may change workloads in the namespace. They can read its Secrets and act as its service
+    accounts."""
     viewer_role_arns: list[str]
-    """IAM roles that may view everything in it except Secrets and custom resources."""
+    """ARNs of IAM roles that may view everything in the namespace except Secrets and custom resources."""
 
 
 class ClusterArgs(TypedDict, total=False):
@@ -290,86 +299,90 @@ class ClusterArgs(TypedDict, total=False):
     cluster_name: str
     """Name of the cluster. Default: the component's name."""
     subnet_ids: pulumi.Input[list[str]]
-    """Private subnets in at least two zones, for the control plane. They count when the cluster is created: EKS takes
-    no other zones afterwards. Required unless existing."""
+    """IDs of private subnets in at least two zones, for the control plane. Changes are ignored after creation,
+    because EKS accepts no other zones. Required unless existing."""
     system_subnet_ids: pulumi.Input[list[str]]
-    """Private subnets of the system nodes; others replace the nodes. Default: subnet_ids."""
+    """IDs of the private subnets of the system nodes. Changes replace the nodes. Default: subnet_ids."""
     profile: str
-    """Profile of the AWS CLI with which the kubeconfig gets its tokens. Default: none; the environment decides."""
+    """AWS CLI profile with which the kubeconfig gets tokens. Default: the AWS CLI's own selection."""
     assume_role_arn: str
-    """IAM role that the kubeconfig takes to get its tokens. Default: none."""
+    """ARN of the IAM role that the kubeconfig assumes to get tokens. Default: none."""
     image: str
-    """Image of the system nodes: al2023 or bottlerocket. Default: al2023."""
+    """AMI family of the system nodes: al2023 or bottlerocket. Default: al2023."""
     ipv6_egress: bool
-    """Whether pods reach the internet by IPv6 through their node; the subnets must have IPv6. Default: false."""
+    """Whether pods reach the internet over IPv6 through their node. Requires subnets with IPv6. Default: false."""
     protect: bool
-    """Whether Pulumi protects the cluster and its key from deletion. Default: false."""
+    """Whether Pulumi protects the cluster and its KMS key from deletion. Default: false."""
     tags: dict[str, str]
-    """Tags of everything."""
+    """Tags for all resources."""
     version: str
     """Kubernetes version, such as 1.35. Required unless existing."""
     existing: bool
-    """Use the existing cluster with this name unchanged; of the other arguments only node_role_arn, node_policies and
-    those of the kubeconfig (tunnel_port, profile, assume_role_arn) are used then. Default: false."""
+    """Whether to use the existing cluster of this name, unchanged. Of the other arguments, only node_role_arn,
+    node_policies and those of the kubeconfig (tunnel_port, profile, assume_role_arn) take effect then. Default:
+    false."""
     public_access_cidrs: list[str]
     """CIDR ranges that may reach the API server over the internet. Default: none; the API server is private."""
     private_access_cidrs: list[str]
-    """CIDR ranges in the VPC, or in networks connected with it, that may reach the API server. Default: none; the
-    nodes alone reach it there."""
+    """CIDR ranges of the VPC and connected networks that may reach the API server. Default: none; only the nodes
+    reach it."""
     private_access_security_groups: dict[str, pulumi.Input[str]]
-    """Security groups whose members may reach the API server in the VPC, by a name of your choice."""
+    """IDs of security groups whose members may reach the API server in the VPC, by an arbitrary key."""
     bastion: bool
-    """Whether to create an instance through which Session Manager forwards a port to the API server: see the output
-    tunnel. Default: false."""
+    """Whether to create a bastion through which Session Manager forwards a port to the API server. The output tunnel
+    has the command. Default: false."""
     tunnel_port: int
-    """Port of the machine that runs Pulumi and kubectl which leads to the API server; provider and kubeconfig connect
-    to it. 0: they connect directly. Default: 8443 with a bastion, otherwise 0."""
+    """Local port that is forwarded to the API server; the provider and the kubeconfig connect to it. 0 connects
+    directly. Default: 8443 with a bastion, otherwise 0."""
     admin_role_arns: list[str]
-    """IAM roles that administer the cluster, in addition to the principal that creates it: EKS gives that one its
-    entry itself, and refuses a second."""
+    """ARNs of IAM roles that administer the cluster. Omit the principal that creates it, unless creator_is_admin is
+    false: EKS creates its access entry and rejects a second one."""
     viewer_role_arns: list[str]
-    """IAM roles that may view all namespaces, except Secrets and custom resources."""
+    """ARNs of IAM roles that may view all namespaces, except Secrets and custom resources."""
     namespace_access: dict[str, NamespaceAccessArgs]
-    """IAM roles with rights in single namespaces, by namespace; team-* stands for all that begin so."""
+    """Access of IAM roles to single namespaces, by namespace; team-* matches all namespaces with that prefix."""
     creator_is_admin: bool
-    """Whether the principal that creates the cluster administers it. With false, it can be one of admin_role_arns.
-    Counts when the cluster is created. Default: true."""
+    """Whether the principal that creates the cluster administers it. With false, admin_role_arns may include it.
+    Takes effect at creation only. Default: true."""
     log_types: list[str]
-    """Logs of the control plane: api, audit, authenticator, controllerManager, scheduler. Default: all."""
+    """Control plane logs to enable: api, audit, authenticator, controllerManager, scheduler. Default: all."""
     log_retention_days: int
-    """Days to keep the logs, also after the cluster is gone; one of the periods of CloudWatch Logs. Default: 90."""
+    """Days to retain the logs, including after the cluster is deleted; one of the periods of CloudWatch Logs.
+    Default: 90."""
     secrets_key_arn: str
-    """KMS key for Secrets. Default: a new key."""
+    """ARN of the KMS key that encrypts Secrets. Default: a new key."""
     addons: dict[str, str]
-    """EKS add-ons with their versions, in addition to those that every cluster has. An empty version is the one that
-    this package pins for the cluster's; default is EKS's, which is chosen once; most-recent is looked up in each
-    preview, which then needs credentials."""
+    """Versions of additional EKS add-ons, by name. An empty version selects the one that this package pins for the
+    Kubernetes version; default, the one that EKS chooses at creation; most-recent, the newest at each preview, which
+    then requires credentials. Default: only the add-ons of every cluster."""
     support: str
-    """What happens when standard support for the version ends: standard upgrades, extended pays for extended support.
-    Default: standard."""
+    """What happens when standard support for the Kubernetes version ends: standard upgrades the cluster, extended
+    keeps it at extra cost. Default: standard."""
     system_instance_types: list[str]
-    """Instance types for system pods, all of one architecture. Default: m7i.large."""
+    """Instance types of the system nodes, all of one architecture. Default: m7i.large."""
     system_nodes: int
-    """Number of nodes for system pods. Default: 2."""
+    """Number of system nodes. Default: 2."""
     system_nodes_max: int
-    """Number of nodes that the Cluster Autoscaler may make of them, for models without an instance type too. Default:
-    the number is fixed."""
+    """Number of system nodes up to which the Cluster Autoscaler may scale; models without an instance type run on
+    them too. Default: the number is fixed."""
     system_ami_release: str
-    """Release of their image, such as 1.35.6-20260714, or latest: the newest when they are created or changed.
-    Default: the one that this package pins for the version."""
+    """AMI release of the system nodes, such as 1.35.6-20260714, or latest for the newest at the time they are created
+    or changed. Default: the release that this package pins for the Kubernetes version."""
     force_update: bool
-    """Whether updates of the system nodes replace nodes whose pods a disruption budget keeps. Default: false."""
+    """Whether updates of the system nodes proceed when a disruption budget blocks the eviction of pods. Default:
+    false."""
     disk_kms_key_arn: str
-    """KMS key of the system nodes' disks, which EC2 Auto Scaling must be allowed to use. Default: the account's
-    key."""
+    """ARN of the KMS key that encrypts the system nodes' disks; EC2 Auto Scaling must be allowed to use it. Default:
+    the account's default key for EBS."""
     volume_kms_key_arn: str
-    """KMS key of the volumes that the add-on aws-ebs-csi-driver provides, in the region of the cluster; its policy
-    must let the IAM policies of the account decide, or allow the driver's role. Default: the account's key for EBS;
-    volumes are always encrypted."""
+    """ARN of the KMS key that encrypts volumes of the add-on aws-ebs-csi-driver, in the cluster's region. The key
+    policy must delegate to IAM policies of the account, or allow the driver's role. Default: the account's default
+    key for EBS; volumes are always encrypted."""
     node_policies: list[str]
-    """Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore."""
+    """Additional IAM policies of the nodes: names of AWS managed policies, or ARNs. Default:
+    AmazonSSMManagedInstanceCore."""
     node_role_arn: str
-    """IAM role of the nodes. Default: a new role."""
+    """ARN of the IAM role of the nodes. Default: a new role."""
     deletion_protection: bool
     """Whether EKS protects the cluster from deletion. Default: false."""
     service_cidr: str
@@ -377,125 +390,125 @@ class ClusterArgs(TypedDict, total=False):
 
 
 class FlowLogsArgs(TypedDict, total=False):
-    """A record of the connections in the VPC, kept in CloudWatch Logs."""
+    """VPC flow logs, delivered to CloudWatch Logs."""
 
     traffic: Required[str]
-    """Which connections are recorded: rejected, accepted or all."""
+    """Connections to record: rejected, accepted or all."""
     retention_days: int
-    """Days to keep the record; one of the periods of CloudWatch Logs, such as 30. Default: 30."""
+    """Days to retain the flow logs; one of the periods of CloudWatch Logs, such as 30. Default: 30."""
 
 
 class NetworkArgs(TypedDict, total=False):
-    """Arguments of a Network. All are plain: they decide which resources there are."""
+    """Arguments of a Network. All must be plain values: they determine which resources are created."""
 
     cluster_name: Required[str]
-    """Name of the EKS cluster, for resource names and the tags by which controllers find subnets."""
+    """Name of the EKS cluster, used in resource names and in the tags by which controllers discover subnets."""
     region: Required[str]
     """AWS region, such as us-east-1."""
     control_plane_zones: list[str]
-    """Those of the zones, two at least, in which the control plane has its subnets: as they were when the cluster was
-    created, for EKS takes no others afterwards. With them, zones can be added, removed and listed in any order.
-    Default: all."""
+    """Zones of the control plane's subnets, at least two of zones. Keep them as they were when the cluster was
+    created: EKS accepts no others later. When set, the other zones can be added, removed and reordered. Default: all
+    zones."""
     tags: dict[str, str]
-    """Tags for everything that is created."""
+    """Tags for all resources."""
     protect: bool
-    """Whether Pulumi protects a VPC that is created here from deletion. Default: as in the options of the
+    """Whether Pulumi protects a VPC created by the component from deletion. Default: the protect option of the
     component."""
     zones: list[str]
-    """Availability zones, two to seven. Without control_plane_zones the position of a zone determines the addresses
-    of its subnets, and the control plane has all zones: then do not change the list."""
+    """Two to seven availability zones. Without control_plane_zones, do not change the list: the control plane uses
+    all zones, and the position of a zone determines the addresses of its subnets."""
     cidr: str
-    """IPv4 range of the VPC, /16 to /21. For an existing VPC: its range, required only with interface endpoints.
+    """IPv4 CIDR range of the VPC, /16 to /21. For an existing VPC, its range; required only with interface_endpoints.
     Default: 10.0.0.0/16."""
     pod_cidr: str
-    """A second IPv4 range of a new VPC, inside 100.64.0.0/10 and /16 to /21, with a subnet per zone from which pods
-    take addresses once those of the first run short. Default: none."""
+    """Secondary IPv4 CIDR range of a new VPC, within 100.64.0.0/10 and /16 to /21. Pods get addresses from its
+    subnets, one per zone, when those of the first range run short. Default: none."""
     ipv6: bool
-    """Whether a new VPC also has IPv6: nodes reach the internet without a NAT gateway, as do pods if the Cluster has
-    ipv6_egress. The cluster itself stays IPv4. Default: false."""
+    """Whether a new VPC also has an IPv6 range. Nodes, and pods of a Cluster with ipv6_egress, then reach the
+    internet over IPv6 without a NAT gateway. The cluster itself remains IPv4. Default: false."""
     flow_logs: FlowLogsArgs
-    """Records the connections in a new VPC. Default: none."""
+    """Flow logs of a new VPC. Default: none."""
     nat_gateways: str
-    """How private subnets reach the internet. With none, nodes start only if interface endpoints provide what they
-    need. One of one, per-zone, none. Default: one."""
+    """NAT gateways of the private subnets: one, per-zone or none. With none, nodes start only if interface endpoints
+    provide every service that they need. Default: one."""
     interface_endpoints: list[str]
-    """AWS services to reach without the internet: autoscaling, ec2, ecr.api, ecr.dkr, eks, eks-auth,
+    """AWS services to create interface endpoints for: autoscaling, ec2, ecr.api, ecr.dkr, eks, eks-auth,
     elasticloadbalancing, logs, sqs, ssm, ssmmessages, sts. Default: none."""
     vpc_id: str
-    """An existing VPC. Only interface endpoints are created in it, and nothing in it is tagged."""
+    """ID of an existing VPC. The component creates only interface endpoints in it, and tags nothing."""
     private_subnets: dict[str, str]
-    """Private subnets by zone in that VPC, in at least two zones."""
+    """IDs of private subnets of the existing VPC, by zone; at least two zones."""
     public_subnets: dict[str, str]
-    """Public subnets by zone in that VPC."""
+    """IDs of public subnets of the existing VPC, by zone."""
 
 
 class EfsArgs(TypedDict, total=False):
-    """An EFS file system: a new one, or access to an existing one."""
+    """An EFS file system, new or existing."""
 
     id: str
-    """ID of an existing file system, which is never changed or deleted. It must have a mount target in every zone of
-    the nodes, open to the cluster's security group. Default: a new file system, encrypted, deleted with what made
-    it."""
+    """ID of an existing file system, which is never modified or deleted. It must have a mount target in each zone of
+    the nodes that admits the cluster's security group. Default: a new, encrypted file system, deleted with the stack
+    or component."""
     throughput: str
-    """How throughput is paid for: elastic (by the gigabyte), bursting (with what is stored) or provisioned. Default:
+    """Throughput mode: elastic (billed per GB transferred), bursting (included with storage) or provisioned. Default:
     elastic."""
     mibps: int
-    """Provisioned throughput in MiB/s."""
+    """Provisioned throughput in MiB/s. Required with provisioned."""
     kms_key_arn: str
-    """KMS key that encrypts the file system. Default: that of AWS for EFS."""
+    """ARN of the KMS key that encrypts the file system. Default: the AWS managed key for EFS."""
     uid: int
-    """User that all files belong to, whatever user the pods run as. Default: 1000."""
+    """User ID that owns all files, regardless of the user that pods run as. Default: 1000."""
     gid: int
-    """Group that all files belong to. Default: 1000."""
+    """Group ID that owns all files. Default: 1000."""
 
 
 class FsxArgs(TypedDict, total=False):
-    """An FSx for Lustre file system: a new one, or access to an existing one."""
+    """An FSx for Lustre file system, new or existing."""
 
     id: str
-    """ID of an existing file system, which is never changed or deleted; set dns_name and mount_name too. Default: a
-    new one, encrypted, deleted with what made it."""
+    """ID of an existing file system, which is never modified or deleted; requires dns_name and mount_name. Default: a
+    new, encrypted file system, deleted with the stack or component."""
     dns_name: str
     """DNS name of the existing file system."""
     mount_name: str
-    """Mount name of the existing file system, which AWS shows beside its DNS name."""
+    """Mount name of the existing file system."""
     zone: str
-    """Availability zone of a new file system, which the nodes should be in too; required then."""
+    """Availability zone of a new file system, preferably that of the nodes. Required for a new file system."""
     deployment: str
-    """persistent-2 keeps data twice; scratch-2 is cheaper, and loses what is on a file server that fails. Default:
-    persistent-2."""
+    """Deployment type: persistent-2 (replicated) or scratch-2 (cheaper; data on a failed file server is lost).
+    Default: persistent-2."""
     capacity_gib: int
-    """Size in GiB: 1200, or a multiple of 2400. Default: 1200."""
+    """Storage capacity in GiB: 1200 or a multiple of 2400. Default: 1200."""
     throughput_per_tib: int
-    """Throughput of persistent-2 in MB/s for each TiB of its size. One of 125, 250, 500, 1000. Default: 250."""
+    """Throughput of persistent-2 in MB/s per TiB of capacity: 125, 250, 500 or 1000. Default: 250."""
     kms_key_arn: str
-    """KMS key that encrypts persistent-2. Default: that of AWS for FSx."""
+    """ARN of the KMS key that encrypts persistent-2. Default: the AWS managed key for FSx."""
 
 
 class ModelStorageArgs(TypedDict, total=False):
-    """Arguments of a ModelStorage. What decides which resources there are is plain."""
+    """Arguments of a ModelStorage. Arguments that determine which resources are created must be plain values."""
 
     cluster_name: Required[str]
     """Name of the EKS cluster."""
     region: Required[str]
     """AWS region, such as us-east-1."""
     namespaces: Required[list[str]]
-    """Namespaces of the models; each gets a volume of its own. Their claims are made with the models."""
+    """Namespaces of the models; each gets a PersistentVolume. A ModelFleet creates the claims."""
     vpc_id: pulumi.Input[str]
-    """The cluster's VPC; required for a new file system."""
+    """ID of the cluster's VPC. Required for a new file system."""
     subnets: dict[str, pulumi.Input[str]]
-    """Private subnet per availability zone of the nodes; required for a new file system."""
+    """ID of the private subnet in each availability zone of the nodes, by zone. Required for a new file system."""
     cluster_security_group_id: pulumi.Input[str]
-    """The cluster's own security group, whose members may mount a new file system: Cluster.security_group_id."""
+    """Security group whose members may mount a new file system: Cluster.security_group_id."""
     tags: dict[str, str]
     """Tags for all resources."""
     efs: EfsArgs
-    """An EFS file system as the cache; {} creates one."""
+    """EFS file system to use as the model cache; {} creates one."""
     fsx: FsxArgs
-    """Instead of EFS, an FSx for Lustre file system as the cache, in one zone."""
+    """FSx for Lustre file system to use as the model cache, in one zone. Cannot be combined with efs."""
     s3: dict[str, str]
-    """Buckets to read from, by name of the claim: each a bucket or bucket/prefix/ in the region. Pods mount them with
-    the rights of their own service account (see Identities, model_buckets)."""
+    """S3 buckets to mount read-only, by claim name: each bucket or bucket/prefix/, in the same region. Pods access
+    them with the permissions of their own service account (Identities.model_buckets)."""
 
 
 class BastionArgs(TypedDict, total=False):
@@ -504,14 +517,14 @@ class BastionArgs(TypedDict, total=False):
     region: Required[str]
     """AWS region, such as us-east-1."""
     vpc_id: Required[pulumi.Input[str]]
-    """The cluster's VPC."""
+    """ID of the cluster's VPC."""
     subnet_id: Required[pulumi.Input[str]]
-    """A private subnet of it, from which Session Manager can be reached: through a NAT gateway, or the endpoints ssm
-    and ssmmessages."""
+    """ID of a private subnet of the VPC that reaches Session Manager, through a NAT gateway or the interface
+    endpoints ssm and ssmmessages."""
     cluster_security_group_id: Required[pulumi.Input[str]]
-    """Security group of the API server: Cluster.security_group_id."""
+    """ID of the API server's security group: Cluster.security_group_id."""
     tags: dict[str, str]
-    """Tags of everything, the instance and its volume included."""
+    """Tags for all resources, including the instance and its volume."""
 
 
 class GatewayRecordArgs(TypedDict, total=False):
@@ -520,7 +533,7 @@ class GatewayRecordArgs(TypedDict, total=False):
     host: Required[str]
     """DNS name of the gateway."""
     hosted_zone_id: Required[str]
-    """Route 53 hosted zone that the name belongs to, public or private."""
+    """ID of the Route 53 hosted zone of the name, public or private."""
     region: Required[str]
     """AWS region of the load balancer."""
     address: Required[pulumi.Input[str]]
@@ -533,96 +546,100 @@ class KarpenterAccessArgs(TypedDict, total=False):
     cluster_name: Required[pulumi.Input[str]]
     """Name of the EKS cluster."""
     cluster_plain_name: Required[str]
-    """The same name as a plain string, which must be known before the cluster exists: the queue is named after it."""
+    """Name of the EKS cluster as a plain string: the name of the queue contains it and must be known at preview."""
     region: Required[str]
     """AWS region, such as us-east-1."""
     node_policies: list[str]
-    """Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore."""
+    """Additional IAM policies of the nodes: names of AWS managed policies, or ARNs. Default:
+    AmazonSSMManagedInstanceCore."""
     create_spot_role: bool
-    """Whether to create AWSServiceRoleForEC2Spot, without which an account gets no Spot Instances; it is never
-    deleted. AWS refuses a second one: leave it out where the account has it. Default: false."""
+    """Whether to create the service-linked role AWSServiceRoleForEC2Spot, which Spot Instances require. It is
+    retained on deletion. Creation fails if the account already has the role. Default: false."""
     tags: dict[str, str]
-    """Tags of everything."""
+    """Tags for all resources."""
 
 
 class IdentitiesArgs(TypedDict, total=False):
-    """Arguments of Identities. What decides which resources there are is plain."""
+    """Arguments of Identities. Arguments that determine which resources are created must be plain values."""
 
     cluster_name: Required[pulumi.Input[str]]
-    """Name of the EKS cluster; pass an output of the cluster, so that the associations wait for it."""
+    """Name of the EKS cluster. Pass an output of the cluster, so that the associations depend on it."""
     cluster_plain_name: Required[str]
-    """The same name as a plain string, which must be known before the cluster exists: it is part of role names and
-    policies."""
+    """Name of the EKS cluster as a plain string: it is part of role names and policies, which must be known at
+    preview."""
     region: Required[str]
     """AWS region of the cluster."""
     controllers: list[str]
-    """Controllers that get a role: cluster-autoscaler, karpenter, load-balancer-controller, ebs-csi, efs-csi, each
-    with its usual service account in kube-system, and cert-manager with that in cert-manager. Omit drivers that a
-    Cluster installs as add-ons; those have their own role. Default: none."""
+    """Controllers to create IAM roles for: cluster-autoscaler, karpenter, load-balancer-controller, ebs-csi and
+    efs-csi with their default service accounts in kube-system, and cert-manager with the one in cert-manager. Omit
+    drivers that a Cluster installs as add-ons; they have their own roles. Default: none."""
     model_buckets: list[str]
-    """Where models are stored, as bucket or bucket/prefix. Prefixes are plain S3 prefixes: end one with / to name a
-    folder."""
+    """S3 locations of models, as bucket or bucket/prefix. A prefix matches every key that starts with it; end it with
+    / to select a folder."""
     model_service_accounts: list[str]
-    """Service accounts that may read the models, as namespace/name."""
+    """Service accounts with read access to model_buckets, as namespace/name."""
     node_role_arn: pulumi.Input[str]
-    """Role of the nodes that Karpenter creates; required with karpenter."""
+    """ARN of the IAM role of Karpenter's nodes. Required with karpenter."""
     interruption_queue_arn: pulumi.Input[str]
-    """SQS queue of interruption notices for Karpenter; required with karpenter."""
+    """ARN of Karpenter's interruption queue. Required with karpenter."""
     hosted_zone_id: str
-    """Route 53 hosted zone in which cert-manager answers DNS-01 challenges; required with cert-manager."""
+    """ID of the Route 53 hosted zone in which cert-manager solves DNS-01 challenges. Required with cert-manager."""
     host: str
-    """DNS name that cert-manager gets certificates for; required with cert-manager."""
+    """DNS name to issue certificates for. Required with cert-manager."""
     oidc_provider_arn: str
-    """IAM OIDC provider of a cluster without the Pod Identity agent. The service accounts must then name their roles
-    in the annotation eks.amazonaws.com/role-arn: pass role_arns on to a ModelFleet. Default: none, Pod Identity."""
+    """ARN of the IAM OIDC provider of a cluster without the Pod Identity agent. Service accounts then need the
+    annotation eks.amazonaws.com/role-arn: pass role_arns to ModelFleet. Default: none; Pod Identity is used."""
     tags: dict[str, str]
-    """Tags for every role and association."""
+    """Tags for all roles and associations."""
 
 
 class ImageCacheArgs(TypedDict, total=False):
-    """Arguments of ImageCache. What decides which resources there are is plain."""
+    """Arguments of ImageCache. Arguments that determine which resources are created must be plain values."""
 
     account: Required[str]
-    """ID of the account whose registry caches images."""
+    """ID of the AWS account whose registry caches images."""
     region: Required[str]
     """AWS region, such as us-east-1."""
     registries: Required[list[str]]
     """Registries to cache: docker.io, ghcr.io, quay.io, registry.k8s.io, public.ecr.aws, registry.gitlab.com, cgr.dev
     or <name>.azurecr.io."""
     credentials: dict[str, str]
-    """ARN of the secret in Secrets Manager with the account at each registry that requires one: docker.io, ghcr.io,
-    registry.gitlab.com, cgr.dev and <name>.azurecr.io. Its name begins with ecr-pullthroughcache/."""
+    """ARNs of Secrets Manager secrets with the credentials of registries, by registry. Required for docker.io,
+    ghcr.io, registry.gitlab.com, cgr.dev and <name>.azurecr.io. The name of each secret must begin with
+    ecr-pullthroughcache/."""
     prefix: str
-    """What the names of all cached repositories begin with. Default: nothing."""
+    """Prefix of the names of all cached repositories. Default: none."""
     existing: bool
-    """Whether the rules are there already; only the nodes get their rights then. Default: false."""
+    """Whether the pull-through cache rules already exist. If true, the component only grants nodes access. Default:
+    false."""
     kms_key_arn: str
-    """KMS key of the cached repositories. Default: keys of S3 (AES-256)."""
+    """ARN of the KMS key that encrypts the cached repositories. Default: AES-256 with keys that Amazon S3 manages."""
     keep_images: int
-    """How many images are kept of each repository, the newest first. Default: all."""
+    """Number of newest images to keep in each repository. Default: all."""
     node_roles: dict[str, pulumi.Input[str]]
-    """Names of the IAM roles of nodes that pull by way of the cache, by a name of your choice."""
+    """Names of the IAM roles of nodes that pull through the cache, by an arbitrary key."""
     tags: dict[str, str]
-    """Tags of the role and of every cached repository."""
+    """Tags for the role and for all cached repositories."""
 
 
 class ClusterAutoscalerArgs(TypedDict, total=False):
     """Arguments of ClusterAutoscaler."""
 
     cluster_name: Required[str]
-    """Name of the EKS cluster; the autoscaler finds its groups by tags that contain it."""
+    """Name of the EKS cluster; part of the tags by which the autoscaler discovers node groups."""
     region: Required[str]
     """AWS region, such as us-east-1."""
     role_arn: pulumi.Input[str]
-    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
+    """ARN of the IAM role of its service account, from Identities.role_arns. Only for clusters without Pod
+    Identity."""
     bounds: pulumi.Input[list[Any]]
-    """Sizes that the autoscaler keeps, and which groups it tries first: GpuNodeGroups.bounds, Cluster.bounds.
-    Default: the sizes of the Auto Scaling groups, and the group that leaves the least unused."""
+    """Minimum size, maximum size and priority of node groups: GpuNodeGroups.bounds, Cluster.bounds. Default: the
+    sizes of the Auto Scaling groups, and the expander least-waste."""
     bounded_only: bool
-    """Whether groups that bounds do not list are left alone. Otherwise those with the tags are scaled within the
-    sizes of their Auto Scaling group, which are 0 to 450. Default: false."""
+    """Whether to scale only the groups that bounds lists. With false, other groups with the discovery tags are scaled
+    too, within the sizes of their Auto Scaling group (0 to 450). Default: false."""
     values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
+    """Helm values of the chart, overriding those of the component. Leaves may be outputs."""
 
 
 class KarpenterArgs(TypedDict, total=False):
@@ -631,13 +648,14 @@ class KarpenterArgs(TypedDict, total=False):
     cluster_name: Required[str]
     """Name of the EKS cluster."""
     interruption_queue: Required[pulumi.Input[str]]
-    """Name of the queue of interruption notices: KarpenterAccess.queue_name."""
+    """Name of the interruption queue: KarpenterAccess.queue_name."""
     features: list[str]
-    """Features that are off otherwise: nodeRepair, spotToSpotConsolidation, staticCapacity. Default: none."""
+    """Feature gates to enable: nodeRepair, spotToSpotConsolidation, staticCapacity. Default: none."""
     role_arn: pulumi.Input[str]
-    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
+    """ARN of the IAM role of its service account, from Identities.role_arns. Only for clusters without Pod
+    Identity."""
     values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
+    """Helm values of the chart, overriding those of the component. Leaves may be outputs."""
 
 
 class LoadBalancerControllerArgs(TypedDict, total=False):
@@ -646,10 +664,11 @@ class LoadBalancerControllerArgs(TypedDict, total=False):
     cluster_name: Required[str]
     """Name of the EKS cluster."""
     region: Required[str]
-    """AWS region; pods cannot read it from the instance metadata."""
+    """AWS region; pods cannot read it from instance metadata."""
     vpc_id: Required[pulumi.Input[str]]
-    """The cluster's VPC, for the same reason."""
+    """ID of the cluster's VPC; pods cannot read it from instance metadata."""
     role_arn: pulumi.Input[str]
-    """Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."""
+    """ARN of the IAM role of its service account, from Identities.role_arns. Only for clusters without Pod
+    Identity."""
     values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
+    """Helm values of the chart, overriding those of the component. Leaves may be outputs."""

@@ -1,8 +1,10 @@
-"""Where the arguments of AWS components go: into the settings that validate them, but for what a program alone knows.
+"""Argument maps of the AWS components.
 
-A stack decides the rest itself, such as names and roles: these arguments are the components' own.
+Most arguments are fields of the settings that validate them. What a stack decides itself, such as names and roles, a
+program passes: these arguments belong to the component alone.
 """
 
+from ..serving.argument_maps import SERVICE_LEVELS, VALUES
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 from .cluster_settings import ClusterSettings
 from .network_settings import FlowLogSettings, NetworkSettings
@@ -12,51 +14,50 @@ from .storage.settings import StorageSettings
 
 _MANIFESTS = Own(
     "pulumi.Input[list[dict[str, Any]]]",
-    "Instead of flavors, the models that the nodes are for, each an object in wire form.",
+    "Models to create nodes for, each a manifest in wire form. Cannot be combined with flavors.",
 )
-_REALIZATION = Own("str", "How the models are deployed: native or operator. Default: native.")
+_REALIZATION = Own("str", "Realization of the models, as in ModelFleet: native or operator. Default: native.")
 _REALIZATIONS = Own(
-    "dict[str, str]", "Families whose models are deployed otherwise, by name, as in ModelFleet. Default: none."
+    "dict[str, str]", "Realization by family, overriding realization, as in ModelFleet. Default: no overrides."
 )
-_WORKLOAD = Own("str", "auto, lws or deployment, as the models are deployed. Default: auto.")
+_WORKLOAD = Own("str", "Workload kind of the models, as in ModelFleet: auto, lws or deployment. Default: auto.")
 _RUNTIMES = Own(
-    "str", "Edition of the shipped runtimes, as the models are deployed: upstream or current. Default: upstream."
-)
-_SERVICE_LEVELS = Own(
-    "ServiceLevelsArgs", "What the models promise and what is asked of them, as in ModelFleet. Default: nothing."
+    "str", "Edition of the shipped BackendRuntimes, as in ModelFleet: upstream or current. Default: upstream."
 )
 _CLUSTER_NAME = Own("pulumi.Input[str]", "Name of the EKS cluster.", required=True)
 _REGION = Own("str", "AWS region, such as us-east-1.", required=True)
-_VPC_ID = Own("pulumi.Input[str]", "The cluster's VPC; for the security group of EFA.", required=True)
-_SUBNETS = Own("dict[str, pulumi.Input[str]]", "Private subnet per availability zone.", required=True)
-_TAGS = Own("dict[str, str]", "Tags of everything.")
+_VPC_ID = Own(
+    "pulumi.Input[str]", "ID of the cluster's VPC, in which the EFA security group is created.", required=True
+)
+_SUBNETS = Own(
+    "dict[str, pulumi.Input[str]]", "ID of the private subnet in each availability zone, by zone.", required=True
+)
+_TAGS = Own("dict[str, str]", "Tags for all resources.")
 _PLAIN_CLUSTER_NAME = Own("str", "Name of the EKS cluster.", required=True)
 _ROLE_ARN = Own(
-    "pulumi.Input[str]", "Role of its service account, for a cluster without Pod Identity: in Identities.role_arns."
-)
-_VALUES = Own(
-    "dict[str, pulumi.Input[Any]]", "Values of the chart, which override those set here; leaves may be outputs."
+    "pulumi.Input[str]",
+    "ARN of the IAM role of its service account, from Identities.role_arns. Only for clusters without Pod Identity.",
 )
 
-_HERE = "A stack has other resources around it, and other words for them."
-_HANDED_OVER = "A program hands over the subnets."
-_NO_POOL = "There is no general pool here."
+_STANDALONE = "The description of the setting refers to other settings of the stack."
+_PASSED_SUBNETS = "A program passes the subnets."
+_NO_POOL = "The component has no general pool."
 _PREFIXES = Changed(
-    "Whether the cluster exists is not known here.",
-    doc="Whether the cluster's network plugin hands out prefixes (ENABLE_PREFIX_DELEGATION), as that of Cluster "
-    "does. Otherwise a node takes only the pods that its network interfaces have addresses for. Default: true.",
+    "The component does not know whether the cluster was created by this package.",
+    doc="Whether the cluster's VPC CNI plugin assigns prefixes (ENABLE_PREFIX_DELEGATION), as it does in a Cluster. "
+    "Without prefixes, the addresses of a node's network interfaces limit its pods. Default: true.",
 )
 _TAINTS = Changed(
-    "A stack makes the models' pods tolerate them.",
-    doc="Taints for every node, beside those for accelerators. The models' pods must tolerate them: hand them to "
-    "ModelFleet as tolerations.",
+    "A stack adds the tolerations to the models' pods itself.",
+    doc="Taints for every node, in addition to those for accelerators. Pass them to ModelFleet as tolerations, so "
+    "that the models' pods tolerate them.",
 )
 
 
 GPU_NODE_GROUPS = ArgumentMap(
     "GpuNodeGroupsArgs",
     NodeSettings,
-    doc="Arguments of GpuNodeGroups: the nodes, as flavors or as manifests, and the cluster.",
+    doc="Arguments of GpuNodeGroups: flavors or manifests that determine the nodes, and the cluster.",
     own={
         "flavors": Own(
             "list[FlavorArgs]",
@@ -67,11 +68,11 @@ GPU_NODE_GROUPS = ArgumentMap(
         "realizations": _REALIZATIONS,
         "workload": _WORKLOAD,
         "runtimes": _RUNTIMES,
-        "service_levels": _SERVICE_LEVELS,
+        "service_levels": SERVICE_LEVELS,
         "cluster_name": _CLUSTER_NAME,
         "cluster_plain_name": Own(
             "str",
-            "The same name as a plain string, which must be known before the cluster exists: it is part of tag keys.",
+            "Name of the EKS cluster as a plain string: it is part of tag keys, which must be known at preview.",
             required=True,
         ),
         "region": _REGION,
@@ -84,25 +85,25 @@ GPU_NODE_GROUPS = ArgumentMap(
         "subnets": _SUBNETS,
         "node_role_arn": Own(
             "pulumi.Input[str]",
-            "Role of the nodes.",
+            "ARN of the nodes' IAM role.",
             required=True,
         ),
         "cluster_security_group_id": Own(
             "pulumi.Input[str]",
-            "The cluster's own security group, which nodes with EFA need explicitly.",
+            "ID of the security group that EKS created for the cluster; attached to nodes with EFA.",
             required=True,
         ),
         "endpoint": Own(
             "pulumi.Input[str]",
-            "URL of the API server; required with an image of your own.",
+            "URL of the API server. Required with a custom image (ami_id).",
         ),
         "certificate_authority": Own(
             "pulumi.Input[str]",
-            "The API server's CA in base64; required with an image of your own.",
+            "CA certificate of the API server in base64. Required with a custom image (ami_id).",
         ),
         "service_cidr": Own(
             "str",
-            "CIDR range of Services, for groups with an image of your own. Default: 172.20.0.0/16.",
+            "CIDR range of Services, for groups with a custom image (ami_id). Default: 172.20.0.0/16.",
         ),
         "tags": Own(
             "dict[str, str]",
@@ -110,29 +111,29 @@ GPU_NODE_GROUPS = ArgumentMap(
         ),
     },
     without={
-        "provisioner": "the component itself is the choice",
-        "disruption": "only Karpenter takes nodes away by itself",
+        "provisioner": "the component is the choice",
+        "disruption": "only Karpenter disrupts nodes",
         "general_pool": "only Karpenter has pools",
     },
     changed={
         "ami_release": Changed(
-            _HERE,
-            doc="Release of the images, such as 1.35.6-20260714, or latest: the newest when a group is created or "
-            "changed. Default: the one that this package pins for the version.",
+            _STANDALONE,
+            doc="AMI release, such as 1.35.6-20260714, or latest for the newest at the time a group is created or "
+            "changed. Default: the release that this package pins for the Kubernetes version.",
         ),
         "prefix_delegation": _PREFIXES,
         "scale_to_zero": Changed(
-            _HERE,
-            doc="Whether groups scale to zero. Otherwise every preferred group keeps one node. Default: true.",
+            _STANDALONE,
+            doc="Whether groups scale to zero. With false, each preferred group keeps one node. Default: true.",
         ),
         "zones": Changed(
-            _HANDED_OVER,
-            doc="Availability zones, each with a subnet, of the nodes whose type names no others. Default: all that "
-            "have a subnet: a subnet added later then replaces the groups. Name zones to avoid that.",
+            _PASSED_SUBNETS,
+            doc="Availability zones of nodes whose type sets no zones; each must have a subnet. Default: all zones "
+            "with a subnet; adding a subnet later then replaces the groups.",
         ),
         "node_repair": Changed(
-            _HERE,
-            doc="Whether EKS replaces nodes with broken GPUs; requires the add-on eks-node-monitoring-agent. "
+            _STANDALONE,
+            doc="Whether EKS replaces nodes with failed GPUs. Requires the add-on eks-node-monitoring-agent. "
             "Default: false.",
         ),
         "labels": Changed(_NO_POOL, doc="Labels for every node."),
@@ -143,29 +144,29 @@ GPU_NODE_GROUPS = ArgumentMap(
 KARPENTER_POOLS = ArgumentMap(
     "KarpenterPoolsArgs",
     NodeSettings,
-    doc="Arguments of KarpenterPools: the nodes, as flavors or as manifests, and the cluster.",
+    doc="Arguments of KarpenterPools: flavors or manifests that determine the nodes, and the cluster.",
     own={
         "flavors": Own(
             "list[FlavorArgs]",
-            "Flavors in order of preference: the first has the highest weight.",
+            "Flavors in order of preference; the first gets the highest weight.",
         ),
         "manifests": _MANIFESTS,
         "realization": _REALIZATION,
         "realizations": _REALIZATIONS,
         "workload": _WORKLOAD,
         "runtimes": _RUNTIMES,
-        "service_levels": _SERVICE_LEVELS,
+        "service_levels": SERVICE_LEVELS,
         "region": _REGION,
         "vpc_id": _VPC_ID,
         "subnets": _SUBNETS,
         "cluster_security_group_id": Own(
             "pulumi.Input[str]",
-            "The cluster's own security group.",
+            "ID of the security group that EKS created for the cluster.",
             required=True,
         ),
         "node_role_name": Own(
             "pulumi.Input[str]",
-            "Role of the nodes: KarpenterAccess.node_role_name.",
+            "Name of the nodes' IAM role: KarpenterAccess.node_role_name.",
             required=True,
         ),
         "tags": Own(
@@ -174,26 +175,26 @@ KARPENTER_POOLS = ArgumentMap(
         ),
     },
     without={
-        "provisioner": "the component itself is the choice",
+        "provisioner": "the component is the choice",
         "force_update": "Karpenter replaces nodes by its own rules",
-        "node_repair": "a feature of Karpenter, which its chart is told",
+        "node_repair": "a feature gate of Karpenter, set in its chart",
     },
     changed={
         "ami_release": Changed(
-            _HERE,
-            doc="Release of the images, such as v20260714, or latest: with it, each new image replaces running "
-            "nodes. Default: the one that this package pins.",
+            _STANDALONE,
+            doc="AMI release, such as v20260714, or latest; with latest, Karpenter replaces running nodes for each "
+            "new release. Default: the release that this package pins.",
         ),
         "prefix_delegation": _PREFIXES,
         "scale_to_zero": Changed(
-            _HERE,
-            doc="Whether pools scale to zero. Otherwise one node is always there for every preferred group, for "
-            "which Karpenter needs its feature staticCapacity. Default: true.",
+            _STANDALONE,
+            doc="Whether pools scale to zero. With false, each preferred group keeps one node, which requires "
+            "Karpenter's feature gate staticCapacity. Default: true.",
         ),
         "zones": Changed(
-            _HANDED_OVER,
-            doc="Availability zones, each with a subnet, of the nodes whose type names no others. Default: all that "
-            "have a subnet.",
+            _PASSED_SUBNETS,
+            doc="Availability zones of nodes whose type sets no zones; each must have a subnet. Default: all zones "
+            "with a subnet.",
         ),
         "taints": _TAINTS,
     },
@@ -211,57 +212,57 @@ CLUSTER = ArgumentMap(
         ),
         "subnet_ids": Own(
             "pulumi.Input[list[str]]",
-            "Private subnets in at least two zones, for the control plane. They count when the cluster is "
-            "created: EKS takes no other zones afterwards. Required unless existing.",
+            "IDs of private subnets in at least two zones, for the control plane. Changes are ignored after "
+            "creation, because EKS accepts no other zones. Required unless existing.",
         ),
         "system_subnet_ids": Own(
             "pulumi.Input[list[str]]",
-            "Private subnets of the system nodes; others replace the nodes. Default: subnet_ids.",
+            "IDs of the private subnets of the system nodes. Changes replace the nodes. Default: subnet_ids.",
         ),
         "profile": Own(
             "str",
-            "Profile of the AWS CLI with which the kubeconfig gets its tokens. Default: none; the environment"
-            " decides.",
+            "AWS CLI profile with which the kubeconfig gets tokens. Default: the AWS CLI's own selection.",
         ),
         "assume_role_arn": Own(
             "str",
-            "IAM role that the kubeconfig takes to get its tokens. Default: none.",
+            "ARN of the IAM role that the kubeconfig assumes to get tokens. Default: none.",
         ),
         "image": Own(
             "str",
-            "Image of the system nodes: al2023 or bottlerocket. Default: al2023.",
+            "AMI family of the system nodes: al2023 or bottlerocket. Default: al2023.",
         ),
         "ipv6_egress": Own(
             "bool",
-            "Whether pods reach the internet by IPv6 through their node; the subnets must have IPv6. Default: false.",
+            "Whether pods reach the internet over IPv6 through their node. Requires subnets with IPv6. Default: "
+            "false.",
         ),
         "protect": Own(
             "bool",
-            "Whether Pulumi protects the cluster and its key from deletion. Default: false.",
+            "Whether Pulumi protects the cluster and its KMS key from deletion. Default: false.",
         ),
         "tags": _TAGS,
     },
     without={
-        "zones": "those of subnet_ids",
-        "system_zones": "those of system_subnet_ids",
+        "zones": "given by subnet_ids",
+        "system_zones": "given by system_subnet_ids",
         "oidc_provider_arn": "an argument of Identities",
         "spot_service_linked_role": "create_spot_role of KarpenterAccess",
     },
     changed={
         "existing": Changed(
-            _HERE,
-            doc="Use the existing cluster with this name unchanged; of the other arguments only node_role_arn, "
-            "node_policies and those of the kubeconfig (tunnel_port, profile, assume_role_arn) are used then. "
-            "Default: false.",
+            _STANDALONE,
+            doc="Whether to use the existing cluster of this name, unchanged. Of the other arguments, only "
+            "node_role_arn, node_policies and those of the kubeconfig (tunnel_port, profile, assume_role_arn) take "
+            "effect then. Default: false.",
         ),
         "version": Changed(
-            "A stack has a usual version.", doc="Kubernetes version, such as 1.35. Required unless existing."
+            "A stack has a default version.", doc="Kubernetes version, such as 1.35. Required unless existing."
         ),
-        "private_access_security_groups": Changed("Groups may be outputs.", "dict[str, pulumi.Input[str]]"),
+        "private_access_security_groups": Changed("The groups may be outputs.", "dict[str, pulumi.Input[str]]"),
         "system_ami_release": Changed(
-            _HERE,
-            doc="Release of their image, such as 1.35.6-20260714, or latest: the newest when they are created or "
-            "changed. Default: the one that this package pins for the version.",
+            _STANDALONE,
+            doc="AMI release of the system nodes, such as 1.35.6-20260714, or latest for the newest at the time they "
+            "are created or changed. Default: the release that this package pins for the Kubernetes version.",
         ),
     },
 )
@@ -269,49 +270,49 @@ CLUSTER = ArgumentMap(
 NETWORK = ArgumentMap(
     "NetworkArgs",
     NetworkSettings,
-    doc="Arguments of a Network. All are plain: they decide which resources there are.",
+    doc="Arguments of a Network. All must be plain values: they determine which resources are created.",
     own={
         "cluster_name": Own(
             "str",
-            "Name of the EKS cluster, for resource names and the tags by which controllers find subnets.",
+            "Name of the EKS cluster, used in resource names and in the tags by which controllers discover subnets.",
             required=True,
         ),
         "region": _REGION,
         "control_plane_zones": Own(
             "list[str]",
-            "Those of the zones, two at least, in which the control plane has its subnets: as they were when "
-            "the cluster was created, for EKS takes no others afterwards. With them, zones can be added, "
-            "removed and listed in any order. Default: all.",
+            "Zones of the control plane's subnets, at least two of zones. Keep them as they were when the cluster "
+            "was created: EKS accepts no others later. When set, the other zones can be added, removed and "
+            "reordered. Default: all zones.",
         ),
         "tags": Own(
             "dict[str, str]",
-            "Tags for everything that is created.",
+            "Tags for all resources.",
         ),
         "protect": Own(
             "bool",
-            "Whether Pulumi protects a VPC that is created here from deletion. Default: as in the options of "
+            "Whether Pulumi protects a VPC created by the component from deletion. Default: the protect option of "
             "the component.",
         ),
     },
     changed={
         "zones": Changed(
-            "A stack says it of its cluster.",
-            doc="Availability zones, two to seven. Without control_plane_zones the position of a zone determines the "
-            "addresses of its subnets, and the control plane has all zones: then do not change the list.",
+            "The setting refers to cluster.zones.",
+            doc="Two to seven availability zones. Without control_plane_zones, do not change the list: the control "
+            "plane uses all zones, and the position of a zone determines the addresses of its subnets.",
         ),
         "vpc_id": Changed(
-            _HERE,
-            doc="An existing VPC. Only interface endpoints are created in it, and nothing in it is tagged.",
+            _STANDALONE,
+            doc="ID of an existing VPC. The component creates only interface endpoints in it, and tags nothing.",
         ),
         "ipv6": Changed(
-            _HERE,
-            doc="Whether a new VPC also has IPv6: nodes reach the internet without a NAT gateway, as do pods if the "
-            "Cluster has ipv6_egress. The cluster itself stays IPv4. Default: false.",
+            _STANDALONE,
+            doc="Whether a new VPC also has an IPv6 range. Nodes, and pods of a Cluster with ipv6_egress, then reach "
+            "the internet over IPv6 without a NAT gateway. The cluster itself remains IPv4. Default: false.",
         ),
         "cidr": Changed(
-            _HERE,
-            doc="IPv4 range of the VPC, /16 to /21. For an existing VPC: its range, required only with interface "
-            "endpoints. Default: 10.0.0.0/16.",
+            _STANDALONE,
+            doc="IPv4 CIDR range of the VPC, /16 to /21. For an existing VPC, its range; required only with "
+            "interface_endpoints. Default: 10.0.0.0/16.",
         ),
     },
 )
@@ -319,26 +320,27 @@ NETWORK = ArgumentMap(
 MODEL_STORAGE = ArgumentMap(
     "ModelStorageArgs",
     StorageSettings,
-    doc="Arguments of a ModelStorage. What decides which resources there are is plain.",
+    doc="Arguments of a ModelStorage. Arguments that determine which resources are created must be plain values.",
     own={
         "cluster_name": _PLAIN_CLUSTER_NAME,
         "region": _REGION,
         "namespaces": Own(
             "list[str]",
-            "Namespaces of the models; each gets a volume of its own. Their claims are made with the models.",
+            "Namespaces of the models; each gets a PersistentVolume. A ModelFleet creates the claims.",
             required=True,
         ),
         "vpc_id": Own(
             "pulumi.Input[str]",
-            "The cluster's VPC; required for a new file system.",
+            "ID of the cluster's VPC. Required for a new file system.",
         ),
         "subnets": Own(
             "dict[str, pulumi.Input[str]]",
-            "Private subnet per availability zone of the nodes; required for a new file system.",
+            "ID of the private subnet in each availability zone of the nodes, by zone. Required for a new file "
+            "system.",
         ),
         "cluster_security_group_id": Own(
             "pulumi.Input[str]",
-            "The cluster's own security group, whose members may mount a new file system: Cluster.security_group_id.",
+            "Security group whose members may mount a new file system: Cluster.security_group_id.",
         ),
         "tags": Own(
             "dict[str, str]",
@@ -346,12 +348,15 @@ MODEL_STORAGE = ArgumentMap(
         ),
     },
     changed={
-        "efs": Changed(_HERE, doc="An EFS file system as the cache; {} creates one."),
-        "fsx": Changed(_HERE, doc="Instead of EFS, an FSx for Lustre file system as the cache, in one zone."),
+        "efs": Changed(_STANDALONE, doc="EFS file system to use as the model cache; {} creates one."),
+        "fsx": Changed(
+            _STANDALONE,
+            doc="FSx for Lustre file system to use as the model cache, in one zone. Cannot be combined with efs.",
+        ),
         "s3": Changed(
-            _HERE,
-            doc="Buckets to read from, by name of the claim: each a bucket or bucket/prefix/ in the region. Pods "
-            "mount them with the rights of their own service account (see Identities, model_buckets).",
+            _STANDALONE,
+            doc="S3 buckets to mount read-only, by claim name: each bucket or bucket/prefix/, in the same region. "
+            "Pods access them with the permissions of their own service account (Identities.model_buckets).",
         ),
     },
 )
@@ -363,23 +368,23 @@ BASTION = ArgumentMap(
         "region": _REGION,
         "vpc_id": Own(
             "pulumi.Input[str]",
-            "The cluster's VPC.",
+            "ID of the cluster's VPC.",
             required=True,
         ),
         "subnet_id": Own(
             "pulumi.Input[str]",
-            "A private subnet of it, from which Session Manager can be reached: through a NAT gateway, or the"
-            " endpoints ssm and ssmmessages.",
+            "ID of a private subnet of the VPC that reaches Session Manager, through a NAT gateway or the interface "
+            "endpoints ssm and ssmmessages.",
             required=True,
         ),
         "cluster_security_group_id": Own(
             "pulumi.Input[str]",
-            "Security group of the API server: Cluster.security_group_id.",
+            "ID of the API server's security group: Cluster.security_group_id.",
             required=True,
         ),
         "tags": Own(
             "dict[str, str]",
-            "Tags of everything, the instance and its volume included.",
+            "Tags for all resources, including the instance and its volume.",
         ),
     },
 )
@@ -395,7 +400,7 @@ GATEWAY_RECORD = ArgumentMap(
         ),
         "hosted_zone_id": Own(
             "str",
-            "Route 53 hosted zone that the name belongs to, public or private.",
+            "ID of the Route 53 hosted zone of the name, public or private.",
             required=True,
         ),
         "region": Own(
@@ -418,20 +423,20 @@ KARPENTER_ACCESS = ArgumentMap(
         "cluster_name": _CLUSTER_NAME,
         "cluster_plain_name": Own(
             "str",
-            "The same name as a plain string, which must be known before the cluster exists: the queue is "
-            "named after it.",
+            "Name of the EKS cluster as a plain string: the name of the queue contains it and must be known at "
+            "preview.",
             required=True,
         ),
         "region": _REGION,
         "node_policies": Own(
             "list[str]",
-            "Further policies of the nodes: names of AWS's, or ARNs. Default: AmazonSSMManagedInstanceCore.",
+            "Additional IAM policies of the nodes: names of AWS managed policies, or ARNs. "
+            "Default: AmazonSSMManagedInstanceCore.",
         ),
         "create_spot_role": Own(
             "bool",
-            "Whether to create AWSServiceRoleForEC2Spot, without which an account gets no Spot Instances; it "
-            "is never deleted. AWS refuses a second one: leave it out where the account has it. Default: "
-            "false.",
+            "Whether to create the service-linked role AWSServiceRoleForEC2Spot, which Spot Instances require. It is "
+            "retained on deletion. Creation fails if the account already has the role. Default: false.",
         ),
         "tags": _TAGS,
     },
@@ -439,17 +444,17 @@ KARPENTER_ACCESS = ArgumentMap(
 
 IDENTITIES = ArgumentMap(
     "IdentitiesArgs",
-    doc="Arguments of Identities. What decides which resources there are is plain.",
+    doc="Arguments of Identities. Arguments that determine which resources are created must be plain values.",
     own={
         "cluster_name": Own(
             "pulumi.Input[str]",
-            "Name of the EKS cluster; pass an output of the cluster, so that the associations wait for it.",
+            "Name of the EKS cluster. Pass an output of the cluster, so that the associations depend on it.",
             required=True,
         ),
         "cluster_plain_name": Own(
             "str",
-            "The same name as a plain string, which must be known before the cluster exists: it is part of "
-            "role names and policies.",
+            "Name of the EKS cluster as a plain string: it is part of role names and policies, which must be known "
+            "at preview.",
             required=True,
         ),
         "region": Own(
@@ -459,56 +464,57 @@ IDENTITIES = ArgumentMap(
         ),
         "controllers": Own(
             "list[str]",
-            "Controllers that get a role: cluster-autoscaler, karpenter, load-balancer-controller, ebs-csi, "
-            "efs-csi, each with its usual service account in kube-system, and cert-manager with that in "
-            "cert-manager. Omit drivers that a Cluster installs as add-ons; those have their own role. "
+            "Controllers to create IAM roles for: cluster-autoscaler, karpenter, load-balancer-controller, ebs-csi "
+            "and efs-csi with their default service accounts in kube-system, and cert-manager with the one in "
+            "cert-manager. Omit drivers that a Cluster installs as add-ons; they have their own roles. "
             "Default: none.",
         ),
         "model_buckets": Own(
             "list[str]",
-            "Where models are stored, as bucket or bucket/prefix. Prefixes are plain S3 prefixes: end one "
-            "with / to name a folder.",
+            "S3 locations of models, as bucket or bucket/prefix. A prefix matches every key that starts with it; end "
+            "it with / to select a folder.",
         ),
         "model_service_accounts": Own(
             "list[str]",
-            "Service accounts that may read the models, as namespace/name.",
+            "Service accounts with read access to model_buckets, as namespace/name.",
         ),
         "node_role_arn": Own(
             "pulumi.Input[str]",
-            "Role of the nodes that Karpenter creates; required with karpenter.",
+            "ARN of the IAM role of Karpenter's nodes. Required with karpenter.",
         ),
         "interruption_queue_arn": Own(
             "pulumi.Input[str]",
-            "SQS queue of interruption notices for Karpenter; required with karpenter.",
+            "ARN of Karpenter's interruption queue. Required with karpenter.",
         ),
         "hosted_zone_id": Own(
             "str",
-            "Route 53 hosted zone in which cert-manager answers DNS-01 challenges; required with cert-manager.",
+            "ID of the Route 53 hosted zone in which cert-manager solves DNS-01 challenges. Required with "
+            "cert-manager.",
         ),
         "host": Own(
             "str",
-            "DNS name that cert-manager gets certificates for; required with cert-manager.",
+            "DNS name to issue certificates for. Required with cert-manager.",
         ),
         "oidc_provider_arn": Own(
             "str",
-            "IAM OIDC provider of a cluster without the Pod Identity agent. The service accounts must then "
-            "name their roles in the annotation eks.amazonaws.com/role-arn: pass role_arns on to a "
-            "ModelFleet. Default: none, Pod Identity.",
+            "ARN of the IAM OIDC provider of a cluster without the Pod Identity agent. Service accounts then need "
+            "the annotation eks.amazonaws.com/role-arn: pass role_arns to ModelFleet. Default: none; Pod Identity is "
+            "used.",
         ),
         "tags": Own(
             "dict[str, str]",
-            "Tags for every role and association.",
+            "Tags for all roles and associations.",
         ),
     },
 )
 
 IMAGE_CACHE = ArgumentMap(
     "ImageCacheArgs",
-    doc="Arguments of ImageCache. What decides which resources there are is plain.",
+    doc="Arguments of ImageCache. Arguments that determine which resources are created must be plain values.",
     own={
         "account": Own(
             "str",
-            "ID of the account whose registry caches images.",
+            "ID of the AWS account whose registry caches images.",
             required=True,
         ),
         "region": _REGION,
@@ -520,33 +526,35 @@ IMAGE_CACHE = ArgumentMap(
         ),
         "credentials": Own(
             "dict[str, str]",
-            "ARN of the secret in Secrets Manager with the account at each registry that requires one: "
-            "docker.io, ghcr.io, registry.gitlab.com, cgr.dev and <name>.azurecr.io. Its name begins with "
-            "ecr-pullthroughcache/.",
+            "ARNs of Secrets Manager secrets with the credentials of registries, by registry. Required for "
+            "docker.io, ghcr.io, registry.gitlab.com, cgr.dev and <name>.azurecr.io. The name of each secret must "
+            "begin with ecr-pullthroughcache/.",
         ),
         "prefix": Own(
             "str",
-            "What the names of all cached repositories begin with. Default: nothing.",
+            "Prefix of the names of all cached repositories. Default: none.",
         ),
         "existing": Own(
             "bool",
-            "Whether the rules are there already; only the nodes get their rights then. Default: false.",
+            "Whether the pull-through cache rules already exist. If true, the component only grants nodes access. "
+            "Default: false.",
         ),
         "kms_key_arn": Own(
             "str",
-            "KMS key of the cached repositories. Default: keys of S3 (AES-256).",
+            "ARN of the KMS key that encrypts the cached repositories. Default: AES-256 with keys that Amazon S3 "
+            "manages.",
         ),
         "keep_images": Own(
             "int",
-            "How many images are kept of each repository, the newest first. Default: all.",
+            "Number of newest images to keep in each repository. Default: all.",
         ),
         "node_roles": Own(
             "dict[str, pulumi.Input[str]]",
-            "Names of the IAM roles of nodes that pull by way of the cache, by a name of your choice.",
+            "Names of the IAM roles of nodes that pull through the cache, by an arbitrary key.",
         ),
         "tags": Own(
             "dict[str, str]",
-            "Tags of the role and of every cached repository.",
+            "Tags for the role and for all cached repositories.",
         ),
     },
 )
@@ -557,23 +565,22 @@ CLUSTER_AUTOSCALER = ArgumentMap(
     own={
         "cluster_name": Own(
             "str",
-            "Name of the EKS cluster; the autoscaler finds its groups by tags that contain it.",
+            "Name of the EKS cluster; part of the tags by which the autoscaler discovers node groups.",
             required=True,
         ),
         "region": _REGION,
         "role_arn": _ROLE_ARN,
         "bounds": Own(
             "pulumi.Input[list[Any]]",
-            "Sizes that the autoscaler keeps, and which groups it tries first: GpuNodeGroups.bounds, "
-            "Cluster.bounds. Default: the sizes of the Auto Scaling groups, and the group that leaves the "
-            "least unused.",
+            "Minimum size, maximum size and priority of node groups: GpuNodeGroups.bounds, Cluster.bounds. Default: "
+            "the sizes of the Auto Scaling groups, and the expander least-waste.",
         ),
         "bounded_only": Own(
             "bool",
-            "Whether groups that bounds do not list are left alone. Otherwise those with the tags are scaled "
-            "within the sizes of their Auto Scaling group, which are 0 to 450. Default: false.",
+            "Whether to scale only the groups that bounds lists. With false, other groups with the discovery tags "
+            "are scaled too, within the sizes of their Auto Scaling group (0 to 450). Default: false.",
         ),
-        "values": _VALUES,
+        "values": VALUES,
     },
 )
 
@@ -584,15 +591,15 @@ KARPENTER = ArgumentMap(
         "cluster_name": _PLAIN_CLUSTER_NAME,
         "interruption_queue": Own(
             "pulumi.Input[str]",
-            "Name of the queue of interruption notices: KarpenterAccess.queue_name.",
+            "Name of the interruption queue: KarpenterAccess.queue_name.",
             required=True,
         ),
         "features": Own(
             "list[str]",
-            "Features that are off otherwise: nodeRepair, spotToSpotConsolidation, staticCapacity. Default: none.",
+            "Feature gates to enable: nodeRepair, spotToSpotConsolidation, staticCapacity. Default: none.",
         ),
         "role_arn": _ROLE_ARN,
-        "values": _VALUES,
+        "values": VALUES,
     },
 )
 
@@ -603,16 +610,16 @@ LOAD_BALANCER_CONTROLLER = ArgumentMap(
         "cluster_name": _PLAIN_CLUSTER_NAME,
         "region": Own(
             "str",
-            "AWS region; pods cannot read it from the instance metadata.",
+            "AWS region; pods cannot read it from instance metadata.",
             required=True,
         ),
         "vpc_id": Own(
             "pulumi.Input[str]",
-            "The cluster's VPC, for the same reason.",
+            "ID of the cluster's VPC; pods cannot read it from instance metadata.",
             required=True,
         ),
         "role_arn": _ROLE_ARN,
-        "values": _VALUES,
+        "values": VALUES,
     },
 )
 
@@ -635,15 +642,15 @@ MAPS = (
         TypeSettings,
         changed={
             "capacity": Changed(
-                _HERE,
-                doc="on-demand, spot, odcr (an On-Demand Capacity Reservation) or capacity-block. Default: that of "
-                "all nodes.",
+                _STANDALONE,
+                doc="Purchase option of these nodes: on-demand, spot, odcr (an On-Demand Capacity Reservation) or "
+                "capacity-block. Default: capacity.",
             ),
-            "zones": Changed(_HERE, doc="Availability zones of the nodes. Default: those of all nodes."),
+            "zones": Changed(_STANDALONE, doc="Availability zones of these nodes. Default: zones."),
             "max_nodes": Changed(
-                "Flavors have no models whose replicas are counted.",
-                doc="Maximum size of a group, which caps its cost, and which the autoscaler keeps. Default: none for "
-                "models, whose replicas are the bound; 10 for flavors.",
+                "Flavors have no models whose replicas could be counted.",
+                doc="Maximum number of nodes in a group, enforced by the node autoscaler. Default: for manifests, "
+                "what the models may need; for flavors, 10.",
             ),
         },
     ),
@@ -652,10 +659,9 @@ MAPS = (
         DisruptionSettings,
         changed={
             "spot_to_spot": Changed(
-                "A stack turns the feature on itself.",
-                doc="Whether it replaces spot nodes by cheaper spot nodes; requires its feature "
-                "spotToSpotConsolidation. Karpenter asks for at least 15 instance types to choose from. "
-                "Default: false.",
+                "A stack enables the feature gate itself.",
+                doc="Whether Karpenter replaces spot nodes with cheaper spot nodes. Requires its feature gate "
+                "spotToSpotConsolidation and at least 15 instance types to choose from. Default: false.",
             )
         },
     ),
@@ -664,8 +670,8 @@ MAPS = (
         FlowLogSettings,
         changed={
             "traffic": Changed(
-                "A stack has a usual choice.",
-                doc="Which connections are recorded: rejected, accepted or all.",
+                "A stack has a default.",
+                doc="Connections to record: rejected, accepted or all.",
                 required=True,
             )
         },

@@ -1,4 +1,4 @@
-"""What a program or a stack says about the nodes of models, checked, and what planning makes of it."""
+"""Settings of the models' nodes, shared by programs and stacks, and their conversion for planning."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
@@ -20,7 +20,7 @@ from .parts.pool_settings import DisruptionSettings, GeneralPoolSettings
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2,4}(-[a-z]+)+-\d+[a-z]$")]
 KMS_KEY = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(key|alias)/.+$"
 OPERATED_TAINTS = (
-    "is set, but pods that an operator makes do not tolerate further taints; set realization: native, or remove it"
+    "is set, but pods that an operator creates do not tolerate further taints; set realization: native, or remove it"
 )
 _Count = Annotated[int, Field(ge=0, le=450)]
 
@@ -29,66 +29,65 @@ class ReservationSettings(Section):
     """Reserved capacity: an On-Demand Capacity Reservation or a Capacity Block."""
 
     id: str = Field(pattern=r"^(cr-[0-9a-z]+|arn:.*:group/.+)$")
-    """ID (cr-...), or the ARN of a resource group of On-Demand Capacity Reservations."""
+    """ID of the reservation (cr-...), or ARN of a resource group of On-Demand Capacity Reservations."""
     zone: Zone
-    """The availability zone that it is in."""
+    """Availability zone of the reservation."""
     count: int = Field(ge=1, le=450)
-    """How many instances it has."""
+    """Number of reserved instances."""
     starts: Moment | None = None
-    """When a Capacity Block starts, with a time zone, such as 2027-01-11T11:30:00Z."""
+    """Start of a Capacity Block, with a time zone, such as 2027-01-11T11:30:00Z."""
     ends: Moment | None = None
-    """When a Capacity Block ends, with a time zone."""
+    """End of a Capacity Block, with a time zone."""
 
     def reservation(self) -> Reservation:
-        """Return what planning works with."""
         return Reservation(self.id, self.zone, self.count, self.starts, self.ends)
 
 
 class TaintSettings(Section):
-    """A taint of nodes, which the models' pods tolerate and others do not."""
+    """A taint of nodes, tolerated by the models' pods only."""
 
     key: str
-    """Its key."""
+    """Key of the taint."""
     value: str = ""
-    """Its value. Default: none."""
+    """Value of the taint. Default: none."""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
-    """What happens to pods that do not tolerate it."""
+    """Effect on pods that do not tolerate the taint: NoSchedule, PreferNoSchedule or NoExecute."""
 
-    def plain(self) -> dict[str, str]:
-        """Return it as Kubernetes writes it."""
+    def wire(self) -> dict[str, str]:
         return {"key": self.key, "value": self.value, "effect": self.effect}
 
 
 class TypeSettings(Section):
-    """Settings for nodes of one instance type."""
+    """Settings of nodes of one instance type."""
 
     capacity: Capacity | None = None
-    """Purchase option of these nodes. Default: gpuNodes.capacity."""
+    """Purchase option of these nodes: on-demand, spot, odcr (an On-Demand Capacity Reservation) or capacity-block.
+    Default: gpuNodes.capacity."""
     reservation: ReservationSettings | None = None
-    """The reservation; required with odcr and capacity-block."""
+    """Reservation to launch the nodes in. Required with odcr and capacity-block."""
     next_blocks: list[ReservationSettings] = Field(default_factory=list)
-    """Capacity Blocks that follow the one in reservation, each with a node group of its own."""
+    """Capacity Blocks after the one in reservation; each gets its own node group."""
     zones: list[Zone] = Field(default_factory=list)
-    """Availability zones of its nodes. Default: those of gpuNodes."""
+    """Availability zones of these nodes. Default: gpuNodes.zones."""
     spot_types: list[str] = Field(default_factory=list)
-    """Additional instance types that the pods may run on, for more pools of spot capacity."""
+    """Additional instance types that the pods may run on, to draw from more spot capacity pools."""
     efa: bool = False
-    """Whether nodes get EFA interfaces even if no manifest requests them; pods of groups that span nodes then do."""
+    """Whether nodes get EFA interfaces even if no manifest requests them; pods of multi-node groups then request
+    them."""
     placement_group: bool = False
-    """Whether nodes are placed close together, in a cluster placement group."""
+    """Whether to place the nodes close together, in a cluster placement group."""
     ami_id: str | None = Field(default=None, pattern=r"^ami-[0-9a-f]+$")
-    """An image of your own, for types that AWS has no image for."""
+    """ID of a custom AMI, for instance types that no AMI of AWS supports."""
     min_nodes: _Count | None = None
-    """Minimum number of nodes, which the autoscaler keeps, instead of 0 (or 1 without scaleToZero)."""
+    """Minimum number of nodes, enforced by the node autoscaler. Default: 0, or 1 if scaleToZero is false."""
     max_nodes: Annotated[int, Field(ge=1, le=450)] | None = None
-    """Maximum number of nodes, which the autoscaler keeps, instead of what the models may need."""
+    """Maximum number of nodes, enforced by the node autoscaler. Default: what the models may need."""
     labels: dict[str, str] = Field(default_factory=dict)
-    """Labels of these nodes, beside those of all nodes."""
+    """Labels of these nodes, in addition to those of all nodes."""
     taints: list[TaintSettings] = Field(default_factory=list)
-    """Taints of these nodes, beside those of all nodes."""
+    """Taints of these nodes, in addition to those of all nodes."""
 
     def policy(self) -> TypePolicy:
-        """Return the rule that planning works with."""
         return TypePolicy(
             capacity=self.capacity,
             reservation=self.reservation.reservation() if self.reservation else None,
@@ -101,80 +100,81 @@ class TypeSettings(Section):
             min_nodes=self.min_nodes,
             max_nodes=self.max_nodes,
             labels=self.labels,
-            taints=tuple(taint.plain() for taint in self.taints),
+            taints=tuple(taint.wire() for taint in self.taints),
         )
 
 
 class NodeSettings(Section):
-    """The nodes of the models."""
+    """Nodes of the models."""
 
     provisioner: Provisioner = Provisioner.MANAGED
-    """What launches the nodes."""
+    """What launches the nodes: managed (EKS managed node groups) or karpenter."""
     capacity: Literal["on-demand", "spot"] = "on-demand"
-    """Purchase option of nodes whose type has no setting of its own."""
+    """Purchase option of nodes whose type sets none: on-demand or spot."""
     image: NodeImage = NodeImage.AL2023
-    """Operating system image of the nodes."""
+    """AMI family of the nodes: al2023 or bottlerocket."""
     ami_release: str = ""
-    """Release of the image, such as 1.35.6-20260714, or latest. Default: the one that this package pins."""
+    """AMI release, such as 1.35.6-20260714, or latest. Default: the release that this package pins."""
     force_update: bool = False
-    """Whether updates of node groups replace nodes whose pods a disruption budget keeps."""
+    """Whether updates of node groups proceed when a disruption budget blocks the eviction of pods."""
     disk_gib: int = Field(default=200, ge=20, le=16384)
-    """Size in GiB of the disk for images and weights. Nodes with local NVMe keep these there; their disk has at
-    most 80."""
+    """Size in GiB of the disk for images and weights. Nodes with local NVMe store these there; their disk is limited
+    to 80 GiB."""
     disk_throughput: int | None = Field(default=None, ge=LEAST_THROUGHPUT, le=2000)
-    """Throughput of each disk, in MiB/s: 125 to 1000, 2000 with Karpenter. Default: 600 where it holds images,
+    """Throughput of each disk in MiB/s, 125 to 1000, with Karpenter to 2000. Default: 600 for disks with images,
     otherwise 125."""
     disk_iops: int | None = Field(default=None, ge=LEAST_IOPS, le=MOST_IOPS)
-    """IOPS of each disk, 3000 to 80000. Default: what its throughput needs."""
+    """IOPS of each disk, 3000 to 80000. Default: the minimum for the throughput."""
     disk_kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
-    """KMS key of the disks, which whoever launches the nodes must be allowed to use. Default: the account's key."""
+    """ARN of the KMS key that encrypts the disks; the service that launches the nodes must be allowed to use it.
+    Default: the account's default key for EBS."""
     fast_image_pull: bool | None = None
-    """Whether images are pulled and unpacked in parallel. Default: on AL2023 nodes with 8 vCPUs and a fast disk."""
+    """Whether to pull and unpack images in parallel. Default: true on AL2023 nodes with at least 8 vCPUs and a fast
+    disk."""
     prefix_delegation: bool | None = None
-    """Whether the cluster's network plugin hands out prefixes (ENABLE_PREFIX_DELEGATION). Otherwise a node takes only
-    the pods that its network interfaces have addresses for. Default: true, for existing clusters false."""
+    """Whether the cluster's VPC CNI plugin assigns prefixes (ENABLE_PREFIX_DELEGATION). Without prefixes, the
+    addresses of a node's network interfaces limit its pods. Default: true; false for an existing cluster."""
     user_data: str = ""
-    """What nodes are told in addition: a NodeConfig or a script that begins with #!, for bottlerocket TOML."""
+    """Additional user data: a NodeConfig, or a script that begins with #!; for bottlerocket, TOML."""
     scale_to_zero: Flag = True
-    """Whether node groups scale to zero while no pod needs them."""
+    """Whether node groups scale to zero when no pod needs them."""
     zones: list[Zone] = Field(default_factory=list)
-    """Availability zones of the nodes whose type names no others. Default: those of the control plane."""
+    """Availability zones of nodes whose type sets none. Default: the zones of the control plane."""
     node_repair: bool = False
-    """Whether unhealthy nodes are replaced, by EKS or by Karpenter (a feature of its that is alpha)."""
+    """Whether EKS or Karpenter replaces unhealthy nodes; in Karpenter this is an alpha feature."""
     imds_hop_limit: int = Field(default=1, ge=1, le=64)
-    """Hop limit of the instance metadata service: 1 keeps pods from the node's role, 2 allows them."""
+    """Hop limit of the instance metadata service: 1 keeps pods from using the node's role, 2 allows it."""
     quotas: dict[str, int] = Field(default_factory=dict)
-    """vCPU quotas of the account, by quota code such as L-DB2E81BA; exceeding one is a warning. Quotas that are not
+    """vCPU quotas of the account, by quota code such as L-DB2E81BA. Exceeding one is a warning; quotas that are not
     listed are not checked."""
     labels: dict[str, str] = Field(default_factory=dict)
-    """Labels of all nodes, but for those of the general pool."""
+    """Labels of all nodes except those of the general pool."""
     taints: list[TaintSettings] = Field(default_factory=list)
-    """Taints of all nodes, but for those of the general pool, which the models' pods tolerate."""
+    """Taints of all nodes except those of the general pool; the models' pods tolerate them."""
     types: dict[str, TypeSettings] = Field(default_factory=dict)
     """Settings by instance type, such as g5.2xlarge."""
     disruption: DisruptionSettings = Field(default_factory=DisruptionSettings)
-    """When Karpenter takes nodes away by itself. Default: when they were empty for ten minutes, one at a time."""
+    """When Karpenter disrupts nodes. Default: when they have been empty for ten minutes, one at a time."""
     general_pool: GeneralPoolSettings | None = None
-    """A pool of Karpenter's for pods that name no instance type. Default: none."""
+    """Karpenter node pool for pods that require no instance type. Default: none."""
 
     def policy(self, labels: Mapping[str, str]) -> NodePolicy:
-        """Return what planning works with.
+        """Return the node policy for planning.
 
         Args:
-            labels: What every pod of the environment selects, and every node must carry therefore.
+            labels: The node selector of every pod in the environment; every node must have these labels.
         """
         types = {name: given.policy() for name, given in self.types.items()}
         prefixes = self.prefix_delegation is not False
-        taints = tuple(taint.plain() for taint in self.taints)
+        taints = tuple(taint.wire() for taint in self.taints)
         return NodePolicy(Capacity(self.capacity), types, labels, prefixes, self.labels, taints, MOST_NODES)
 
     @property
     def has_taints(self) -> bool:
-        """Whether any nodes have taints beside those of their accelerators."""
+        """Whether any nodes have taints other than those for accelerators."""
         return bool(self.taints) or any(given.taints for given in self.types.values())
 
     def boot(self) -> Boot:
-        """Return how nodes start."""
         return Boot(
             disk_gib=self.disk_gib,
             throughput=self.disk_throughput,
@@ -193,15 +193,15 @@ class NodeSettings(Section):
         place: SettingsLocation,
         usual: Sequence[str] = (),
     ) -> NodeEnvironment:
-        """Return where and how nodes are made, as of now.
+        """Return the environment in which nodes are planned, as of now.
 
         Args:
             region: AWS region.
             zones: Availability zones with a private subnet.
             version: Kubernetes version of the cluster.
-            labels: What every node must carry.
-            place: Where these settings are written.
-            usual: Those of the zones in which nodes are for which nothing else is said. Default: all.
+            labels: Labels of every node.
+            place: Location of these settings, for messages.
+            usual: Default zones of nodes; empty for all of `zones`.
         """
         return NodeEnvironment(
             region=region,

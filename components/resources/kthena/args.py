@@ -15,17 +15,17 @@ class ServingArgs(TypedDict, total=False):
     realization: str
     """native renders plain Kubernetes objects; operator creates the Kthena resource. Default: native."""
     tolerations: list[dict[str, Any]]
-    """Tolerations to add to every pod."""
+    """Tolerations added to every pod."""
     service_account_name: str
-    """Service account of the pods."""
+    """Name of the pods' service account."""
     image_pull_secrets: list[str]
-    """Names of Secrets to pull images with."""
+    """Names of the Secrets with registry credentials."""
     priority_class_name: str
-    """Priority class of the pods."""
+    """Name of the pods' PriorityClass."""
     pod_annotations: dict[str, str]
-    """Annotations to add to every pod."""
+    """Annotations added to every pod."""
     pod_labels: dict[str, str]
-    """Labels to add to every pod."""
+    """Labels added to every pod."""
     cache_claim: str
     """PersistentVolumeClaim that keeps loaded weights across pod restarts, where the resource names no cache."""
     cache_host_path: str
@@ -306,7 +306,7 @@ class ModelServingArgs(ServingArgs, total=False):
     """Arguments of a ModelServing. All are plain: they decide which objects there are."""
 
     autoscaled: bool
-    """Whether an autoscaler of another component owns the replicas. Default: false."""
+    """Whether an autoscaler of another component manages the replicas. Default: false."""
     replicas: int
     """Serving groups, if there is no autoscaler. Default: 1."""
     scheduler_name: str

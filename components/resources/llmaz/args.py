@@ -21,17 +21,17 @@ class WorkloadArgs(TypedDict, total=False):
     runtimes: str
     """Edition of the shipped runtimes: upstream or current. Default: upstream."""
     tolerations: list[dict[str, Any]]
-    """Tolerations to add to every pod."""
+    """Tolerations added to every pod."""
     service_account_name: str
-    """Service account of the pods."""
+    """Name of the pods' service account."""
     image_pull_secrets: list[str]
-    """Names of Secrets to pull images with."""
+    """Names of the Secrets with registry credentials."""
     priority_class_name: str
-    """Priority class of the pods."""
+    """Name of the pods' PriorityClass."""
     pod_annotations: dict[str, str]
-    """Annotations to add to every pod."""
+    """Annotations added to every pod."""
     pod_labels: dict[str, str]
-    """Labels to add to every pod."""
+    """Labels added to every pod."""
     cache_claim: str
     """PersistentVolumeClaim that keeps loaded weights across pod restarts."""
     cache_host_path: str
@@ -39,7 +39,7 @@ class WorkloadArgs(TypedDict, total=False):
     skip_model_loader: bool
     """Whether the engine fetches the weights itself, from the model ID or URI."""
     autoscaled: bool
-    """Whether an autoscaler of another component owns the replicas. Default: false."""
+    """Whether an autoscaler of another component manages the replicas. Default: false."""
 
 
 class OpenModelArgs(TypedDict, total=False):

@@ -246,7 +246,7 @@ class InferenceServiceArgs(TypedDict, total=False):
     draft_model: pulumi.Input[dict[str, Any]]
     """A second Model, for speculative decoding in vllm_config, in wire form."""
     autoscaled: bool
-    """Whether an autoscaler of another component owns the replicas. Default: false."""
+    """Whether an autoscaler of another component manages the replicas. Default: false."""
     runtime: str
     """llamacpp, personaplex, vllm, tgi or generic. Default: llamacpp."""
     replicas: int

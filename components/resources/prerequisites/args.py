@@ -8,57 +8,59 @@ from ..serving.args import VariantControllerArgs
 
 
 class ChartArgs(TypedDict, total=False):
-    """Arguments of a chart that has to be told nothing."""
+    """Arguments of a chart that requires none."""
 
     values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
+    """Helm values of the chart, overriding those of the component. Leaves may be outputs."""
 
 
 class GpuOperatorArgs(TypedDict, total=False):
     """Arguments of GpuOperator."""
 
     device_plugin: bool
-    """Whether it installs the device plugin; set to false on Bottlerocket, whose images include one. Default:
+    """Whether the operator installs the device plugin. Set to false on Bottlerocket, whose AMIs include it. Default:
     true."""
     values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
+    """Helm values of the chart, overriding those of the component. Leaves may be outputs."""
 
 
 class EnvoyGatewayArgs(TypedDict, total=False):
     """Arguments of EnvoyGateway."""
 
     redis: str
-    """host:port of a Redis that counts for all proxies; rediss://host:port with TLS. Default: each proxy counts."""
+    """Address of the Redis server that counts requests for rate limits across all proxies: host:port, or
+    rediss://host:port with TLS. Default: none; each proxy counts its own requests."""
     values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
+    """Helm values of the chart, overriding those of the component. Leaves may be outputs."""
 
 
 class PrometheusArgs(TypedDict, total=False):
     """Arguments of Prometheus."""
 
     retention: str
-    """How long samples are kept. Default: 10d."""
+    """Retention of samples, such as 10d. Default: 10d."""
     storage_gib: int
-    """Size of its volume. Default: no volume; samples are lost with the pod."""
+    """Size of the volume in GiB. Default: no volume; samples are lost with the pod."""
     grafana: bool
     """Whether to install Grafana as well. Default: true."""
     values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
+    """Helm values of the chart, overriding those of the component. Leaves may be outputs."""
 
 
 class PrometheusAdapterArgs(TypedDict, total=False):
     """Arguments of PrometheusAdapter."""
 
     url: str
-    """URL of Prometheus, without port. Default: that of this package's Prometheus."""
+    """URL of Prometheus without the port. Default: the URL of the component Prometheus."""
     port: int
-    """Its port. Default: 9090."""
+    """Port of Prometheus. Default: 9090."""
     rules: dict[str, Any]
-    """The chart's rules, custom and external. Default: none."""
+    """Rules of the chart, under the keys custom and external. Default: none."""
     external: bool
-    """Whether it serves external metrics; set to false with KEDA, which provides that API. Default: true."""
+    """Whether the adapter serves the external metrics API. Set to false with KEDA, which provides it. Default:
+    true."""
     values: dict[str, pulumi.Input[Any]]
-    """Values of the chart, which override those set here; leaves may be outputs."""
+    """Helm values of the chart, overriding those of the component. Leaves may be outputs."""
 
 
 class CustomResourcesArgs(TypedDict, total=False):
@@ -72,14 +74,15 @@ class VariantAutoscalerArgs(VariantControllerArgs, total=False):
     """Arguments of VariantAutoscaler."""
 
     scrape_interval: str
-    """How often Prometheus scrapes its metrics. Default: 15s."""
+    """Interval at which Prometheus scrapes the controller. Default: 15s."""
     monitor_labels: dict[str, str]
-    """Labels by which Prometheus finds what to scrape, beside release: kube-prometheus-stack."""
+    """Labels of the ServiceMonitor by which Prometheus selects it, in addition to release: kube-prometheus-stack."""
     scraper_namespace: str
-    """Namespace of the pods of Prometheus, which may read its metrics. Default: monitoring."""
+    """Namespace of the Prometheus pods, which may read the controller's metrics. Default: monitoring."""
     scraper_account: str
-    """Their service account; empty for any of that namespace. Default: that of this package's Prometheus."""
+    """Service account of the Prometheus pods; empty for any in their namespace. Default: the service account of the
+    component Prometheus."""
     network_policy: bool
-    """Whether only these pods may connect to it. Default: false."""
+    """Whether a NetworkPolicy admits only the Prometheus pods. Default: false."""
     create_namespace: bool
-    """Whether to create its namespace, inferno-autoscaler-system. Default: true."""
+    """Whether to create the namespace inferno-autoscaler-system. Default: true."""

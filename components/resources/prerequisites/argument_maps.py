@@ -1,20 +1,16 @@
-"""The arguments of the charts' components. Values of a chart may be outputs; the rest is plain.
+"""Argument maps of the chart components. Helm values may be outputs; all other arguments are plain.
 
-No setting of a fleet stands for them one to one, so that they are declared here.
+None of them corresponds to a setting of a fleet one to one, so each is declared here.
 """
 
-from ..serving.argument_maps import VARIANT_CONTROLLER
+from ..serving.argument_maps import VALUES, VARIANT_CONTROLLER
 from ..serving.mapped_arguments import ArgumentMap, Own
-
-_VALUES = Own(
-    "dict[str, pulumi.Input[Any]]", "Values of the chart, which override those set here; leaves may be outputs."
-)
 
 CHART = ArgumentMap(
     "ChartArgs",
-    doc="Arguments of a chart that has to be told nothing.",
+    doc="Arguments of a chart that requires none.",
     own={
-        "values": _VALUES,
+        "values": VALUES,
     },
 )
 
@@ -24,10 +20,10 @@ GPU_OPERATOR = ArgumentMap(
     own={
         "device_plugin": Own(
             "bool",
-            "Whether it installs the device plugin; set to false on Bottlerocket, whose images include one. "
+            "Whether the operator installs the device plugin. Set to false on Bottlerocket, whose AMIs include it. "
             "Default: true.",
         ),
-        "values": _VALUES,
+        "values": VALUES,
     },
 )
 
@@ -37,10 +33,10 @@ ENVOY_GATEWAY = ArgumentMap(
     own={
         "redis": Own(
             "str",
-            "host:port of a Redis that counts for all proxies; rediss://host:port with TLS. Default: each "
-            "proxy counts.",
+            "Address of the Redis server that counts requests for rate limits across all proxies: host:port, or "
+            "rediss://host:port with TLS. Default: none; each proxy counts its own requests.",
         ),
-        "values": _VALUES,
+        "values": VALUES,
     },
 )
 
@@ -50,17 +46,17 @@ PROMETHEUS = ArgumentMap(
     own={
         "retention": Own(
             "str",
-            "How long samples are kept. Default: 10d.",
+            "Retention of samples, such as 10d. Default: 10d.",
         ),
         "storage_gib": Own(
             "int",
-            "Size of its volume. Default: no volume; samples are lost with the pod.",
+            "Size of the volume in GiB. Default: no volume; samples are lost with the pod.",
         ),
         "grafana": Own(
             "bool",
             "Whether to install Grafana as well. Default: true.",
         ),
-        "values": _VALUES,
+        "values": VALUES,
     },
 )
 
@@ -70,21 +66,22 @@ PROMETHEUS_ADAPTER = ArgumentMap(
     own={
         "url": Own(
             "str",
-            "URL of Prometheus, without port. Default: that of this package's Prometheus.",
+            "URL of Prometheus without the port. Default: the URL of the component Prometheus.",
         ),
         "port": Own(
             "int",
-            "Its port. Default: 9090.",
+            "Port of Prometheus. Default: 9090.",
         ),
         "rules": Own(
             "dict[str, Any]",
-            "The chart's rules, custom and external. Default: none.",
+            "Rules of the chart, under the keys custom and external. Default: none.",
         ),
         "external": Own(
             "bool",
-            "Whether it serves external metrics; set to false with KEDA, which provides that API. Default: true.",
+            "Whether the adapter serves the external metrics API. Set to false with KEDA, which provides it. "
+            "Default: true.",
         ),
-        "values": _VALUES,
+        "values": VALUES,
     },
 )
 
@@ -107,27 +104,29 @@ VARIANT_AUTOSCALER = ArgumentMap(
     own={
         "scrape_interval": Own(
             "str",
-            "How often Prometheus scrapes its metrics. Default: 15s.",
+            "Interval at which Prometheus scrapes the controller. Default: 15s.",
         ),
         "monitor_labels": Own(
             "dict[str, str]",
-            "Labels by which Prometheus finds what to scrape, beside release: kube-prometheus-stack.",
+            "Labels of the ServiceMonitor by which Prometheus selects it, in addition to release: "
+            "kube-prometheus-stack.",
         ),
         "scraper_namespace": Own(
             "str",
-            "Namespace of the pods of Prometheus, which may read its metrics. Default: monitoring.",
+            "Namespace of the Prometheus pods, which may read the controller's metrics. Default: monitoring.",
         ),
         "scraper_account": Own(
             "str",
-            "Their service account; empty for any of that namespace. Default: that of this package's Prometheus.",
+            "Service account of the Prometheus pods; empty for any in their namespace. "
+            "Default: the service account of the component Prometheus.",
         ),
         "network_policy": Own(
             "bool",
-            "Whether only these pods may connect to it. Default: false.",
+            "Whether a NetworkPolicy admits only the Prometheus pods. Default: false.",
         ),
         "create_namespace": Own(
             "bool",
-            "Whether to create its namespace, inferno-autoscaler-system. Default: true.",
+            "Whether to create the namespace inferno-autoscaler-system. Default: true.",
         ),
     },
 )

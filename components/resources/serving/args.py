@@ -6,54 +6,54 @@ import pulumi
 
 
 class MetricTargetArgs(TypedDict, total=False):
-    """Target of a metric."""
+    """Target value of a metric."""
 
     type: Required[str]
-    """Utilization, Value or AverageValue."""
+    """How the target is expressed: Utilization, Value or AverageValue."""
     average_utilization: int
-    """Mean over the pods, as a percentage of what they request."""
+    """Target mean over the pods, as a percentage of their requests."""
     average_value: str
-    """Mean over the pods, as a quantity such as 10 or 500m."""
+    """Target mean over the pods, as a quantity such as 10 or 500m."""
     value: str
-    """The metric itself, as a quantity."""
+    """Target value of the metric, as a quantity."""
 
 
 class MetricIdentifierArgs(TypedDict, total=False):
-    """A metric by its name, and by the labels of its series."""
+    """Name of a metric and selector of its series."""
 
     name: Required[str]
     """Name of the metric."""
     selector: dict[str, Any]
-    """Label selector of the series (meta/v1 LabelSelector, in wire form). Default: all of them."""
+    """Label selector of the series (meta/v1 LabelSelector, in wire form). Default: all series."""
 
 
 class ResourceMetricArgs(TypedDict, total=False):
     """CPU or memory of the pods."""
 
     name: Required[str]
-    """cpu or memory."""
+    """Resource: cpu or memory."""
     target: Required[MetricTargetArgs]
-    """Its target."""
+    """Target of the metric."""
 
 
 class ContainerResourceMetricArgs(TypedDict, total=False):
     """CPU or memory of one container of the pods."""
 
     name: Required[str]
-    """cpu or memory."""
+    """Resource: cpu or memory."""
     container: Required[str]
     """Name of the container."""
     target: Required[MetricTargetArgs]
-    """Its target."""
+    """Target of the metric."""
 
 
 class PodsMetricArgs(TypedDict, total=False):
-    """A metric that each pod has, such as its queue."""
+    """A metric of each pod, such as the length of its queue."""
 
     metric: Required[MetricIdentifierArgs]
     """The metric."""
     target: Required[MetricTargetArgs]
-    """Target of its mean over the pods."""
+    """Target of the mean over the pods."""
 
 
 class DescribedObjectArgs(TypedDict, total=False):
@@ -71,48 +71,48 @@ class ObjectMetricArgs(TypedDict, total=False):
     """A metric of one object."""
 
     described_object: Required[DescribedObjectArgs]
-    """The object."""
+    """Object that the metric describes."""
     metric: Required[MetricIdentifierArgs]
     """The metric."""
     target: Required[MetricTargetArgs]
-    """Its target."""
+    """Target of the metric."""
 
 
 class ExternalMetricArgs(TypedDict, total=False):
-    """A metric that does not belong to an object in the cluster."""
+    """A metric of no object in the cluster."""
 
     metric: Required[MetricIdentifierArgs]
     """The metric."""
     target: Required[MetricTargetArgs]
-    """Its target."""
+    """Target of the metric."""
 
 
 class MetricSpecArgs(TypedDict, total=False):
-    """One metric of an autoscaler: its type, and the key of that type."""
+    """One metric of an autoscaler: its type, and the field of that type."""
 
     type: Required[str]
-    """Resource, ContainerResource, Pods, Object or External."""
+    """Type of the metric: Resource, ContainerResource, Pods, Object or External."""
     resource: ResourceMetricArgs
     """CPU or memory of the pods."""
     container_resource: ContainerResourceMetricArgs
     """CPU or memory of one container of the pods."""
     pods: PodsMetricArgs
-    """A metric that each pod has."""
+    """A metric of each pod."""
     object: ObjectMetricArgs
     """A metric of one object."""
     external: ExternalMetricArgs
-    """A metric that does not belong to an object in the cluster."""
+    """A metric of no object in the cluster."""
 
 
 class ScalingPolicyArgs(TypedDict, total=False):
-    """How much may change within a time."""
+    """Limit on the change of replicas within a period."""
 
     type: Required[str]
-    """Pods or Percent."""
+    """Unit of value: Pods or Percent."""
     value: Required[int]
-    """Number or percentage of pods."""
+    """Maximum change in the period, as a number or percentage of pods."""
     period_seconds: Required[int]
-    """The time, 1 to 1800 seconds."""
+    """Length of the period in seconds, 1 to 1800."""
 
 
 class ScalingRulesArgs(TypedDict, total=False):
@@ -121,20 +121,20 @@ class ScalingRulesArgs(TypedDict, total=False):
     stabilization_window_seconds: int
     """Stabilization window in seconds, 0 to 3600."""
     select_policy: str
-    """Max, Min or Disabled. Default: Max, the policy that allows the largest change."""
+    """Policy to use: Max (the one that allows the largest change), Min or Disabled. Default: Max."""
     policies: list[ScalingPolicyArgs]
-    """How much may change."""
+    """Limits on the change of replicas."""
     tolerance: str
-    """Deviation from the target that is tolerated, as a quantity such as 50m. Default: that of the cluster."""
+    """Deviation from the target without scaling, as a quantity such as 50m. Default: the cluster-wide tolerance."""
 
 
 class ScalingBehaviorArgs(TypedDict, total=False):
     """Scaling behavior of an autoscaler."""
 
     scale_up: ScalingRulesArgs
-    """How replicas are added. Default: that of Kubernetes."""
+    """Rules for adding replicas. Default: the rules of Kubernetes."""
     scale_down: ScalingRulesArgs
-    """How replicas are removed. Default: that of Kubernetes."""
+    """Rules for removing replicas. Default: the rules of Kubernetes."""
 
 
 class PromiseArgs(TypedDict, total=False):
@@ -231,8 +231,8 @@ class SimulatedNodesArgs(TypedDict, total=False):
     flavors: list[FlavorArgs]
     """Flavors of the nodes to simulate."""
     manifests: pulumi.Input[list[dict[str, Any]]]
-    """Instead of flavors, the models to simulate nodes for, each an object in wire form."""
+    """Models to simulate nodes for, each a manifest in wire form. Cannot be combined with flavors."""
     namespace: str
-    """Namespace of resources that do not set one. Default: default."""
+    """Namespace of manifests that do not set one. Default: default."""
     service_levels: ServiceLevelsArgs
-    """What the models promise and what is asked of them, as in ModelFleet. Default: nothing."""
+    """Service levels and load of the models, as in ModelFleet. Default: none."""

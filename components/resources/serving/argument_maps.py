@@ -1,4 +1,4 @@
-"""Argument types that components of several families and clouds share, and what they are generated from."""
+"""Argument maps that several families and clouds share."""
 
 from ...fleet.flavors import Flavor
 from ...plan.sections.levels import (
@@ -17,21 +17,21 @@ AUTOSCALING = (
     CoreMap(
         "MetricTargetArgs",
         _AUTOSCALING + "MetricTarget",
-        "Target of a metric.",
+        "Target value of a metric.",
         {
-            "type": "Utilization, Value or AverageValue.",
-            "average_utilization": "Mean over the pods, as a percentage of what they request.",
-            "average_value": "Mean over the pods, as a quantity such as 10 or 500m.",
-            "value": "The metric itself, as a quantity.",
+            "type": "How the target is expressed: Utilization, Value or AverageValue.",
+            "average_utilization": "Target mean over the pods, as a percentage of their requests.",
+            "average_value": "Target mean over the pods, as a quantity such as 10 or 500m.",
+            "value": "Target value of the metric, as a quantity.",
         },
     ),
     CoreMap(
         "MetricIdentifierArgs",
         _AUTOSCALING + "MetricIdentifier",
-        "A metric by its name, and by the labels of its series.",
+        "Name of a metric and selector of its series.",
         {
             "name": "Name of the metric.",
-            "selector": "Label selector of the series (meta/v1 LabelSelector, in wire form). Default: all of them.",
+            "selector": "Label selector of the series (meta/v1 LabelSelector, in wire form). Default: all series.",
         },
     ),
     CoreMap(
@@ -39,8 +39,8 @@ AUTOSCALING = (
         _AUTOSCALING + "ResourceMetricSource",
         "CPU or memory of the pods.",
         {
-            "name": "cpu or memory.",
-            "target": "Its target.",
+            "name": "Resource: cpu or memory.",
+            "target": "Target of the metric.",
         },
     ),
     CoreMap(
@@ -48,18 +48,18 @@ AUTOSCALING = (
         _AUTOSCALING + "ContainerResourceMetricSource",
         "CPU or memory of one container of the pods.",
         {
-            "name": "cpu or memory.",
+            "name": "Resource: cpu or memory.",
             "container": "Name of the container.",
-            "target": "Its target.",
+            "target": "Target of the metric.",
         },
     ),
     CoreMap(
         "PodsMetricArgs",
         _AUTOSCALING + "PodsMetricSource",
-        "A metric that each pod has, such as its queue.",
+        "A metric of each pod, such as the length of its queue.",
         {
             "metric": "The metric.",
-            "target": "Target of its mean over the pods.",
+            "target": "Target of the mean over the pods.",
         },
     ),
     CoreMap(
@@ -77,41 +77,41 @@ AUTOSCALING = (
         _AUTOSCALING + "ObjectMetricSource",
         "A metric of one object.",
         {
-            "described_object": "The object.",
+            "described_object": "Object that the metric describes.",
             "metric": "The metric.",
-            "target": "Its target.",
+            "target": "Target of the metric.",
         },
     ),
     CoreMap(
         "ExternalMetricArgs",
         _AUTOSCALING + "ExternalMetricSource",
-        "A metric that does not belong to an object in the cluster.",
+        "A metric of no object in the cluster.",
         {
             "metric": "The metric.",
-            "target": "Its target.",
+            "target": "Target of the metric.",
         },
     ),
     CoreMap(
         "MetricSpecArgs",
         _AUTOSCALING + "MetricSpec",
-        "One metric of an autoscaler: its type, and the key of that type.",
+        "One metric of an autoscaler: its type, and the field of that type.",
         {
-            "type": "Resource, ContainerResource, Pods, Object or External.",
+            "type": "Type of the metric: Resource, ContainerResource, Pods, Object or External.",
             "resource": "CPU or memory of the pods.",
             "container_resource": "CPU or memory of one container of the pods.",
-            "pods": "A metric that each pod has.",
+            "pods": "A metric of each pod.",
             "object": "A metric of one object.",
-            "external": "A metric that does not belong to an object in the cluster.",
+            "external": "A metric of no object in the cluster.",
         },
     ),
     CoreMap(
         "ScalingPolicyArgs",
         _AUTOSCALING + "HPAScalingPolicy",
-        "How much may change within a time.",
+        "Limit on the change of replicas within a period.",
         {
-            "type": "Pods or Percent.",
-            "value": "Number or percentage of pods.",
-            "period_seconds": "The time, 1 to 1800 seconds.",
+            "type": "Unit of value: Pods or Percent.",
+            "value": "Maximum change in the period, as a number or percentage of pods.",
+            "period_seconds": "Length of the period in seconds, 1 to 1800.",
         },
     ),
     CoreMap(
@@ -120,10 +120,11 @@ AUTOSCALING = (
         "Scaling behavior in one direction.",
         {
             "stabilization_window_seconds": "Stabilization window in seconds, 0 to 3600.",
-            "select_policy": "Max, Min or Disabled. Default: Max, the policy that allows the largest change.",
-            "policies": "How much may change.",
-            "tolerance": "Deviation from the target that is tolerated, as a quantity such as 50m. "
-            "Default: that of the cluster.",
+            "select_policy": "Policy to use: Max (the one that allows the largest change), Min or Disabled. Default: "
+            "Max.",
+            "policies": "Limits on the change of replicas.",
+            "tolerance": "Deviation from the target without scaling, as a quantity such as 50m. "
+            "Default: the cluster-wide tolerance.",
         },
     ),
     CoreMap(
@@ -131,12 +132,12 @@ AUTOSCALING = (
         _AUTOSCALING + "HorizontalPodAutoscalerBehavior",
         "Scaling behavior of an autoscaler.",
         {
-            "scale_up": "How replicas are added. Default: that of Kubernetes.",
-            "scale_down": "How replicas are removed. Default: that of Kubernetes.",
+            "scale_up": "Rules for adding replicas. Default: the rules of Kubernetes.",
+            "scale_down": "Rules for removing replicas. Default: the rules of Kubernetes.",
         },
     ),
 )
-"""The types of autoscaling/v2, whose published definitions have no documentation."""
+"""Types of autoscaling/v2. Documented here, because the published definitions contain no descriptions."""
 VARIANT_CONTROLLER = ArgumentMap("VariantControllerArgs", ControllerSettings)
 LEVELS = (
     ArgumentMap("PromiseArgs", PromiseSettings),
@@ -147,6 +148,11 @@ LEVELS = (
     ArgumentMap("ServiceLevelsArgs", LevelSettings),
 )
 FLAVOR = ArgumentMap("FlavorArgs", Flavor, doc="A flavor: a kind of accelerator node.")
+SERVICE_LEVELS = Own("ServiceLevelsArgs", "Service levels and load of the models, as in ModelFleet. Default: none.")
+VALUES = Own(
+    "dict[str, pulumi.Input[Any]]",
+    "Helm values of the chart, overriding those of the component. Leaves may be outputs.",
+)
 SIMULATED_NODES = ArgumentMap(
     "SimulatedNodesArgs",
     doc="Arguments of SimulatedNodes: flavors or manifests.",
@@ -157,16 +163,13 @@ SIMULATED_NODES = ArgumentMap(
         ),
         "manifests": Own(
             "pulumi.Input[list[dict[str, Any]]]",
-            "Instead of flavors, the models to simulate nodes for, each an object in wire form.",
+            "Models to simulate nodes for, each a manifest in wire form. Cannot be combined with flavors.",
         ),
         "namespace": Own(
             "str",
-            "Namespace of resources that do not set one. Default: default.",
+            "Namespace of manifests that do not set one. Default: default.",
         ),
-        "service_levels": Own(
-            "ServiceLevelsArgs",
-            "What the models promise and what is asked of them, as in ModelFleet. Default: nothing.",
-        ),
+        "service_levels": SERVICE_LEVELS,
     },
 )
 
@@ -174,21 +177,20 @@ MAPS = (*AUTOSCALING, *LEVELS, FLAVOR, SIMULATED_NODES)
 
 
 NAMESPACE = Own("str", "Namespace of the Kubernetes objects. Default: default.")
-AUTOSCALED = Own("bool", "Whether an autoscaler of another component owns the replicas. Default: false.")
+AUTOSCALED = Own("bool", "Whether an autoscaler of another component manages the replicas. Default: false.")
 """Declared by every component that has replicas of its own."""
 
 
 def realization(text: str) -> Own:
-    """Return the argument that chooses between our rendering and an upstream operator."""
     return Own("str", f"{text} Default: native.")
 
 
 POD_ARGUMENTS = {
-    "tolerations": Own("list[dict[str, Any]]", "Tolerations to add to every pod."),
-    "service_account_name": Own("str", "Service account of the pods."),
-    "image_pull_secrets": Own("list[str]", "Names of Secrets to pull images with."),
-    "priority_class_name": Own("str", "Priority class of the pods."),
-    "pod_annotations": Own("dict[str, str]", "Annotations to add to every pod."),
-    "pod_labels": Own("dict[str, str]", "Labels to add to every pod."),
+    "tolerations": Own("list[dict[str, Any]]", "Tolerations added to every pod."),
+    "service_account_name": Own("str", "Name of the pods' service account."),
+    "image_pull_secrets": Own("list[str]", "Names of the Secrets with registry credentials."),
+    "priority_class_name": Own("str", "Name of the pods' PriorityClass."),
+    "pod_annotations": Own("dict[str, str]", "Annotations added to every pod."),
+    "pod_labels": Own("dict[str, str]", "Labels added to every pod."),
 }
-"""Arguments of components that run pods, where their kind has no fields for them."""
+"""Pod settings of components whose kind has no fields for them."""

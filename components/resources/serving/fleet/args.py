@@ -13,8 +13,8 @@ class ModelCacheArgs(TypedDict, total=False):
     claim: str
     """Name of a PersistentVolumeClaim in the models' namespace; ReadWriteMany for several nodes."""
     bound: bool
-    """Whether to create that claim in every namespace of models, bound to the PersistentVolume <namespace>.<claim>,
-    which must exist: ModelStorage makes such volumes. Default: false."""
+    """Whether to create the claim in each namespace of models, bound to the PersistentVolume <namespace>.<claim>. The
+    volume must exist; ModelStorage creates such volumes. Default: false."""
     host_path: str
     """Folder on the node."""
     read_only_claims: list[str]
@@ -22,10 +22,10 @@ class ModelCacheArgs(TypedDict, total=False):
 
 
 class FleetImageCacheArgs(TypedDict, total=False):
-    """Images by way of the private registry (ECR) of an AWS account: see ImageCache, which makes its rules."""
+    """Pull-through cache for images in the private registry (ECR) of an AWS account; ImageCache creates its rules."""
 
     account: str
-    """ID of the account whose registry caches images."""
+    """ID of the AWS account whose registry caches images."""
     registries: list[str]
     """Registries that images are pulled from by way of the cache: docker.io, ghcr.io, quay.io, registry.k8s.io,
     public.ecr.aws, registry.gitlab.com, cgr.dev or <name>.azurecr.io. Default: none."""
@@ -170,11 +170,11 @@ class FrontDoorArgs(TypedDict, total=False):
     replicas: int
     """Proxy replicas of the gateway. Default: 2."""
     client_cidrs: list[str]
-    """Address ranges that may connect to load balancers. Default: cluster.cidr for the load balancer of a model,
-    everyone who can reach it for a gateway."""
+    """CIDR ranges of clients that may connect to load balancers. Default: cluster.cidr for load balancers of models;
+    unrestricted for a gateway."""
     balancer_cidrs: list[str]
-    """With network policies: address ranges from which load balancers connect to models. Default: cluster.cidr on
-    AWS, none elsewhere, where connections keep the client's address."""
+    """CIDR ranges from which load balancers connect to models, for network policies. Default: cluster.cidr on AWS;
+    none elsewhere, where connections keep the client's address."""
     rollout: RolloutArgs
     """How proxies, and pods behind load balancers, are replaced without cutting requests off."""
 
@@ -226,13 +226,13 @@ class FleetClusterArgs(TypedDict, total=False):
     """What is known of the cluster; what is not known is not checked."""
 
     vpc_id: pulumi.Input[str]
-    """VPC of the cluster: Network.vpc_id."""
+    """ID of the cluster's VPC: Network.vpc_id."""
     interruption_queue: pulumi.Input[str]
-    """Queue of interruption notices for Karpenter: KarpenterAccess.queue_name."""
+    """Name of Karpenter's interruption queue: KarpenterAccess.queue_name."""
     role_arns: pulumi.Input[dict[str, str]]
-    """Roles that service accounts name themselves in a cluster without Pod Identity: Identities.role_arns."""
+    """IAM roles with which to annotate service accounts in a cluster without Pod Identity: Identities.role_arns."""
     node_bounds: pulumi.Input[list[Any]]
-    """Fewest and most nodes of node groups and their order, for the Cluster Autoscaler: GpuNodeGroups.bounds."""
+    """Sizes and priorities of node groups, for the Cluster Autoscaler: GpuNodeGroups.bounds."""
     name: str
     """Its name, for controllers that need it."""
     version: str
@@ -251,7 +251,7 @@ class FleetClusterArgs(TypedDict, total=False):
 
 
 class ModelFleetArgs(TypedDict, total=False):
-    """Arguments of a ModelFleet: manifests as files, as data, or both. All but IDs are plain."""
+    """Arguments of a ModelFleet: manifests as files, as data, or both. All must be plain values, except IDs."""
 
     namespace: str
     """Namespace of resources that do not set one. Default: models."""

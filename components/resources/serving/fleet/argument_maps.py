@@ -1,4 +1,4 @@
-"""Where the arguments of a ModelFleet go: into its settings, one to one but for what only a program knows."""
+"""Argument maps of ModelFleet: its settings, plus what only a program knows."""
 
 from ....plan.sections.access import FrontDoorSettings
 from ....plan.sections.images import ImageCacheSettings
@@ -7,33 +7,34 @@ from ....plan.settings import Cache, Pods, Prerequisites
 from ..mapped_arguments import ArgumentMap, Changed, Own
 from .settings import FleetCluster, ProgramSettings
 
-_OF_PROGRAM = "A program names the range itself; a stack creates the VPC."
+_VPC_RANGE = "A program passes the range; a stack creates the VPC."
 
 MODEL_FLEET = ArgumentMap(
     "ModelFleetArgs",
     ProgramSettings,
-    doc="Arguments of a ModelFleet: manifests as files, as data, or both. All but IDs are plain.",
-    without={"file": "what messages name; a program has no file"},
+    doc="Arguments of a ModelFleet: manifests as files, as data, or both. All must be plain values, except IDs.",
+    without={"file": "the settings file that messages name; a program has none"},
     changed={
-        "manifests": Changed("They may be outputs of components.", "pulumi.Input[list[dict[str, Any]]]"),
-        "cluster": Changed("Its IDs may be outputs.", "FleetClusterArgs"),
+        "manifests": Changed("Manifests may be outputs of components.", "pulumi.Input[list[dict[str, Any]]]"),
+        "cluster": Changed("IDs of the cluster may be outputs.", "FleetClusterArgs"),
     },
 )
 CLUSTER = ArgumentMap(
     "FleetClusterArgs",
     FleetCluster,
     own={
-        "vpc_id": Own("pulumi.Input[str]", "VPC of the cluster: Network.vpc_id."),
+        "vpc_id": Own("pulumi.Input[str]", "ID of the cluster's VPC: Network.vpc_id."),
         "interruption_queue": Own(
-            "pulumi.Input[str]", "Queue of interruption notices for Karpenter: KarpenterAccess.queue_name."
+            "pulumi.Input[str]", "Name of Karpenter's interruption queue: KarpenterAccess.queue_name."
         ),
         "role_arns": Own(
             "pulumi.Input[dict[str, str]]",
-            "Roles that service accounts name themselves in a cluster without Pod Identity: Identities.role_arns.",
+            "IAM roles with which to annotate service accounts in a cluster without Pod Identity: "
+            "Identities.role_arns.",
         ),
         "node_bounds": Own(
             "pulumi.Input[list[Any]]",
-            "Fewest and most nodes of node groups and their order, for the Cluster Autoscaler: GpuNodeGroups.bounds.",
+            "Sizes and priorities of node groups, for the Cluster Autoscaler: GpuNodeGroups.bounds.",
         ),
     },
 )
@@ -46,9 +47,9 @@ MAPS = (
         Cache,
         changed={
             "bound": Changed(
-                "A stack makes the volumes itself.",
-                doc="Whether to create that claim in every namespace of models, bound to the PersistentVolume "
-                "<namespace>.<claim>, which must exist: ModelStorage makes such volumes. Default: false.",
+                "A stack creates the volumes itself.",
+                doc="Whether to create the claim in each namespace of models, bound to the PersistentVolume "
+                "<namespace>.<claim>. The volume must exist; ModelStorage creates such volumes. Default: false.",
             )
         },
     ),
@@ -57,9 +58,12 @@ MAPS = (
     ArgumentMap(
         "FleetImageCacheArgs",
         ImageCacheSettings,
-        doc="Images by way of the private registry (ECR) of an AWS account: see ImageCache, which makes its rules.",
+        doc="Pull-through cache for images in the private registry (ECR) of an AWS account; ImageCache creates its "
+        "rules.",
         changed={
-            "account": Changed("Only YAML needs quotes.", doc="ID of the account whose registry caches images.")
+            "account": Changed(
+                "Only YAML requires quotes.", doc="ID of the AWS account whose registry caches images."
+            )
         },
     ),
     ArgumentMap(
@@ -67,14 +71,14 @@ MAPS = (
         FrontDoorSettings,
         changed={
             "client_cidrs": Changed(
-                _OF_PROGRAM,
-                doc="Address ranges that may connect to load balancers. Default: cluster.cidr for the load balancer "
-                "of a model, everyone who can reach it for a gateway.",
+                _VPC_RANGE,
+                doc="CIDR ranges of clients that may connect to load balancers. Default: cluster.cidr for load "
+                "balancers of models; unrestricted for a gateway.",
             ),
             "balancer_cidrs": Changed(
-                _OF_PROGRAM,
-                doc="With network policies: address ranges from which load balancers connect to models. Default: "
-                "cluster.cidr on AWS, none elsewhere, where connections keep the client's address.",
+                _VPC_RANGE,
+                doc="CIDR ranges from which load balancers connect to models, for network policies. Default: "
+                "cluster.cidr on AWS; none elsewhere, where connections keep the client's address.",
             ),
         },
     ),
