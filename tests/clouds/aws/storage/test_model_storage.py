@@ -216,7 +216,7 @@ def test_no_two_claims_have_one_volume(claim: str, namespace: str, other: str, e
         (
             {"fsx": {"zone": "us-east-1a", "deployment": "scratch-2", "throughput_per_tib": 125}},
             "fsx",
-            "scratch-2 has its own throughput",
+            "scratch-2 supports neither throughput",
         ),
         ({"s3": {"library": "s3://models"}}, "s3.library", "without s3://"),
         ({"s3": {"library": "Models"}}, "s3.library", "valid lower-case bucket name"),
