@@ -1,13 +1,13 @@
-"""Autoscalers: what scales a workload, of the same resource or of another one."""
+"""Autoscalers of workloads; the workload may belong to another resource."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from ..contract.problems import did_you_mean
-from .capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, RESOURCE_METRICS
 from .objects import Key, Object
 from .origins import Origin
+from .words import CUSTOM_METRICS, EXTERNAL_METRICS, RESOURCE_METRICS
 
 _APIS = {
     "Resource": RESOURCE_METRICS,
@@ -17,66 +17,57 @@ _APIS = {
     "External": EXTERNAL_METRICS,
 }
 TOLERANCE_SINCE = "1.35"
-"""First version of Kubernetes in which ``behavior`` may have a tolerance (feature gate HPAConfigurableTolerance)."""
+"""First Kubernetes version whose ``behavior`` has a tolerance (feature gate HPAConfigurableTolerance)."""
 
 
 def body_field(kind: str) -> str:
-    """Return the field that has what a metric of a type says."""
+    """Return the field of a metric that holds its details, such as ``pods`` for type ``Pods``."""
     return f"{kind[:1].lower()}{kind[1:]}"
 
 
 def is_well_formed(metric: Object) -> bool:
-    """Tell whether a metric has a type that there is, and says something of it."""
+    """Return whether a metric has a known type and the field that the type requires."""
     return metric.get("type") in _APIS and body_field(metric["type"]) in metric
 
 
-def _malformed(metrics: Iterable[Object]) -> Iterator[tuple[str, str]]:
-    for position, metric in enumerate(metrics):
-        kind = str(metric.get("type", ""))
-        if kind not in _APIS:
-            hint = did_you_mean(kind, _APIS) or "; choose one of them"
-            yield f"metrics[{position}].type", f"must be one of {', '.join(_APIS)}, found {kind!r}{hint}"
-        elif body_field(kind) not in metric:
-            yield f"metrics[{position}].{body_field(kind)}", f"is required for type {kind}; set it"
-
-
 class SizedBound(Protocol):
-    """The answer of a queueing model from which the upper bound of an autoscaler follows; ``sizing`` computes it."""
+    """The sizing result that sets the upper bound of an autoscaler; ``performance.sizing`` computes it."""
 
     @property
     def replicas(self) -> int:
-        """How many replicas are needed."""
+        """Required replicas."""
 
     @property
     def batch(self) -> int:
-        """Requests that a replica works on at once."""
+        """Concurrent requests of one replica."""
 
     @property
     def limit(self) -> str:
-        """What bounds the rate of a replica."""
+        """What limits the request rate of a replica."""
 
     @property
     def most_per_minute(self) -> float:
-        """Requests a minute that one replica can take."""
+        """Requests per minute that one replica can serve."""
 
     @property
     def cents_per_hour(self) -> float:
-        """Price of all replicas, in US cents an hour."""
+        """Price of all replicas, in US cents per hour."""
 
 
 @dataclass(frozen=True, slots=True)
 class Autoscaler:
-    """A HorizontalPodAutoscaler, or what replaces it.
+    """A HorizontalPodAutoscaler, or the object that replaces it.
 
     Attributes:
         hpa: The HorizontalPodAutoscaler with the metrics to scale on.
-        origin_of: Returns the field of the manifest behind a field of the autoscaler's spec, such as
-            ``metrics[0].pods.target.averageValue``.
-        replacement: What is created in its place, such as a ScaledObject.
+        origin_of: Maps a field of the autoscaler's spec, such as ``metrics[0].pods.target.averageValue``, to the
+            manifest field that it comes from.
+        replacement: The object that is created instead, such as a ScaledObject.
         operated: Whether an operator creates it.
-        reads_pods: Whether who scales reads the metrics of pods itself: nothing has to stand behind it.
-        target_known: Whether what becomes the workload was found: where there is none, that is wrong there.
-        sized: What its upper bound follows from, if a queueing model computed it.
+        reads_pods: Whether the controller scrapes the pods itself, so that no metrics API is needed.
+        target_known: Whether the resource that the target is rendered from exists; a missing workload is then
+            reported at that resource.
+        sized: The sizing result that its upper bound comes from, if any.
     """
 
     hpa: Object
@@ -89,22 +80,18 @@ class Autoscaler:
 
     @property
     def body(self) -> Object:
-        """The object that is created."""
         return self.hpa if self.replacement is None else self.replacement
 
     @property
     def name(self) -> str:
-        """Name of the autoscaler."""
         return str(self.hpa["metadata"]["name"])
 
     @property
     def minimum(self) -> int:
-        """Its lower bound."""
         return int(self.hpa["spec"].get("minReplicas", 1))
 
     @property
     def maximum(self) -> int:
-        """Its upper bound."""
         return int(self.hpa["spec"]["maxReplicas"])
 
     @property
@@ -115,8 +102,17 @@ class Autoscaler:
 
     @property
     def malformed(self) -> tuple[tuple[str, str], ...]:
-        """The metrics that the API server rejects for their shape: field and reason."""
-        return tuple(_malformed(self.hpa["spec"].get("metrics") or ()))
+        """Field and reason of each metric that the API server would reject for its shape."""
+        problems = []
+        for position, metric in enumerate(self.hpa["spec"].get("metrics") or ()):
+            kind = str(metric.get("type", ""))
+            if kind not in _APIS:
+                hint = did_you_mean(kind, _APIS) or "; choose one of them"
+                reason = f"must be one of {', '.join(_APIS)}, found {kind!r}{hint}"
+                problems.append((f"metrics[{position}].type", reason))
+            elif body_field(kind) not in metric:
+                problems.append((f"metrics[{position}].{body_field(kind)}", f"is required for type {kind}; set it"))
+        return tuple(problems)
 
     @property
     def apis(self) -> frozenset[str]:

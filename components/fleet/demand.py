@@ -1,30 +1,30 @@
-"""What pods need from nodes."""
+"""Node demand: how many pods there are, what they request, and on which nodes they may run."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from .cloud_facts import capacity_in, type_named_by_cloud
 from .instances import Instance, instance
-from .node_labels import capacity_in, type_named_by_cloud
 from .origins import Reporter
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 ZONE_LABEL = "topology.kubernetes.io/zone"
 REGION_LABEL = "topology.kubernetes.io/region"
 TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")
-"""Labels that have the instance type of a node."""
+"""Labels with the instance type of a node."""
 UNLIMITED = 99999
-"""Upper bound of an autoscaler without one (llmaz spec 1.3)."""
+"""Maximum replicas that llmaz gives an autoscaler without an upper bound (llmaz spec 1.3)."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeField:
-    """The field of a manifest that chooses nodes, and how messages about it are worded.
+    """The manifest field that selects nodes, and the wording of messages about it.
 
     Attributes:
-        type_name: What that field calls the instance type.
-        alternative: Another way out if a node has too few accelerators; contains ``{key}`` and ``{count}``.
-        remedy: How to choose an instance type where none is chosen; contains ``{type}``.
+        type_name: The field's name for the instance type.
+        alternative: Alternative fix if a node has too few accelerators; contains ``{key}`` and ``{count}``.
+        remedy: How to select an instance type if none is selected; contains ``{type}``.
     """
 
     origin: Reporter
@@ -34,9 +34,9 @@ class NodeField:
 
 
 def instance_type_in(selector: Mapping[str, str]) -> str | None:
-    """Return the instance type that a selector names, by the label of Kubernetes or by those of a cloud."""
-    named = next((selector[label] for label in TYPE_LABELS if label in selector), None)
-    return type_named_by_cloud(selector) if named is None else named
+    """Return the instance type that a node selector names, by the labels of Kubernetes or of a cloud."""
+    labeled = next((selector[label] for label in TYPE_LABELS if label in selector), None)
+    return type_named_by_cloud(selector) if labeled is None else labeled
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class NodeChoice:
     """One kind of node that a pod may run on.
 
     Attributes:
-        name: What the manifest calls it.
-        alternatives: Further instance types that the environment allows instead.
-        chosen_by: The field that chooses it; None if a program does.
+        name: Its name in the manifest.
+        alternatives: Other instance types that the environment allows instead.
+        chosen_by: The field that selects it; None if a program does.
     """
 
     name: str
@@ -63,25 +63,26 @@ class NodeChoice:
 
     @property
     def capacity(self) -> str:
-        """Purchase option that the labels name, such as ``spot`` or ``capacity-block``; otherwise empty."""
+        """Purchase option that the labels select, such as ``spot`` or ``capacity-block``; empty for none."""
         return capacity_in(self.node_selector)
 
     @property
     def zone(self) -> str | None:
-        """The availability zone that the node must be in, if any."""
+        """The required availability zone, if any."""
         return self.node_selector.get(ZONE_LABEL)
 
 
 @dataclass(frozen=True, slots=True)
 class PodDemand:
-    """Equal pods: how many, what each requests, and where it may run, in order of preference.
+    """Identical pods: how many, their requests, and their node choices in order of preference.
 
     Attributes:
+        pods: Pods with the autoscaler at its minimum, or without one.
         requests: Requests of one pod, per resource, in base units.
-        max_pods: Pods with the autoscaler at its maximum; None without autoscaler.
-        surge_pods: Extra pods during an update (surge).
+        max_pods: Pods with the autoscaler at its maximum; None without one.
+        surge_pods: Extra pods during an update.
         per_replica: Pods of this kind in one replica.
-        node_field: The field that could choose nodes, where nothing does.
+        node_field: The field that could select nodes, if none does.
     """
 
     pods: int
@@ -94,12 +95,11 @@ class PodDemand:
 
     @property
     def most(self) -> int:
-        """The largest number of pods that there can be."""
+        """The largest possible number of pods, updates included."""
         return (self.pods if self.max_pods is None else self.max_pods) + self.surge_pods
 
 
 def accelerated_nodes(pods: Iterable[PodDemand]) -> list[Instance]:
-    """Return the known instance types with accelerators that pods may be on, in order of preference."""
-    types = (choice.instance_type for demand in pods for choice in demand.choices)
-    found = (instance(name) for name in dict.fromkeys(types) if name)
-    return [node for node in found if node and node.accelerators]
+    """Return the known accelerator instance types that pods may run on, in order of preference."""
+    names = dict.fromkeys(choice.instance_type for demand in pods for choice in demand.choices)
+    return [node for name in names if name and (node := instance(name)) and node.accelerators]

@@ -1,4 +1,4 @@
-"""Endpoints: where a model answers inside the cluster, and what is behind that."""
+"""Endpoints: where a model is served inside the cluster, and by which Services and pods."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from .words import HeaderKind, Routing
 
 @dataclass(frozen=True, slots=True)
 class WeightsOwner:
-    """The resource that defines the weights of a model: two resources with one name may be two models."""
+    """The resource that defines a model's weights; two resources of one name may be different models."""
 
     kind: str
     namespace: str
@@ -19,12 +19,12 @@ class WeightsOwner:
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """What is behind a Service and passes requests on to the pods of workloads, which it chooses by itself.
+    """A router behind a Service that forwards requests to pods that it selects itself.
 
     Attributes:
-        namespace: Where its pods run; it need not be one of the fleet's.
+        namespace: Namespace of its pods, which need not be one of the fleet.
         pods: Labels of its pods.
-        workloads: Names of the workloads, or of the sets of their pods, in the namespace of the endpoint.
+        workloads: Names of the workloads, or of their pod sets, in the namespace of the endpoint.
     """
 
     namespace: str
@@ -34,16 +34,15 @@ class Router:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """A Service that answers for a model.
+    """A Service that serves a model.
 
     Attributes:
-        workload: Name of the workload that it routes to, or of the set of its pods, in its namespace; empty for a
-            router.
-        share: Its share of the requests relative to the other backends of the model: its replicas at rest.
-        weight: Its share relative to the other backends of the endpoint, where somebody chose one. All of an endpoint
-            have one, or none has.
-        served_name: What it calls the model, where that is not what clients ask for.
-        router: What stands between the Service and the pods; None without anything.
+        workload: Name of the workload that it routes to, or of its pod set, in its namespace; empty for a router.
+        share: Its share of the requests relative to the other backends of the model: its minimum replicas.
+        weight: Its configured weight relative to the other backends of the endpoint; either all of them have one,
+            or none.
+        served_name: Its name for the model, if that differs from the one that clients request.
+        router: The router between the Service and the pods, if any.
     """
 
     service: str
@@ -58,11 +57,11 @@ class Backend:
 
 @dataclass(frozen=True, slots=True)
 class HeaderMatch:
-    """What a header of a request must be.
+    """A condition on a request header.
 
     Attributes:
-        value: The text, what it begins with, or a regular expression (RE2) that must be found in it.
-        origin: The field that asks for it.
+        value: The text, the prefix, or a regular expression (RE2) that must match somewhere in the header.
+        origin: The field that states the condition.
     """
 
     name: str
@@ -73,7 +72,7 @@ class HeaderMatch:
 
 @dataclass(frozen=True, slots=True)
 class GatewayFeature:
-    """Something of an endpoint that a gateway in front of the models provides, and that is lost without one."""
+    """A routing feature of an endpoint that needs a gateway in front of the models."""
 
     routing: Routing
     origin: Origin
@@ -81,20 +80,19 @@ class GatewayFeature:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model answers inside the cluster.
+    """Where a model is served inside the cluster.
 
     Attributes:
         name: Name of the resource, or of this one of its endpoints; unique in the namespace.
-        model: What clients ask for.
+        model: The model name that clients request.
         api: The API that clients use, such as ``openai``.
-        backends: What answers; the first one's Service is in ``url``.
-        body: That Service, if it is created here and not by an operator. Of several endpoints with one Service, one
-            has it.
-        operators_balancer: The field that asks an operator for a Service with a load balancer; None without one.
-        headers: Which requests it is for, beside the model's name: those with all of these headers. Endpoints of one
-            model with the same headers answer together.
-        order: Its place among the endpoints of the resource, of which the first that a request is for shall answer.
-        gateway_features: What clients lose where nothing routes their requests.
+        backends: The Services that serve it; ``url`` names the first.
+        body: The Service in ``url``, unless an operator creates it. Of endpoints that share a Service, one has it.
+        operators_balancer: The field that makes an operator create a load balancer Service; None if none does.
+        headers: Headers that a request must have, all of them. Endpoints of one model with equal headers share the
+            requests.
+        order: Position among the endpoints of the resource; the first that matches a request serves it.
+        gateway_features: Routing features that clients lose without a gateway.
     """
 
     name: str
@@ -119,7 +117,7 @@ class Endpoint:
 
     @property
     def backend_keys(self) -> frozenset[tuple[str, str]]:
-        """Namespace and name of what is behind it: of workloads or sets of pods, also those that a router chooses."""
+        """Namespace and name of every workload or pod set that serves it, directly or through a router."""
         direct = {(each.namespace, each.workload) for each in self.backends if each.router is None}
         routers = (each.router for each in self.backends if each.router is not None)
         return frozenset(direct | {(self.namespace, name) for router in routers for name in router.workloads})
@@ -132,5 +130,5 @@ class Endpoint:
 
     @property
     def has_own_balancer(self) -> bool:
-        """Whether its Service, which is created here, asks for a load balancer."""
+        """Whether its Service is rendered here with type LoadBalancer."""
         return self.body is not None and is_balanced(self.body)

@@ -1,20 +1,20 @@
-"""Service levels: what is promised for each model, how much is asked of it, and what accelerators cost."""
+"""Service levels: latency targets of models, their expected load, and prices of accelerators."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 LOWEST_PRIORITY = 100
-"""Of service classes; 1 is the highest priority (WVA spec 4)."""
+"""Lowest priority of a service class; 1 is the highest (WVA spec 4)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What is promised for a model: whole milliseconds, 0 for no promise (WVA spec 4).
+    """Latency targets (SLOs) of a model, in whole milliseconds; 0 means no target (WVA spec 4).
 
     Attributes:
-        itl_ms: Mean time from one token of an answer to the next (inter-token latency).
-        ttft_ms: Time to the first token that 95 % of the requests stay below.
+        itl_ms: Mean inter-token latency.
+        ttft_ms: 95th percentile of the time to first token.
     """
 
     itl_ms: int = 0
@@ -23,11 +23,11 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class ServiceClass:
-    """Models with one priority, and what is promised for each.
+    """Models of one priority, with their latency targets.
 
     Attributes:
         priority: 1 (highest) to 100.
-        promises: By the name under which clients ask for a model.
+        promises: Latency targets by model name, as clients request it.
     """
 
     name: str
@@ -37,13 +37,13 @@ class ServiceClass:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is asked of one variant of a model.
+    """Expected load of one variant of a model.
 
     Attributes:
-        per_minute: Requests a minute at the peak.
-        least_per_minute: Requests a minute at the quietest time.
-        input_tokens: Mean tokens of a prompt.
-        output_tokens: Mean tokens of an answer.
+        per_minute: Requests per minute at peak.
+        least_per_minute: Requests per minute at the quietest time.
+        input_tokens: Mean prompt tokens of a request.
+        output_tokens: Mean output tokens of a request.
     """
 
     per_minute: Decimal
@@ -54,11 +54,11 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Accelerator:
-    """What one accelerator of a kind is, where the tables do not say it or shall not count.
+    """Overrides of the tables for one kind of accelerator.
 
     Attributes:
-        cents_per_hour: Price of one, in US cents an hour; None for that of the tables.
-        device: Label of the nodes that names the product; empty for that of the tables.
+        cents_per_hour: Price of one accelerator, in US cents per hour; None for the price in the tables.
+        device: Value of the node label with the product; empty for the value in the tables.
     """
 
     cents_per_hour: Decimal | None = None
@@ -67,16 +67,16 @@ class Accelerator:
 
 @dataclass(frozen=True, slots=True)
 class VariantController:
-    """The controller that sizes variants in the cluster, with realization ``operator`` (WVA spec 4, 6).
+    """Settings of the controller that sizes variants in the cluster, with realization ``operator`` (WVA spec 4, 6).
 
     Attributes:
-        prometheus: Its Prometheus, which it asks over https alone; empty where none is named.
-        skip_verify: Whether it takes any certificate of that.
-        scale_to_zero: Whether variants without load have no replica.
-        interval: How often it decides, as a duration of Go.
+        prometheus: URL of its Prometheus, https only; empty if none is set.
+        skip_verify: Whether it skips verification of the Prometheus certificate.
+        scale_to_zero: Whether variants without load are scaled to zero.
+        interval: Interval between decisions, as a Go duration.
         image: Its image; empty for the pinned one.
-        ca_secret: Secret in its namespace whose key ``ca.crt`` has who signs the certificate of Prometheus; empty
-            where everybody knows them.
+        ca_secret: Secret in its namespace whose key ``ca.crt`` is the CA of the Prometheus certificate; empty for a
+            publicly trusted CA.
     """
 
     prometheus: str = ""
@@ -89,12 +89,12 @@ class VariantController:
 
 @dataclass(frozen=True, slots=True)
 class ServiceLevels:
-    """What an environment promises and expects.
+    """Service levels of an environment.
 
     Attributes:
-        loads: By variant, as ``name`` or ``namespace/name``.
-        accelerators: By the name that variants give them.
-        file: What to name in messages about all this.
+        loads: Expected load by variant, as ``name`` or ``namespace/name``.
+        accelerators: Overrides by accelerator name, as variants use it.
+        file: File of the settings, for messages.
     """
 
     classes: tuple[ServiceClass, ...] = ()
@@ -104,9 +104,9 @@ class ServiceLevels:
     file: str = "<program>"
 
     def load(self, namespace: str, name: str) -> Load | None:
-        """Return what is asked of a variant; None where nobody says."""
+        """Return the expected load of a variant; None if none is set."""
         return self.loads.get(f"{namespace}/{name}") or self.loads.get(name)
 
     def classes_of(self, model: str) -> tuple[ServiceClass, ...]:
-        """Return the classes that promise something for a model; it should be in exactly one."""
-        return tuple(each for each in self.classes if model in each.promises)
+        """Return the classes that contain a model, which should be exactly one."""
+        return tuple(service_class for service_class in self.classes if model in service_class.promises)

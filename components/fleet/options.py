@@ -1,4 +1,4 @@
-"""How to render: plain settings that are the same for every resource of a call."""
+"""Rendering options: settings that apply to every resource of a call."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from .words import Edition, Realization, WorkloadChoice
 
 @dataclass(frozen=True, slots=True)
 class PodOverrides:
-    """Pod settings that a Playground has no fields for (llmaz spec 6.11)."""
+    """Settings of all pods, in addition to what manifests can express (llmaz spec 6.11)."""
 
     tolerations: tuple[Object, ...] = ()
     service_account_name: str | None = None
@@ -25,7 +25,7 @@ class PodOverrides:
 
 @dataclass(frozen=True, slots=True)
 class ModelCache:
-    """Where loaded weights are kept, so that a restarted pod need not load them again: exactly one of the two.
+    """Storage for loaded weights, so that restarted pods need not download them again. Set exactly one field.
 
     Attributes:
         claim: Name of a PersistentVolumeClaim in the workload's namespace (ReadWriteMany for several nodes).
@@ -36,32 +36,30 @@ class ModelCache:
     host_path: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse both and neither."""
         if bool(self.claim) == bool(self.host_path):
             raise ValueError("a model cache is either a claim or a host path; set exactly one of the two")
 
 
 @dataclass(frozen=True, slots=True)
 class BoundClaim:
-    """A claim in every namespace of models that is bound to one PersistentVolume each, known before either is there.
+    """A claim of the same name in every model namespace, each bound to a PersistentVolume with a predictable name.
 
     Attributes:
-        read_only: Whether pods can only read it.
+        read_only: Whether pods can only read from it.
     """
 
     name: str
     read_only: bool = False
 
     SIZE: ClassVar[str] = "1Ti"
-    """Kubernetes wants a size of every claim and volume. Shared file systems and buckets ignore it."""
+    """Kubernetes requires a size for every claim and volume; shared file systems and buckets ignore it."""
 
     @property
     def access_modes(self) -> list[str]:
-        """How pods on several nodes use it."""
         return ["ReadOnlyMany" if self.read_only else "ReadWriteMany"]
 
     def volume(self, namespace: str) -> str:
-        """Return the name of the PersistentVolume. Namespaces have no dots, so that no two claims share one."""
+        """Return the name of the PersistentVolume. It is unique because namespaces cannot contain dots."""
         return f"{namespace}.{self.name}"
 
 
@@ -70,19 +68,18 @@ class Options:
     """Settings of a rendering.
 
     Attributes:
-        workload: ``auto`` creates a Deployment if a replica is one pod and a LeaderWorkerSet if it spans
-            several; ``lws`` forces LeaderWorkerSet; ``deployment`` rejects replicas of several pods.
+        workload: Workload kind of a replica; see :class:`WorkloadChoice`.
         namespace: Namespace of resources that do not set one.
         runtimes: Edition of the shipped BackendRuntimes, ``upstream`` or ``current``.
-        loader_image: Image that loads weights, instead of the family's own.
-        alternatives: By instance type, further types whose nodes pods may use instead.
-        monitoring: Whether every engine exports its metrics, not only those that an autoscaler reads.
-        tolerates_devices: Whether the API server lets pods that request a device tolerate the taint of its nodes
-            (admission plugin ExtendedResourceToleration).
-        tolerates_changes: Whether autoscalers can be told how small a change to ignore (Kubernetes 1.35 and later).
-        realizations: By family, another realization for its resources.
-        levels: What is promised and expected of models.
-        default_class: PriorityClass of pods that set none, in place of their family's default; empty for no class,
+        loader_image: Image that loads weights, instead of the family's default.
+        alternatives: Other instance types that pods may use instead, by instance type.
+        monitoring: Whether every engine exports metrics, not only those that an autoscaler reads.
+        tolerates_devices: Whether the API server adds tolerations for the devices that pods request (admission
+            plugin ExtendedResourceToleration).
+        tolerates_changes: Whether autoscalers support ``tolerance`` (Kubernetes 1.35 and later).
+        realizations: Realization by family, where it differs from ``realization``.
+        levels: Latency targets and expected load of models.
+        default_class: PriorityClass of pods that set none, instead of their family's default; empty for no class,
             None to keep the family's default.
     """
 
@@ -104,11 +101,10 @@ class Options:
     default_class: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a namespace that no object can have."""
         if not is_dns1123_label(self.namespace):
             raise ValueError(f"namespace must be lower-case letters, digits and '-', found {self.namespace!r}")
 
     def of_family(self, name: str) -> "Options":
-        """Return the settings for the resources of a family, which may have a realization of its own."""
+        """Return the options for resources of a family, with the family's realization."""
         own = self.realizations.get(name, self.realization)
         return self if own is self.realization else replace(self, realization=own)

@@ -1,4 +1,4 @@
-"""Where something in a fleet comes from: a field of a manifest."""
+"""Origins: the manifest field or argument that caused a part of the fleet, and where its problems are reported."""
 
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
@@ -8,49 +8,49 @@ from ..contract.problems import Problem, Severity
 
 
 class Reporter(Protocol):
-    """What a problem can be reported at: a field of a manifest, an argument of a program."""
+    """Something that problems can be reported at: a manifest field or an argument of a program."""
 
     def problem(self, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT) -> Problem:
-        """Return what is wrong with it."""
+        """Return a problem at this field or argument."""
 
 
 class ProblemSource(Protocol):
-    """What has the fields that something comes from: a resource, or what a resource was made of."""
+    """A resource whose fields can have problems: one that was read, or one that was generated from another."""
 
     @property
     def title(self) -> str:
-        """``Kind/name``, as messages name it."""
+        """``Kind/name``, for messages."""
 
     def problem(
         self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
     ) -> Problem:
-        """Return what is wrong with one of its fields."""
+        """Return a problem at one of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a component that something comes from."""
+    """An argument of a component."""
 
     component: str
     path: str
 
     def below(self, path: str) -> Self:
-        """Return a key inside it; itself for no path."""
+        """Return a key below this argument; itself for an empty path."""
         joint = "" if path.startswith("[") or not path else "."
         return replace(self, path=f"{self.path}{joint}{path}")
 
     def problem(self, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT) -> Problem:
-        """Return what is wrong with it."""
+        """Return a problem at this argument."""
         return Problem(self.component, 0, "", "", self.path, reason, severity, rule)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The field of a manifest that something comes from.
+    """The manifest field that a part of the fleet comes from.
 
     Attributes:
         path: The field; empty for the resource as a whole.
-        lead: Prefix of every reason, if the field itself is not the one at fault.
+        lead: Prefix of every message, if another field is at fault.
     """
 
     source: ProblemSource
@@ -58,5 +58,5 @@ class Origin:
     lead: str = ""
 
     def problem(self, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT) -> Problem:
-        """Return a problem of this field, at its line."""
+        """Return a problem at this field and its line."""
         return self.source.problem(self.path, f"{self.lead}{reason}", severity, rule)

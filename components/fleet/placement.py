@@ -1,7 +1,4 @@
-"""Where pods may run, and what nodes must look like.
-
-One family of functions, so that labels, taints, tolerations and affinity cannot disagree (llmaz spec 2.7).
-"""
+"""Node affinity, taints and tolerations, derived from the same node choices so that they agree (llmaz spec 2.7)."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -16,74 +13,54 @@ SHARED_MEMORY = "dshm"
 """Name of the volume at ``/dev/shm``."""
 TAINT_VALUE = "true"
 _WEIGHTS = (39, 24, 15, 9, 6, 3, 2, 1)
-"""Fibonacci numbers 34, 21, 13, 8, 5, 3, 2, 1 of 87, as parts of 100 (llmaz spec 2.7)."""
+"""Weights of preferred terms: the Fibonacci numbers 34, 21, 13, 8, 5, 3, 2, 1 scaled to 100 (llmaz spec 2.7)."""
 
 
 def assign_nodes(spec: Object, choices: tuple[NodeChoice, ...]) -> None:
-    """Bind a pod spec to its nodes: required affinity over all choices, preferences in order, tolerations."""
-    affinity = _affinity(choices)
-    if affinity:
+    """Restrict a pod spec to its node choices: required affinity over all, preferences in order, tolerations."""
+    # A choice without labels allows any node, so that an affinity over the others would exclude some of them.
+    if choices and all(choice.labels for choice in choices):
+        terms = [{"matchExpressions": _expressions(choice)} for choice in choices]
         node = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})
-        _require(node, affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"])
-        preferred = affinity.get("preferredDuringSchedulingIgnoredDuringExecution", [])
-        if preferred:
-            node.setdefault("preferredDuringSchedulingIgnoredDuringExecution", []).extend(preferred)
+        required = node.setdefault("requiredDuringSchedulingIgnoredDuringExecution", {"nodeSelectorTerms": []})
+        # Terms are ORed. Those of a hand-written template must hold as well, so each is combined with each choice.
+        required["nodeSelectorTerms"] = [
+            {**old, "matchExpressions": [*old.get("matchExpressions", []), *new["matchExpressions"]]}
+            for old in required["nodeSelectorTerms"] or [{}]
+            for new in terms
+        ]
+        if len(terms) > 1:
+            node.setdefault("preferredDuringSchedulingIgnoredDuringExecution", []).extend(
+                {"weight": weight, "preference": term} for weight, term in zip(_WEIGHTS, terms, strict=False)
+            )
     tolerate(spec, (taint["key"] for choice in choices for taint in taints(choice.instance_type)))
 
 
 def tolerate(spec: Object, keys: Iterable[str]) -> None:
-    """Let a pod onto nodes with some taints, whatever their value."""
+    """Add tolerations for taints with these keys and any value."""
     for key in dict.fromkeys(keys):
         toleration = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
-        there = spec.setdefault("tolerations", [])
-        if toleration not in there:
-            there.append(toleration)
+        tolerations = spec.setdefault("tolerations", [])
+        if toleration not in tolerations:
+            tolerations.append(toleration)
 
 
-def _require(node: Object, terms: list[Object]) -> None:
-    """Require one of ``terms``; terms that a hand-written template has hold as well, so both are combined."""
-    required = node.setdefault("requiredDuringSchedulingIgnoredDuringExecution", {"nodeSelectorTerms": []})
-    before = required["nodeSelectorTerms"]
-    required["nodeSelectorTerms"] = [
-        {**old, "matchExpressions": [*old.get("matchExpressions", []), *new["matchExpressions"]]}
-        for old in before or [{}]
-        for new in terms
-    ]
-
-
-def _affinity(choices: tuple[NodeChoice, ...]) -> Object | None:
-    """One OR-ed term per flavor; none at all when a flavor takes any node."""
-    if not choices or not all(choice.labels for choice in choices):
-        return None
-    terms = [
-        {"matchExpressions": [{"key": k, "operator": "In", "values": v} for k, v in _accepted(choice).items()]}
-        for choice in choices
-    ]
-    affinity: Object = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    if len(terms) > 1:
-        affinity["preferredDuringSchedulingIgnoredDuringExecution"] = [
-            {"weight": weight, "preference": term} for weight, term in zip(_WEIGHTS, terms, strict=False)
-        ]
-    return affinity
-
-
-def _accepted(choice: NodeChoice) -> dict[str, list[str]]:
-    """Return the label values that a pod takes, per key."""
+def _expressions(choice: NodeChoice) -> list[Object]:
     accepted = {key: [value] for key, value in choice.labels.items()}
     if choice.instance_type:
         accepted[INSTANCE_TYPE_LABEL] += choice.alternatives
-    return accepted
+    return [{"key": key, "operator": "In", "values": values} for key, values in accepted.items()]
 
 
 def taints(instance_type: str | None) -> tuple[dict[str, str], ...]:
-    """Return the taints of a node: accelerators are reserved for pods that request them."""
+    """Return the taints of an instance type; accelerator nodes are reserved for pods that request accelerators."""
     known = instance(instance_type) if instance_type else None
     resource = known.accelerator_resource if known else None
     return ({"key": resource, "value": TAINT_VALUE, "effect": "NoSchedule"},) if resource else ()
 
 
 def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, str]) -> bool:
-    """Tell whether a toleration meets a taint, as the scheduler sees it: what is left out matches all."""
+    """Return whether a toleration matches a taint; like in the scheduler, absent fields match everything."""
     if toleration.get("effect") not in (None, "", taint["effect"]):
         return False
     exists = toleration.get("operator") == "Exists"
@@ -94,7 +71,10 @@ def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, str]) -> bool:
 
 
 def requests_of(pod_spec: Object) -> dict[str, Decimal]:
-    """Return what the scheduler counts for a pod: the containers' sum or the largest init container."""
+    """Return the effective requests of a pod: the sum of its containers, or its largest init container.
+
+    A resource with a limit and no request counts with its limit, as the API server defaults it.
+    """
     total: dict[str, Decimal] = {}
     for container in pod_spec["containers"]:
         for key, amount in _requests(container).items():
@@ -106,15 +86,15 @@ def requests_of(pod_spec: Object) -> dict[str, Decimal]:
 
 
 def requested_by(pod_spec: Object) -> dict[str, None]:
-    """Return the names of what the scheduler counts for a pod, in the order of :func:`requests_of`."""
+    """Return the resource names that a pod requests, in the order of :func:`requests_of`."""
     containers = (*pod_spec["containers"], *pod_spec.get("initContainers", ()))
-    return dict.fromkeys(key for container in containers for key in _stated(container))
+    return dict.fromkeys(key for container in containers for key in _amounts(container))
 
 
 def _requests(container: Object) -> dict[str, Decimal]:
-    return {key: parse_quantity(value) for key, value in _stated(container).items()}
+    return {key: parse_quantity(value) for key, value in _amounts(container).items()}
 
 
-def _stated(container: Object) -> Object:
+def _amounts(container: Object) -> Object:
     resources = container.get("resources")
     return {**(resources.get("limits") or {}), **(resources.get("requests") or {})} if resources else {}

@@ -1,4 +1,4 @@
-"""What a resource becomes: plain data, computed before anything is registered."""
+"""The result of rendering: plain data, computed before anything is registered with Pulumi."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ from .workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What one resource becomes.
+    """The result of rendering one resource.
 
     Attributes:
-        kind: Kind of the resource; for a shared object, its own kind.
-        others: Objects that are neither workload nor Service of an endpoint nor autoscaler.
-        shared: Objects that other resources may need as well; a fleet creates each once, as an item of its own.
-        requires: What the cluster must provide besides the metrics of its autoscalers, such as ``leaderworkerset``.
-        model: Name of the resource that defines what is served; empty if nothing is.
-        warnings: What there is to say of it where it is alone; in a fleet, the fleet has it.
+        kind: Kind of the resource; for a shared object, the kind of that object.
+        others: Objects that are neither workloads nor Services of endpoints nor autoscalers.
+        shared: Objects that other resources may need as well; the fleet creates each once, as an item of its own.
+        requires: Capabilities that the cluster must provide besides metrics APIs, such as ``leaderworkerset``.
+        model: Name of the resource that defines the served model; empty if none is served.
+        warnings: Warnings of a resource that is rendered on its own; those of a fleet are in ``Fleet.problems``.
     """
 
     source: LoadedResource
@@ -45,7 +45,7 @@ class Rendered:
 
     @property
     def objects(self) -> tuple[Object, ...]:
-        """What is created for it, in the order in which it can be applied."""
+        """The objects to create for it, in an order in which they can be applied."""
         return (
             *(workload.body for workload in self.workloads if not workload.operated),
             *(endpoint.body for endpoint in self.endpoints if endpoint.body is not None),
@@ -55,7 +55,7 @@ class Rendered:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the cluster must provide for it to work."""
+        """Capabilities that the cluster must provide, metrics APIs included."""
         return self.requires.union(*(scaler.apis for scaler in self.autoscalers))
 
     @property
@@ -66,31 +66,28 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Every resource after rendering, shared objects first, and everything that is wrong with them."""
+    """All rendered resources of an environment, shared objects first, and their problems."""
 
     rendered: tuple[Rendered, ...]
     problems: tuple[Problem, ...]
 
     @property
     def objects(self) -> Iterator[Object]:
-        """Everything that is created for the resources, in the order in which it can be applied."""
+        """All objects to create, in an order in which they can be applied."""
         return (body for item in self.rendered for body in item.objects)
 
     @property
     def workloads(self) -> Iterator[tuple[Rendered, Workload]]:
-        """Every workload, with its resource."""
         return ((item, workload) for item in self.rendered for workload in item.workloads)
 
     @property
     def endpoints(self) -> Iterator[tuple[Rendered, Endpoint]]:
-        """Every endpoint, with its resource."""
         return ((item, endpoint) for item in self.rendered for endpoint in item.endpoints)
 
     @property
     def autoscalers(self) -> Iterator[tuple[Rendered, Autoscaler]]:
-        """Every autoscaler, with its resource."""
         return ((item, scaler) for item in self.rendered for scaler in item.autoscalers)
 
     def workload(self, key: Key) -> Workload | None:
-        """Return the workload with a kind, namespace and name; None if the fleet has none."""
+        """Find a workload by kind, namespace and name."""
         return next((w for _, w in self.workloads if (w.kind, w.namespace, w.name) == key), None)

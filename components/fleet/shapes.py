@@ -1,8 +1,8 @@
-"""The shapes of workloads: everything in which a Deployment, a StatefulSet and a LeaderWorkerSet differ.
+"""Workload shapes: everything in which Deployments, StatefulSets and LeaderWorkerSets differ.
 
-A shape says where a workload has its pod templates, how many pods make a replica, by which labels its pods are found,
-what scales it, how an update replaces its pods, and which fields the API server never changes. All other modules ask
-the shape instead of comparing kinds: a further kind of workload is a further entry of ``SHAPES``.
+A shape describes the pod templates of a workload, the pods of a replica, the labels of its pods, its scale target,
+how an update replaces its pods, and its immutable fields. All other modules ask the shape instead of comparing kinds,
+so that supporting another kind means adding an entry to ``SHAPES``.
 """
 
 import functools
@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from .capabilities import LEADER_WORKER_SET as LWS_CONTROLLER
 from .objects import LWS_LABEL, Object
+from .words import LEADER_WORKER_SET as LWS_CONTROLLER
 
 POD = "Pod"
-"""Kind of the pods that an operator makes one by one."""
-_SHARE = "25%"
-"""Of replicas that an update of a Deployment adds, and of those that may be missing meanwhile
-(kubernetes/kubernetes v1.36.3, pkg/apis/apps/v1/defaults.go: SetDefaults_Deployment)."""
+"""Kind of pods that an operator creates without a workload object."""
+# Default maxSurge and maxUnavailable of a Deployment (kubernetes/kubernetes v1.36.3, pkg/apis/apps/v1/defaults.go:
+# SetDefaults_Deployment).
+_DEFAULT_SURGE = "25%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,7 @@ class TemplateField:
 
     Attributes:
         path: The field, such as ``spec.template``.
-        role: What its pods are called beside other pods of a replica, such as ``leader``; empty if there are no
-            others.
+        role: Role of its pods within a replica, such as ``leader``; empty if all pods of a replica are equal.
     """
 
     path: str
@@ -41,9 +40,7 @@ class PodTemplate:
     """A pod template of one workload.
 
     Attributes:
-        field: Where it is.
-        body: The template.
-        pods: How many pods of one replica are made of it.
+        pods: Pods of one replica that are created from it.
     """
 
     field: TemplateField
@@ -53,16 +50,16 @@ class PodTemplate:
 
 @dataclass(frozen=True, slots=True)
 class PodUpdate:
-    """How the controller of one workload replaces its pods when their template changes.
+    """How the controller of a workload replaces its pods when their template changes.
 
     Attributes:
-        surge: Replicas that it adds meanwhile: a number, or a percentage, which is rounded up.
-        unavailable: Replicas that may be missing meanwhile: a number or a percentage.
-        rounds_up: Whether the percentage that may be missing is rounded up; otherwise down.
-        limits_surge: Whether the controller adds no more replicas than there are, whatever ``surge`` says.
+        surge: Extra replicas during the update: a number, or a percentage that is rounded up.
+        unavailable: Replicas that may be unavailable during the update: a number or a percentage.
+        rounds_up: Whether an unavailable percentage is rounded up; otherwise down.
+        limits_surge: Whether the surge is capped at the current number of replicas.
         partition: Index of the first replica that is replaced.
-        is_recreate: Whether all pods end before the first new one starts.
-        is_manual: Whether each pod keeps its template until somebody deletes it.
+        is_recreate: Whether all pods terminate before the first new one starts.
+        is_manual: Whether pods keep their template until they are deleted by hand.
     """
 
     surge: int | str = 0
@@ -74,17 +71,17 @@ class PodUpdate:
     is_manual: bool = False
 
     def added(self, replicas: int) -> int:
-        """Count the replicas that it asks for in addition to so many."""
+        """Return the extra replicas that an update of this many replicas creates."""
         return 0 if self.is_recreate else _count(self.surge, replicas, math.ceil)
 
     def missing(self, replicas: int) -> int:
-        """Count the replicas that may be missing of so many."""
+        """Return how many of this many replicas may be unavailable."""
         return _count(self.unavailable, replicas, math.ceil if self.rounds_up else math.floor)
 
 
-def _count(amount: int | str, replicas: int, rounded: Callable[[Decimal], int]) -> int:
+def _count(amount: int | str, replicas: int, rounding: Callable[[Decimal], int]) -> int:
     if isinstance(amount, str):
-        return rounded(Decimal(amount.removesuffix("%")) * replicas / 100)
+        return rounding(Decimal(amount.removesuffix("%")) * replicas / 100)
     return int(amount)
 
 
@@ -93,24 +90,25 @@ class WorkloadShape:
     """What all workloads of one kind have in common.
 
     Attributes:
-        kind: Their kind; ``Pod`` where an operator makes the pods one by one.
-        api_version: Its API version.
-        templates: The fields with pod templates, that of the pods that take requests first. If the first is absent
-            in a workload, the pods of the next one take requests.
-        restarted_by: The field below which every change replaces pods.
-        update_of: Reads how the pods of one of them are replaced.
-        unfinished: Says of one of them, as a cluster has it, what is still to come until all its replicas work;
-            empty once they do. None where a cluster may lack the controller, so that waiting could last forever.
-        starts_in_order: Tells whether each replica of one of them starts only when the one before is ready.
-        fixed: Fields that the API server refuses to change: only a new object can have others.
-        group_field: The field of ``spec`` with the number of pods of a replica; empty if that is always one pod.
-        has_selector: Whether ``spec.selector`` chooses their pods; otherwise their controller labels these.
-        makes_service: Whether their controller makes a headless Service of the same name.
-        makes_sets: Whether their controller makes a StatefulSet of the same name, and one per replica of its workers.
+        kind: Their kind; ``Pod`` if an operator creates the pods without a workload object.
+        api_version: API version of the kind.
+        templates: The pod template fields, that of the pods that receive requests first. If a workload lacks the
+            first one, the pods of the next one receive requests.
+        restarted_by: Changes below this field replace pods.
+        update_of: Returns how the pods of a workload are replaced.
+        rollout_status: Returns what a live workload still waits for until all its replicas are ready; empty when
+            they are. None if the cluster may lack the controller, so that waiting might never end.
+        starts_in_order: Returns whether each replica of a workload starts only after the previous one is ready.
+        fixed: Immutable fields; changing one requires a new object.
+        group_field: The field of ``spec`` with the pods of a replica; empty if a replica is always one pod.
+        has_selector: Whether ``spec.selector`` selects their pods; otherwise their controller labels them.
+        makes_service: Whether their controller creates a headless Service of the same name.
+        makes_sets: Whether their controller creates a StatefulSet of the same name for the leaders, and one per
+            replica for its workers.
         is_set: Whether pods carry the name of a StatefulSet in the label ``controller-revision-hash``.
-        claims_field: The field with templates of PersistentVolumeClaims, of which each pod gets its own; empty if
-            there is none.
-        requires: What the cluster must provide for them; see ``capabilities``.
+        claims_field: The field with PersistentVolumeClaim templates, from which each pod gets its own claims; empty
+            if there is none.
+        requires: Capabilities that the cluster must provide; see ``words``.
     """
 
     kind: str
@@ -118,7 +116,7 @@ class WorkloadShape:
     templates: tuple[TemplateField, ...]
     restarted_by: str
     update_of: Callable[[Object], PodUpdate]
-    unfinished: Callable[[Mapping[str, Any]], str] | None = None
+    rollout_status: Callable[[Mapping[str, Any]], str] | None = None
     starts_in_order: Callable[[Object], bool] = lambda _: False
     fixed: tuple[str, ...] = ()
     group_field: str = ""
@@ -131,32 +129,32 @@ class WorkloadShape:
 
     @property
     def group(self) -> str:
-        """The API group; empty for the core."""
+        """The API group; empty for the core group."""
         return self.api_version.rpartition("/")[0]
 
     @property
     def has_groups(self) -> bool:
-        """Whether a replica may be several pods that work together."""
+        """Whether a replica may consist of several pods."""
         return bool(self.group_field)
 
     def pod_templates(self, body: Object) -> tuple[PodTemplate, ...]:
-        """Return the templates that a workload has, that of the pods that take requests first."""
+        """Return the pod templates of a workload, that of the pods that receive requests first."""
         found = [(each, template) for each in self.templates if (template := _at(body, each.path))]
         if not found:
             return ()
-        # A leader is one pod of its group; all others are of the last template.
+        # A leader is one pod of its group; all other pods come from the last template.
         counts = [1] * (len(found) - 1) + [self.size_of(body) - len(found) + 1]
         return tuple(PodTemplate(*pair, pods) for pair, pods in zip(found, counts, strict=True))
 
     def size_of(self, body: Object) -> int:
-        """Return the pods of one replica of a workload."""
-        stated = _at(body, f"spec.{self.group_field}") if self.group_field else None
-        return 1 if stated is None else int(stated)
+        """Return the number of pods of one replica."""
+        size = _at(body, f"spec.{self.group_field}") if self.group_field else None
+        return 1 if size is None else int(size)
 
     def labels_of(self, body: Object) -> tuple[dict[str, str], dict[str, str] | None]:
-        """Return the labels of a workload's pods that take requests, and those of all pods of a group.
+        """Return the labels of the pods that receive requests, and those of all pods of a group.
 
-        The latter are None where each pod is on its own.
+        The latter is None if a replica is a single pod.
         """
         if self.has_selector:
             return dict(body["spec"]["selector"]["matchLabels"]), None
@@ -164,18 +162,18 @@ class WorkloadShape:
         return {**group, f"{LWS_LABEL}/worker-index": "0"}, group
 
     def claims_of(self, body: Object) -> dict[str, Object]:
-        """Return the specs of the claims of which each pod of a workload gets its own, by their names."""
+        """Return the specs of the claims that each pod gets its own copy of, by name."""
         found = _at(body, self.claims_field) if self.claims_field else None
-        # A template that lacks its name or its spec is the API server's to refuse; what there is is returned.
+        # The API server rejects templates without a name or a spec; they must not break rendering before that.
         return {str((each.get("metadata") or {}).get("name", "")): each.get("spec") or {} for each in found or ()}
 
     def target(self, name: str) -> Object:
-        """Return what an autoscaler says to scale a workload of a name, by its subresource ``scale``."""
+        """Return the ``scaleTargetRef`` of a workload."""
         return {"apiVersion": self.api_version, "kind": self.kind, "name": name}
 
     def as_single_pods(self) -> "WorkloadShape":
-        """Return the shape of pods that an operator makes one by one, laid out like those of this one."""
-        return _single_pods(self)
+        """Return the shape of pods that an operator creates without a workload object, laid out like this one."""
+        return _as_single_pods(self)
 
 
 def _at(body: Object, path: str) -> Any:  # noqa: ANN401  any field
@@ -186,12 +184,12 @@ def _at(body: Object, path: str) -> Any:  # noqa: ANN401  any field
 
 
 @functools.cache
-def _single_pods(shape: WorkloadShape) -> WorkloadShape:
+def _as_single_pods(shape: WorkloadShape) -> WorkloadShape:
     return replace(
         shape,
         kind=POD,
         api_version="v1",
-        unfinished=None,
+        rollout_status=None,
         makes_service=False,
         makes_sets=False,
         is_set=False,
@@ -199,25 +197,22 @@ def _single_pods(shape: WorkloadShape) -> WorkloadShape:
     )
 
 
-# -- how updates are stated
+# Updates
 
 
 def _deployment_update(body: Object) -> PodUpdate:
     strategy = body["spec"].get("strategy") or {}
-    bounds = {"maxSurge": _SHARE, "maxUnavailable": _SHARE} | _stated(strategy.get("rollingUpdate"))
+    bounds = {"maxSurge": _DEFAULT_SURGE, "maxUnavailable": _DEFAULT_SURGE} | _set_keys(strategy.get("rollingUpdate"))
     is_recreate = strategy.get("type") == "Recreate"
     return PodUpdate(bounds["maxSurge"], bounds["maxUnavailable"], is_recreate=is_recreate)
 
 
 def _set_update(body: Object) -> PodUpdate:
-    """Read the update of a StatefulSet, which deletes each pod before it creates the next one under its name.
-
-    Pods that are made in order are replaced one at a time. Otherwise as many as are stated may be missing, which
-    servers before 1.35 ignore unless asked (kubernetes/kubernetes v1.36.3, pkg/apis/apps/types.go:
-    RollingUpdateStatefulSetStrategy).
-    """
+    # The controller deletes each pod before it creates its successor under the same name. Ordered pods are replaced
+    # one at a time; otherwise maxUnavailable applies, which servers before 1.35 ignore unless its feature gate is on
+    # (kubernetes/kubernetes v1.36.3, pkg/apis/apps/types.go: RollingUpdateStatefulSetStrategy).
     strategy = body["spec"].get("updateStrategy") or {}
-    bounds = {"maxUnavailable": 1, "partition": 0} | _stated(strategy.get("rollingUpdate"))
+    bounds = {"maxUnavailable": 1, "partition": 0} | _set_keys(strategy.get("rollingUpdate"))
     return PodUpdate(
         unavailable=1 if _is_ordered(body) else bounds["maxUnavailable"],
         rounds_up=True,
@@ -231,43 +226,48 @@ def _is_ordered(body: Object) -> bool:
 
 
 def group_update(rollout: Object) -> PodUpdate:
-    """Read the ``rolloutStrategy`` of a LeaderWorkerSet (kubernetes-sigs/lws, api/leaderworkerset/v1)."""
-    bounds = {"maxSurge": 0, "maxUnavailable": 1, "partition": 0} | _stated(rollout.get("rollingUpdateConfiguration"))
-    # The controller adds no more groups than there are (pkg/controllers: rollingUpdateParameters).
+    """Return the update that the ``rolloutStrategy`` of a LeaderWorkerSet describes.
+
+    Source: kubernetes-sigs/lws, api/leaderworkerset/v1.
+    """
+    bounds = {"maxSurge": 0, "maxUnavailable": 1, "partition": 0} | _set_keys(
+        rollout.get("rollingUpdateConfiguration")
+    )
+    # The controller never surges by more groups than there are (pkg/controllers: rollingUpdateParameters).
     return PodUpdate(
         bounds["maxSurge"], bounds["maxUnavailable"], limits_surge=True, partition=int(bounds["partition"])
     )
 
 
-def _stated(bounds: Object | None) -> Object:
+def _set_keys(bounds: Object | None) -> Object:
     return {name: value for name, value in (bounds or {}).items() if value is not None}
 
 
-# -- when all replicas work
+# Rollouts
 
 
-def _deployment_unfinished(live: Mapping[str, Any]) -> str:
-    status, wanted = live.get("status", {}), live["spec"].get("replicas", 1)
+def _deployment_rollout_status(live: Mapping[str, Any]) -> str:
+    status, desired = live.get("status", {}), live["spec"].get("replicas", 1)
     if _is_unobserved(live):
         return _UNOBSERVED
     updated, available = status.get("updatedReplicas", 0), status.get("availableReplicas", 0)
     if status.get("replicas", 0) > updated:
         return f"{status['replicas'] - updated} old pods still exist"
-    return "" if updated >= wanted and available >= wanted else f"{available} of {wanted} pods available"
+    return "" if updated >= desired and available >= desired else f"{available} of {desired} pods available"
 
 
-def _set_unfinished(live: Mapping[str, Any]) -> str:
-    """Say what a StatefulSet waits for; pods that it keeps back by its own strategy are not waited for."""
-    status, wanted = live.get("status", {}), live["spec"].get("replicas", 1)
+def _set_rollout_status(live: Mapping[str, Any]) -> str:
+    status, desired = live.get("status", {}), live["spec"].get("replicas", 1)
     if _is_unobserved(live):
         return _UNOBSERVED
     update = _set_update(dict(live))
-    moving = 0 if update.is_manual else max(0, wanted - update.partition)
+    # Pods that the strategy keeps at the old revision do not count as pending.
+    moving = 0 if update.is_manual else max(0, desired - update.partition)
     ready, updated = status.get("readyReplicas", 0), status.get("updatedReplicas", 0)
-    there = min(moving, status.get("replicas", 0))
-    if updated < there:
-        return f"{there - updated} old pods still exist"
-    return "" if ready >= wanted else f"{ready} of {wanted} pods ready"
+    current = min(moving, status.get("replicas", 0))
+    if updated < current:
+        return f"{current - updated} old pods still exist"
+    return "" if ready >= desired else f"{ready} of {desired} pods ready"
 
 
 _UNOBSERVED = "not observed by its controller yet"
@@ -277,7 +277,7 @@ def _is_unobserved(live: Mapping[str, Any]) -> bool:
     return bool(live.get("status", {}).get("observedGeneration", 0) < live["metadata"]["generation"])
 
 
-# -- the shapes
+# Shapes
 
 _POD_TEMPLATE = TemplateField("spec.template")
 DEPLOYMENT = WorkloadShape(
@@ -286,7 +286,7 @@ DEPLOYMENT = WorkloadShape(
     templates=(_POD_TEMPLATE,),
     restarted_by=_POD_TEMPLATE.path,
     update_of=_deployment_update,
-    unfinished=_deployment_unfinished,
+    rollout_status=_deployment_rollout_status,
     fixed=("spec.selector",),
 )
 STATEFUL_SET = WorkloadShape(
@@ -295,7 +295,7 @@ STATEFUL_SET = WorkloadShape(
     templates=(_POD_TEMPLATE,),
     restarted_by=_POD_TEMPLATE.path,
     update_of=_set_update,
-    unfinished=_set_unfinished,
+    rollout_status=_set_rollout_status,
     starts_in_order=_is_ordered,
     # kubernetes/kubernetes v1.36.3, pkg/apis/apps/validation: ValidateStatefulSetUpdate
     fixed=("spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"),
@@ -324,7 +324,10 @@ _BY_KIND = {shape.kind: shape for shape in SHAPES}
 
 
 def shape_of(body: Mapping[str, Any]) -> WorkloadShape | None:
-    """Return the shape of an object; None if it is no workload, such as a namesake in another API group."""
+    """Return the shape of an object; None if it is not a workload.
+
+    Kinds of the same name in another API group are not workloads.
+    """
     shape = _BY_KIND.get(str(body.get("kind")))
     if shape is None or body.get("apiVersion", shape.api_version) == shape.api_version:
         return shape
@@ -333,11 +336,11 @@ def shape_of(body: Mapping[str, Any]) -> WorkloadShape | None:
 
 
 def shape_named(kind: str) -> WorkloadShape | None:
-    """Return the shape of a kind; None if it is no kind of workloads."""
+    """Return the shape of a workload kind; None for other kinds."""
     return _BY_KIND.get(kind)
 
 
 def pod_templates(body: Object) -> tuple[PodTemplate, ...]:
-    """Return the pod templates of a workload, that of the pods that take requests first; none of other objects."""
+    """Return the pod templates of an object; empty if it is not a workload."""
     shape = shape_of(body)
     return shape.pod_templates(body) if shape else ()

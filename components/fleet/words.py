@@ -1,4 +1,4 @@
-"""The words that say how a fleet is rendered."""
+"""Enums and capability names that describe how a fleet is rendered."""
 
 from ..contract.words import Word
 
@@ -7,13 +7,12 @@ class Realization(Word):
     """How a resource is deployed."""
 
     NATIVE = "native"
-    """Rendered here, as plain Kubernetes objects."""
+    """Rendered as plain Kubernetes objects."""
     OPERATOR = "operator"
-    """Created as it is, for the upstream operator."""
+    """Created unchanged, for the upstream operator."""
 
     @property
     def is_native(self) -> bool:
-        """Whether no operator takes part."""
         return self is Realization.NATIVE
 
 
@@ -25,48 +24,55 @@ class WorkloadChoice(Word):
     LWS = "lws"
     """Always a LeaderWorkerSet, as llmaz does."""
     DEPLOYMENT = "deployment"
-    """Always a Deployment; a replica that spans several pods is refused."""
+    """Always a Deployment; replicas that span several pods are rejected."""
 
 
 class OtherKinds(Word):
-    """What becomes of objects whose kinds are of no family."""
+    """How objects of unsupported kinds are handled."""
 
     ERROR = "error"
-    """They are refused."""
+    """Reject them."""
     APPLY = "apply"
-    """They are created as they are."""
+    """Create them unchanged."""
     SKIP = "skip"
-    """They are left out."""
+    """Leave them out."""
 
 
 class HeaderKind(Word):
-    """How the value of a header is compared."""
+    """How a header value is matched."""
 
     EXACT = "exact"
-    """It is the text."""
+    """The value equals the text."""
     PREFIX = "prefix"
-    """It begins with the text."""
+    """The value starts with the text."""
     REGEX = "regex"
-    """The regular expression is found in it."""
+    """The regular expression matches somewhere in the value."""
 
 
 class Routing(Word):
-    """What a gateway in front of the models does with requests."""
+    """A routing feature that only a gateway in front of the models provides."""
 
     WEIGHTS = "weights"
-    """It divides them among backends."""
+    """Split requests among backends by weight."""
     HEADERS = "headers"
-    """It chooses backends by their headers."""
+    """Select backends by request headers."""
     ADAPTERS = "adapters"
-    """It sends those for an adapter to the backends that have it."""
+    """Send requests for an adapter to the backends that serve it."""
     NAMES = "names"
-    """It asks backends for the model by the name that they know."""
+    """Rewrite the model name to the one that the backend serves."""
 
 
 class Edition(Word):
-    """Engine images for resources that do not name one."""
+    """Edition of the engine images for resources that do not name one."""
 
     UPSTREAM = "upstream"
     """The tags that the upstream projects ship; some of them float."""
     CURRENT = "current"
-    """Newer tags of the same engines, none of them floating."""
+    """Newer, fixed tags of the same engines."""
+
+
+# Capabilities that a cluster must provide: one of these, or the name of a prerequisite chart.
+LEADER_WORKER_SET = "leaderworkerset"
+RESOURCE_METRICS = "metrics-server"
+CUSTOM_METRICS = "custom-metrics"
+EXTERNAL_METRICS = "external-metrics"

@@ -1,4 +1,4 @@
-"""Workloads: the pods that a resource becomes, and the container in them that serves."""
+"""Workloads: the pods that a resource is rendered to, and the container in them that serves the model."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,17 +13,17 @@ from .origins import Origin
 from .shapes import PodTemplate, WorkloadShape, shape_of
 
 LWS_VARIABLES = GroupVariables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
-"""What the controller of LeaderWorkerSets puts into the environment of every pod."""
+"""Environment variables that the LeaderWorkerSet controller sets in every pod."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedWeights:
-    """Weights that a server is told of by another name than the one that they are known by.
+    """Weights that a server loads from a location that does not name their origin.
 
     Attributes:
-        loaded_as: What the server is told: a folder, a file or an address.
-        name: Where they are from: a repository, or an address.
-        file: The one file of it that is taken; empty where all are.
+        loaded_as: What the server's command line names: a folder, a file or an address.
+        name: The origin: a repository or an address.
+        file: The single file that is used; empty for all files.
     """
 
     loaded_as: str
@@ -33,12 +33,12 @@ class NamedWeights:
 
 @dataclass(frozen=True, slots=True)
 class SpreadField:
-    """The fields that set a model's degrees of parallelism, as messages show them.
+    """The fields that set the degrees of parallelism, as messages show them.
 
     Attributes:
-        tensor: Text that sets tensor parallelism; ``{tensor}`` stands for the degree.
-        both: Text that also sets pipeline parallelism, ``{pipeline}``; empty if no field does.
-        is_whole: Whether the degree must be the number of accelerators of a pod.
+        tensor: Setting for tensor parallelism, with ``{tensor}`` for the degree.
+        both: Setting for both, with ``{tensor}`` and ``{pipeline}``; empty if no field sets pipeline parallelism.
+        is_whole: Whether the degree must equal the accelerators of a pod.
     """
 
     tensor: str
@@ -48,17 +48,17 @@ class SpreadField:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The container that serves the model, and the engine in it.
+    """The container that serves the model, and its engine.
 
     Attributes:
-        position: Its position among the containers of the pods that take requests.
-        line: What it is started with; knows the engine and its version.
+        position: Its index among the containers of the pods that receive requests.
+        line: Its command line, with the engine and its version.
         args: The field with its arguments, for messages.
         ports: The field that declares its ports, for messages.
-        weights: Where what it is told to load is from, as far as its command line does not say it.
-        fields: The fields that settings come from, where they have fields of their own.
-        is_written: Whether the field with its arguments has them one by one.
-        spread: The field for the degree of parallelism; None if only a flag of the engine sets it.
+        weights: Origins of the weights that the command line does not name.
+        fields: The manifest fields of engine settings that have one.
+        is_written: Whether ``args`` is a list that contains each argument as it was written.
+        spread: The fields for the degrees of parallelism; None if only engine flags set them.
     """
 
     position: int
@@ -71,7 +71,7 @@ class Server:
     spread: SpreadField | None = field(default=None, compare=False, repr=False)
 
     def field_of(self, setting: Setting) -> Origin:
-        """Return the field that says a setting; the one with the arguments where none does."""
+        """Return the field that sets an engine setting; the field with the arguments if none does."""
         if setting in self.fields:
             return self.fields[setting]
         place = argument_index(self.line, setting) if self.is_written else None
@@ -80,13 +80,13 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class PodSet:
-    """Pods that are looked at as one, whatever makes them: they are scraped, guarded and drained together.
+    """Pods that are scraped, protected by a disruption budget and drained together, whichever objects create them.
 
     Attributes:
-        name: What they are called together; unique in the namespace, and fit for the name of an object.
-        front: Labels of the pods that take requests.
-        group: Labels of all pods that talk to one another; None if each pod is on its own.
-        prefix: What the names of the pods begin with, if that is not the name of their workload.
+        name: Unique in the namespace, and valid as an object name.
+        front: Labels of the pods that receive requests.
+        group: Labels of all pods that communicate with one another; None if pods are independent.
+        prefix: Prefix of the pod names, if that is not the name of their workload.
     """
 
     name: str
@@ -100,11 +100,11 @@ class PodPriority:
     """The priority of a family's pods, in addition to the class in their templates.
 
     Attributes:
-        stated_at: The field that sets it, or would.
-        known: The PriorityClass, if it is one of the family's operator; None for any other.
-        is_written: Whether the resource sets a priority, even if it is the family's default.
-        is_stated: Whether it sets one that differs from the family's default.
-        is_raised: Whether it sets one above that default.
+        field: The field that sets it, or could.
+        known: The PriorityClass, if the family's operator ships it; None for any other.
+        is_written: Whether the resource sets a priority, even the family's default.
+        is_overridden: Whether it sets a priority other than the family's default.
+        is_raised: Whether it sets a priority above that default.
     """
 
     field: Origin
@@ -116,23 +116,22 @@ class PodPriority:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Equal replicas of one pod, or of one group of pods.
+    """Identical replicas of a pod or of a group of pods.
 
     Attributes:
         body: The object, of a kind in ``shapes.SHAPES``.
-        server: The container that serves, in the pods that take requests.
-        port: Port of the container that receives requests.
-        replicas: Replicas at rest: those of the spec, or the lower bound of the autoscaler.
+        server: The serving container of the pods that receive requests.
+        port: Port on which it receives requests.
+        replicas: Minimum replicas: those of the spec, or the lower bound of the autoscaler.
         pods: Node demand of its pods.
-        model: What it serves, as series and panels name it.
+        model: The model that it serves, as metrics and dashboards name it.
         origin: The resource.
-        role: Its role if a resource has several workloads, such as ``prefill``.
-        most: Replicas with the autoscaler at its maximum; None without autoscaler.
-        operated: Whether an operator makes it: then ``body`` is what that makes, and is not made here.
-        bare: Whether that operator makes its pods one by one: then ``body`` only has their shape.
-        part_of: The pods that its own are a part of; None if they are nobody else's. The workloads of one set are
-            equal to each other.
-        priority: The family's priority of its pods; None if only their templates set it.
+        role: Its role if the resource has several workloads, such as ``prefill``.
+        most: Upper bound of the autoscaler; None without one.
+        operated: Whether an operator creates it; ``body`` then predicts the operator's object and is not registered.
+        bare: Whether that operator creates the pods without a workload object; ``body`` then only describes them.
+        part_of: The larger pod set that its pods belong to, if any. The workloads of one set are identical.
+        priority: The family's priority of its pods; None if only their templates set one.
     """
 
     body: Object
@@ -151,10 +150,10 @@ class Workload:
 
     @property
     def shape(self) -> WorkloadShape:
-        """What it has in common with all workloads of its kind.
+        """The shape of its kind.
 
         Raises:
-            ValueError: ``body`` is of no kind that is known as a workload.
+            ValueError: ``body`` is not of a known workload kind.
         """
         shape = shape_of(self.body)
         if shape is None:
@@ -164,17 +163,15 @@ class Workload:
 
     @property
     def kind(self) -> str:
-        """Its kind; ``Pod`` where an operator makes its pods one by one."""
+        """Its kind; ``Pod`` if an operator creates its pods without a workload object."""
         return self.shape.kind
 
     @property
     def name(self) -> str:
-        """Its name."""
         return str(self.body["metadata"]["name"])
 
     @property
     def namespace(self) -> str:
-        """Its namespace."""
         return str(self.body["metadata"]["namespace"])
 
     @property
@@ -184,12 +181,12 @@ class Workload:
 
     @property
     def pod_templates(self) -> tuple[PodTemplate, ...]:
-        """Every pod template with its field and how many pods of a replica it has, leader first."""
+        """Its pod templates, leader first, each with its field and its pods per replica."""
         return self.shape.pod_templates(self.body)
 
     @property
     def claims(self) -> dict[str, Object]:
-        """Specs of the PersistentVolumeClaims of which each of its pods gets its own, by their names."""
+        """Specs of the PersistentVolumeClaims that each pod gets its own copy of, by name."""
         return self.shape.claims_of(self.body)
 
     @property
@@ -199,55 +196,55 @@ class Workload:
 
     @property
     def front(self) -> Object:
-        """The template of the pods that take requests: leaders of a group, else all."""
+        """The template of the pods that receive requests: the leaders of groups, otherwise all pods."""
         return self.templates[0]
 
     @property
     def container(self) -> Object:
-        """The container that serves."""
+        """The serving container."""
         container: Object = self.front["spec"]["containers"][self.server.position]
         return container
 
     @property
     def own_pods(self) -> PodSet:
-        """Its own pods alone; where no object has them, those of its set."""
+        """Its own pods; those of its set if no workload object owns them."""
         if self.bare and self.part_of is not None:
             return self.part_of
         return PodSet(self.name, *self.shape.labels_of(self.body))
 
     @property
     def pod_set(self) -> PodSet:
-        """The pods that its own are looked at with: those of the set that they are a part of, else they alone."""
+        """The set that its pods belong to; its own pods if they belong to no larger set."""
         return self.own_pods if self.part_of is None else self.part_of
 
     @property
     def set_name(self) -> str:
-        """What the pods of its set are called together."""
+        """Name of its pod set."""
         return self.name if self.part_of is None else self.part_of.name
 
     @property
     def backend_keys(self) -> frozenset[tuple[str, str]]:
-        """What endpoints may say to be behind them: its namespace and name, and the name of the set of its pods."""
+        """Keys by which endpoints refer to it: namespace and name, of the workload and of its pod set."""
         return frozenset({(self.namespace, self.name), (self.namespace, self.set_name)})
 
     @property
     def selector(self) -> dict[str, str]:
-        """Labels of the pods of its set that take requests."""
+        """Labels of the pods of its set that receive requests."""
         return dict(self.pod_set.front)
 
     @property
     def group(self) -> dict[str, str] | None:
-        """Labels of all pods that belong together; None if each pod is on its own."""
+        """Labels of all pods of a group; None if pods are independent."""
         group = self.pod_set.group
         return None if group is None else dict(group)
 
     def surge(self, replicas: int) -> int:
-        """Count the replicas that an update adds to so many."""
+        """Return the extra replicas that an update of this many replicas creates."""
         return self.shape.update_of(self.body).added(replicas)
 
 
 def by_set(workloads: Iterable[Workload]) -> dict[tuple[str, str], list[Workload]]:
-    """Return workloads by the set of their pods: its namespace and name."""
+    """Group workloads by namespace and name of their pod set."""
     sets: dict[tuple[str, str], list[Workload]] = {}
     for workload in workloads:
         sets.setdefault((workload.namespace, workload.set_name), []).append(workload)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from components.engines.metrics import gateway_metrics
 from components.fleet.autoscalers import Autoscaler
-from components.fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, RESOURCE_METRICS
+from components.fleet.words import CUSTOM_METRICS, EXTERNAL_METRICS, RESOURCE_METRICS
 
 if TYPE_CHECKING:
     from components.plan.plan import Plan

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from components.checks.memory.accelerators.devices import maker_of
-from components.fleet.cloud_facts import CloudFacts, credential_agents
+from components.fleet.cloud_facts import CloudFacts, capacity_in, credential_agents, is_set_by_cloud
 from components.fleet.clouds import clouds, register, unregister
 from components.fleet.demand import instance_type_in
 from components.fleet.instances import (
@@ -19,7 +19,6 @@ from components.fleet.instances import (
     instance,
     instances,
 )
-from components.fleet.node_labels import capacity_in, is_set_by_cloud
 from components.fleet.nodes.fit import nearest_types
 from components.fleet.nodes.groups import allocatable
 from components.fleet.placement import taints

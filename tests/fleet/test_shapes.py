@@ -200,13 +200,13 @@ SEEN = {"observedGeneration": 2}
     ],
 )
 def test_when_all_replicas_work(body: Object, status: Object, expected: str) -> None:
-    unfinished = shape(body).unfinished
-    assert unfinished is not None
-    assert unfinished({**body, "status": status}) == expected
+    rollout_status = shape(body).rollout_status
+    assert rollout_status is not None
+    assert rollout_status({**body, "status": status}) == expected
 
 
 def test_what_a_cluster_may_have_no_controller_for_is_not_waited_for() -> None:
-    assert LEADER_WORKER_SET.unfinished is None
+    assert LEADER_WORKER_SET.rollout_status is None
 
 
 CLAIM = {"metadata": {"name": "weights"}, "spec": {"resources": {"requests": {"storage": "50Gi"}}}}

@@ -8,7 +8,6 @@ from ...contract.load import LoadedResource
 from ...engines.command_line import CommandLine
 from ...engines.groups import group_lines
 from ...engines.registry import engines
-from ...fleet.capabilities import LEADER_WORKER_SET
 from ...fleet.library import Library
 from ...fleet.objects import LWS_LABEL, Object
 from ...fleet.options import Options
@@ -21,6 +20,7 @@ from ...fleet.serving import (
     warn_about_duplicate_env,
 )
 from ...fleet.serving import render_declared as declared
+from ...fleet.words import LEADER_WORKER_SET
 from ...fleet.workloads import LWS_VARIABLES
 from ..leaderworkerset.rules import topology_broken
 from .backend import CONFIG_PATH, ChosenBackend, add_shared_memory, choose_backend, runner_container, shared_memory

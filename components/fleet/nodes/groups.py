@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Self
 
+from ..cloud_facts import capacity_labels, is_set_by_cloud
 from ..demand import INSTANCE_TYPE_LABEL, ZONE_LABEL, NodeChoice, PodDemand
 from ..instances import MAX_PODS, Instance, fabrics, instance
-from ..node_labels import capacity_labels, is_set_by_cloud
 from ..placement import taints
 from ..rendered import Fleet
 from .bounds import nodes_for_any_order

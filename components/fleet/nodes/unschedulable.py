@@ -11,9 +11,9 @@ from decimal import Decimal
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
+from ..cloud_facts import is_set_by_cloud
 from ..demand import INSTANCE_TYPE_LABEL, NodeField, PodDemand
 from ..instances import Instance, instances
-from ..node_labels import is_set_by_cloud
 from ..objects import Object
 from ..origins import Origin
 from ..placement import tolerates

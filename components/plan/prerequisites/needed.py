@@ -10,11 +10,11 @@ from ...contract.clock import OLD_AFTER_MONTHS, months_before
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity, did_you_mean
 from ...contract.words import Word
-from ...fleet.capabilities import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
 from ...fleet.cloud_providers import node_charts
 from ...fleet.instances import instance
 from ...fleet.nodes.groups import NodeGroupDemand
 from ...fleet.rendered import Fleet
+from ...fleet.words import CUSTOM_METRICS, EXTERNAL_METRICS, LEADER_WORKER_SET, RESOURCE_METRICS
 from .charts import EXCLUSIVE, Chart, known, providers_of
 
 _MINOR = re.compile(r"(\d+)\.(\d+)", re.ASCII)

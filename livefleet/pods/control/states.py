@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.fleet.cloud_facts import capacity_in
 from components.fleet.demand import ZONE_LABEL, PodDemand
 from components.fleet.instances import instance
-from components.fleet.node_labels import capacity_in
 from components.fleet.placement import requests_of
 from components.performance.simulation.prices import node_share
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from components.fleet.node_labels import capacity_in
+from components.fleet.cloud_facts import capacity_in
 from livefleet.folder import LiveFolder
 from livefleet.served import LiveFleet, PaceSource, ServedWorkload, Speaks
 from workbench.engine.project import load_project

@@ -48,7 +48,7 @@ def _by_condition(name: str) -> Callable[[Json], str]:
 
 
 _CHECKS: dict[str, Callable[[Json], str]] = {
-    **{shape.kind: shape.unfinished for shape in SHAPES if shape.unfinished},
+    **{shape.kind: shape.rollout_status for shape in SHAPES if shape.rollout_status},
     "DaemonSet": _daemon_set,
     "Job": _job,
     "Pod": _by_condition("Ready"),

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
 from ....contract.load import LoadedResource
-from ....fleet.capabilities import LEADER_WORKER_SET
 from ....fleet.endpoints import Endpoint
 from ....fleet.library import Library
 from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
 from ....fleet.serving import as_manifest
+from ....fleet.words import LEADER_WORKER_SET
 from ..names import VOLCANO
 from ..operated import OPERATOR, check_serving_for_operator
 from ..reach import SelectedRole, known_roles, reached_roles
