@@ -29,7 +29,7 @@ _MOST_PROBLEMS = 100
 
 def problem_lines(problems: "Sequence[Problem]") -> str:
     """Return a line for each problem of an input, and for the rest of very many one."""
-    ordered = [str(problem) for problem in sorted(problems, key=lambda problem: problem.place)]
+    ordered = [str(problem) for problem in sorted(problems, key=lambda problem: problem.sort_key)]
     further = len(ordered) - _MOST_PROBLEMS
     return "\n".join([*ordered[:_MOST_PROBLEMS], *([f"and {further} more"] if further > 0 else [])])
 

@@ -83,7 +83,7 @@ def validate(
         _check_described(plan, config or [])
         found = (*plan.problems, *(each.problem for each in plan.ignored))
         unchecked = _unchecked(plan)
-    problems = sorted(set(found), key=lambda problem: problem.place)
+    problems = sorted(set(found), key=lambda problem: problem.sort_key)
     if output is _Output.JSON:
         _write(json.dumps([problem.as_dict() for problem in problems], indent=2) + "\n")
     elif output is _Output.SARIF:
@@ -197,7 +197,7 @@ def _chosen(names: list[str] | None) -> "list[Kind]":
 
     known = kinds()
     try:
-        return [known.one(name) for name in names] if names else list(known)
+        return [known.by_name(name) for name in names] if names else list(known)
     except ValueError as error:
         raise WorkbenchError(str(error), exit_code=2) from None
 

@@ -136,7 +136,7 @@ def _report(problems: "Iterable[Problem]") -> None:
     """Print what there is to say, and end if there is an error."""
     from components.contract.problems import errors
 
-    found = sorted(set(problems), key=lambda problem: problem.place)
+    found = sorted(set(problems), key=lambda problem: problem.sort_key)
     for problem in found:
         prefix = _PREFIXES.get(problem.severity, "")
         print(f"{prefix}{problem}", file=sys.stderr)  # noqa: T201

@@ -149,7 +149,7 @@ def read(paths: Sequence[Path]) -> "Manifests":
     parts = [load(files)] if files else []
     if len(files) < len(paths):
         parts.append(load_stream(sys.stdin.buffer, "<stdin>"))
-    return parts[0] if len(parts) == 1 else Manifests.joined(parts)
+    return parts[0] if len(parts) == 1 else Manifests.merged(parts)
 
 
 def planned(subject: Subject, paths: Sequence[Path] | None, default: Path | None = None) -> "tuple[Manifests, Plan]":

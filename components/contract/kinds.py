@@ -58,11 +58,11 @@ class Kind:
     reads_status: bool = False
     """Whether what a controller wrote into a status says something to a plan; else it is dropped, as on creation."""
 
-    def later(self, path: Iterable[str | int]) -> str:
+    def release_with_field(self, path: Iterable[str | int]) -> str:
         """Return the first release of upstream that has a field which the supported one has not; empty for others."""
         return self.upstream.fields.get(self.kind, {}).get(_without_indexes(path), "")
 
-    def later_value(self, path: Iterable[str | int], value: object) -> str:
+    def release_with_value(self, path: Iterable[str | int], value: object) -> str:
         """Return the first release of upstream that has a value which the supported one has not; empty for others."""
         values = self.upstream.values.get(self.kind, {}).get(_without_indexes(path), {})
         return values.get(value, "") if isinstance(value, str) else ""
@@ -121,17 +121,17 @@ class Kinds:
         singular = kind.removesuffix("List") if isinstance(kind, str) else ""
         return self.find(api_version, singular) if singular != kind else None
 
-    def named(self, name: str) -> list[Kind]:
+    def all_named(self, name: str) -> list[Kind]:
         """Return the kinds with this name, or with this ``apiVersion/Kind``."""
         return [kind for kind in self if name in (kind.kind, kind.title)]
 
-    def one(self, name: str) -> Kind:
+    def by_name(self, name: str) -> Kind:
         """Return the kind of this name, or of this ``apiVersion/Kind``.
 
         Raises:
             ValueError: If there is none; the message names those that exist.
         """
-        found = self.named(name)
+        found = self.all_named(name)
         if not found:
             known = [kind.kind for kind in self]
             hint = did_you_mean(name, known)

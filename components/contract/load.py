@@ -40,11 +40,11 @@ class LoadedResource:
     kind: Kind
     file: str
     line: int
-    place: Location | None = field(default=None, repr=False, compare=False)
+    location: Location | None = field(default=None, repr=False, compare=False)
     _secrets: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
-    def of(cls, resource: Resource, kind: Kind) -> "LoadedResource":
+    def from_program(cls, resource: Resource, kind: Kind) -> "LoadedResource":
         """Wrap a resource that a program made."""
         return cls(resource, kind, "<program>", 0)
 
@@ -76,13 +76,13 @@ class LoadedResource:
             self._secrets.append(secret_texts(self.resource.wire()))
         return self._secrets[0]
 
-    def version(self, resource: Resource) -> "LoadedResource":
+    def with_resource(self, resource: Resource) -> "LoadedResource":
         """Return another version of it, which is in no file.
 
         Messages about the version hide the secrets of this one. They are not searched for again, which takes most of
         the time of a trial where manifests hold scripts and files: a version differs in a field, and adds no secret.
         """
-        other = replace(self, resource=resource, place=None)
+        other = replace(self, resource=resource, location=None)
         other._secrets.append(self.secrets)  # noqa: SLF001  of the same class
         return other
 
@@ -91,7 +91,7 @@ class LoadedResource:
     ) -> Problem:
         """Return a problem of this resource, at the line of the field."""
         reason = masked_text(reason, self.secrets)
-        line = self.place.line(path) if self.place else self.line
+        line = self.location.line(path) if self.location else self.line
         metadata = self.resource.metadata
         ignored = masked_text(reason_to_ignore(metadata.annotations, rule), self.secrets)
         title = self.resource.kind, metadata.name
@@ -105,7 +105,7 @@ class OtherObject:
     value: dict[str, Any]
     file: str
     line: int
-    place: Location | None = field(default=None, repr=False, compare=False)
+    location: Location | None = field(default=None, repr=False, compare=False)
 
     @property
     def title(self) -> str:
@@ -116,7 +116,7 @@ class OtherObject:
         self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
     ) -> Problem:
         """Return a problem of this object, at the line of the field."""
-        line = self.place.line(path) if self.place else self.line
+        line = self.location.line(path) if self.location else self.line
         return Problem(self.file, line, *_identity(self.value), path, reason, severity, rule)
 
 
@@ -136,16 +136,16 @@ class Manifests:
     problems: tuple[Problem, ...] = ()
     others: tuple[OtherObject, ...] = ()
     count: int = 0
-    manifest_files: int = 0
+    files: int = 0
     partial: tuple[LoadedResource, ...] = ()
 
     @classmethod
-    def joined(cls, parts: Iterable["Manifests"]) -> "Manifests":
+    def merged(cls, parts: Iterable["Manifests"]) -> "Manifests":
         """Return what several readings found together."""
         each = list(parts)
         return cls(
             tuple(resource for part in each for resource in part.resources),
-            tuple(sorted((problem for part in each for problem in part.problems), key=lambda p: p.place)),
+            tuple(sorted((problem for part in each for problem in part.problems), key=lambda p: p.sort_key)),
             tuple(other for part in each for other in part.others),
             sum(part.count for part in each),
             sum(part.files for part in each),
@@ -207,7 +207,7 @@ class _ManifestReader:
 
     def found(self, *, sort: bool = False) -> Manifests:
         """Return what was collected."""
-        problems = sorted(self.problems, key=lambda p: p.place) if sort else self.problems
+        problems = sorted(self.problems, key=lambda p: p.sort_key) if sort else self.problems
         return Manifests(
             tuple(self.resources), tuple(problems), tuple(self.others), self._count, self._files, tuple(self.partial)
         )

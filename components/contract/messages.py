@@ -47,13 +47,13 @@ def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
 
 def later_field(path: tuple[str | int, ...], kind: Kind) -> str:
     """Say which release of upstream has a field that the supported one has not; nothing of any other field."""
-    release = kind.later(path)
+    release = kind.release_with_field(path)
     return f": {kind.upstream.release} has no such field; {release} has; remove it" if release else ""
 
 
 def _later_value(path: tuple[str | int, ...], item: Mapping[str, Any], kind: Kind) -> str:
     """Say which release of upstream has a value that the supported one has not."""
-    release = kind.later_value(path, item["input"]) if item["type"] == "literal_error" else ""
+    release = kind.release_with_value(path, item["input"]) if item["type"] == "literal_error" else ""
     return f"; {kind.upstream.release} has no such value; {release} has" if release else ""
 
 

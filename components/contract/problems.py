@@ -78,7 +78,7 @@ class Problem:
         return self.severity == Severity.ERROR and not self.ignored
 
     @property
-    def place(self) -> tuple[str, int, str, str]:
+    def sort_key(self) -> tuple[str, int, str, str]:
         """Sort key: by file, then line, then field."""
         return (self.file, self.line, self.path, self.reason)
 

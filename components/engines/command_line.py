@@ -59,7 +59,7 @@ class CommandLine:
 
     Attributes:
         engine: Name of the engine that reads it; empty where none is known.
-        tag: Tag of the image, as far as it tells the engine's version (:meth:`.registry.Engine.dated`).
+        tag: Tag of the image, as far as it tells the engine's version (:meth:`.registry.Engine.version_tag`).
         args: Arguments.
         command: Command of the container; empty where the image's own entrypoint runs.
         unread: Whether it is known that the engine does not read it.
@@ -264,7 +264,7 @@ def command_line_of(container: Mapping[str, Any], engine: str = "") -> CommandLi
     image = parse_image(str(container.get("image") or ""))
     words = (*(container.get("command") or ()), *(container.get("args") or ()))
     known = engines().get(engine) or engine_of(image.repository) or engine_of_program(words)
-    tag = known.dated(image.repository, image.tag) if known else image.tag
+    tag = known.version_tag(image.repository, image.tag) if known else image.tag
     return CommandLine(known.name if known else "", tag, container.get("args") or (), container.get("command") or ())
 
 

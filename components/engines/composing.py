@@ -101,7 +101,7 @@ def _asks_for_values(line: CommandLine) -> bool:
     texts = {
         value.position
         for use in reading.uses
-        if use.flag and not use.dotted and use.flag.at(reading.version).type == "string"
+        if use.flag and not use.dotted and use.flag.form_in(reading.version).type == "string"
         for value in use.values
     }
     return open_places <= texts
@@ -112,7 +112,7 @@ def _composed(recommended: CommandLine, user: UserLine, decided: ManagedSettings
     first = without_repeated(json_options_merged(respelled(recommended)), user.line) if fit else recommended
     line = _with_settings(first, decided).followed_by(user.line)
     skip = len(line.args) - len(user.line.args)
-    of_user = tuple(finding.behind(skip, user.origins) for finding in lint(line, skip))
+    of_user = tuple(finding.relocated(skip, user.origins) for finding in lint(line, skip))
     return ComposedLine(line, first, lint(first), of_user)
 
 

@@ -37,7 +37,7 @@ class Exporter:
         """Whether an argument turns the metrics off."""
         return bool(self.facts and self.facts.off and self.line.holds(self.facts.off))
 
-    def silence(self, read: str) -> str:
+    def missing_reason(self, read: str) -> str:
         """Word what keeps metrics to the engine that somebody reads; empty where nothing does.
 
         Args:

@@ -54,7 +54,7 @@ class _Way:
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "_Way":
         return cls(
-            span=Span.of(row),
+            span=Span.from_row(row),
             args=tuple(row.get("args", ())),
             worker_args=tuple(row.get("worker_args", ())),
             instead=row.get("instead"),
@@ -72,7 +72,7 @@ def group_lines(engine: Engine, line: CommandLine, variables: GroupVariables) ->
         variables: What tells the pods of their group.
     """
     version = engine.version(line.tag) or None  # one that is not known counts as the newest
-    way = next(way for way in map(_Way.of, engine.groups) if way.span.is_in(version))
+    way = next(way for way in map(_Way.of, engine.groups) if way.span.includes(version))
     command, args = _instead(line, way) if way.instead else (line.command, line.args)
 
     def with_args(more: Sequence[str]) -> CommandLine:

@@ -31,7 +31,7 @@ class Finding:
     reason: str
     rule: RuleId
 
-    def behind(self, skip: int, origins: Sequence[int] | None = None) -> "Finding":
+    def relocated(self, skip: int, origins: Sequence[int] | None = None) -> "Finding":
         """Return the finding at its place in the field that the arguments from ``skip`` on were made of."""
         position = self.position - skip
         return replace(self, position=position if origins is None else origins[position])
@@ -95,7 +95,7 @@ def report_findings(
         skip: How many arguments come before those of the field.
         origins: Which element of the field each of its arguments was made of, where they were rewritten.
     """
-    record_findings(findings, path, (finding.behind(skip, origins) for finding in lint(line, skip)))
+    record_findings(findings, path, (finding.relocated(skip, origins) for finding in lint(line, skip)))
 
 
 def record_findings(findings: Findings, path: str, found: Iterable[Finding]) -> None:
@@ -112,7 +112,7 @@ def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
     flag = use.flag
     if flag is None:
         yield _unknown(use, engine)
-    elif not flag.span.is_in(engine.version):
+    elif not flag.span.includes(engine.version):
         reason = _other_version(use.name, flag, engine)
         yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)
     else:
@@ -120,7 +120,7 @@ def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
             remedy = _remedy(flag, "remove it")
             reason = f"{use.name} is deprecated in {engine.title}; {remedy}"
             yield Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_DEPRECATED)
-        yield from _given(use, flag, flag.at(engine.version), engine)
+        yield from _given(use, flag, flag.form_in(engine.version), engine)
 
 
 def _unknown(use: FlagUse, engine: _Engine) -> Finding:
@@ -137,7 +137,7 @@ def _unknown(use: FlagUse, engine: _Engine) -> Finding:
 
 def _other_version(name: str, flag: Flag, engine: _Engine) -> str:
     span = flag.span
-    if span.is_over(engine.version):
+    if span.is_after(engine.version):
         gone = f"{engine.title} no longer supports {name}"
         since = f" (missing in {_spelled(span.until, engine)})" if span.until else ""
         return f"{gone}{since}; {_remedy(flag, 'remove it')}"
@@ -203,7 +203,7 @@ def _strays(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
         if use.stray and not is_filled_later(use.name) and not (left and before is None and use.name == "serve"):
             flag = before.flag if before and not before.values else None
             if before and flag and (use.name.lower() in _TRUTH or not left):
-                reason = _no_value(before, use.name, flag, flag.at(engine.version))
+                reason = _no_value(before, use.name, flag, flag.form_in(engine.version))
                 yield _malformed(use.position, reason)
             elif not left:
                 reason = (
@@ -222,7 +222,7 @@ def _repeats(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
     for use in reversed(uses):
         if use.flag is None or use.dotted:
             continue
-        form, later = use.flag.at(engine.version), last.setdefault(use.flag.name, use)
+        form, later = use.flag.form_in(engine.version), last.setdefault(use.flag.name, use)
         same = not form.takes_value and _is_off(use, engine) == _is_off(later, engine)
         if later is use or form.repeat:
             continue

@@ -161,12 +161,12 @@ def _engine(engine: Engine, facts: dict[str, Any]) -> EngineMetrics:
 
 
 def _metric(row: dict[str, Any]) -> Metric:
-    return Metric(**{key: value for key, value in row.items() if key not in COLUMNS}, span=Span.of(row))
+    return Metric(**{key: value for key, value in row.items() if key not in COLUMNS}, span=Span.from_row(row))
 
 
 @functools.lru_cache(maxsize=1024)
 def _of_version(facts: EngineMetrics, version: Version | None) -> tuple[Metric, ...]:
-    return tuple(metric for metric in facts.metrics if metric.span.is_in(version))
+    return tuple(metric for metric in facts.metrics if metric.span.includes(version))
 
 
 @functools.cache

@@ -85,10 +85,10 @@ class Engine:
     def has(self, feature: Feature, tag: str) -> bool:
         """Tell whether the version in an image tag has a feature; one that is not known counts as the newest."""
         span = self.features.get(feature)
-        return span is not None and span.is_in(self.version(tag) or None)
+        return span is not None and span.includes(self.version(tag) or None)
 
     @functools.cache  # noqa: B019  there is one of each engine
-    def dated(self, repository: str, tag: str, *, declared: bool = False) -> str:
+    def version_tag(self, repository: str, tag: str, *, declared: bool = False) -> str:
         """Return a tag as far as it tells the engine's version, which not every number in a tag does.
 
         A number counts in the engine's own repository, in a mirror of it, and in a repository that is called like the
@@ -178,7 +178,7 @@ def _engine(folder: Traversable) -> Engine:
     if "floating" in facts:
         facts["floating"] = tuple(facts["floating"])
     facts["settings"] = _settings(facts)
-    facts["features"] = {Feature(name): Span.of(row) for name, row in facts.get("features", {}).items()}
+    facts["features"] = {Feature(name): Span.from_row(row) for name, row in facts.get("features", {}).items()}
     if "user" in facts:
         facts["user"] = ImageUser.of(facts["user"], facts["images"])
     return Engine(name=folder.name, folder=folder, **facts)

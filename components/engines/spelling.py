@@ -71,7 +71,7 @@ def without_repeated(line: CommandLine, user: CommandLine) -> CommandLine:
     flags = [use.flag for use in given.uses if use.flag]
     dropped: set[int] = set()
     for use in reading.uses:
-        if use.flag in flags and not use.flag.at(reading.version).repeat:
+        if use.flag in flags and not use.flag.form_in(reading.version).repeat:
             dropped |= use.places
     return _with_args(line, _left(line, dropped))
 
@@ -89,8 +89,8 @@ def _moved(use: FlagUse, reading: EngineReading) -> Iterator[tuple[Flag, str, st
     """Yield a flag, the JSON option that took its place, if the version knows it, and the flag's key in there."""
     flag = use.flag
     template = JSON_VALUE.search(flag.instead or "") if flag else None
-    option = reading.table.find(flag.heir) if flag and flag.heir else None
-    if flag and template and option and option.span.is_in(reading.version) and use.position >= 0:
+    option = reading.table.find(flag.replacement) if flag and flag.replacement else None
+    if flag and template and option and option.span.includes(reading.version) and use.position >= 0:
         yield flag, option.name, template[1]
 
 
@@ -102,11 +102,11 @@ def _fitted(use: FlagUse, args: Sequence[str], reading: EngineReading, tag: str)
     flag = use.flag
     if flag is None or use.dotted or use.joined:
         return as_it_is
-    if not flag.span.is_in(version):
+    if not flag.span.includes(version):
         value = use.values[0].text if use.values else _ON[0]
         renamed = len(use.values) <= 1 and _is_renamed(flag, value, table, version)
         return (end, arguments(table.engine.name, use.name, value, tag)) if renamed else as_it_is
-    form = flag.at(version)
+    form = flag.form_in(version)
     was_switch = any(earlier.type == SWITCH for earlier in flag.earlier)
     if was_switch and form.takes_value and not use.values:
         return (end, (use.name, _ON[0]))
@@ -118,10 +118,10 @@ def _fitted(use: FlagUse, args: Sequence[str], reading: EngineReading, tag: str)
 
 def _is_renamed(flag: Flag, value: str, table: EngineFlags, version: Version | None) -> bool:
     """Tell whether the flag in a flag's place says the same with the same value, or with one that is known."""
-    heir = table.find(flag.heir) if flag.heir else None
-    if heir is None or not heir.span.is_in(version):
+    heir = table.find(flag.replacement) if flag.replacement else None
+    if heir is None or not heir.span.includes(version):
         return False
-    if flag.instead != flag.heir:
+    if flag.instead != flag.replacement:
         return "{" not in (flag.instead or "")
-    form = heir.at(version)
+    form = heir.form_in(version)
     return form.type == flag.form.type and (form.type != ENUM or form.choice(value) is not None)

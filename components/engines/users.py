@@ -46,7 +46,7 @@ class ImageUser:
             reason=row["reason"],
             user=row.get("user"),
             group=row.get("group"),
-            span=Span.of(row),
+            span=Span.from_row(row),
             home=row.get("home", False),
             env=row.get("env", {}),
         )

@@ -87,7 +87,7 @@ class Span:
     deprecated: Version | bool = False
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> "Span":
+    def from_row(cls, row: Mapping[str, Any]) -> "Span":
         """Read the columns ``from``, ``absent``, ``until``, ``gone``, ``never`` and ``deprecated`` of a row."""
         if COLUMNS.isdisjoint(row):
             return ALWAYS
@@ -102,7 +102,7 @@ class Span:
             deprecated=deprecated if isinstance(deprecated, bool) else without_trailing_zeros(tuple(deprecated)),
         )
 
-    def is_early(self, version: Version | None) -> bool:
+    def is_before(self, version: Version | None) -> bool:
         """Tell whether a version surely does not have it yet."""
         if not version:
             return False
@@ -110,7 +110,7 @@ class Span:
             return version <= self.absent
         return self.since is not None and version < self.since
 
-    def is_over(self, version: Version | None) -> bool:
+    def is_after(self, version: Version | None) -> bool:
         """Tell whether a version surely does not have it any more."""
         if self.never:
             return True
@@ -118,9 +118,9 @@ class Span:
             return self.gone or self.until is not None
         return self.until is not None and version != ANY and version >= self.until
 
-    def is_in(self, version: Version | None) -> bool:
+    def includes(self, version: Version | None) -> bool:
         """Tell whether a version may have it."""
-        return self is ALWAYS or not (self.is_early(version) or self.is_over(version))
+        return self is ALWAYS or not (self.is_before(version) or self.is_after(version))
 
     def is_deprecated(self, version: Version | None) -> bool:
         """Tell whether a version warns of it."""

@@ -100,7 +100,7 @@ class _Trial:
         resource, found = check(document, self.kind)
         if resource is None:
             return found[0][1]
-        other = self.subject.version(resource)
+        other = self.subject.with_resource(resource)
         fleet = render_fleet([other if r is self.subject else r for r in self.resources], self.options)
         wrong = errors(fleet.problems)
         if wrong:

@@ -57,16 +57,16 @@ def render_fleet(
         except Unrenderable:
             item = None
         problems += findings.problems
-        if item and not (findings.is_tentative or findings.has_failed_for_good) and id(source) not in again:
+        if item and not (findings.is_tentative or findings.has_final_errors) and id(source) not in again:
             rendered.append(item)
             library.add(item)
-        elif (findings.failed or findings.is_tentative) and not member.attached:
+        elif (findings.has_errors or findings.is_tentative) and not member.attached:
             library.lose(source)
     clashes, unique = without_clashes(rendered)
     misdirected, moved = attach_autoscalers(unique)
     found, common = _of_families(moved, library, options)
     problems += [*clashes, *misdirected, *check_group_names(moved), *found]
-    return Fleet((*shared_items(moved), *common, *moved), tuple(sorted(problems, key=lambda p: p.place)))
+    return Fleet((*shared_items(moved), *common, *moved), tuple(sorted(problems, key=lambda p: p.sort_key)))
 
 
 def _of_families(

@@ -91,7 +91,7 @@ def _rows(
     for metric in facts.of_version(version) if facts else ():
         yield {"name": metric.name, "type": metric.type, **rows["metrics"][metric.name]}
     known = engines()[engine].version(version) if engine in engines() else None
-    yield from (row for row in rows["more"] if Span.of(row).is_in(known))
+    yield from (row for row in rows["more"] if Span.from_row(row).includes(known))
 
 
 def _part(labels: Labels, value: str) -> tuple[Labels, str]:

@@ -69,9 +69,9 @@ def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant:
     for name in ("", *_types(each)):
         pace = pace_of(verdict, name, shape, cpus)
         limit = concurrency_limit(each.container, each.server.line, _device(name))
-        pace = replace(pace, batch=limit.most or pace.batch)
+        pace = replace(pace, batch=limit.limit or pace.batch)
         profile = _profile(variant, name)
-        paces[name] = profiled(profile.within(limit.most), pace) if profile else pace
+        paces[name] = profiled(profile.within(limit.limit), pace) if profile else pace
     weights = weights_of(shape, verdict.asked.weights_dtype if verdict.asked else "") if shape else ""
     embedder = known_embedder(_model(each, answering)) if answering.embeds else None
     return Speed(
@@ -123,7 +123,7 @@ def _context(each: Workload, verdict: MemoryVerdict, shape: Shape | None) -> int
     if verdict.asked and verdict.context:
         return verdict.context
     asked = memory_settings_of(each.server.line)
-    stated = asked.room.context if isinstance(asked, MemorySettings) else None
+    stated = asked.limits.context if isinstance(asked, MemorySettings) else None
     return stated or (shape.max_context if shape else None)
 
 

@@ -90,7 +90,7 @@ def _text(copy: Path, name: str) -> str:
 
 
 def test_what_differs_from_upstream_is_meant(upstream: dict[str, Any]) -> None:
-    (theirs,), (ours,) = (body["spec"]["versions"] for body in (upstream, crd(kinds().one("LeaderWorkerSet"))))
+    (theirs,), (ours,) = (body["spec"]["versions"] for body in (upstream, crd(kinds().by_name("LeaderWorkerSet"))))
     found = set(differences(theirs["schema"], ours["schema"]))
     patterns = {
         where for where in found if where[0] == "differs" and (QUANTITY.match(where[1]) or DIVISOR.match(where[1]))
@@ -98,7 +98,7 @@ def test_what_differs_from_upstream_is_meant(upstream: dict[str, Any]) -> None:
     assert found - patterns == DELIBERATE
     assert patterns
     for part in ("names", "scope", "group"):
-        assert upstream["spec"][part] == crd(kinds().one("LeaderWorkerSet"))["spec"][part]
+        assert upstream["spec"][part] == crd(kinds().by_name("LeaderWorkerSet"))["spec"][part]
 
 
 @pytest.mark.parametrize(

@@ -104,12 +104,12 @@ def test_defaults(good: Path, bad: Path) -> None:
 
 def test_crds_and_schemas() -> None:
     done = run("crds", "Playground")
-    assert list(yaml.safe_load_all(done.stdout)) == [crd(kinds().one("Playground"))]
+    assert list(yaml.safe_load_all(done.stdout)) == [crd(kinds().by_name("Playground"))]
     assert len(list(yaml.safe_load_all(run("crds").stdout))) == 14
     done = run("schema", "Playground", "OpenModel")
     assert json.loads(done.stdout) == {
-        "inference.llmaz.io/v1alpha1/Playground": json_schema(kinds().one("Playground")),
-        "llmaz.io/v1alpha1/OpenModel": json_schema(kinds().one("OpenModel")),
+        "inference.llmaz.io/v1alpha1/Playground": json_schema(kinds().by_name("Playground")),
+        "llmaz.io/v1alpha1/OpenModel": json_schema(kinds().by_name("OpenModel")),
     }
 
 
@@ -127,7 +127,7 @@ def test_crds_and_schemas() -> None:
 )
 def test_how_kinds_are_served(kind: str, plural: str, scope: str, short: str, scale: str | None) -> None:
     """contract/README.md, top-level kinds; LWS spec 1.1."""
-    spec = crd(kinds().one(kind))["spec"]
+    spec = crd(kinds().by_name(kind))["spec"]
     assert (spec["names"]["plural"], spec["scope"], spec["names"]["shortNames"]) == (plural, scope, [short])
     subresources = spec["versions"][0]["subresources"]
     assert subresources["status"] == {}
@@ -136,7 +136,7 @@ def test_how_kinds_are_served(kind: str, plural: str, scope: str, short: str, sc
 
 def test_an_inference_service_scales_without_a_selector() -> None:
     """contract/README.md; LLMKube spec 1.2."""
-    (version,) = crd(kinds().one("InferenceService"))["spec"]["versions"]
+    (version,) = crd(kinds().by_name("InferenceService"))["spec"]["versions"]
     paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
     assert version["subresources"]["scale"] == paths
-    assert "scale" not in crd(kinds().one("Model"))["spec"]["versions"][0]["subresources"]
+    assert "scale" not in crd(kinds().by_name("Model"))["spec"]["versions"][0]["subresources"]

@@ -233,7 +233,8 @@ def test_reading_leaves_the_collector_as_it_was() -> None:
 def test_resources_from_code_have_no_line() -> None:
     (loaded,) = parse(GOOD).resources
     assert (
-        str(LoadedResource.of(loaded.resource, loaded.kind).problem("spec", "x")) == "<program>: OpenModel/m: spec: x"
+        str(LoadedResource.from_program(loaded.resource, loaded.kind).problem("spec", "x"))
+        == "<program>: OpenModel/m: spec: x"
     )
 
 

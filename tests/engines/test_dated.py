@@ -51,20 +51,22 @@ def test_a_number_counts_where_it_is_that_of_the_engine(
     engine: str, repository: str, tag: str, version: Version | None
 ) -> None:
     known = engines()[engine]
-    assert known.version(known.dated(repository, tag)) == version
+    assert known.version(known.version_tag(repository, tag)) == version
 
 
 def test_a_declared_version_counts_whatever_the_image_is_called() -> None:
     vllm = engines()["vllm"]
-    assert vllm.dated(PRIVATE, "0.8.2", declared=True) == "0.8.2"
-    assert vllm.version(vllm.dated(PRIVATE, "prod", declared=True)) == ANY
+    assert vllm.version_tag(PRIVATE, "0.8.2", declared=True) == "0.8.2"
+    assert vllm.version(vllm.version_tag(PRIVATE, "prod", declared=True)) == ANY
 
 
 @given(st.sampled_from(sorted(engines())), st.text("abv0.1-_", max_size=12), st.booleans())
 def test_what_is_marked_stays_marked(engine: str, tag: str, builds: bool) -> None:
     assert version_of(without_version(tag), builds=builds) == ANY
     known = engines()[engine]
-    assert without_version(known.dated(PRIVATE, tag)) == without_version(without_version(known.dated(PRIVATE, tag)))
+    assert without_version(known.version_tag(PRIVATE, tag)) == without_version(
+        without_version(known.version_tag(PRIVATE, tag))
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,9 +100,9 @@ def test_every_flag_that_some_version_has_is_known(engine: str) -> None:
     table = flags_of(engine)
     assert table
     for flag in table.flags:
-        assert flag.span.is_in(ANY) or flag.span.never, flag.name
+        assert flag.span.includes(ANY) or flag.span.never, flag.name
         assert {
-            choice for choice in flag.form.values if not choice.span.is_in(ANY) and not choice.span.never
+            choice for choice in flag.form.values if not choice.span.includes(ANY) and not choice.span.never
         } == set()
 
 

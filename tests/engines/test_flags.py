@@ -82,10 +82,10 @@ def test_versions_are_in_order(engine: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_took_a_flags_place_is_a_flag(engine: str) -> None:
     for flag in table(engine).flags:
-        if flag.heir:
-            heir = find(engine, flag.heir)
+        if flag.replacement:
+            heir = find(engine, flag.replacement)
             assert heir is not flag
-            assert heir.span.is_in(None)
+            assert heir.span.includes(None)
         assert all(find(engine, other) is not flag for other in flag.excludes)
 
 
@@ -93,25 +93,25 @@ def test_what_took_a_flags_place_is_a_flag(engine: str) -> None:
 def test_a_version_is_never_before_and_after_a_flag(row: tuple[str, Flag], numbers: list[int]) -> None:
     version = without_trailing_zeros(tuple(numbers))
     for span in spans(row[1]):
-        assert not (span.is_early(version) and span.is_over(version))
-        assert not span.is_early(None)
-    assert row[1].at(version).type in TYPES
+        assert not (span.is_before(version) and span.is_after(version))
+        assert not span.is_before(None)
+    assert row[1].form_in(version).type in TYPES
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9))
 def test_a_span_holds_between_its_bounds(low: int, middle: int, high: int) -> None:
     low, middle, high = sorted((low, middle, high))
     span = Span(since=(low,), until=(high,))
-    assert span.is_early((middle,)) == (middle < low)
-    assert span.is_over((middle,)) == (middle >= high)
-    assert span.is_over(None)
+    assert span.is_before((middle,)) == (middle < low)
+    assert span.is_after((middle,)) == (middle >= high)
+    assert span.is_after(None)
 
 
 @pytest.mark.parametrize(
     ("version", "early"), [((1,), True), ((2,), True), ((3,), False), ((5,), False), (None, False)]
 )
 def test_nothing_is_said_between_lacking_and_having(version: Version | None, early: bool) -> None:
-    assert Span(since=(5,), absent=(2,)).is_early(version) is early
+    assert Span(since=(5,), absent=(2,)).is_before(version) is early
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_which_version_knows_a_flag(engine: str, name: str, knows: str, lacks: s
 )
 def test_what_an_enum_takes(engine: str, name: str, tag: str, values: set[str]) -> None:
     version = table(engine).version(tag)
-    assert set(find(engine, name).at(version).allowed(version)) == values
+    assert set(find(engine, name).form_in(version).allowed(version)) == values
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_what_an_enum_takes(engine: str, name: str, tag: str, values: set[str]) 
 )
 def test_values_of_vllm(name: str, has: str, lacks: str) -> None:
     version = table("vllm").version("v0.20.0")
-    allowed = set(find("vllm", name).at(version).allowed(version))
+    allowed = set(find("vllm", name).form_in(version).allowed(version))
     assert set(has.split()) <= allowed
     assert not set(lacks.split()) & allowed
 
@@ -229,4 +229,4 @@ def test_values_of_vllm(name: str, has: str, lacks: str) -> None:
     ],
 )
 def test_a_flag_had_another_form(engine: str, name: str, tag: str, kind: str) -> None:
-    assert find(engine, name).at(table(engine).version(tag)).type == kind
+    assert find(engine, name).form_in(table(engine).version(tag)).type == kind

@@ -304,7 +304,7 @@ def test_an_engine_without_a_table_is_not_checked() -> None:
 def test_a_tag_without_a_version_is_the_newest(engine: str) -> None:
     table = flags_of(engine)
     assert table is not None
-    gone = next(flag for flag in table.flags if flag.span.is_over(None))
+    gone = next(flag for flag in table.flags if flag.span.is_after(None))
     assert found(engine, gone.name, FLOATING[engine])[0][0] == "error"
     late = next(flag for flag in table.flags if flag.span.absent or flag.span.since)
     assert not [f for f in lint(CommandLine(engine, FLOATING[engine], [late.name])) if " yet " in f.reason]

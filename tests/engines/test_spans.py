@@ -33,7 +33,7 @@ def bounds(span: Span) -> list[Version]:
 def spans(engine: Engine) -> Iterator[tuple[str, Span]]:
     """Yield every span that is known of an engine, with what it is of."""
     yield from ((f"feature {name}", span) for name, span in engine.features.items())
-    yield from ((f"group {number}", Span.of(row)) for number, row in enumerate(engine.groups))
+    yield from ((f"group {number}", Span.from_row(row)) for number, row in enumerate(engine.groups))
     if engine.user:
         yield "user", engine.user.span
     if engine.name in engine_metrics():
@@ -63,7 +63,7 @@ def test_bounds_are_in_order(engine: Engine) -> None:
         assert bounds(span) == sorted(set(bounds(span))), what
         assert not (span.until and (span.gone or span.never)), what
         if span.deprecated and not isinstance(span.deprecated, bool):
-            assert span.is_in(span.deprecated), what
+            assert span.includes(span.deprecated), what
 
 
 def before(version: Version) -> Version:
@@ -91,17 +91,17 @@ def test_what_something_else_is_written_for_is_known_of_every_version(engine: En
 
 @pytest.mark.parametrize("engine", [e for e in ENGINES if e.groups], ids=lambda engine: engine.name)
 def test_each_version_has_one_way_to_join_pods(engine: Engine) -> None:
-    rows = [Span.of(row) for row in engine.groups]
+    rows = [Span.from_row(row) for row in engine.groups]
     edges = {edge for span in rows for edge in bounds(span)} | {(0,), LATER}
     for version in (*edges, None):
-        assert sum(span.is_in(version) for span in rows) == 1, version
+        assert sum(span.includes(version) for span in rows) == 1, version
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.engine.name)
 def test_a_flag_is_there_until_its_heir_is(table: EngineFlags) -> None:
     """Between a flag and what took its place there is no version with neither."""
     for flag in table.flags:
-        heir: Flag | None = table.find(flag.heir) if flag.heir else None
+        heir: Flag | None = table.find(flag.replacement) if flag.replacement else None
         if heir and flag.span.until and heir.span.since and heir.span.absent is None:
             assert heir.span.since <= flag.span.until, flag.name
 
@@ -124,8 +124,8 @@ def test_forms_follow_one_another_within_the_life_of_a_flag(table: EngineFlags) 
             assert form.last, flag.name
             assert form.until is None or form.last < form.until, flag.name
             assert following.last is None or form.last < following.last, flag.name
-            assert not flag.span.is_over(form.last), f"{flag.name} is gone before it takes {following.type}"
-            assert not flag.span.is_early(form.last), f"{flag.name} comes after it takes {form.type}"
+            assert not flag.span.is_after(form.last), f"{flag.name} is gone before it takes {following.type}"
+            assert not flag.span.is_before(form.last), f"{flag.name} comes after it takes {form.type}"
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.engine.name)
@@ -134,7 +134,10 @@ def test_each_choice_is_there_in_some_version_of_its_flag(table: EngineFlags) ->
         for choice in (choice for form in (*flag.earlier, flag.form) for choice in form.values):
             ends = [*bounds(flag.span), *bounds(choice.span)]
             edges = [*ends, *map(before, ends), None]
-            assert any(flag.span.is_in(edge) and choice.span.is_in(edge) for edge in edges), (flag.name, choice.value)
+            assert any(flag.span.includes(edge) and choice.span.includes(edge) for edge in edges), (
+                flag.name,
+                choice.value,
+            )
 
 
 def test_a_gap_is_told_from_an_exact_bound() -> None:

@@ -87,7 +87,7 @@ def test_a_deprecation_without_a_version_is_that_of_the_newest(facts: dict[str, 
     ],
 )
 def test_a_tag_of_an_address_that_was_left_is_old(engine: str, image: str, tag: str, expected: str) -> None:
-    assert engines()[engine].dated(image, tag) == expected
+    assert engines()[engine].version_tag(image, tag) == expected
 
 
 @pytest.mark.parametrize("engine", ENGINES)

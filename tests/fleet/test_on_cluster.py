@@ -23,7 +23,7 @@ PATIENCE = 60.0
 @pytest.fixture(scope="module")
 def ready(kube: Kube) -> Iterator[Kube]:
     """The control plane with our CRD of LeaderWorkerSets and a namespace."""
-    definition = crd(kinds().one("LeaderWorkerSet"))
+    definition = crd(kinds().by_name("LeaderWorkerSet"))
     kube.apply(definition, manager=MANAGER)
     name = definition["metadata"]["name"]
     eventually(lambda: established(kube, name))

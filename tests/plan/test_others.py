@@ -209,6 +209,6 @@ class TestNamespaces:
 
 def test_readings_are_joined() -> None:
     parts = [objects([SECRET]), objects(CHAT), objects([{"kind": 1}])]
-    both = Manifests.joined(parts)
+    both = Manifests.merged(parts)
     assert (len(both.others), len(both.resources), both.count) == (1, 2, 4)
     assert both.problems == parts[2].problems

@@ -162,9 +162,9 @@ def candidates_of(
         candidate = replace(each, price=price)
         limit = _limit(target, candidate)
         if limit and literal:
-            candidate = replace(candidate, most=limit.most, limit=limit.reason)
+            candidate = replace(candidate, most=limit.limit, limit=limit.reason)
         elif limit:
-            candidate = candidate.within(limit.most, limit.reason)
+            candidate = candidate.within(limit.limit, limit.reason)
         priced.append(candidate)
     return tuple(priced)
 

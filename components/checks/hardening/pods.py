@@ -68,7 +68,7 @@ def exemptions(spec: Object) -> tuple[Exemption, ...]:
 def image_user(image: str) -> ImageUser | None:
     """Return the user that an image can run as; None for root, and for an image of which nothing is known."""
     known = _entry(image)
-    if known is None or known.user is None or not known.span.is_in(version_of(parse_image(image).tag)):
+    if known is None or known.user is None or not known.span.includes(version_of(parse_image(image).tag)):
         return None
     return known
 

@@ -101,7 +101,7 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricCha
         monitors=tuple(monitors),
         adapter_rules=rules,
         scaled_objects=tuple(scaled_object(s, settings.prometheus, settings.window) for s in scaled),
-        problems=tuple(sorted(problems, key=lambda p: p.place)),
+        problems=tuple(sorted(problems, key=lambda p: p.sort_key)),
         needs={PROMETHEUS: tuple(dict.fromkeys(s.item.title for s in scalers if reads_prometheus(s)))},
         left_out=tuple(each for each in silent if (each.owner, each.path) not in known),
     )

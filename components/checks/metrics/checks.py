@@ -89,11 +89,11 @@ def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Probl
     engine = serving.facts.engine if serving.facts else "the engine"
     own = serving.facts is not None and metric in serving.facts.metrics
     version = serving.facts.version(serving.tag) if serving.facts else None
-    if own and metric.span.is_early(version):
+    if own and metric.span.is_before(version):
         since = format_version(metric.span.since or ())
         reason = f"{use.name!r} was added in {engine} {since}, but the pods run {serving.tag}; {_other(use, serving)}"
         yield use.problem("metric.name", f"{reason}, or a later version", rule=RuleId.METRICS_NOT_EXPORTED)
-    elif own and metric.span.is_over(version):
+    elif own and metric.span.is_after(version):
         until = f" since {format_version(metric.span.until)}" if metric.span.until else ""
         reason = (
             f"{engine} no longer exports {use.name!r}{until}, and the pods run {engine_title(engine, serving.tag)}"
@@ -144,9 +144,9 @@ def _never(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) ->
     nodes = accelerated_nodes(use.scaler.target.workload.pods)
     names = [node.accelerator for node in nodes] or [""]
     limits = [limit_on([use.scaler.target.workload], name, nodes) for name in names]
-    most = max((each.most or 0 for each in limits if each), default=0)
-    limit = next((each for each in limits if each and each.most == most), None)
-    if limit is None or not all(each and each.most and not each.is_least for each in limits):
+    most = max((each.limit or 0 for each in limits if each), default=0)
+    limit = next((each for each in limits if each and each.limit == most), None)
+    if limit is None or not all(each and each.limit and not each.is_lowest_default for each in limits):
         return
     if value >= most:
         reason = (

@@ -63,7 +63,7 @@ def unscrapable(target: Scraped) -> Problem:
 def left_out(target: Scraped) -> Problem:
     """Return the note on pods whose engine exports no metrics that are known, so that nothing scrapes them."""
     container, exporter = target.workload.container, target.exporter
-    silence = exporter.silence("metrics")
+    silence = exporter.missing_reason("metrics")
     if exporter.facts is None:
         cause = f"nothing is known of the metrics of image {container.get('image', '')!r}"
         remedy = "if it exports any, add a PodMonitor to the manifests, with otherKinds: apply"

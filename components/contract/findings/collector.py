@@ -70,12 +70,12 @@ class Findings:
         return Unrenderable(reason)
 
     @property
-    def failed(self) -> bool:
+    def has_errors(self) -> bool:
         """Whether there is an error among the problems."""
         return bool(self.problems) and any(problem.is_error for problem in self.problems)
 
     @property
-    def has_failed_for_good(self) -> bool:
+    def has_final_errors(self) -> bool:
         """Whether one of these errors is of a rule that cannot be ignored: there may be nothing to go on with then.
 
         With any other error the resource can be rendered, as it is where the error is ignored, so that whatever else

@@ -49,7 +49,7 @@ def flag_words(engine: str, tag: str, flag: str, value: object) -> tuple[str, ..
     """
     table = flags_of(engine)
     known = table.find(flag) if table else None
-    form = known.at(table.version(tag)) if table and known else _UNKNOWN
+    form = known.form_in(table.version(tag)) if table and known else _UNKNOWN
     if value is None:
         return ()
     if isinstance(value, bool):

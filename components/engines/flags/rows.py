@@ -71,7 +71,7 @@ class Form:
 
     def allowed(self, version: Version | None) -> tuple[str, ...]:
         """Return what an enum takes in a version."""
-        return tuple(choice.value for choice in self.values if choice.span.is_in(version))
+        return tuple(choice.value for choice in self.values if choice.span.includes(version))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,11 @@ class Flag:
         return next((name for name in self.negatives if name.startswith("--")), None)
 
     @property
-    def heir(self) -> str | None:
+    def replacement(self) -> str | None:
         """The flag that took its place, without a value."""
         return self.instead.split()[0] if self.instead else None
 
-    def at(self, version: Version | None) -> Form:
+    def form_in(self, version: Version | None) -> Form:
         """Return what it takes in a version; None is the newest."""
         if version == ANY:
             return functools.reduce(_either, self.earlier, self.form) if self.earlier else self.form
@@ -147,4 +147,4 @@ def form_of(row: dict[str, Any]) -> Form:
 
 
 def _choice(facts: str | dict[str, Any]) -> Choice:
-    return Choice(facts) if isinstance(facts, str) else Choice(facts["value"], Span.of(facts))
+    return Choice(facts) if isinstance(facts, str) else Choice(facts["value"], Span.from_row(facts))

@@ -102,7 +102,7 @@ def find(table: EngineFlags, name: str, version: Version | None) -> Flag | None:
     if flag or table.style != ARGPARSE or not name.startswith("--") or name == "--":
         return flag
     start = table.dashed(name)
-    matches = [f for f in table.flags if f.span.is_in(version) and any(each.startswith(start) for each in f.names)]
+    matches = [f for f in table.flags if f.span.includes(version) and any(each.startswith(start) for each in f.names)]
     return matches[0] if len(matches) == 1 else None
 
 
@@ -136,7 +136,7 @@ def _use(table: EngineFlags, args: Sequence[str], position: int, version: Versio
             return FlagUse(place, arg[:_SHORT], short, (Value(arg[_SHORT:].removeprefix("="), place),))
     if flag is None or joint:
         return FlagUse(place, name, flag, joined, joined=bool(joint))
-    form = flag.at(version)
+    form = flag.form_in(version)
     if not form.takes_value or table.dashed(name) in flag.negatives:
         return FlagUse(place, name, flag)
     most = form.nargs if isinstance(form.nargs, int) else None if form.nargs in ("*", "+") else 1

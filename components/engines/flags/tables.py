@@ -113,7 +113,7 @@ class EngineFlags:
             aliases=tuple(row.get("alias", ())),
             negatives=tuple(self._negatives(name, row)),
             earlier=tuple(form_of(each) for each in row.get("earlier", ())),
-            span=Span.of(row),
+            span=Span.from_row(row),
             instead=row.get("instead"),
             excludes=tuple(row.get("excludes", ())),
         )
@@ -146,7 +146,7 @@ def _read_flags(engine: Engine) -> EngineFlags | None:
 
 @functools.lru_cache(maxsize=256)
 def _known(table: EngineFlags, version: Version | None) -> tuple[Flag, ...]:
-    return tuple(flag for flag in table.flags if flag.span.is_in(version))
+    return tuple(flag for flag in table.flags if flag.span.includes(version))
 
 
 @functools.lru_cache(maxsize=256)
@@ -167,13 +167,13 @@ def successor(engine: str, name: str, tag: str) -> str:
 @functools.lru_cache(maxsize=4096)
 def _successor(table: EngineFlags, name: str, version: Version | None) -> str:
     flag = table.find(name)
-    if flag is None or (flag.span.is_in(version) and not flag.span.is_deprecated(version)):
+    if flag is None or (flag.span.includes(version) and not flag.span.is_deprecated(version)):
         return name
-    heirs = [flag.heir] if flag.heir else []
+    heirs = [flag.replacement] if flag.replacement else []
     ancestors = [other.name for other in table.flags if other.instead in flag.names]
     for candidate in (*heirs, *ancestors):
         other = table.find(candidate)
-        if other and other.span.is_in(version):
+        if other and other.span.includes(version):
             return candidate
     return name
 
@@ -189,12 +189,12 @@ def arguments(engine: str, name: str, value: str, tag: str) -> tuple[str, ...]:
     flag, old = (table.find(right), table.find(name)) if table else (None, None)
     if table is None or flag is None or old is None:
         return (right, value)
-    if flag is not old and old.heir == right and old.instead != right:
+    if flag is not old and old.replacement == right and old.instead != right:
         template = JSON_VALUE.search(old.instead or "")
         if template:
             return (right, json.dumps({template[1]: json_value(old, value)}))
         return tuple((old.instead or "").split())
-    if flag.at(table.version(tag) or None).takes_value:
+    if flag.form_in(table.version(tag) or None).takes_value:
         return (right, value)
     return () if value.lower() in _OFF else (right,)
 

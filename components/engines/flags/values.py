@@ -67,8 +67,8 @@ def _choice_fault(name: str, text: str, form: Form, version: Version | None) -> 
         hint = did_you_mean(text, allowed) or "; use one of them"
         reason = f"{name} must be {expected_value(form, version)}, found {text!r}{hint}"
         return ValueFault(Severity.WARNING if form.open else Severity.ERROR, reason)
-    if not choice.span.is_in(version):
-        when = "no longer accepts" if choice.span.is_over(version) else "does not accept"
+    if not choice.span.includes(version):
+        when = "no longer accepts" if choice.span.is_after(version) else "does not accept"
         hint = did_you_mean(text, allowed) or "; use one of them"
         reason = f"{name} {when} {text!r} in this version, only {_some_of(allowed)}{hint}"
         return ValueFault(Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)

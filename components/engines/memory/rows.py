@@ -63,7 +63,7 @@ def memory_of(engine: Engine, tag: str, device: Device, batch_tokens: int | None
 
     Args:
         engine: The engine.
-        tag: Tag of its image, as :meth:`Engine.dated` returns it.
+        tag: Tag of its image, as :meth:`Engine.version_tag` returns it.
         device: Its accelerators.
         batch_tokens: Tokens that are computed at a time, where the command line says it.
     """
@@ -83,7 +83,7 @@ def memory_of(engine: Engine, tag: str, device: Device, batch_tokens: int | None
 def _holding(engine: Engine, version: Version | None, device: Device) -> Iterator[Mapping[str, Any]]:
     for row in _rows(engine):
         holds = (
-            Span.of(row).is_in(version)
+            Span.from_row(row).includes(version)
             and row.get("above", 0) * _GIB <= device.memory
             and ("below" not in row or device.memory < row["below"] * _GIB)
             and device.name not in row.get("except", ())

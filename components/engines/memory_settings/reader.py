@@ -34,7 +34,7 @@ _REMADE = (Setting.MODEL_CONFIG, Setting.MODEL_METADATA)
 
 
 @dataclass(frozen=True, slots=True)
-class ContextSettings:
+class RequestLimits:
     """How much a server is to hold at once; None where nothing says it.
 
     Attributes:
@@ -71,10 +71,10 @@ class MemorySettings:
     quantized: bool = False
     key_bytes: Decimal = Decimal(2)
     value_bytes: Decimal = Decimal(2)
-    room: ContextSettings = ContextSettings()
+    limits: RequestLimits = RequestLimits()
     batch_tokens: int | None = None
     share: Decimal | None = None
-    division: Sharding = field(default_factory=Sharding)
+    sharding: Sharding = field(default_factory=Sharding)
     offloads_to_host: bool = False
     draft: str = ""
     draft_tensor: int | None = None
@@ -135,10 +135,10 @@ def _read(settings: SettingsReader, stray: str, adapters: int) -> MemorySettings
         quantized=quantized,
         key_bytes=keys,
         value_bytes=values,
-        room=_room(settings),
+        limits=_room(settings),
         batch_tokens=_batch_tokens(settings),
         share=settings.decimal(Setting.GPU_MEMORY),
-        division=sharding_of(settings),
+        sharding=sharding_of(settings),
         offloads_to_host=offloads_to_host(settings),
         draft=draft,
         draft_tensor=draft_tensor,
@@ -160,25 +160,25 @@ def _model(settings: SettingsReader, stray: str) -> str:
     return model
 
 
-def _room(settings: SettingsReader) -> ContextSettings:
+def _room(settings: SettingsReader) -> RequestLimits:
     sequences, text = settings.number(Setting.CONCURRENCY), settings.text(Setting.CONTEXT)
     sequences = None if sequences is not None and sequences < 1 else sequences
     if text == "auto" or (text and parse_int(text) == -1):
-        return ContextSettings(None, is_open=True, sequences=sequences)
+        return RequestLimits(None, is_open=True, sequences=sequences)
     context, default = settings.number(Setting.CONTEXT), settings.table.context(settings.version)
     if context is None and default is not None:
         settings.need_version("the context that nothing sets")
         context = default.tokens
         if context is None:
-            return ContextSettings(None, is_open=True, sequences=sequences)
+            return RequestLimits(None, is_open=True, sequences=sequences)
     if context is not None and context < 1:
         context = None
     if context is None and settings.text(Setting.ROPE_SCALING):
         raise UnclearError(f"{settings.named(Setting.ROPE_SCALING)} changes the context of the model")
     if not settings.table.shared_context:
-        return ContextSettings(context, sequences=sequences)
+        return RequestLimits(context, sequences=sequences)
     sequences = sequences or 1
-    return ContextSettings(context and max(context // sequences, 1), sequences=sequences)
+    return RequestLimits(context and max(context // sequences, 1), sequences=sequences)
 
 
 def _batch_tokens(settings: SettingsReader) -> int | None:

@@ -93,7 +93,7 @@ class SettingsReader:
         if span is None:
             return False
         self.need_version(what)
-        return span.is_in(self.version)
+        return span.includes(self.version)
 
     def need_version(self, what: str) -> None:
         """Refuse to say what depends on the version of the engine where nothing tells that."""

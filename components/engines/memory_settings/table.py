@@ -71,7 +71,7 @@ class MemorySettingsTable:
 
     def context(self, version: Version | None) -> DefaultContext | None:
         """Return the default of a version; None where that is the model's own."""
-        return next((each for each in self.contexts if each.span.is_in(version)), None)
+        return next((each for each in self.contexts if each.span.includes(version)), None)
 
 
 def memory_settings_table(engine: str) -> MemorySettingsTable | None:
@@ -90,7 +90,7 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
         engine,
         variables={Setting(name): _several(row) for name, row in facts.get("variables", {}).items()},
         spread=Spread(facts.get("spread", Spread.ONE)),
-        contexts=tuple(DefaultContext(Span.of(row), row["tokens"]) for row in facts.get("contexts", ())),
+        contexts=tuple(DefaultContext(Span.from_row(row), row["tokens"]) for row in facts.get("contexts", ())),
         shared_context=facts.get("shared_context", False),
         single_files=facts.get("single_files", False),
         cache={str(name): Decimal(str(number)) for name, number in facts.get("cache", {}).items()},
@@ -100,7 +100,7 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
         speculation=facts.get("speculation", {}),
         unclear=facts.get("unclear", {}),
         unclear_variables=facts.get("unclear_variables", {}),
-        **{name: Span.of(facts[name]) for name in ("all_layers", "adapts", "batch_of_input") if name in facts},
+        **{name: Span.from_row(facts[name]) for name in ("all_layers", "adapts", "batch_of_input") if name in facts},
     )
 
 

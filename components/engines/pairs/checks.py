@@ -66,7 +66,7 @@ def _connector(transfer: Transfer, title: str) -> tuple[Severity, str] | None:
     if known.plugin and version != ANY:
         reason = f"{name} comes with the plugin {known.plugin}, which {title} does not have"
         return Severity.ERROR, f"{reason}; use {transfer.table.default}, or an image with the plugin"
-    if not known.span.is_in(version):
+    if not known.span.includes(version):
         return Severity.ERROR, f"{title} does not have {name}{_remedy(known, transfer)}"
     return None
 
@@ -74,7 +74,7 @@ def _connector(transfer: Transfer, title: str) -> tuple[Severity, str] | None:
 def _remedy(known: Connector, transfer: Transfer) -> str:
     if known.instead and known.instead in transfer.table.names_in(transfer.version):
         return f"; use {known.instead}"
-    if known.span.is_over(transfer.version):
+    if known.span.is_after(transfer.version):
         return f" any more; use {transfer.table.default}"
     since = known.span.since
     return f" yet{f' (available in {format_version(since)})' if since else ''}; use a newer image"

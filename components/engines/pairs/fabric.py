@@ -55,7 +55,7 @@ def _of_another_kind(role: Stage, variables: Mapping[str, str], transfer: Transf
 
 
 def _reaches(choice: EfaChoice, place: str, version: Version | None, given: str, role: Stage) -> str:
-    if not choice.span.is_in(version):
+    if not choice.span.includes(version):
         return f"does not reach EFA in this version; for {role} use a newer image, with {place} {choice.value}"
     built = " and a build of its library for that" if choice.built else ""
     return f"reaches EFA only with {place} {choice.value}{built}, and {role} has {given}; set it on both sides"

@@ -119,10 +119,10 @@ def _role(role: Stage, side: Side, transfer: Transfer) -> Iterator[PairFault]:
     if found is role:
         return
     known = transfer.carriers[0].known if transfer.carriers else None
-    undirected = known is not None and known.undirected is not None and known.undirected.is_in(transfer.version)
+    undirected = known is not None and known.undirected is not None and known.undirected.includes(transfer.version)
     if found is Stage.BOTH:
         both = known.both if known else None
-        if both and not both.is_in(transfer.version):
+        if both and not both.includes(transfer.version):
             reason = f"{transfer.connector} cannot be {transfer.word} at once; set {key} of {role} to {word}"
             yield PairFault(role, Severity.ERROR, reason)
         elif both and both.is_deprecated(transfer.version):
@@ -172,7 +172,7 @@ def _lacks_library(known: Connector, part: Transfer, tag: str) -> bool:
     """Tell whether the engine's own image of a version lacks a library; a tag may say that another one has it."""
     if known.shipped is None or part.version == ANY or known.library in tag:
         return False
-    return known.span.is_in(part.version) and not known.shipped.is_in(part.version)
+    return known.span.includes(part.version) and not known.shipped.includes(part.version)
 
 
 def _both(prefill: Side, first: Transfer, decode: Side, second: Transfer) -> Iterator[PairFault]:
@@ -194,7 +194,9 @@ def _sizes(prefill: Side, first: Transfer, decode: Side) -> Iterator[PairFault]:
     if not gives or not takes:
         return
     for part in first.carriers:
-        rules = [rule for span, rule in part.known.tensor_parallel if span.is_in(first.version)] if part.known else []
+        rules = (
+            [rule for span, rule in part.known.tensor_parallel if span.includes(first.version)] if part.known else []
+        )
         if rules and not any(_fits(rule, gives, takes) for rule in rules):
             name = part.connector or first.table.implied
             reason = (
@@ -247,7 +249,7 @@ def _versions(prefill: Side, first: Transfer, decode: Side, second: Transfer) ->
 def _is_strict(known: Connector, part: Transfer, *sides: Transfer) -> bool:
     """Tell whether a connector takes a cache from its own version only, and is not told to take any."""
     span, unless = known.same_version, known.same_version_unless
-    strict = span is not None and any(span.is_in(side.version) for side in sides)
+    strict = span is not None and any(span.includes(side.version) for side in sides)
     return strict and not (unless and part.config.get(unless) is False)
 
 

@@ -73,7 +73,7 @@ def _document(
         config = _shared(other, role)
         document |= {keys["extra"]: config} if config else {}
     known = transfer_of_document(table, version, document).known
-    if known and not known.span.is_in(version):
+    if known and not known.span.includes(version):
         return {}
     first, *rest = document.items()
     return dict([first, (keys["role"], table.word(role)), *rest])
@@ -83,7 +83,7 @@ def _by_efa(table: TransferTable, version: Version | None) -> dict[str, Any]:
     """Return the settings by which the default goes by EFA."""
     known = table.find(table.default, version)
     choice = known.efa if known else None
-    if choice is None or not choice.key or version == ANY or not choice.span.is_in(version):
+    if choice is None or not choice.key or version == ANY or not choice.span.includes(version):
         return {}
     return {choice.key: [choice.value] if choice.several else choice.value}
 
@@ -128,7 +128,7 @@ def _with_flags(
     if own is None or not own.word:
         line = _with(line, flag, table.word(role))
     known = table.find((other.connector if other else "") or table.default, version)
-    if not (by and known and known.span.is_in(version)) or (other and other.is_open):
+    if not (by and known and known.span.includes(version)) or (other and other.is_open):
         return line
     return line if own and own.connector else _with(line, by, known.name)
 

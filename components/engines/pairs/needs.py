@@ -64,7 +64,7 @@ def needs_of(line: CommandLine, role: Stage, variables: Mapping[str, str] | None
 
 def _ports(part: Transfer, line: CommandLine, role: Stage, variables: Mapping[str, str]) -> list[Ports]:
     known, own = part.known, engine_line(line) or line
-    rows = [row for row in (known.ports if known else ()) if role in row.sides and row.span.is_in(part.version)]
+    rows = [row for row in (known.ports if known else ()) if role in row.sides and row.span.includes(part.version)]
     found = [(row, _number(row, part, own, variables)) for row in rows]
     return [Ports(row.name, number, _count(row, own)) for row, number in found if number]
 

@@ -139,11 +139,11 @@ class TransferTable:
     def find(self, name: str, version: Version | None) -> Connector | None:
         """Return what a version knows by a name, or else another version."""
         rows = [row for row in self.connectors if row.name == name]
-        return next((row for row in rows if row.span.is_in(version)), rows[0] if rows else None)
+        return next((row for row in rows if row.span.includes(version)), rows[0] if rows else None)
 
     def names_in(self, version: Version | None) -> tuple[str, ...]:
         """Return the connectors that a version may know by itself."""
-        return tuple(row.name for row in self.connectors if row.span.is_in(version) and not row.plugin)
+        return tuple(row.name for row in self.connectors if row.span.includes(version) and not row.plugin)
 
     def word(self, role: Stage) -> str:
         """Return the engine's word for a role."""
@@ -175,12 +175,12 @@ def _read(engine: Engine) -> TransferTable | None:
 def _connector(row: Mapping[str, Any]) -> Connector:
     plain = {name: row[name] for name in _PLAIN if name in row}
     return Connector(
-        span=Span.of(row),
+        span=Span.from_row(row),
         rdma=Rdma(row.get("rdma", "none")),
         transports=tuple(map(_transport, row.get("transports", ()))),
         efa=_efa(row["efa"]) if "efa" in row else None,
         shared=tuple(row.get("shared", ())),
-        tensor_parallel=tuple((Span.of(each), each["rule"]) for each in row.get("tensor_parallel", ())),
+        tensor_parallel=tuple((Span.from_row(each), each["rule"]) for each in row.get("tensor_parallel", ())),
         variables=tuple(map(_variable, row.get("variables", ()))),
         ports=tuple(map(_port, row.get("ports", ()))),
         library=row.get("shipped", {}).get("library", ""),
@@ -197,12 +197,12 @@ _PLAIN = ("name", "instead", "plugin", "local", "parts", "router", "any_port", "
 
 
 def _span(row: Mapping[str, Any], column: str) -> Span | None:
-    return Span.of(row[column]) if column in row else None
+    return Span.from_row(row[column]) if column in row else None
 
 
 def _efa(row: Mapping[str, Any]) -> EfaChoice:
     plain = {name: row[name] for name in ("value", "key", "variable", "several", "built") if name in row}
-    return EfaChoice(span=Span.of(row), **plain)
+    return EfaChoice(span=Span.from_row(row), **plain)
 
 
 def _transport(row: Mapping[str, Any]) -> TransportRow:
@@ -221,7 +221,7 @@ def _variable(row: Mapping[str, Any]) -> tuple[frozenset[Stage], Variable]:
 def _port(row: Mapping[str, Any]) -> PortRow:
     return PortRow(
         name=row["name"],
-        span=Span.of(row),
+        span=Span.from_row(row),
         sides=_sides(row),
         variable=row.get("variable", ""),
         json=row.get("json", ""),

@@ -51,7 +51,7 @@ def _missing(line: CommandLine) -> Iterator[ScriptFault]:
     version = engine.version(line.tag) if engine else ANY
     called = {PurePosixPath(word).name for command in commands_of(line) for word in _programs(command)}
     for row in engine.lacks if engine and version != ANY else ():
-        if row["name"] in called and Span.of(row).is_in(version):
+        if row["name"] in called and Span.from_row(row).includes(version):
             reason = (
                 f"calls {row['name']}, and the image of {engine_title(line.engine, line.tag)} {row['why']}; "
                 "use one that has it, or let the engine join the pods"

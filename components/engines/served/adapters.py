@@ -31,7 +31,7 @@ def with_adapters(engine: Engine, line: CommandLine, adapters: Mapping[str, str]
     missing = {name: path for name, path in adapters.items() if name not in present}
     if known is None or flag is None or line.reading is None or not missing or _is_off(line):
         return line
-    way = known.way(engine.version(line.tag))
+    way = known.adapter_syntax(engine.version(line.tag))
     written = [_written(way, name, path) for name, path in missing.items()]
     for needed in (engine.flag(Setting.ADAPTERS_ON), *way.needs):
         line = _with(line, needed) if needed else line
@@ -47,7 +47,7 @@ def adapters_of(line: CommandLine) -> tuple[tuple[str, str], ...]:
     uses = _uses(own, known)
     if not uses:
         return ()
-    way, words, start = known.way(known.engine.version(line.tag)), own.words, len(own.command)
+    way, words, start = known.adapter_syntax(known.engine.version(line.tag)), own.words, len(own.command)
     last, found = uses[-1], []  # the last one counts
     for value in last.values:
         word = words[start + value.position]
@@ -58,7 +58,7 @@ def adapters_of(line: CommandLine) -> tuple[tuple[str, str], ...]:
 def adapter_model_name(line: CommandLine, adapter: str) -> str:
     """Return what a request must call its model to get an adapter; empty where a field of its own tells."""
     known, names = served_names_table(line.engine), served_names(line)
-    way = known.way(known.engine.version(line.tag)) if known else None
+    way = known.adapter_syntax(known.engine.version(line.tag)) if known else None
     if way is None:
         return ""
     return way.asked.replace("<adapter>", adapter).replace("<model>", names[0] if names else "")
@@ -79,7 +79,7 @@ def adapter_problems(line: CommandLine) -> Iterator[tuple[Severity, str]]:
             Severity.ERROR,
             f"adapters are given, and {known.engine.flag(Setting.ADAPTERS_ON)} is turned off; remove that",
         )
-    way = known.way(known.engine.version(line.tag))
+    way = known.adapter_syntax(known.engine.version(line.tag))
     most = (engine_line(line) or line).number_of(way.most) if way.most else None
     if most is not None and len(adapters) > most:
         yield Severity.ERROR, f"{way.most} is {most}, and there are {len(adapters)} adapters; raise it"
@@ -126,7 +126,7 @@ def _with(line: CommandLine, flag: str) -> CommandLine:
     """Add a switch that a version knows, unless it is there."""
     reading = line.reading
     found = reading.table.find(flag) if reading else None
-    if reading is None or found is None or not found.span.is_in(reading.version) or line.holds(flag):
+    if reading is None or found is None or not found.span.includes(reading.version) or line.holds(flag):
         return line
     return line.followed_by(line.continued((flag,)))
 

@@ -74,7 +74,7 @@ class ServerBehavior:
     api: str = OPENAI
     embeds: bool = False
     batch: int | None = None
-    is_told: bool = False
+    is_batch_set: bool = False
     queue: int | None = None
     in_flight: int | None = None
     context: int | None = None
@@ -98,10 +98,10 @@ class ConcurrencyLimit:
         is_least: Whether it is the smallest of several possible defaults: the version or accelerator is unknown.
     """
 
-    most: int | None
+    limit: int | None
     reason: str
-    is_told: bool = False
-    is_least: bool = False
+    is_set: bool = False
+    is_lowest_default: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class _Usual:
 
     def holds(self, line: CommandLine, version: Version | None, device: Device | None) -> bool | None:
         """Tell whether it applies; None if that depends on an unknown version or accelerator."""
-        if not self.span.is_in(version) or (self.flag and not line.holds(self.flag)):
+        if not self.span.includes(version) or (self.flag and not line.holds(self.flag)):
             return False
         if device and (device.memory < self.above * _GIB or device.name in self.without):
             return False
@@ -152,7 +152,7 @@ class _RequestBound:
             return ConcurrencyLimit(None, f"{name} is {text}, which is filled in later")
         number = parse_int(text or "")
         return (
-            ConcurrencyLimit(number, f"{name} {number}", is_told=True) if number is not None and number > 0 else None
+            ConcurrencyLimit(number, f"{name} {number}", is_set=True) if number is not None and number > 0 else None
         )
 
     def defaults(self, line: CommandLine, version: Version | None, device: Device | None) -> list[int]:
@@ -211,7 +211,7 @@ def server_behavior(container: Mapping[str, Any], line: CommandLine) -> ServerBe
     return ServerBehavior(
         api=known.api,
         embeds=engine is None or any(_is_given(own, flag, values) for flag, values in known.embeds.items()),
-        is_told=stated.get("batch") is not None,
+        is_batch_set=stated.get("batch") is not None,
         model=_stated(known.facts.get("model", {}), own, variables),
         truncates=_truncates(known, own, variables),
         metrics_refusal=known.facts.get("silent", ""),
@@ -252,10 +252,10 @@ def concurrency_limit(
             if numbers
             else f"{engine.name} bounds it by memory"
         )
-        found = ConcurrencyLimit(next(iter(numbers), None), reason, is_least=len(numbers) > 1)
+        found = ConcurrencyLimit(next(iter(numbers), None), reason, is_lowest_default=len(numbers) > 1)
     copies = own.number_of(Setting.DATA_PARALLEL) or 1
-    if found.most and copies > 1 and not (bound.shared and own.holds(bound.shared)):
-        found = replace(found, most=found.most * copies, reason=f"{found.reason}, in {copies} copies")
+    if found.limit and copies > 1 and not (bound.shared and own.holds(bound.shared)):
+        found = replace(found, limit=found.limit * copies, reason=f"{found.reason}, in {copies} copies")
     return _within(found, known, own, variables)
 
 
@@ -265,13 +265,13 @@ def _within(
     """Cap a limit by the number of requests that the server accepts."""
     bound = known.bounds.get("in_flight")
     stated = bound.read(line, variables) if bound else None
-    if bound is None or (stated and stated.most is None):
+    if bound is None or (stated and stated.limit is None):
         return found
     name = bound.flags[0]
     if stated is None:
         numbers = bound.defaults(line, known.version(line.tag), None)
         stated = ConcurrencyLimit(next(iter(numbers), None), f"{engine_title(line.engine, line.tag)} without {name}")
-    if stated.most is None or (found.most is not None and found.most <= stated.most):
+    if stated.limit is None or (found.limit is not None and found.limit <= stated.limit):
         return found
     return stated
 
@@ -306,7 +306,9 @@ def _truncates(known: _Table, line: CommandLine, variables: Mapping[str, str | N
     if not text and line.holds(*row["flags"]):
         return True
     return (
-        text.lower() == "true" if text.lower() in ("true", "false") else Span.of(row).is_in(known.version(line.tag))
+        text.lower() == "true"
+        if text.lower() in ("true", "false")
+        else Span.from_row(row).includes(known.version(line.tag))
     )
 
 
@@ -351,7 +353,7 @@ def _other(repository: str) -> _Table | None:
 def _bound(row: Mapping[str, Any]) -> _RequestBound:
     usual = tuple(
         _Usual(
-            Span.of(each),
+            Span.from_row(each),
             int(each["number"]),
             each.get("above", 0),
             tuple(each.get("except", ())),

@@ -48,9 +48,9 @@ class ServedNames:
     others: str
     adapters: tuple[AdapterSyntax, ...]
 
-    def way(self, version: Version | None) -> AdapterSyntax:
+    def adapter_syntax(self, version: Version | None) -> AdapterSyntax:
         """Return how a version is told its adapters."""
-        return next(way for way in self.adapters if way.span.is_in(version))
+        return next(way for way in self.adapters if way.span.includes(version))
 
 
 def served_names_table(engine: str) -> ServedNames | None:
@@ -72,4 +72,4 @@ def _way(row: Mapping[str, Any]) -> AdapterSyntax:
     needs = tuple(row.get("needs", ()))
     plain = {name: row[name] for name in ("json", "unsafe", "asked", "most") if name in row}
     read = re.compile(row["read"], re.DOTALL) if "read" in row else None
-    return AdapterSyntax(span=Span.of(row), needs=needs, read=read, **plain)
+    return AdapterSyntax(span=Span.from_row(row), needs=needs, read=read, **plain)

@@ -51,7 +51,9 @@ class ChosenBackend:
         # A runtime that is named after an engine says with ``version`` which version of the engine it is.
         declared = self.engine is not None and runtime.metadata.name == self.engine.name
         self.tag = (
-            self.engine.dated(runtime.spec.image, self.version, declared=declared) if self.engine else self.version
+            self.engine.version_tag(runtime.spec.image, self.version, declared=declared)
+            if self.engine
+            else self.version
         )
         self.fit = fit
 

@@ -117,7 +117,7 @@ def read_flavor(value: Json, at: Argument, alternatives: Mapping[str, tuple[str,
         return FlavorReading(fits=False, problems=wrong)
     config = resource.spec.inference_config
     (flavor,) = tuple((config.flavors if config else None) or ())
-    findings = Findings(LoadedResource.of(resource, OPEN_MODEL))
+    findings = Findings(LoadedResource.from_program(resource, OPEN_MODEL))
     check_choices((flavor,), "", findings)
     (choice,) = node_choices((flavor,), alternatives)
     if choice.instance_type is None:

@@ -106,7 +106,7 @@ def check_parallelism(parallelism: Parallelism, backend: ChosenBackend, path: st
     """Report what the engine cannot do, and what the user's own arguments contradict."""
     engine, user = backend.engine, backend.user.line
     span = engine.features.get(Feature.PIPELINE_PARALLEL) if engine else None
-    if engine and span and (parallelism.pipeline or 1) > 1 and not span.is_in(engine.version(backend.tag)):
+    if engine and span and (parallelism.pipeline or 1) > 1 and not span.includes(engine.version(backend.tag)):
         wanted = f"{backend.runtime.metadata.name} {format_version(span.since or ())} or later"
         findings.error(
             path,

@@ -41,7 +41,7 @@ def render_for_operator(variant: Variant, agreed: Agreed) -> Rendered:
     for path, reason in _refused(variant):
         variant.findings.error(path, reason, RuleId.OPERATOR_UNSUPPORTED)
     sized = sized_at_peak(variant, agreed)
-    if variant.findings.failed:
+    if variant.findings.has_errors:
         raise Unrenderable
     if variant.options.levels.controller.scale_to_zero:
         variant.findings.warn("", _NO_WAY_BACK, RuleId.AUTOSCALING_ASLEEP)

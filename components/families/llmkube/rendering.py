@@ -240,7 +240,7 @@ def _shared(decided: _Decided, options: Options) -> tuple[Object, ...]:
 def _pods(decided: _Decided, template: Object) -> tuple[PodDemand, ...]:
     """Return the pods at rest; nothing where an error left amounts that cannot be counted with."""
     serving = decided.serving
-    if serving.findings.failed:
+    if serving.findings.has_errors:
         return ()
     spec = serving.service.spec
     surge = 0 if serving.gpus else math.ceil(_SURGE * (_most(spec) or spec.replicas))

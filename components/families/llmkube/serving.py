@@ -39,7 +39,7 @@ class Serving:
     def tag(self) -> str:
         """The image's tag as far as it tells the engine's version, by which flags are chosen; empty for a digest."""
         image, known = parse_image(self.image), self._engine
-        return known.dated(image.repository, image.tag) if known else image.tag
+        return known.version_tag(image.repository, image.tag) if known else image.tag
 
     @property
     def engine(self) -> str:

@@ -75,7 +75,7 @@ def misfits(requests: Iterable[NodeRequest], efa_types: Collection[str] = ()) ->
     found = (
         request.problem(reason, rule=rule) for request in requests for rule, reason in _misfits(request, efa_types)
     )
-    return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
+    return tuple(sorted(dict.fromkeys(found), key=lambda p: p.sort_key))
 
 
 def _misfits(request: NodeRequest, efa_types: Collection[str]) -> Iterator[tuple[RuleId, str]]:

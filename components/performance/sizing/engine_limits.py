@@ -24,7 +24,7 @@ def limit_on(
     """
     device = device_named(accelerator, nodes)
     found = (concurrency_limit(each.container, each.server.line, device) for each in workloads)
-    return min(found, key=lambda limit: (limit.most is None, limit.most or 0), default=None)
+    return min(found, key=lambda limit: (limit.limit is None, limit.limit or 0), default=None)
 
 
 def device_named(accelerator: str, nodes: Sequence[Instance] = ()) -> Device | None:

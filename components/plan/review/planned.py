@@ -177,7 +177,7 @@ def _accelerators(group: NodeGroupDemand) -> int:
 
 def findings_of(problems: Iterable[Problem]) -> tuple[FindingState, ...]:
     """Return what is wrong, in the order of files and lines."""
-    ordered = sorted(set(problems), key=lambda problem: (problem.place, problem.kind, problem.name))
+    ordered = sorted(set(problems), key=lambda problem: (problem.sort_key, problem.kind, problem.name))
     return tuple(_finding(problem) for problem in ordered)
 
 

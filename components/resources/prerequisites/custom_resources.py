@@ -41,7 +41,7 @@ class CustomResources(pulumi.ComponentResource):
         super().__init__(token("CustomResources"), name, {}, opts)
         self.definitions: list[KubernetesObject] = []
         for kind in args["kinds"]:
-            value = crd(installable().one(kind))
+            value = crd(installable().by_name(kind))
             child = f"{name}-{value['spec']['names']['plural']}"
             self.definitions.append(kubernetes_object(value, child, pulumi.ResourceOptions(parent=self)))
         self.kinds = pulumi.Output.from_input(list(args["kinds"]))
@@ -54,6 +54,6 @@ def _problems(args: CustomResourcesArgs) -> Iterator[tuple[str, str]]:
         return
     for position, name in enumerate(args["kinds"]):
         try:
-            installable().one(name)
+            installable().by_name(name)
         except ValueError as error:
             yield f"kinds[{position}]", str(error)

@@ -207,7 +207,7 @@ def _checked(value: dict[str, Any], name: str) -> tuple[LoadedResource | None, l
     if resource is None:
         named = value.get("metadata", {}).get("name", name)
         return None, [Problem(PROGRAM, 0, kind.kind, named, field_path(path), reason) for path, reason in found]
-    return LoadedResource.of(resource, kind), []
+    return LoadedResource.from_program(resource, kind), []
 
 
 def checked_plan(planned: Plan) -> Plan:

@@ -30,8 +30,8 @@ def test_a_metric_that_the_engine_does_not_export(backend: str, name: str, said:
 def test_the_problem_stands_on_the_line_of_the_field() -> None:
     problem = the_problem(scaled(CPU, read("Pods", "nope")))
     text = fleet_of(MODEL, scaled(CPU, read("Pods", "nope"))).rendered[0].source
-    assert text.place is not None
-    assert problem.line == text.place.line(f"{TRIGGER}.metrics[1].pods.metric.name")
+    assert text.location is not None
+    assert problem.line == text.location.line(f"{TRIGGER}.metrics[1].pods.metric.name")
     assert problem.path.startswith(f"{TRIGGER}.metrics[1].")
 
 

@@ -83,7 +83,7 @@ def compare(kube: Kube, document: Document) -> None:
     assert resource is not None, f"only we refuse: {found}"
     stored.pop("status", None)
     stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key in USER_METADATA}
-    expected = with_defaults(LoadedResource.of(resource, kind))
+    expected = with_defaults(LoadedResource.from_program(resource, kind))
     if kind.namespaced:
         expected["metadata"].setdefault("namespace", "default")
     assert _as_floats(stored) == _as_floats(expected)

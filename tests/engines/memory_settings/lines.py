@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from components.engines.command_line import CommandLine
-from components.engines.memory_settings.reader import ContextSettings, MemorySettings, memory_settings_of
+from components.engines.memory_settings.reader import MemorySettings, RequestLimits, memory_settings_of
 from components.engines.memory_settings.settings import Variables
 from components.engines.memory_settings.sharding import Sharding
 
@@ -33,6 +33,6 @@ def usual(engine: tuple[str, str]) -> MemorySettings:
     return {
         VLLM: MemorySettings("m"),
         SGLANG: MemorySettings("m"),
-        TGI: MemorySettings("m", room=ContextSettings(4096), division=Sharding(tensor=None)),
-        LLAMA: MemorySettings("m", room=ContextSettings(4096, sequences=1), division=Sharding(pipeline=None)),
+        TGI: MemorySettings("m", limits=RequestLimits(4096), sharding=Sharding(tensor=None)),
+        LLAMA: MemorySettings("m", limits=RequestLimits(4096, sequences=1), sharding=Sharding(pipeline=None)),
     }[engine]

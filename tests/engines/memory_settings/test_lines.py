@@ -4,7 +4,7 @@ import pytest
 
 from components.engines.command_line import CommandLine
 from components.engines.flags.tables import flags_of
-from components.engines.memory_settings.reader import ContextSettings, MemorySettings, memory_settings_of
+from components.engines.memory_settings.reader import MemorySettings, RequestLimits, memory_settings_of
 from components.engines.memory_settings.settings import argument_index
 from components.engines.memory_settings.sharding import Sharding
 from components.engines.memory_settings.table import memory_settings_table
@@ -17,19 +17,19 @@ from tests.engines.memory_settings.lines import LLAMA, SGLANG, TGI, VLLM, asked,
 class TestVariables:
     def test_tgi_reads_them(self) -> None:
         env = (("MODEL_ID", "m"), ("MAX_TOTAL_TOKENS", "8192"), ("NUM_SHARD", "2"), ("QUANTIZE", "awq"))
-        expected = MemorySettings("m", quantized=True, room=ContextSettings(8192), division=Sharding(2))
+        expected = MemorySettings("m", quantized=True, limits=RequestLimits(8192), sharding=Sharding(2))
         assert asked(TGI, env=env) == expected
 
     def test_a_flag_goes_before_its_variable(self) -> None:
         env = (("MODEL_ID", "m"), ("MAX_TOTAL_TOKENS", "8192"))
         found = asked(TGI, "--max-total-tokens", "2048", env=env)
         assert isinstance(found, MemorySettings)
-        assert found.room == ContextSettings(2048)
+        assert found.limits == RequestLimits(2048)
 
     def test_llama_cpp_reads_them(self) -> None:
         found = asked(LLAMA, env=(("LLAMA_ARG_CTX_SIZE", "8192"), ("LLAMA_ARG_N_PARALLEL", "2")))
         assert isinstance(found, MemorySettings)
-        assert found.room == ContextSettings(4096, sequences=2)
+        assert found.limits == RequestLimits(4096, sequences=2)
 
     def test_one_whose_value_is_elsewhere_is_not_guessed(self) -> None:
         assert asked(TGI, env=(("MODEL_ID", None),)) == "the value of the variable MODEL_ID is not known"
@@ -54,7 +54,7 @@ class TestVariables:
     def test_llama_cpp_is_told_of_the_host_by_them(self) -> None:
         found = asked(LLAMA, env=(("LLAMA_ARG_KV_OFFLOAD", "0"), ("LLAMA_ARG_N_CPU_MOE", "3")))
         assert isinstance(found, MemorySettings)
-        assert found.division == Sharding(1, None, expert_layers=3, cache_on_host=True)
+        assert found.sharding == Sharding(1, None, expert_layers=3, cache_on_host=True)
 
     def test_vllm_reads_none(self) -> None:
         assert asked(VLLM, env=(("MAX_TOTAL_TOKENS", "1"), ("MODEL_ID", None)), more=True) == usual(VLLM)
@@ -63,16 +63,16 @@ class TestVariables:
 class TestLines:
     def test_the_model_of_vllm_may_stand_without_a_flag(self) -> None:
         line = CommandLine(*VLLM, ["--max-model-len", "8192"], ["vllm", "serve", "org/name"])
-        assert memory_settings_of(line) == MemorySettings("org/name", room=ContextSettings(8192))
+        assert memory_settings_of(line) == MemorySettings("org/name", limits=RequestLimits(8192))
 
     def test_a_script_is_looked_into(self) -> None:
         line = CommandLine(*VLLM, ["ray start --head; vllm serve org/name -tp 8"], ["/bin/bash", "-c"])
-        assert memory_settings_of(line) == MemorySettings("org/name", division=Sharding(8))
+        assert memory_settings_of(line) == MemorySettings("org/name", sharding=Sharding(8))
 
     def test_the_parameters_of_a_script_are_looked_into(self) -> None:
         args = ['ray start; exec "$@"', "serve", "vllm", "serve", "org/name", "-tp", "8"]
         assert memory_settings_of(CommandLine(*VLLM, args, ["/bin/sh", "-c"])) == MemorySettings(
-            "org/name", division=Sharding(8)
+            "org/name", sharding=Sharding(8)
         )
 
     def test_a_script_of_ones_own_is_not(self) -> None:

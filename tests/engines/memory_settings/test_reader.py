@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from components.engines.memory_settings.reader import ContextSettings, MemorySettings
+from components.engines.memory_settings.reader import MemorySettings, RequestLimits
 from components.engines.memory_settings.sharding import Sharding
 from components.engines.versions import without_version
 from tests.engines.memory_settings.lines import (
@@ -28,25 +28,25 @@ def test_nothing_is_told(engine: tuple[str, str]) -> None:
 
 
 ROOM = [
-    (VLLM, ["--max-model-len", "8192"], ContextSettings(8192)),
-    (VLLM, ["--max-model-len=16k"], ContextSettings(16_000)),
-    (VLLM, ["--max-model-len", "16K"], ContextSettings(16_384)),
-    (VLLM, ["--max_model_len", "8192"], ContextSettings(8192)),
-    (VLLM, ["--max-model-len", "auto"], ContextSettings(is_open=True)),
-    (VLLM, ["--max-model-len", "-1"], ContextSettings(is_open=True)),
-    (VLLM, ["--max-num-seqs", "64"], ContextSettings(sequences=64)),
-    (SGLANG, ["--context-length", "8192", "--max-running-requests", "8"], ContextSettings(8192, sequences=8)),
-    (TGI, ["--max-total-tokens", "8192"], ContextSettings(8192)),
+    (VLLM, ["--max-model-len", "8192"], RequestLimits(8192)),
+    (VLLM, ["--max-model-len=16k"], RequestLimits(16_000)),
+    (VLLM, ["--max-model-len", "16K"], RequestLimits(16_384)),
+    (VLLM, ["--max_model_len", "8192"], RequestLimits(8192)),
+    (VLLM, ["--max-model-len", "auto"], RequestLimits(is_open=True)),
+    (VLLM, ["--max-model-len", "-1"], RequestLimits(is_open=True)),
+    (VLLM, ["--max-num-seqs", "64"], RequestLimits(sequences=64)),
+    (SGLANG, ["--context-length", "8192", "--max-running-requests", "8"], RequestLimits(8192, sequences=8)),
+    (TGI, ["--max-total-tokens", "8192"], RequestLimits(8192)),
     # The slots of llama.cpp share the context (tools/server/README.md, --ctx-size and --parallel).
-    (LLAMA, ["-c", "8192"], ContextSettings(8192, sequences=1)),
-    (LLAMA, ["--ctx-size", "8192", "-np", "4"], ContextSettings(2048, sequences=4)),
-    (LLAMA, ["-c", "0"], ContextSettings(sequences=1)),
+    (LLAMA, ["-c", "8192"], RequestLimits(8192, sequences=1)),
+    (LLAMA, ["--ctx-size", "8192", "-np", "4"], RequestLimits(2048, sequences=4)),
+    (LLAMA, ["-c", "0"], RequestLimits(sequences=1)),
 ]
 
 
 @pytest.mark.parametrize(("engine", "args", "room"), ROOM, ids=named)
-def test_room_is_read(engine: tuple[str, str], args: list[str], room: ContextSettings) -> None:
-    assert asked(engine, *args) == replace(usual(engine), room=room)
+def test_room_is_read(engine: tuple[str, str], args: list[str], room: RequestLimits) -> None:
+    assert asked(engine, *args) == replace(usual(engine), limits=room)
 
 
 DIVISIONS = [
@@ -78,17 +78,17 @@ DIVISIONS = [
     ids=named,
 )
 def test_the_division_is_read(engine: tuple[str, str], args: list[str], division: Sharding) -> None:
-    assert asked(engine, *args) == replace(usual(engine), division=division)
+    assert asked(engine, *args) == replace(usual(engine), sharding=division)
 
 
 def test_old_builds_of_llama_cpp_put_no_layer_on_gpus_by_themselves() -> None:
     found = asked(OLD_LLAMA)
     assert isinstance(found, MemorySettings)
-    assert found.division.layers == 0
+    assert found.sharding.layers == 0
 
 
 def test_new_builds_of_llama_cpp_fit_the_context_to_the_memory() -> None:
-    assert asked(NEW_LLAMA) == replace(usual(LLAMA), room=ContextSettings(is_open=True), offloads_to_host=True)
+    assert asked(NEW_LLAMA) == replace(usual(LLAMA), limits=RequestLimits(is_open=True), offloads_to_host=True)
 
 
 @pytest.mark.parametrize(
@@ -115,24 +115,24 @@ def test_llama_cpp_adapts_where_it_may_choose_the_layers(args: list[str], adapts
 
 # The commits that changed a default, by their number: 1442677 and 1926d6e (n_ctx), e81b8e4 (layers), b1f3a6e (both).
 BUILDS = [
-    (3086, ContextSettings(512, sequences=1), 0, False),
-    (3087, ContextSettings(sequences=1), 0, False),
-    (4013, ContextSettings(sequences=1), 0, False),
-    (4014, ContextSettings(4096, sequences=1), 0, False),
-    (6324, ContextSettings(4096, sequences=1), 0, False),
-    (6325, ContextSettings(4096, sequences=1), None, False),
-    (7406, ContextSettings(4096, sequences=1), None, False),
-    (7407, ContextSettings(is_open=True), None, True),
+    (3086, RequestLimits(512, sequences=1), 0, False),
+    (3087, RequestLimits(sequences=1), 0, False),
+    (4013, RequestLimits(sequences=1), 0, False),
+    (4014, RequestLimits(4096, sequences=1), 0, False),
+    (6324, RequestLimits(4096, sequences=1), 0, False),
+    (6325, RequestLimits(4096, sequences=1), None, False),
+    (7406, RequestLimits(4096, sequences=1), None, False),
+    (7407, RequestLimits(is_open=True), None, True),
 ]
 
 
 @pytest.mark.parametrize(("build", "room", "layers", "adapts"), BUILDS, ids=named)
 def test_the_defaults_of_llama_cpp_depend_on_its_build(
-    build: int, room: ContextSettings, layers: int | None, adapts: bool
+    build: int, room: RequestLimits, layers: int | None, adapts: bool
 ) -> None:
     found = asked(("llamacpp", f"server-cuda-b{build}"))
     assert isinstance(found, MemorySettings)
-    assert (found.room, found.division.layers, found.offloads_to_host) == (room, layers, adapts)
+    assert (found.limits, found.sharding.layers, found.offloads_to_host) == (room, layers, adapts)
 
 
 @pytest.mark.parametrize(
@@ -155,24 +155,24 @@ def test_defaults_of_a_version_that_is_not_known_are_not_guessed(engine: str, ar
 def test_a_version_that_is_not_known_does_not_matter_where_all_is_told() -> None:
     told = asked(("llamacpp", without_version("custom")), "-ngl", "99", "-c", "8192")
     assert isinstance(told, MemorySettings)
-    assert (told.room, told.division.layers) == (ContextSettings(8192, sequences=1), 99)
+    assert (told.limits, told.sharding.layers) == (RequestLimits(8192, sequences=1), 99)
 
 
 # launcher/src/main.rs at the tags on both sides of each change.
 @pytest.mark.parametrize(
     ("tag", "room"),
     [
-        ("1.4.5", ContextSettings(2048)),
-        ("2.0.0", ContextSettings(4096)),
-        ("2.4.0", ContextSettings(4096)),
-        ("2.4.1", ContextSettings(is_open=True)),
-        ("3.3.6", ContextSettings(is_open=True)),
+        ("1.4.5", RequestLimits(2048)),
+        ("2.0.0", RequestLimits(4096)),
+        ("2.4.0", RequestLimits(4096)),
+        ("2.4.1", RequestLimits(is_open=True)),
+        ("3.3.6", RequestLimits(is_open=True)),
     ],
 )
-def test_the_context_of_tgi_depends_on_its_version(tag: str, room: ContextSettings) -> None:
+def test_the_context_of_tgi_depends_on_its_version(tag: str, room: RequestLimits) -> None:
     found = asked(("tgi", tag))
     assert isinstance(found, MemorySettings)
-    assert found.room == room
+    assert found.limits == room
 
 
 @pytest.mark.parametrize(

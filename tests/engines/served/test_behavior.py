@@ -29,15 +29,15 @@ def answering(image: str, *args: str, **env: str) -> ServerBehavior:
     ("image", "args", "env", "expected"),
     [
         (VLLM, [], {}, ServerBehavior(batch=256)),
-        (VLLM, ["--max-num-seqs", "8"], {}, ServerBehavior(batch=8, is_told=True)),
-        (VLLM, ["--max-num-seqs=8", "--max-num-seqs=9"], {}, ServerBehavior(batch=9, is_told=True)),
+        (VLLM, ["--max-num-seqs", "8"], {}, ServerBehavior(batch=8, is_batch_set=True)),
+        (VLLM, ["--max-num-seqs=8", "--max-num-seqs=9"], {}, ServerBehavior(batch=9, is_batch_set=True)),
         (VLLM, ["--max-num-seqs", "many"], {}, ServerBehavior(batch=256)),
         (SGLANG, [], {}, ServerBehavior(batch=2048)),
         (
             SGLANG,
             ["--max-running-requests=4", "--max-queued-requests=2"],
             {},
-            ServerBehavior(batch=4, is_told=True, queue=2),
+            ServerBehavior(batch=4, is_batch_set=True, queue=2),
         ),
         (TGI, [], {}, ServerBehavior("tgi", in_flight=128)),
         (TGI, ["--max-concurrent-requests", "10"], {}, ServerBehavior("tgi", in_flight=10)),
@@ -46,12 +46,12 @@ def answering(image: str, *args: str, **env: str) -> ServerBehavior:
             TGI,
             ["--max-batch-size=3"],
             {"MAX_BATCH_SIZE": "5"},
-            ServerBehavior("tgi", batch=3, is_told=True, in_flight=128),
+            ServerBehavior("tgi", batch=3, is_batch_set=True, in_flight=128),
         ),
         (LLAMACPP, [], {}, ServerBehavior("llamacpp", batch=4)),
         (LLAMACPP.replace("7500", "6924"), [], {}, ServerBehavior("llamacpp", batch=1)),
-        (LLAMACPP, ["-np", "2"], {}, ServerBehavior("llamacpp", batch=2, is_told=True)),
-        (LLAMACPP, [], {"LLAMA_ARG_N_PARALLEL": "3"}, ServerBehavior("llamacpp", batch=3, is_told=True)),
+        (LLAMACPP, ["-np", "2"], {}, ServerBehavior("llamacpp", batch=2, is_batch_set=True)),
+        (LLAMACPP, [], {"LLAMA_ARG_N_PARALLEL": "3"}, ServerBehavior("llamacpp", batch=3, is_batch_set=True)),
         (LLAMACPP, ["-np", "-1"], {}, ServerBehavior("llamacpp", batch=4)),
         (OLLAMA, [], {}, ServerBehavior("ollama", batch=1, queue=512, context=4096)),
         (OLLAMA.replace("0.12.6", "0.6.6"), [], {}, ServerBehavior("ollama", batch=1, queue=512, context=2048)),
@@ -59,7 +59,7 @@ def answering(image: str, *args: str, **env: str) -> ServerBehavior:
             OLLAMA,
             [],
             {"OLLAMA_NUM_PARALLEL": "3", "OLLAMA_MAX_QUEUE": "7", "OLLAMA_CONTEXT_LENGTH": "100"},
-            ServerBehavior("ollama", batch=3, is_told=True, queue=7, context=100),
+            ServerBehavior("ollama", batch=3, is_batch_set=True, queue=7, context=100),
         ),
         (OLLAMA, [], {"OLLAMA_MAX_QUEUE": "no number"}, ServerBehavior("ollama", batch=1, queue=512, context=4096)),
         ("example.com/own:1", ["--max-num-seqs=3"], {}, ServerBehavior()),
@@ -106,7 +106,7 @@ def test_memory_is_counted_for_as_many_requests(version: str, device: Device) ->
     container = {"image": f"vllm/vllm-openai:{version}"}
     counted = memory_of(engines()["vllm"], version, device)
     assert counted is not None
-    assert concurrency_limit(container, command_line_of(container), device).most == counted.sequences
+    assert concurrency_limit(container, command_line_of(container), device).limit == counted.sequences
 
 
 TEI = "ghcr.io/huggingface/text-embeddings-inference:cpu-1.8"

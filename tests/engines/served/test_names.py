@@ -80,6 +80,6 @@ def test_the_tables_are_whole(name: str) -> None:
     assert known
     assert known.engine is engines()[name]
     assert known.others in ("answered", "refused")
-    assert known.way(None) is known.adapters[-1]
+    assert known.adapter_syntax(None) is known.adapters[-1]
     assert served_names_table("ollama") is None
     assert served_names_table("") is None

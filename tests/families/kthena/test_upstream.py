@@ -22,7 +22,7 @@ def written(kind: str, path: str, value: str) -> str:
     """Return a document with a value at a path, lists through their first item."""
     for part in reversed(path.split(".")):
         value = f"{{{part}: {f'[{value}]' if part in LISTS and value != '{}' else value}}}"
-    api_version = kinds().one(kind).api_version
+    api_version = kinds().by_name(kind).api_version
     return f"apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: x}}\n{value[1:-1]}\n"
 
 
@@ -37,7 +37,7 @@ def test_a_later_field_is_refused_with_its_release(kind: str, path: str, release
 def test_the_table_holds_what_is_later_alone(kind: str, path: str, release: str) -> None:
     *parents, last = path_parts(path)
     place = tuple(step for part in parents for step in ((part, 0) if part in LISTS else (part,)))
-    beside = schema_graph(kinds().one(kind)).fields_at(place)
+    beside = schema_graph(kinds().by_name(kind)).fields_at(place)
     assert beside, "its parent is a field that is known"
     assert last not in beside
     assert release in ("v0.1.0", "v0.2.0", "v0.3.0", "v0.4.0", "v1.0.0")

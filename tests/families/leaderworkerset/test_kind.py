@@ -18,7 +18,7 @@ def reasons(document: dict[str, Any]) -> list[str]:
 
 
 def schema_at(*path: str) -> dict[str, Any]:
-    found = crd(kinds().one("LeaderWorkerSet"))["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    found = crd(kinds().by_name("LeaderWorkerSet"))["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     for part in path:
         found = found["items"] if part == "[]" else found["properties"][part]
     return dict(found)

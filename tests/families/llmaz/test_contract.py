@@ -99,7 +99,7 @@ def test_every_field_is_an_attribute(row: dict[str, str]) -> None:
 @pytest.mark.parametrize("name", EXPORTED)
 def test_schema_and_crd_reach_every_field(name: str) -> None:
     """Walks the inlined CRD beside the referencing JSON schema: the same fields, required and defaults at each step."""
-    kind = kinds().one(name)
+    kind = kinds().by_name(name)
     published, shape = json_schema(kind), schema_graph(kind)
     version = crd(kind)["spec"]["versions"][0]
     inlined = version["schema"]["openAPIV3Schema"]["properties"]

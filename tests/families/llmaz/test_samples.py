@@ -44,7 +44,7 @@ def test_samples_become_valid_objects(sample: str, options: dict[str, Any]) -> N
     assert fleet.rendered
     for body in (body for item in fleet.rendered for body in item.objects):
         if body["kind"] == "LeaderWorkerSet":
-            kinds().one("LeaderWorkerSet").model.model_validate(body)
+            kinds().by_name("LeaderWorkerSet").model.model_validate(body)
         else:
             kubernetes_validate.validate(body, "1.36", strict=True)
 

@@ -170,7 +170,7 @@ def test_what_is_rendered_is_valid_kubernetes(backend: str, workload: WorkloadCh
     play["spec"] |= {"elasticConfig": elastic}
     for kind, body in objects(model, play, workload=workload, runtimes=edition).items():
         if kind == "LeaderWorkerSet":
-            kinds().one(f"leaderworkerset.x-k8s.io/v1/{kind}").model.model_validate(body)
+            kinds().by_name(f"leaderworkerset.x-k8s.io/v1/{kind}").model.model_validate(body)
         else:
             kubernetes_validate.validate(body, "1.36", strict=True)
 

@@ -12,7 +12,7 @@ _MANAGER = "test-lws"
 
 def install_kind(kube: Kube) -> None:
     """Give the API server the kind."""
-    kube.apply(crd(installable().one(KIND)), manager=_MANAGER)
+    kube.apply(crd(installable().by_name(KIND)), manager=_MANAGER)
     kube.forget()
     eventually(lambda: _is_served(kube), "the kind LeaderWorkerSet")
 

@@ -115,7 +115,7 @@ def test_what_an_engine_takes(name: str) -> None:
     assert node.accelerator_memory_gib is not None
     device = Device(node.accelerator, int(node.accelerator_memory_gib * 2**30))
     found = concurrency_limit(container, command_line_of(container), device)
-    assert (None if found.most is None else min(found.most, case.get("batch", 1000))) == case["most"]
+    assert (None if found.limit is None else min(found.limit, case.get("batch", 1000))) == case["most"]
     assert found.reason
 
 

@@ -82,8 +82,8 @@ class Serves:
 def question_of(serves: Serves, placement: Placement, node: Instance, known: KnownShapes) -> MemoryQuestion | str:
     """Return what is asked about a workload on a type of nodes; in words what is not known of it."""
     asked, engine, weights = serves.asked, serves.engine, serves.weights
-    parallel = parallel_of(asked.division, placement)
-    used = len(asked.division.shares) or parallel.accelerators
+    parallel = parallel_of(asked.sharding, placement)
+    used = len(asked.sharding.shares) or parallel.accelerators
     if used > placement.total:
         return f"it is told to use {used} accelerators, and a replica has {placement.total}"
     budget = memory_of(
@@ -93,7 +93,7 @@ def question_of(serves: Serves, placement: Placement, node: Instance, known: Kno
         return f"nothing is known of the memory that {engine} needs"
     if not asked.graphs:
         budget = replace(budget, most_graphs=0)
-    if asked.room.is_open:
+    if asked.limits.is_open:
         budget = replace(budget, reserves_context=False, reserves_all=False)
     if asked.offloads_to_host:
         budget = replace(budget, spills=True)
@@ -114,8 +114,8 @@ def _question(serves: Serves, shape: Shape, draft: Shape | None, place: _Place) 
         shape = replace(shape, span=narrow)
     if asked.quantized and shape.dtype in _PLAIN[1:]:
         return f"it is told that the weights are quantized, and those of {shape.name} are {shape.dtype}"
-    offloaded = _offloaded(shape, asked.division, place.parallel)
-    part = _on_accelerators(shape, asked.division)
+    offloaded = _offloaded(shape, asked.sharding, place.parallel)
+    part = _on_accelerators(shape, asked.sharding)
     if isinstance(offloaded, str):
         return offloaded
     if isinstance(part, str):
@@ -128,8 +128,8 @@ def _question(serves: Serves, shape: Shape, draft: Shape | None, place: _Place) 
         budget=place.budget,
         weights_dtype=asked.converted if shape.dtype in _PLAIN else "",
         cache_bytes=_cache_bytes(asked, part),
-        context=asked.room.context,
-        sequences=asked.room.sequences,
+        context=asked.limits.context,
+        sequences=asked.limits.sequences,
         batch_tokens=asked.batch_tokens,
         draft=draft,
         draft_tensor=asked.draft_tensor or place.parallel.tensor,
@@ -149,7 +149,7 @@ def _question(serves: Serves, shape: Shape, draft: Shape | None, place: _Place) 
 
 def _cache_bytes(asked: MemorySettings, shape: Shape) -> Decimal:
     """Return the bytes of a number in the cache: what keys and values take together, never too little."""
-    if asked.division.cache_on_host:
+    if asked.sharding.cache_on_host:
         return Decimal(0)
     keys, values = asked.key_bytes, asked.value_bytes
     if keys == values:

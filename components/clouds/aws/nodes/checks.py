@@ -36,7 +36,7 @@ def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: No
         *unused_efa(fleet, groups, environment),
         *check_order(fleet, environment),
     )
-    return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
+    return tuple(sorted(dict.fromkeys(found), key=lambda p: p.sort_key))
 
 
 def check_groups(
@@ -56,7 +56,7 @@ def check_groups(
         *_of_groups(groups, environment),
         *check_quotas(groups, environment),
     ]
-    return tuple(sorted(dict.fromkeys(found), key=lambda p: p.place))
+    return tuple(sorted(dict.fromkeys(found), key=lambda p: p.sort_key))
 
 
 def _of_updates(environment: NodeEnvironment) -> Iterator[Problem]:

@@ -43,7 +43,7 @@ def render_for_operator(bound: PolicyBinding, options: Options) -> Rendered:
     """
     _check(bound)
     written = _completed(as_manifest(bound.source, options), bound)
-    if bound.findings.failed:
+    if bound.findings.has_errors:
         raise Unrenderable
     return Rendered(
         bound.source,

@@ -34,7 +34,7 @@ def render_binding(source: LoadedResource, library: Library, options: Options, f
         return render_for_operator(bound, options)
     rendered = _native(bound, options)
     findings.problems += bound.policy_findings.problems
-    if findings.failed:
+    if findings.has_errors:
         raise Unrenderable
     return rendered
 
@@ -48,7 +48,7 @@ def _bound(source: LoadedResource, library: Library, options: Options, findings:
     _check_twice(aims, findings)
     found = [find(aim, library, namespace, options, findings) for aim in aims]
     targets = tuple(target for target in found if target)
-    if policy is None or findings.failed or len(targets) < len(aims):
+    if policy is None or findings.has_errors or len(targets) < len(aims):
         raise Unrenderable
     resource = policy.resource
     assert isinstance(resource, AutoscalingPolicy)  # noqa: S101  it was found by its kind

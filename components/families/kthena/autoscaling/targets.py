@@ -133,7 +133,7 @@ def check_native(target: AimedServing, findings: Findings) -> None:
 def _check_exported(target: AimedServing, findings: Findings) -> None:
     """Report an engine that keeps its metrics to itself: what it is started with is the writer's."""
     exporter, role = target.exporter, target.role
-    reason = exporter.silence(f"the metrics that {findings.source.title} scales on") if exporter else ""
+    reason = exporter.missing_reason(f"the metrics that {findings.source.title} scales on") if exporter else ""
     if role and reason:
         findings.problems.append(role.server.args.problem(reason, rule=RuleId.METRICS_OFF))
 

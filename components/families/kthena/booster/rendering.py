@@ -41,7 +41,7 @@ def render_model_booster(source: LoadedResource, _library: Library, options: Opt
         check_booster_for_operator(parts_of(source, setup), options, findings)
     expansion = expand(source, findings, setup)
     parts = list(_rendered(_steps(source, expansion, options), findings))
-    if findings.failed:
+    if findings.has_errors:
         raise Unrenderable
     joined = _joined(source, parts, options)
     if options.realization.is_native:
@@ -57,7 +57,7 @@ def expanded(source: LoadedResource, options: Options, findings: Findings) -> tu
         children = expand(source, findings, Setup.of(options))
     except Unrenderable:
         return ()
-    return () if findings.failed else tuple(child.resource.wire() for child in children)
+    return () if findings.has_errors else tuple(child.resource.wire() for child in children)
 
 
 def _steps(source: LoadedResource, expansion: Expansion, options: Options) -> Iterator[Step]:
@@ -79,7 +79,7 @@ def _steps(source: LoadedResource, expansion: Expansion, options: Options) -> It
 def _rendered(steps: Iterable[Step], findings: Findings) -> Iterator[Rendered]:
     """Yield what the resources become that become something."""
     # Warnings of a part would be about what is missing around it.
-    in_part = findings.failed
+    in_part = findings.has_errors
     for render, found in steps:
         try:
             item = render(found)

@@ -72,7 +72,7 @@ def checked_endpoints(asked: AskedRoute, targets: Targets, *, routed: bool) -> t
     check_targets(asked)
     used = {model: rules_for(asked, model) for model in asked.models}
     check_rules(asked, used)
-    if asked.findings.failed:
+    if asked.findings.has_errors:
         return ()
     answering = {path: behind(several) for path, several in targets.items()}
     for model, rules in used.items():
@@ -97,4 +97,4 @@ def _servers(asked: AskedRoute, targets: Targets, library: Library) -> Iterator[
     for name in sorted({target.server.name for several in targets.values() for target in several}):
         there = server(library, asked.namespace, name)
         if there is not None:
-            yield as_manifest(LoadedResource.of(there, MODEL_SERVER), asked.options)
+            yield as_manifest(LoadedResource.from_program(there, MODEL_SERVER), asked.options)

@@ -73,7 +73,7 @@ def agreed_for(variant: Variant, stated: Stated) -> Agreed | None:
         return None
     check_workload(variant, entry)
     cost = _cost(variant, entry.given.acc)
-    if cost is None or promised is None or variant.findings.failed:
+    if cost is None or promised is None or variant.findings.has_errors:
         return None
     profile, bounding = carried(variant, profile_of(entry.given), promised.promise)
     return Agreed(profile, entry.path, promised.promise, promised.class_name, cost, bounding)
@@ -88,7 +88,7 @@ def carried(variant: Variant, profile: Profile, promise: Promise) -> tuple[Profi
         promise: What is promised of it.
     """
     limit = limit_on([variant.workload], profile.accelerator, accelerated_nodes(variant.workload.pods))
-    within = profile.within(limit.most if limit else None)
+    within = profile.within(limit.limit if limit else None)
     return within, promise if within is profile else one_at_a_time(within, promise)
 
 

@@ -92,16 +92,16 @@ def _check_batch(variant: Variant, entry: Entry) -> None:
     path = f"{entry.path}.maxBatchSize"
     if limit is None or not workload.server.line.engine:
         return
-    if limit.most is None:
+    if limit.limit is None:
         reason = f"is {given}, and how many requests {_title(workload)} works on at once is not checked"
         found = f"{limit.reason}; the plan computes with {given}"
         variant.findings.note(path, f"{reason}: {found}", RuleId.SIZING_MISMATCH)
-    elif limit.most < given or (limit.is_told and limit.most != given):
-        lower = limit.most < given
-        effect = f"computes with {limit.most}" if lower else "computes with fewer requests at once than there may be"
+    elif limit.limit < given or (limit.is_set and limit.limit != given):
+        lower = limit.limit < given
+        effect = f"computes with {limit.limit}" if lower else "computes with fewer requests at once than there may be"
         variant.findings.warn(
             path,
-            f"is {given}, and {_title(workload)} works on {limit.most} requests at once ({limit.reason}): the plan "
+            f"is {given}, and {_title(workload)} works on {limit.limit} requests at once ({limit.reason}): the plan "
             f"{effect}; write the same number in both places",
             RuleId.SIZING_MISMATCH,
         )

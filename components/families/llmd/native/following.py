@@ -88,6 +88,6 @@ def _without_queue(variant: Variant, exporter: Exporter) -> str:
 
 def _check_exported(variant: Variant, exporter: Exporter) -> None:
     """Report an engine that keeps its metrics to itself, where its arguments are written."""
-    reason = exporter.silence(f"the metrics that {variant.source.title} scales on")
+    reason = exporter.missing_reason(f"the metrics that {variant.source.title} scales on")
     if reason:
         variant.findings.problems.append(variant.workload.server.args.problem(reason, rule=RuleId.METRICS_OFF))

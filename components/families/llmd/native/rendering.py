@@ -33,7 +33,7 @@ def render_natively(level: VariantLevel) -> Rendered:
     variant, source = level.variant, level.variant.source
     least, most = _bounds(level)
     metrics = followed(variant, most)
-    if variant.findings.failed:
+    if variant.findings.has_errors:
         raise Unrenderable
     hpa = hpa_of(variant, least.replicas, most.replicas, metrics)
     variant.findings.note(level.agreed.path, bounds_note(level, least, most), RuleId.SIZING_BOUNDS)

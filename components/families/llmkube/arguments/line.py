@@ -110,12 +110,12 @@ class Line:
     def knows(self, setting: Setting) -> bool:
         """Tell whether the version in the image's tag may know a setting."""
         found = self._flag(self.flag(setting))
-        return found is not None and found.span.is_in(self._version)
+        return found is not None and found.span.includes(self._version)
 
     def takes_value(self, setting: Setting) -> bool:
         """Tell whether the flag of a setting takes a value in the version of the image's tag."""
         found = self._flag(self.flag(setting))
-        return found is not None and found.at(self._version).takes_value
+        return found is not None and found.form_in(self._version).takes_value
 
     def written(self, *settings: Setting) -> str | None:
         """Return how ``extraArgs`` writes one of some settings, on or off, in any spelling; None where not."""
@@ -145,7 +145,7 @@ class Line:
     def _check_known(self, flag: str, path: str) -> Flag | None:
         """Return the flag as the version has it; None after reporting one that the version does not know."""
         right = self._flag(self._right(flag))
-        if right is not None and not right.span.is_in(self._version):
+        if right is not None and not right.span.includes(self._version):
             self.refuse(
                 path, f"{self._image()} does not support {right.name}; use a newer image, or remove the field"
             )
@@ -153,9 +153,9 @@ class Line:
         return right
 
     def _check_value(self, right: Flag, value: str, path: str, *, custom: bool) -> None:
-        form = right.at(self._version)
+        form = right.form_in(self._version)
         choice = form.choice(value)
-        if form.type != ENUM or (choice.span.is_in(self._known) if choice else form.open):
+        if form.type != ENUM or (choice.span.includes(self._known) if choice else form.open):
             return
         instead = successor_of(value) or f"one of {', '.join(form.allowed(self._version))}"
         reason = f"{right.name} of {self._image()} does not accept {value!r}; use {instead}"

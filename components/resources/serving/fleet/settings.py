@@ -239,7 +239,7 @@ def _sources_alone(given: Mapping[str, Any]) -> ProgramSettings:
 def _manifests(settings: ProgramSettings) -> Manifests:
     """Read the manifests, first the files, then the data."""
     data = (objects([value], f"manifests[{position}]") for position, value in enumerate(settings.manifests))
-    return Manifests.joined([load(settings.files), *data])
+    return Manifests.merged([load(settings.files), *data])
 
 
 def in_python(problem: Problem, name: str) -> Problem:

@@ -43,7 +43,7 @@ DURATION = r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
 
 def walk(kind: str, path: FieldPath) -> tuple[SchemaGraph, dict[str, Any], dict[str, Any]]:
     """Return the schema of a field and of its owner."""
-    shape = schema_graph(kinds().one(kind))
+    shape = schema_graph(kinds().by_name(kind))
     owner = schema_ = shape.resolve(shape.root)
     for part in path:
         found = shape.field(schema_, part)
@@ -183,7 +183,7 @@ def test_lists_that_are_none(path: FieldPath) -> None:
 )
 def test_every_field_is_an_attribute_under_its_very_name(kind: str, path: FieldPath, row: Row) -> None:
     """Capitals too: modelURI, cacheURI and artifactURL are no camelCase."""
-    model: Any = kinds().one(kind).model
+    model: Any = kinds().by_name(kind).model
     for part in path[:-1]:
         if isinstance(part, str) and isinstance(model, type) and part in aliases(model):
             model = behind(aliases(model)[part])
@@ -215,7 +215,7 @@ PLURALS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_how_the_kinds_are_served(kind: str) -> None:
     """Kthena spec 0: namespaced, a status, no scale subresource, no short names; nothing printed but the age."""
-    found: Kind = kinds().one(kind)
+    found: Kind = kinds().by_name(kind)
     group = "networking" if kind in ("ModelServer", "ModelRoute") else "workload"
     assert found.api_version == f"{group}.serving.volcano.sh/v1alpha1"
     assert (found.plural, found.scope, found.short_names) == (PLURALS[kind], "Namespaced", ())
@@ -233,7 +233,7 @@ def test_the_family_has_each_of_them() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_schema_and_crd_say_the_same(kind: str) -> None:
     """Walks the inlined CRD beside the referencing JSON schema: fields, required, defaults and rules at each step."""
-    found = kinds().one(kind)
+    found = kinds().by_name(kind)
     published, shape = json_schema(found), schema_graph(found)
     (version,) = crd(found)["spec"]["versions"]
     inlined = version["schema"]["openAPIV3Schema"]

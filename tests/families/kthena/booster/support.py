@@ -83,7 +83,7 @@ def expanded(document: Object, setup: Setup | None = None) -> dict[tuple[str, st
     source = load(document)
     findings = Findings(source)
     expansion = expand(source, findings, setup or Setup())
-    assert not findings.failed, list(map(str, findings.problems))
+    assert not findings.has_errors, list(map(str, findings.problems))
     return {(child.kind.kind, child.name): child.resource.wire() for child in expansion}
 
 
@@ -100,7 +100,7 @@ def problems_of(document: Object, setup: Setup | None = None) -> list[Problem]:
     try:
         expand(source, findings, setup or Setup())
     except Unrenderable:
-        assert findings.failed
+        assert findings.has_errors
     return findings.problems
 
 

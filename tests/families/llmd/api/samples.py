@@ -8,7 +8,7 @@ from components.families import kinds
 from tests.families.llmd.api.table import KIND
 
 Document = dict[str, Any]
-VARIANT: Kind = kinds().one(KIND)
+VARIANT: Kind = kinds().by_name(KIND)
 API = "llmd.ai/v1alpha1"
 LABEL = "inference.optimization/acceleratorName"
 

@@ -33,7 +33,7 @@ def test_no_more_is_refused_than_cannot_be_sized(alpha: str, beta: str, batch: i
     promise, findings = Promise(itl, ttft), Findings(source)
     check_promise(Entry(given_profile, ENTRY), Promised("tiny", "Premium", promise), findings)
     (sized,) = size((Case(profile_of(given_profile), promise, 40.0, 178.0),))
-    if findings.failed:
+    if findings.has_errors:
         assert not sized.is_feasible, [each.reason for each in findings.problems]
     elif not sized.is_feasible:
         alone = float(alpha) + float(beta)

@@ -13,7 +13,7 @@ API_VERSION = "inference.llmkube.dev/v1alpha1"
 
 def kind_of(document: Document) -> Kind:
     """Return the kind of a document."""
-    return kinds().one(document["kind"])
+    return kinds().by_name(document["kind"])
 
 
 def made(kind: str, name: str, spec: Any, **metadata: Any) -> Document:

@@ -95,7 +95,7 @@ def serve(
     service: InferenceService, models: Mapping[str, Model], *, gpus: int, path: str = "", image: str | None = None
 ) -> Started:
     """Start a service with the Model ``m1`` of its namespace."""
-    findings = Findings(LoadedResource.of(service, INFERENCE_SERVICE))
+    findings = Findings(LoadedResource.from_program(service, INFERENCE_SERVICE))
     runtime, endpoint = service.spec.runtime, service.spec.endpoint
     serving = Serving(
         service=service,

@@ -79,7 +79,7 @@ def words_of(role: RoleOf) -> list[tuple[str, str]]:
 
 def _tag(role: RoleOf) -> str:
     image = parse_image(role.worker.image or "")
-    return role.part.started.known.dated(image.repository, image.tag)
+    return role.part.started.known.version_tag(image.repository, image.tag)
 
 
 def _line(role: RoleOf, weights: Weights) -> CommandLine:
