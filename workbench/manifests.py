@@ -123,7 +123,7 @@ def _check_described(plan: "Plan", given: Sequence[str]) -> None:
 
 def _unchecked(plan: "Plan") -> "Iterator[str]":
     """Yield the models whose memory was not checked, by reason, and those that were estimated."""
-    from components.checks.memory.reading import estimated, unchecked
+    from components.checks.memory.verdicts import estimated, unchecked
 
     models = len({each.item.title for each in plan.verdicts})
     reasons = unchecked(plan.verdicts)

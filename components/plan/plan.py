@@ -9,8 +9,7 @@ from ..checks.front_door.proxy_image import with_proxy_image
 from ..checks.front_door.words import Exposure
 from ..checks.hardening.secrets import check_secrets
 from ..checks.hardening.workloads import priority_classes
-from ..checks.memory.reading import WorkloadVerdict, verdicts
-from ..checks.memory.workloads.findings import check_memory
+from ..checks.memory.verdicts import WorkloadVerdict, check_memory, verdicts
 from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..contract.collection import paused_collection
 from ..contract.findings.ignoring import Ignored, Scope, without_ignored

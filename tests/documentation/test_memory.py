@@ -66,8 +66,8 @@ def test_pairs_are_counted() -> None:
     assert f"{len(PAIRS)} pairs of a model and accelerators with a published outcome" in text
     agreeing = len(PAIRS) - disagreeing
     assert f"{failing} of them servers that ran out of memory; the verdict agrees with {agreeing}." in text
-    assert f"It disagrees with {disagreeing} pairs:" in text
-    assert f"of SGLang, llama.cpp and Text Generation Inference there are {others}," in text
+    assert f"The verdict disagrees with {disagreeing} pairs:" in text
+    assert f"{others} are of SGLang, llama.cpp and Text Generation Inference." in text
 
 
 def test_how_far_predicted_caches_are_off_is_measured() -> None:
@@ -84,7 +84,7 @@ def test_findings_that_are_named_exist() -> None:
 
 def test_every_engine_with_figures_is_described() -> None:
     folders = {path.parent.name for path in (ROOT / "components/engines").glob("*/memory.yaml")}
-    described = {re.sub(r"\W", "", name).lower() for name, _ in rows("| engine | what it does |")}
+    described = {re.sub(r"\W", "", name).lower() for name, _ in rows("| engine | behavior |")}
     assert {"tgi" if name == "textgenerationinference" else name for name in described} == {
         folder.replace("-", "") for folder in folders
     }
@@ -102,7 +102,7 @@ def _verdict(pair: Pair) -> str:
 
 
 def test_every_key_of_a_shape_is_described() -> None:
-    described = {key for keys, _ in rows("| key | what it is |") for key in re.findall(r"`(\w+)`", keys)}
-    explained = {key for _, what in rows("| key | what it is |") for key in re.findall(r"`(\w+)`", what)}
+    described = {key for keys, _ in rows("| key | meaning |") for key in re.findall(r"`(\w+)`", keys)}
+    explained = {key for _, what in rows("| key | meaning |") for key in re.findall(r"`(\w+)`", what)}
     assert described | explained >= {field.alias or name for name, field in ShapeSettings.model_fields.items()}
     assert described <= {field.alias or name for name, field in ShapeSettings.model_fields.items()}

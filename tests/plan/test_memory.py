@@ -121,7 +121,7 @@ def test_a_context_that_is_too_long_is_told_where_it_is_written(
     assert (problem.severity, problem.rule) == (Severity.ERROR, RuleId.MEMORY_EXCEEDED)
     assert problem.path == path
     assert f"{QWEN} does not fit g6.2xlarge (L4)" in problem.reason
-    assert "the cheapest types that fit are " in problem.reason
+    assert "the cheapest instance types that fit are " in problem.reason
 
 
 @pytest.mark.parametrize(("text", "values", "path"), FIELDS, ids=FAMILIES)
@@ -162,7 +162,7 @@ def test_what_is_not_checked_is_no_finding(tmp_path: Path) -> None:
     planned = plan(load([tmp_path / "m.yaml"]))
     assert planned.problems == ()
     assert [each.text for each in planned.verdicts] == [
-        "not checked: the model example/own is not known; describe it in modelShapes"
+        "not checked: unknown model example/own; describe it in modelShapes"
     ]
 
 

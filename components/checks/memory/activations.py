@@ -1,36 +1,36 @@
-"""What an accelerator computes with beside weights and cache: activations, and LoRA adapters.
+"""The memory of activations and LoRA adapters.
 
 A step of a feed-forward network keeps the input and the residual of each token, the two halves of its inner width and
-their product. With experts each token is copied for each of them that it goes through (vLLM ``fused_experts``: one
+their product. With experts, each token is copied for each expert it is routed to (vLLM ``fused_experts``: one
 buffer of the larger of the doubled inner width and the outer one, and one of the inner width). A log of vLLM has 1.97
-GiB for Qwen2.5-7B and 16,384 tokens, of which this makes 1.95. The logits of the vocabulary come after it: whichever
-is more counts.
+GiB for Qwen2.5-7B and 16,384 tokens, of which this formula predicts 1.95. Logits are computed afterwards, so the
+larger of the two counts.
 """
 
 from .cases import MemoryCase
 from .shapes import Shape
 
-_NUMBER = 2
-"""Bytes of an activation."""
+_BYTES = 2
+"""Per activation, and per weight of an adapter."""
 
 
 def activation_bytes(case: MemoryCase, context: int) -> int:
-    """Return the most that one step takes of an accelerator, as far as the model's widths are known."""
+    """Return the peak bytes per accelerator of one step, as far as the model's widths are known."""
     return max(_forward(case, context), _logits(case, context))
 
 
 def unknown_widths(shape: Shape) -> tuple[str, ...]:
-    """Return which widths of a model, that activations are made of, are not known."""
+    """Name the unknown widths among those that determine the size of activations."""
     widths = {"hidden size": shape.hidden, "vocabulary": shape.vocabulary, "inner width": shape.intermediate}
     return tuple(name for name, width in widths.items() if width is None)
 
 
 def adapter_bytes(case: MemoryCase) -> int | None:
-    """Return what LoRA adapters take of an accelerator; None where the model's widths are not known.
+    """Return the bytes per accelerator of LoRA adapters; None if the model's widths are unknown.
 
     Each slot has two matrices of the largest rank for each matrix of a layer (vLLM ``LoRAModelRunnerMixin``, with
-    ``max_loras`` slots). Tensor parallelism cuts one of them where it cuts that side of the matrix. Those of experts
-    are not counted.
+    ``max_loras`` slots). Tensor parallelism divides one of them if it divides that side of the matrix. Adapters of
+    experts are not counted.
     """
     if not case.adapters:
         return 0
@@ -47,7 +47,7 @@ def adapter_bytes(case: MemoryCase) -> int | None:
         attention = 4 * shape.hidden + 2 * heads + keys
         network = 3 * (shape.hidden + inner) if inner else 0
         size += -(-kind.count // case.parallel.pipeline) * (attention + network)
-    return case.adapters * case.adapter_rank * size * _NUMBER
+    return case.adapters * case.adapter_rank * size * _BYTES
 
 
 def _forward(case: MemoryCase, context: int) -> int:
@@ -59,7 +59,7 @@ def _forward(case: MemoryCase, context: int) -> int:
         width = shape.active_experts * (max(-(-2 * inner // tensor), shape.hidden) + -(-inner // tensor))
     else:
         width = -(-3 * inner // tensor)
-    return case.tokens_at_a_time(context) * (case.budget.copies * shape.hidden + width) * _NUMBER
+    return case.tokens_at_a_time(context) * (case.budget.copies * shape.hidden + width) * _BYTES
 
 
 def _logits(case: MemoryCase, context: int) -> int:
@@ -67,10 +67,6 @@ def _logits(case: MemoryCase, context: int) -> int:
         # vLLM 0.7 with 131,072 tokens and 256 requests: 0.22 GiB for Llama 3.1 8B, of which logits would be 1.2.
         return 0
     tokens, budget = case.tokens_at_a_time(context), case.budget
-    rows = tokens if budget.logits_of_all else min(tokens, _rows(case))
+    requests = 1 if case.requests is None else case.requests
+    rows = tokens if budget.logits_of_all else min(tokens, requests)
     return rows * (case.shape.vocabulary or 0) * budget.logit_bytes
-
-
-def _rows(case: MemoryCase) -> int:
-    requests = case.requests
-    return 1 if requests is None else requests

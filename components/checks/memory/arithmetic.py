@@ -1,8 +1,8 @@
-"""Whether a model fits its accelerators: what it needs of the fullest one, against what the engine may use.
+"""Whether a model fits its accelerators: what it needs on the fullest one, against what the engine may use.
 
-What is summed is the least that is known to be needed. A model is exceeded where that is more than may be used; tight
-where it is less, but by no more than measured servers took beyond it; else it fits. So an error is never for a model
-that only a pessimist would refuse.
+The total is the least that is known to be needed. The verdict is "exceeded" if that is more than may be used, and
+"tight" if it is less, but by no more than measured servers exceeded the total. So an error never rests on a
+pessimistic assumption.
 """
 
 import functools
@@ -24,15 +24,14 @@ from .shapes import SizeSpan
 from .weights import WeightSizes, bits_of, shares_unknown_experts, weights_of
 
 _MEASURED = frozenset({"NVIDIA", ""})
-"""Makers of the accelerators that engines were measured on, and accelerators that no instance type has."""
-_AFTERWARDS = frozenset({"fp8", "int8"})
-"""Types that weights are quantized to once all of them are loaded."""
+"""Manufacturers whose accelerators were measured. Empty: accelerators that no instance type has."""
+_QUANTIZED_AFTER_LOADING = frozenset({"fp8", "int8"})
 
 
 def judge(case: MemoryCase, *, types: bool = True) -> MemoryVerdict:
-    """Return whether a model fits; with ``types`` also on which instance types it would.
+    """Return whether a model fits, and with ``types`` also the instance types on which it would.
 
-    Nothing is guessed: what is not known makes it "not checked".
+    Nothing is guessed: missing facts lead to the verdict "not checked".
     """
     return _judge(case, types)
 
@@ -42,26 +41,26 @@ def judge(case: MemoryCase, *, types: bool = True) -> MemoryVerdict:
 def _judge(case: MemoryCase, types: bool) -> MemoryVerdict:  # noqa: FBT001
     if case.shape.span is not None:
         return _judge_span(case, case.shape.span, types=types)
-    unknown = _unknown(case)
-    if unknown:
-        return MemoryVerdict(Fit.UNKNOWN, unknown, case)
+    missing = _missing_fact(case)
+    if missing:
+        return MemoryVerdict(Fit.UNKNOWN, missing, case)
     context = case.length or 0
     ledger = _ledger(case)
     choices = cheapest_types(case, _fits) if types else ()
-    parts, usable, error = ledger.parts(context), ledger.usable(context), ledger.error(context)
-    largest = _largest(ledger, max(context, case.shape.max_context or 0))
+    largest = _largest_context(ledger, max(context, case.shape.max_context or 0))
     fit, reason = _verdict(ledger, context, largest, choices)
+    one = ledger.of_sequence(context)
     return MemoryVerdict(
         fit=fit,
         reason=f"{wording.estimated(case)}: {reason}" if case.shape.estimate and fit is not Fit.UNKNOWN else reason,
         asked=case,
-        parts=parts,
-        usable=usable,
+        parts=ledger.parts(context),
+        usable=ledger.usable(context),
         context=context,
-        sequences=_sequences(ledger, context),
+        sequences=ledger.room(context) // one if one else 0,
         largest_context=largest,
         types=choices,
-        notes=_notes(case, error),
+        notes=_notes(case, ledger.error(context)),
     )
 
 
@@ -76,9 +75,9 @@ def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdi
     spanned = replace(case, shape=replace(case.shape, span=span))
     least = replace(case, shape=least_of(case.shape, span), weights_dtype="", context=case.context or 1)
     most = replace(case, shape=most_of(case.shape, span), weights_dtype="")
-    unknown = _unknown(least)
-    if unknown:
-        return MemoryVerdict(Fit.UNKNOWN, unknown, case)
+    missing = _missing_fact(least)
+    if missing:
+        return MemoryVerdict(Fit.UNKNOWN, missing, case)
     lower = _ledger(least)
     choices = cheapest_types(most, _fits) if types and case.context else ()
     if lower.margin(1) < 0:
@@ -87,17 +86,20 @@ def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdi
         reason = wording.exceeding(least, parts, usable) + wording.next_step(most, _remedies(most, choices))
     elif case.context is None:
         size = wording.gib(sum(part.size for part in lower.parts(1)))
-        reason = f"{case.shape.name}: neither a context is set nor is its longest one known; by an estimate from "
-        reason += f"{case.shape.estimate} it needs at least {size} of {wording.gib(lower.usable(1))}"
+        reason = (
+            f"{case.shape.name}: no context length is set, and the model's own is unknown; estimated from "
+            f"{case.shape.estimate}, it needs at least {size} of {wording.gib(lower.usable(1))}"
+        )
         return MemoryVerdict(Fit.UNKNOWN, reason, case)
     else:
         upper, context = _ledger(most), case.context
         parts, usable = upper.parts(context), upper.usable(context)
-        margin, error = upper.margin(context), upper.error(context)
-        fit = Fit.FITS if margin >= error else Fit.TIGHT
+        margin = upper.margin(context)
+        fit = Fit.FITS if margin >= upper.error(context) else Fit.TIGHT
         reason = wording.fitting(most, parts, usable, margin)
         if fit is Fit.TIGHT:
-            remedies = _remedies(most, choices, context=_roomy(upper, _largest(upper, context)))
+            comfortable = _comfortable_context(upper, _largest_context(upper, context))
+            remedies = _remedies(most, choices, context=comfortable)
             reason = wording.perhaps(most, parts, usable) + wording.next_step(most, remedies)
     return MemoryVerdict(
         fit=fit,
@@ -114,37 +116,85 @@ def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdi
 def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperType, ...]) -> tuple[Fit, str]:
     case, margin = ledger.case, ledger.margin(context)
     parts, usable, error = ledger.parts(context), ledger.usable(context), ledger.error(context)
-    uncut = refusal(case)
-    if uncut:
-        return Fit.EXCEEDED, uncut
+    indivisible = refusal(case)
+    if indivisible:
+        return Fit.EXCEEDED, indivisible
     if ledger.lacks_to_load:
         return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(
             case, _remedies(case, types)
         )
     uncounted = ledger.uncounted(context)
     if margin >= error and uncounted:
-        step = wording.next_step(case, _remedies(case, types, share=_lower_share(ledger, context)))
+        step = wording.next_step(case, _remedies(case, types, share=_smaller_share(ledger, context)))
         return Fit.TIGHT, wording.uncounted(case, parts, usable, uncounted) + step
     if margin >= error:
         return Fit.FITS, wording.fitting(case, parts, usable, margin)
     if case.shape.estimate and margin < 0 <= margin + ledger.unsure:
-        remedies = _remedies(case, types, context=_roomy(ledger, largest))
+        remedies = _remedies(case, types, context=_comfortable_context(ledger, largest))
         return Fit.TIGHT, wording.perhaps(case, parts, usable) + wording.next_step(case, remedies)
     if not case.shape.exact and ledger.least(context) >= 0:
-        return Fit.UNKNOWN, _unclear(case, wording.gib(sum(part.size for part in parts)), wording.gib(usable))
+        return Fit.UNKNOWN, (
+            f"{case.shape.name} needs at most {wording.gib(sum(part.size for part in parts))} of "
+            f"{wording.gib(usable)}, possibly less: no source says which of its layers cache the whole context"
+        )
     if margin >= 0:
-        step = wording.next_step(case, _remedies(case, types, context=_roomy(ledger, largest)))
+        step = wording.next_step(case, _remedies(case, types, context=_comfortable_context(ledger, largest)))
         return Fit.TIGHT, wording.tight(case, parts, usable, margin, error) + step
     reason = wording.exceeding(case, parts, usable)
     if case.budget.spills:
-        return (
-            Fit.TIGHT,
-            f"{reason}; {case.engine or 'the engine'} keeps the rest in the memory of the host, and is slow",
-        )
+        return Fit.TIGHT, f"{reason}; {case.engine or 'the engine'} keeps the rest in host memory, which is slow"
     if largest and not (case.budget.reserves_context or case.budget.reserves_all):
-        return Fit.TIGHT, f"{reason}; it starts, and refuses requests of more than {largest:,} tokens"
+        return Fit.TIGHT, f"{reason}; the engine starts, but rejects requests longer than {largest:,} tokens"
     remedies = _remedies(case, types, context=largest, requests=_fewer_requests(ledger, context))
     return Fit.EXCEEDED, reason + wording.next_step(case, remedies)
+
+
+def _missing_fact(case: MemoryCase) -> str:
+    """Name the fact without which a case cannot be judged; empty if nothing is missing."""
+    name = case.shape.name
+    if case.device_bytes <= 0:
+        return f"the memory of {case.device or 'the accelerator'} is unknown"
+    if maker_of(case.device) not in _MEASURED:
+        return f"no measurement of {case.engine or 'the engine'}'s memory use on {case.device}"
+    weights = weights_of(case.shape, case.weights_dtype)
+    if isinstance(weights, str):
+        return f"{name}: {weights}"
+    if not case.shape.layers:
+        return f"{name}: the size of its key-value cache per token is unknown"
+    if case.length is None:
+        return f"{name}: no context length is set, and the model's own is unknown"
+    if case.draft is not None:
+        draft = weights_of(case.draft)
+        if isinstance(draft, str):
+            return f"the draft model {case.draft.name}: {draft}"
+        if not case.draft.layers:
+            return f"the draft model {case.draft.name}: the size of its key-value cache per token is unknown"
+    if shares_unknown_experts(case):
+        return f"{name}: the size of its experts, which data parallel ranks share, is unknown"
+    if adapter_bytes(case) is None:
+        return f"{name}: its layer widths, which determine the size of LoRA adapters, are unknown"
+    return ""
+
+
+def _ledger(case: MemoryCase) -> Ledger:
+    weights = weights_of(case.shape, case.weights_dtype)
+    draft = weights_of(case.draft) if case.draft else None
+    if not isinstance(weights, WeightSizes) or isinstance(draft, str):
+        raise TypeError(case)
+    quantizes_late = case.budget.loads_whole and case.weights_dtype in _QUANTIZED_AFTER_LOADING
+    loaded = weights_of(case.shape) if quantizes_late else None
+    if not isinstance(loaded, WeightSizes) or loaded.total <= weights.total:
+        loaded = None
+    return Ledger(case, weights, draft, loaded)
+
+
+def _fits(case: MemoryCase) -> bool:
+    ledger, context = _ledger(case), case.length or 0
+    return _is_comfortable(ledger, context) and not refusal(case) and not ledger.lacks_to_load
+
+
+def _is_comfortable(ledger: Ledger, context: int) -> bool:
+    return ledger.margin(context) >= ledger.error(context) and not ledger.uncounted(context)
 
 
 def _remedies(
@@ -158,37 +208,10 @@ def _remedies(
     return wording.Remedies(_spread(case), _more(case), context, requests, types, share)
 
 
-def _lower_share(ledger: Ledger, context: int) -> Decimal | None:
-    """Return the largest lower share, in hundredths, at which everything fits; None if there is none."""
-    case = ledger.case
-    now = case.budget.share if case.share is None else case.share
-    hundredths = range(int((now or 1) * 100) - 1, 49, -1) if now is not None else range(0)
-    shares = (Decimal(each) / 100 for each in hundredths)
-    return next(
-        (share for share in shares if _is_roomy(replace(ledger, case=replace(case, share=share)), context)), None
-    )
-
-
-def _is_roomy(ledger: Ledger, context: int) -> bool:
-    return ledger.margin(context) >= ledger.error(context) and not ledger.uncounted(context)
-
-
-def _more(case: MemoryCase) -> Parallel | None:
-    """Return the parallelism over more accelerators of the same node at which a model fits; None if there is none."""
-    node = instance(case.instance_type)
-    if node is None or not case.budget.cuts or case.pods > 1:
-        return None
-    degrees = allowed_degrees(case.shape, experts=case.parallel.experts)
-    tried = (Parallel(each, experts=case.parallel.experts) for each in degrees)
-    within = (each for each in tried if case.per_pod < each.tensor <= node.accelerators)
-    return next((each for each in within if _fits(spread_over(case, each))), None)
-
-
 def _spread(case: MemoryCase) -> Parallel | None:
-    """Return the parallelism over the accelerators that a replica already has at which its model fits.
+    """Return the parallelism over a replica's own accelerators at which its model fits.
 
-    Most accelerators first, because idle ones are paid for as well. None if all are used, if the manifest has no
-    field for it, or if it does not help.
+    None if all are used already, if the manifest has no field for it, or if it does not help.
     """
     now, spread = case.parallel, case.spread
     if spread is None or not case.budget.cuts or now.accelerators >= case.per_pod * case.pods:
@@ -197,6 +220,7 @@ def _spread(case: MemoryCase) -> Parallel | None:
     most = case.per_pod // (now.pipeline * now.data) if case.pods == 1 else case.per_pod
     if case.pods > 1 and (now.data > 1 or not spread.both):
         return None
+    # Most accelerators first: idle ones are paid for as well.
     degrees = [
         degree
         for degree in reversed(allowed_degrees(case.shape, experts=now.experts))
@@ -204,76 +228,61 @@ def _spread(case: MemoryCase) -> Parallel | None:
     ]
     if spread.is_whole:
         degrees = [degree for degree in degrees if degree == most]
-    tried = [Parallel(degree, pipeline, now.data, now.experts) for degree in degrees]
-    return next((each for each in tried if _fits(spread_over(case, each))), None)
+    candidates = [Parallel(degree, pipeline, now.data, now.experts) for degree in degrees]
+    return next((parallel for parallel in candidates if _fits(spread_over(case, parallel))), None)
 
 
-def _unknown(case: MemoryCase) -> str:
-    """Return what is not known of a case, without which nothing can be said; empty where all is known."""
-    name = case.shape.name
-    if case.device_bytes <= 0:
-        return f"how much memory {case.device or 'the accelerator'} has is not known"
-    if maker_of(case.device) not in _MEASURED:
-        return f"what {case.engine or 'the engine'} takes of the memory of {case.device} nobody measured"
-    weights = weights_of(case.shape, case.weights_dtype)
-    if isinstance(weights, str):
-        return f"{name}: {weights}"
-    if not case.shape.layers:
-        return f"{name}: what its layers keep of a token is not known"
-    if case.length is None:
-        return f"{name}: neither a context is set nor is its longest one known"
-    unknown = _unknown_draft(case)
-    if unknown:
-        return unknown
-    if shares_unknown_experts(case):
-        return f"{name}: which part of its weights are experts, which data parallel ranks share, is not known"
-    if adapter_bytes(case) is None:
-        return f"{name}: its widths, which LoRA adapters have too, are not known"
-    return ""
+def _more(case: MemoryCase) -> Parallel | None:
+    """Return the parallelism over more accelerators of the same node at which a model fits; None without one."""
+    node = instance(case.instance_type)
+    if node is None or not case.budget.cuts or case.pods > 1:
+        return None
+    degrees = allowed_degrees(case.shape, experts=case.parallel.experts)
+    candidates = (Parallel(degree, experts=case.parallel.experts) for degree in degrees)
+    within = (parallel for parallel in candidates if case.per_pod < parallel.tensor <= node.accelerators)
+    return next((parallel for parallel in within if _fits(spread_over(case, parallel))), None)
 
 
-def _unknown_draft(case: MemoryCase) -> str:
-    if case.draft is None:
-        return ""
-    draft = weights_of(case.draft)
-    if isinstance(draft, str):
-        return f"the draft model {case.draft.name}: {draft}"
-    if not case.draft.layers:
-        return f"the draft model {case.draft.name}: what its layers keep of a token is not known"
-    return ""
+def _smaller_share(ledger: Ledger, context: int) -> Decimal | None:
+    """Return the largest smaller memory share, in hundredths, at which everything fits; None if there is none."""
+    case = ledger.case
+    now = case.budget.share if case.share is None else case.share
+    if now is None:
+        return None
+    shares = (Decimal(hundredths) / 100 for hundredths in range(int((now or 1) * 100) - 1, 49, -1))
+    return next(
+        (share for share in shares if _is_comfortable(replace(ledger, case=replace(case, share=share)), context)),
+        None,
+    )
 
 
-def _unclear(case: MemoryCase, most: str, usable: str) -> str:
-    which = "which of its layers keep the whole context, no source says"
-    return f"{case.shape.name} needs at most {most} of {usable}, and may need less: {which}"
+def _fewer_requests(ledger: Ledger, context: int) -> int:
+    """Return the largest number of concurrent requests with which a case fits; 0 if fewer do not help.
+
+    Fewer requests need fewer logits and states. An engine that divides its cache among them gains nothing.
+    """
+    case = ledger.case
+    if case.requests is None or case.budget.reserves_all:
+        return 0
+
+    def holds(requests: int) -> bool:
+        return replace(ledger, case=replace(case, sequences=requests)).margin(context) >= 0
+
+    return _bisect(holds, case.requests - 1)
 
 
-def _ledger(case: MemoryCase) -> Ledger:
-    weights = weights_of(case.shape, case.weights_dtype)
-    draft = weights_of(case.draft) if case.draft else None
-    if not isinstance(weights, WeightSizes) or isinstance(draft, str):
-        raise TypeError(case)
-    return Ledger(case, weights, draft, _loaded_first(case, weights))
+def _largest_context(ledger: Ledger, bound: int) -> int:
+    """Return the longest context up to a bound that fits; 0 if none does."""
+    return _bisect(lambda context: ledger.margin(context) >= 0, bound)
 
 
-def _loaded_first(case: MemoryCase, weights: WeightSizes) -> WeightSizes | None:
-    """Return the weights as they are kept, where an engine loads all of them before it quantizes them; else None."""
-    kept = weights_of(case.shape) if case.budget.loads_whole and case.weights_dtype in _AFTERWARDS else None
-    return kept if isinstance(kept, WeightSizes) and kept.total > weights.total else None
+def _comfortable_context(ledger: Ledger, bound: int) -> int:
+    """Return the longest context up to a bound that is not tight either; 0 if there is none."""
+    return _bisect(lambda context: ledger.margin(context) >= ledger.error(context), bound)
 
 
-def _fits(case: MemoryCase) -> bool:
-    ledger, context = _ledger(case), case.length or 0
-    return _is_roomy(ledger, context) and not refusal(case) and not ledger.lacks_to_load
-
-
-def _largest(ledger: Ledger, bound: int, *, roomy: bool = False) -> int:
-    """Return the longest context up to a bound that fits, or is not tight: more never frees any memory."""
-    return _most(lambda context: ledger.margin(context) >= (ledger.error(context) if roomy else 0), bound)
-
-
-def _most(holds: Callable[[int], bool], bound: int) -> int:
-    """Return the largest number up to a bound for which something holds; 0 where it does for none."""
+def _bisect(holds: Callable[[int], bool], bound: int) -> int:
+    """Return the largest number up to a bound for which a monotone condition holds; 0 if it never does."""
     least, most = 0, bound
     while least < most:
         middle = (least + most + 1) // 2
@@ -284,43 +293,19 @@ def _most(holds: Callable[[int], bool], bound: int) -> int:
     return least
 
 
-def _roomy(ledger: Ledger, largest: int) -> int:
-    return _largest(ledger, largest, roomy=True)
-
-
-def _sequences(ledger: Ledger, context: int) -> int:
-    one = ledger.of_sequence(context)
-    return ledger.room(context) // one if one else 0
-
-
-def _fewer_requests(ledger: Ledger, context: int) -> int:
-    """Return with how many requests at once a case would fit; 0 where fewer do not help.
-
-    Fewer requests need fewer logits and states. An engine that divides its cache by them gains nothing.
-    """
-    case = ledger.case
-    if case.requests is None or case.budget.reserves_all:
-        return 0
-
-    def holds(requests: int) -> bool:
-        return replace(ledger, case=replace(case, sequences=requests)).margin(context) >= 0
-
-    return _most(holds, case.requests - 1)
-
-
 def _notes(case: MemoryCase, error: int) -> tuple[str, ...]:
-    notes = [f"servers were seen to need up to {wording.gib(error)} more than this sum"] if error else []
+    notes = [f"measured servers needed up to {wording.gib(error)} more than this total"] if error else []
     if case.shape.estimate:
-        notes.append("an estimate: describe the model in modelShapes, by its config.json or weightsGib, for figures")
+        notes.append("an estimate: for exact figures, describe the model in modelShapes by config.json or weightsGib")
     if not case.shape.exact:
-        notes.append("the cache is an upper bound: which layers keep the whole context, no source says")
+        notes.append("the cache is an upper bound: no source says which layers cache the whole context")
     if case.shape.rounded and case.shape.weights_bytes is None:
-        notes.append("the size of the weights is an estimate from a rounded number of parameters")
+        notes.append("the size of the weights is estimated from a rounded number of parameters")
     if case.shape.images:
-        notes.append("what images and sounds take while they are read is not counted")
+        notes.append("the memory for encoding images and audio is not included")
     if case.adapters and case.shape.experts:
-        notes.append("LoRA adapters of experts are not counted")
+        notes.append("LoRA adapters of experts are not included")
     unknown = unknown_widths(case.shape)
     if unknown and case.shape.span is None:
-        notes.append(f"activations are counted without the {' and '.join(unknown)}, which no source says")
+        notes.append(f"activations do not include the {' and '.join(unknown)}, which no source states")
     return tuple(notes)

@@ -1,11 +1,11 @@
-"""What the key-value cache takes of the fullest accelerator.
+"""The size of the key-value cache on the fullest accelerator.
 
-Per token a layer keeps a key and a value for each of its heads of keys and values. Tensor parallelism divides those
-heads among the ranks and, once there are more ranks than heads, gives each rank one (vLLM, ``ModelConfig.
-get_num_kv_heads``). What stands for both (MLA) is kept whole by each rank. Pipeline parallelism divides the layers.
+Per token, a layer keeps a key and a value for each key-value head. Tensor parallelism divides those heads among the
+ranks; with more ranks than heads, each rank keeps one (vLLM, ``ModelConfig.get_num_kv_heads``). Each rank keeps the
+whole latent of MLA. Pipeline parallelism divides the layers.
 
-Layers with a window keep what lies in it, and what is computed at a time (vLLM, ``SlidingWindowSpec.
-max_memory_usage_bytes``: the window less one and the tokens of a batch, at most the context, and a block).
+Sliding-window layers keep the window and the tokens of a batch (vLLM, ``SlidingWindowSpec.max_memory_usage_bytes``:
+the window less one and the tokens of a batch, at most the context, and a block).
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ class KeyCache:
 
     Attributes:
         layers: Layers of the model, by kind.
-        number_bytes: Bytes of a number.
-        block: How many tokens it grows by.
-        batch_tokens: Tokens that are computed at a time, which layers with a window keep as well.
-        windows: Whether layers with a window stop growing there.
+        number_bytes: Bytes per number.
+        block: Tokens by which the cache grows.
+        batch_tokens: Tokens of a batch, which sliding-window layers keep as well.
+        windows: Whether the cache of sliding-window layers stops growing at the window.
     """
 
     layers: tuple[Layers, ...]
@@ -35,21 +35,21 @@ class KeyCache:
     windows: bool = True
 
     def of_sequence(self, context: int) -> int:
-        """Return what one sequence of a length takes of an accelerator, in bytes."""
+        """Return the bytes per accelerator of one sequence of a length."""
         return _up(sum((self._grown(kind, context) + self._state(kind) for kind in self.layers), Decimal(0)))
 
     @property
     def least(self) -> int:
-        """What a sequence takes if no source is right about how much the layers keep: its fixed states alone."""
+        """Lower bound for a sequence, if the layers may cache less than assumed: its fixed states."""
         return _up(sum(map(self._state, self.layers), Decimal(0)))
 
     @property
     def state_block(self) -> int:
-        """What a place for one more sequence takes where states and keys share one pool of blocks; 0 without states.
+        """Bytes per sequence if states and keys share one pool of blocks; 0 without states.
 
-        vLLM pads all layers to the largest page and groups as many layers as the rarest kind has, so that a place
-        takes that many pages: 2 GPUs with 3.86 GiB of cache each have 161 for Qwen3.8-27B (issue 49064), 25.7 MB
-        each.
+        vLLM pads all layers to the largest page and groups as many layers as the rarest kind has, so a sequence
+        takes that many pages: 2 GPUs with 3.86 GiB of cache each hold 161 sequences of Qwen3.8-27B (issue 49064),
+        25.7 MB each.
         """
         states = [-(-kind.state_bytes // self.parallel.tensor) for kind in self.layers]
         counts = [self._count(kind) for kind in self.layers if kind.key_dim or kind.state_bytes]

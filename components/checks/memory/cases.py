@@ -1,4 +1,4 @@
-"""What is asked about memory, and the answer."""
+"""The memory case of a replica, and the verdict on it."""
 
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -14,22 +14,22 @@ class Fit(StrEnum):
 
     FITS = "fits"
     TIGHT = "tight"
-    """It fits by less than the arithmetic can be wrong."""
+    """The model fits, but by less than the error of the estimate."""
     EXCEEDED = "exceeded"
-    """It does not fit."""
+    """The model does not fit."""
     UNKNOWN = "not checked"
-    """Something is not known, and nothing is guessed."""
+    """A required fact is unknown; nothing is guessed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """How the accelerators of one replica share a model: tensor x pipeline x data of them."""
+    """Parallelism of one replica, which has tensor x pipeline x data accelerators."""
 
     tensor: int = 1
     pipeline: int = 1
     data: int = 1
     experts: bool = False
-    """Whether experts are divided over tensor x data ranks instead of being cut (expert parallelism)."""
+    """Whether whole experts are distributed over tensor x data ranks (expert parallelism)."""
 
     @property
     def accelerators(self) -> int:
@@ -37,32 +37,32 @@ class Parallel:
         return self.tensor * self.pipeline * self.data
 
 
-PLAIN = EngineMemory()
-"""An engine that uses all of the memory, and takes nothing for itself."""
+IDEAL_ENGINE = EngineMemory()
+"""An engine that uses all memory and needs none for itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryCase:
-    """A model as it is served by one replica.
+    """A model as one replica serves it.
 
     Attributes:
-        device: Accelerator, for the reader.
-        device_bytes: Memory of one accelerator as the API of the cloud reports it.
-        weights_dtype: What weights are converted to when they are loaded; empty where they stay as they are.
-        cache_bytes: Bytes of a number in the cache, such as 2, 1 or 0.5625 (q4_0 of llama.cpp).
-        context: Tokens of a request with its answer; None where the engine takes the model's own.
-        sequences: Requests at once; None where nothing says it.
-        batch_tokens: Tokens that are computed at a time; None where nothing says it.
+        device: Name of the accelerator.
+        device_bytes: Memory of one accelerator as the cloud's API reports it.
+        weights_dtype: Type that weights are converted to on loading; empty without conversion.
+        cache_bytes: Bytes per number in the cache, such as 2, 1 or 0.5625 (q4_0 of llama.cpp).
+        context: Tokens of a request with its answer; None for the model's own limit.
+        sequences: Concurrent requests; None if not set.
+        batch_tokens: Tokens of a batch; None if not set.
         draft: A smaller model on the same accelerators that proposes tokens; None without one.
-        draft_tensor: Over how many accelerators it is cut.
-        adapters: How many LoRA adapters are kept at once.
+        draft_tensor: Tensor parallelism of the draft model.
+        adapters: Number of LoRA adapters loaded at once.
         adapter_rank: Their largest rank.
-        offloaded_bytes: Weights that are kept in the memory of the host instead, per accelerator.
-        share: Share of the memory that the engine may use, where the command line says it.
-        engine: Name of the engine, whose table tells the budget on other accelerators; empty where that is the same.
-        tag: Tag that tells its version.
+        offloaded_bytes: Weights kept in host memory instead, per accelerator.
+        share: Share of the memory that the engine may use, if the command line sets it.
+        engine: Name of the engine, to look up its budget on other accelerators; empty if that is the same.
+        tag: Image tag, which determines the engine's version.
         instance_type: Type of the nodes; empty if only the accelerator is known.
-        per_pod: Accelerators of a pod, whether the model uses all of them or not.
+        per_pod: Accelerators of a pod, including unused ones.
         pods: Pods of a replica that have accelerators.
         spread: Fields of the manifest that set the parallelism; None if there are none.
     """
@@ -71,7 +71,7 @@ class MemoryCase:
     device: str
     device_bytes: int
     parallel: Parallel = Parallel()
-    budget: EngineMemory = PLAIN
+    budget: EngineMemory = IDEAL_ENGINE
     weights_dtype: str = ""
     cache_bytes: Decimal = Decimal(2)
     context: int | None = None
@@ -92,30 +92,30 @@ class MemoryCase:
 
     @property
     def requests(self) -> int | None:
-        """Requests at once, as the command line says it or the engine has it; None where neither does."""
+        """Concurrent requests, from the command line or the engine's default; None if neither sets a limit."""
         return self.budget.sequences if self.sequences is None else self.sequences
 
     @property
     def length(self) -> int | None:
-        """Tokens of a request; None where nothing says it."""
+        """Tokens of a request; None if unknown."""
         return self.shape.max_context if self.context is None else self.context
 
     def tokens_at_a_time(self, context: int) -> int:
-        """Return how many tokens are computed at a time."""
+        """Return the tokens of a batch."""
         if self.cuts_requests(context):
             return self.budget.chunk
         tokens = self.budget.batch_tokens if self.batch_tokens is None else self.batch_tokens
         return context if tokens is None else tokens
 
     def cuts_requests(self, context: int) -> bool:
-        """Tell whether the engine computes requests of a length in parts because of their length alone."""
+        """Tell whether the engine computes requests of a length in chunks without being configured to."""
         above = self.budget.chunks_above
         return self.batch_tokens is None and above is not None and context > above
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryPart:
-    """What something takes of the memory of the fullest accelerator, in bytes."""
+    """A consumer of memory on the fullest accelerator, with its size in bytes."""
 
     name: str
     size: int
@@ -127,8 +127,8 @@ class CheaperType:
 
     Attributes:
         count: Instances of one replica.
-        parallel: How their accelerators would share the model.
-        usd_per_hour: On demand, of all of them.
+        parallel: Parallelism over their accelerators.
+        usd_per_hour: On-demand price of all instances.
     """
 
     instance_type: str
@@ -142,15 +142,15 @@ class MemoryVerdict:
     """Whether a model fits, and by how much.
 
     Attributes:
-        reason: In one sentence: what does not fit, or what is not known.
-        asked: What was asked; None where too little was known to ask.
-        parts: What takes memory: weights, cache of one request, activations, the engine itself, adapters, draft.
-        usable: What the engine may use of an accelerator, in bytes.
-        context: Tokens of a request that was counted with.
+        reason: The figures and the next steps, or the missing fact, in one sentence.
+        asked: The case; None if too little was known to build one.
+        parts: Consumers of memory: weights, cache of one request, activations, the engine itself, adapters, draft.
+        usable: Memory of an accelerator that the engine may use, in bytes.
+        context: Tokens of the request that was assumed.
         sequences: Requests of that length that fit at once.
-        largest_context: Longest request that fits; 0 where not even the weights do.
-        types: The cheapest instance types on which it would fit, cheapest first.
-        notes: What the numbers leave open, such as an upper bound.
+        largest_context: Longest request that fits; 0 if not even the weights do.
+        types: Instance types on which the model would fit, cheapest first.
+        notes: Limits of the figures, such as an upper bound.
     """
 
     fit: Fit
@@ -166,10 +166,10 @@ class MemoryVerdict:
 
     @property
     def needed(self) -> int:
-        """Bytes that are needed of the fullest accelerator."""
+        """Bytes needed on the fullest accelerator."""
         return sum(part.size for part in self.parts)
 
     @property
     def margin(self) -> int:
-        """Bytes that are left of what may be used; negative where it does not fit."""
+        """Bytes left of ``usable``; negative if the model does not fit."""
         return self.usable - self.needed

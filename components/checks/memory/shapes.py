@@ -1,4 +1,4 @@
-"""What is known of a model: how large its weights are, and what a token of its key-value cache takes."""
+"""The shape of a model: the size of its weights, and its layers with their key-value cache."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -6,18 +6,17 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """Layers of a model that keep the same of every token.
+    """Layers of a model with the same cache per token.
 
     Attributes:
-        count: How many there are.
-        kv_heads: Heads of keys and values; they are divided among the ranks of tensor parallelism, and kept at least
-            once by each.
+        count: Number of layers.
+        kv_heads: Key-value heads; divided among the ranks of tensor parallelism, at least one per rank.
         key_dim: Numbers of a key, per head.
-        value_dim: Numbers of a value, per head; 0 where one latent stands for both (MLA).
-        window: Tokens after which the cache stops growing; None where it holds the whole context.
-        is_latent: Whether each rank keeps all of it (MLA).
-        state_bytes: What one sequence takes in one layer whatever its length, over all ranks (Mamba).
-        token_bytes: What each rank keeps of a token beside, whatever the type of the cache (index of DeepSeek V3.2).
+        value_dim: Numbers of a value, per head; 0 if one latent stands for both (MLA).
+        window: Tokens after which the cache stops growing; None if it holds the whole context.
+        is_latent: Whether each rank keeps the whole cache (MLA).
+        state_bytes: Fixed bytes of one sequence in one layer, over all ranks (Mamba).
+        token_bytes: Further bytes per token on each rank, whatever the cache type (index of DeepSeek V3.2).
     """
 
     count: int
@@ -36,7 +35,7 @@ class SizeSpan:
 
     Attributes:
         least_bits, most_bits: Bits per parameter, including scales.
-        ends_are_wide: Whether the vocabulary has 16 bits although other weights are quantized.
+        ends_are_wide: Whether the vocabulary keeps 16 bits although other weights are quantized.
     """
 
     least_parameters: int
@@ -51,31 +50,31 @@ class Shape:
     """A model.
 
     Attributes:
-        name: What it is called where it is from: a repository such as ``Qwen/Qwen3-8B``, or a file.
-        parameters: How many there are; None where no source says it.
-        dtype: What the weights are kept in, such as ``bfloat16``, ``fp8``, ``int4-awq``, ``mxfp4``.
-        weights_bytes: Size of the files with the weights; None where no source says it.
-        layers: All layers, by kind; empty where no source says it.
-        heads: Attention heads of queries, which tensor parallelism must divide; None where no source says it.
-        max_context: The longest context that it was made for, in tokens; None where no source says it.
-        hidden: Width of a token between layers; None where no source says it.
-        vocabulary: Size of the vocabulary; None where no source says it.
-        expert_share: Which part of the parameters are experts; None where there are none, or no source says it.
-        experts: How many experts a layer has; 0 without.
-        active_experts: How many of them a token goes through.
-        intermediate: Width of a token within a feed-forward network, or one expert; None where no source says it.
-        embeddings: Parameters of the vocabulary, at both ends of the model: quantization leaves them at 16 bits. None
-            where no source says it.
-        replicated: Parameters that each rank of tensor parallelism keeps whole (what makes latents of MLA).
-        rounded: Whether the number of parameters is a publisher's name for the model, such as 30B.
-        block: Numbers that quantized weights are scaled together; None where they are not, or no source says it.
-        cuts: Widths that tensor parallelism cuts into parts of whole blocks.
-        images: Whether it reads images or sounds as well, which takes memory that is not counted.
-        exact: Whether the layers are known one by one; otherwise the cache is an upper bound.
-        source: Where all of this is from, for the reader of a report.
+        name: Its name at its origin: a repository such as ``Qwen/Qwen3-8B``, or a file.
+        parameters: Number of parameters; None if unknown.
+        dtype: Data type of the weights, such as ``bfloat16``, ``fp8``, ``int4-awq``, ``mxfp4``.
+        weights_bytes: Size of the weight files; None if unknown.
+        layers: All layers, by kind; empty if unknown.
+        heads: Attention heads of queries, which tensor parallelism must divide; None if unknown.
+        max_context: The longest supported context, in tokens; None if unknown.
+        hidden: Hidden size, the width of a token between layers; None if unknown.
+        vocabulary: Size of the vocabulary; None if unknown.
+        expert_share: Fraction of the parameters in experts; None without experts or if unknown.
+        experts: Experts per layer; 0 without.
+        active_experts: Experts that each token is routed to.
+        intermediate: Inner width of a feed-forward network, or of one expert; None if unknown.
+        embeddings: Parameters of the vocabulary, at both ends of the model, which quantization leaves at 16 bits;
+            None if unknown.
+        replicated: Parameters that each rank of tensor parallelism keeps whole (the projections to latents of MLA).
+        rounded: Whether the number of parameters is rounded by the publisher, such as 30B.
+        block: Size of a quantization block; None if there are none or if unknown.
+        cuts: Widths that tensor parallelism must divide into whole blocks.
+        images: Whether it also accepts images or audio, whose encoding takes memory that is not counted.
+        exact: Whether each layer is known; otherwise the cache is an upper bound.
+        source: Where the figures are from, for reports.
         estimate: What the shape is estimated from; empty if it has a source.
         span: Range of sizes, if only the name is known; None if the layers are known.
-        least_bytes: Smallest possible size of the files, if ``weights_bytes`` is an estimate.
+        least_bytes: Lower bound of the file size, if ``weights_bytes`` is an estimate.
     """
 
     name: str

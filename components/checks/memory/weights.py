@@ -1,8 +1,8 @@
-"""How large the weights are, and what the fullest rank has of them.
+"""The size of a model's weights, and the part of them on the fullest rank.
 
-Files tell it best. Without, it is the number of parameters times what their type takes. Quantization leaves the
-vocabulary at 16 bits, and MXFP4 everything but the experts (Qwen3-8B-AWQ: 5.68 GiB for 8.19 billion parameters; OCP
-Microscaling Formats 1.0: a scale of 8 bits per block of 32 numbers of 4 bits).
+The size of the files is preferred; otherwise it is computed from the number of parameters and their data type.
+Quantization leaves the vocabulary at 16 bits, and MXFP4 everything but the experts (Qwen3-8B-AWQ: 5.68 GiB for 8.19
+billion parameters; OCP Microscaling Formats 1.0: a scale of 8 bits per block of 32 numbers of 4 bits).
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from .cases import MemoryCase, Parallel
 from .shapes import Shape
 
 _WIDE = {"bfloat16": 16, "float16": 16, "float32": 32, "half": 16, "float": 32}
-"""Bits of a number in types that all weights of a model have."""
+"""Bits per weight of unquantized types, which apply to all weights of a model."""
 _NARROW = {
     "fp8": Decimal(8),
     "int8": Decimal(8),
@@ -24,14 +24,14 @@ _NARROW = {
     "int4-gptq": Decimal(4) + Decimal(20) / 128,
     "bitsandbytes": Decimal("4.5"),
 }
-"""Bits of a number with its part of the scales, in types that quantized layers have."""
+"""Bits per weight of quantized types, including scales; they apply to quantized layers only."""
 _EXPERTS_ONLY = frozenset({"mxfp4"})
 _BYTE = 8
-_PART_KNOWN = Decimal("0.025")
-"""Files of quantized models have up to 2.5 % more than the sum (DeepSeek-V3.2)."""
-_PART_MIXED = Decimal("0.12")
-"""Of models with experts often these alone have four bits: Kimi-K2.6 has 10.9 % more than the sum."""
-_PART_ROUNDED = Decimal("0.15")
+_QUANTIZED_ERROR = Decimal("0.025")
+"""Files of quantized models are up to 2.5 % larger than computed (DeepSeek-V3.2)."""
+_MIXED_ERROR = Decimal("0.12")
+"""In models with experts, often only the experts have four bits: Kimi-K2.6 is 10.9 % larger than computed."""
+_ROUNDED_ERROR = Decimal("0.15")
 """Names of models round down: Qwen3-VL-4B has 4.44 billion parameters, MiMo-7B 7.83."""
 
 
@@ -40,9 +40,9 @@ class WeightSizes:
     """Weights of a model, in bytes.
 
     Attributes:
-        embeddings: Of them the vocabulary at both ends; 0 where it is not known.
-        experts: Of them the experts; 0 without any.
-        error: By how much the whole may be wrong.
+        embeddings: Part for the vocabulary at both ends; 0 if unknown.
+        experts: Part for the experts; 0 without any.
+        error: Error of the total.
     """
 
     total: int
@@ -57,19 +57,19 @@ def bits_of(dtype: str) -> Decimal | None:
 
 
 def weights_of(shape: Shape, dtype: str = "") -> WeightSizes | str:
-    """Return the weights of a model that is loaded as a type, or what is not known of them.
+    """Return the weights of a model, or a message if their size is unknown.
 
     Args:
         shape: The model.
-        dtype: What weights are converted to when they are loaded; empty where they stay as they are.
+        dtype: Type that weights are converted to on loading; empty without conversion.
     """
     kept = shape.dtype
     loaded = _loaded_as(kept, dtype)
     if loaded == kept and shape.weights_bytes is not None:
         return _split(shape, shape.weights_bytes, loaded, Decimal(0))
     if shape.parameters is None:
-        what = "weights" if loaded == kept else f"weights as {loaded}"
-        return f"neither the number of parameters nor the size of the {what} is known"
+        weights = "weights" if loaded == kept else f"weights as {loaded}"
+        return f"neither the number of parameters nor the size of the {weights} is known"
     size = _computed(shape, loaded)
     if isinstance(size, str):
         return size
@@ -77,12 +77,12 @@ def weights_of(shape: Shape, dtype: str = "") -> WeightSizes | str:
 
 
 def rank_bytes(weights: WeightSizes, shape: Shape, parallel: Parallel, *, spread: bool) -> int:
-    """Return what the fullest rank has of the weights, in bytes.
+    """Return the bytes of weights on the fullest rank.
 
-    Tensor parallelism cuts every matrix, pipeline parallelism divides the layers, of which the fullest stage has the
-    remainder and one end of the vocabulary. Data parallel ranks have copies; but they share the experts with expert
-    parallelism, or where the engine does so anyway (vLLM, docs/serving/data_parallel_deployment: without it, experts
-    are cut over data x tensor ranks).
+    Tensor parallelism splits every matrix. Pipeline parallelism divides the layers; the fullest stage has the
+    remainder and one end of the vocabulary. Data parallel ranks have copies, but share the experts with expert
+    parallelism, or if the engine always does so (``spread``: vLLM, docs/serving/data_parallel_deployment: without
+    expert parallelism, experts are cut over data x tensor ranks).
     """
     layers = sum(kind.count for kind in shape.layers) or parallel.pipeline
     stage = Decimal(-(-layers // parallel.pipeline)) / layers
@@ -94,7 +94,7 @@ def rank_bytes(weights: WeightSizes, shape: Shape, parallel: Parallel, *, spread
 
 
 def _whole_part(shape: Shape) -> Decimal:
-    """Return which part of what is neither vocabulary nor experts each rank keeps whole."""
+    """Return the fraction of the weights other than vocabulary and experts that each rank keeps whole."""
     if not shape.replicated or shape.parameters is None:
         return Decimal(0)
     dense = shape.parameters * (1 - (shape.expert_share or Decimal(0))) - (shape.embeddings or 0)
@@ -102,7 +102,7 @@ def _whole_part(shape: Shape) -> Decimal:
 
 
 def shares_unknown_experts(case: MemoryCase) -> bool:
-    """Tell whether data parallel ranks share experts of which no source says how large they are."""
+    """Tell whether data parallel ranks share experts of unknown size."""
     shared = case.parallel.experts or case.budget.spreads_experts
     return bool(shared and case.parallel.data > 1 and case.shape.experts and not case.shape.expert_share)
 
@@ -116,11 +116,11 @@ def _expert_part(shape: Shape, parallel: Parallel, *, spread: bool) -> Decimal:
 
 
 def _error(shape: Shape, dtype: str) -> Decimal:
-    """Return by which part the sum may be wrong."""
-    number = _PART_ROUNDED if shape.rounded else Decimal(0)
+    """Return the relative error of a computed size."""
+    number = _ROUNDED_ERROR if shape.rounded else Decimal(0)
     if dtype in _WIDE or dtype in _EXPERTS_ONLY:
         return number
-    return number + (_PART_MIXED if shape.experts and _NARROW[dtype] < _BYTE else _PART_KNOWN)
+    return number + (_MIXED_ERROR if shape.experts and _NARROW[dtype] < _BYTE else _QUANTIZED_ERROR)
 
 
 def _one_end(weights: WeightSizes, shape: Shape) -> int:
@@ -130,7 +130,7 @@ def _one_end(weights: WeightSizes, shape: Shape) -> int:
 
 
 def _loaded_as(kept: str, dtype: str) -> str:
-    """Return what weights are after loading: engines load numbers of 32 bits as 16, and keep what is quantized.
+    """Return the type of weights after loading: engines load 32-bit weights as 16-bit, and keep quantized ones.
 
     vLLM and SGLang, ``_resolve_auto_dtype`` and ``_get_and_verify_dtype``: "auto" is 16 bits for files of 32.
     """
@@ -148,14 +148,14 @@ def _computed(shape: Shape, dtype: str) -> int | str:
         return parameters * _WIDE[dtype] // 8
     bits = _NARROW.get(dtype)
     if bits is None:
-        return f"what weights of the type {dtype or 'that no source says'} take is not known"
+        return f"the size of weights of type {dtype} is unknown" if dtype else "the type of the weights is unknown"
     if dtype in _EXPERTS_ONLY:
         if shape.expert_share is None:
-            return f"which part of the parameters are experts, which alone are {dtype}, is not known"
+            return f"the share of experts, the only weights in {dtype}, is unknown"
         narrow = parameters * shape.expert_share
     else:
         if shape.embeddings is None:
-            return f"how large the vocabulary is, which stays at 16 bits beside {dtype}, is not known"
+            return f"the size of the vocabulary, which stays at 16 bits beside {dtype}, is unknown"
         narrow = Decimal(parameters - shape.embeddings)
     return _up(narrow * bits / 8 + (parameters - narrow) * 2)
 

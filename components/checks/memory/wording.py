@@ -1,4 +1,4 @@
-"""Verdicts in words: one plain sentence each, with its numbers and what to do."""
+"""Verdicts as messages: the figures first, then the next steps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,57 +11,60 @@ from .ledger import Uncounted
 
 
 def gib(size: int) -> str:
-    """Return bytes in GiB with one decimal, and the unit."""
+    """Format bytes as GiB with one decimal, such as ``15.0 GiB``."""
     return f"{in_gib(size)} GiB"
 
 
 def in_gib(size: int) -> str:
-    """Return bytes in GiB with one decimal."""
+    """Format bytes as GiB with one decimal, without the unit."""
     return f"{Decimal(size) / GIB:.1f}"
 
 
 def fitting(case: MemoryCase, parts: Sequence[MemoryPart], usable: int, margin: int) -> str:
-    """Return that a model fits."""
-    return f"{_needs(parts)} of the {gib(usable)} that it may use of {_one(case)}, which leaves {gib(margin)}"
+    return f"needs {_total(parts)} of {_usable(case, usable)}, leaving {gib(margin)}"
 
 
 def tight(case: MemoryCase, parts: Sequence[MemoryPart], usable: int, margin: int, error: int) -> str:
-    """Return that a model fits, by less than servers were seen to differ."""
-    left = f"{gib(margin)} left, and servers were seen to need up to {gib(error)} more"
-    return f"{_needs(parts)} of the {gib(usable)} that it may use of {_one(case)}: {left}"
+    """Describe a model that fits, but with less left than measured servers deviated from the estimate."""
+    left = f"leaving {gib(margin)}, but measured servers needed up to {gib(error)} more"
+    return f"needs {_total(parts)} of {_usable(case, usable)}, {left}"
 
 
 def exceeding(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str:
-    """Return that a model does not fit."""
     over = sum(part.size for part in parts) - usable
-    return f"{_needs(parts)}, {gib(over)} more than the {gib(usable)} that it may use of {_one(case)}"
+    return f"needs {_total(parts)}, {gib(over)} more than {_usable(case, usable)}"
 
 
-def uncounted(case: MemoryCase, parts: Sequence[MemoryPart], usable: int, found: Sequence[Uncounted]) -> str:
-    """Describe a model that fits without the consumers of memory that are not counted."""
-    each = [f"{part.name} may take up to {gib(part.most)}, and {gib(max(0, part.left))} are left" for part in found]
-    return f"{_needs(parts)} of the {gib(usable)} that it may use of {_one(case)}, but {' and '.join(each)}"
+def uncounted(case: MemoryCase, parts: Sequence[MemoryPart], usable: int, consumers: Sequence[Uncounted]) -> str:
+    """Describe a model that fits only if consumers outside the total stay small."""
+    risks = [
+        f"{item.name} can take up to {gib(item.most)}, and only {gib(max(0, item.left))} are left"
+        for item in consumers
+    ]
+    return f"needs {_total(parts)} of {_usable(case, usable)}, but {' and '.join(risks)}"
 
 
 def perhaps(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str:
     """Describe a model that may not fit at the upper end of an estimate."""
-    return f"{_needs(parts)} at most of the {gib(usable)} that it may use of {_one(case)}, and perhaps does not fit"
+    return f"needs at most {_total(parts)} of {_usable(case, usable)}, and may not fit"
 
 
 def estimated(case: MemoryCase) -> str:
-    """Describe what a verdict is estimated from."""
+    """Name what a verdict is estimated from, as the beginning of a sentence."""
     span = case.shape.span
     if span is None:
-        return f"by an estimate from {case.shape.estimate}"
+        return f"estimated from {case.shape.estimate}"
     least, most = int(span.least_bits), int(span.most_bits)
     bits = f"{least}" if least == most else f"{least} to {most}"
-    return f"by an estimate from {case.shape.estimate}, of {bits} bits each"
+    return f"estimated from {case.shape.estimate} at {bits} bits each"
 
 
 def loading(case: MemoryCase, lacking: int) -> str:
-    """Return that a model cannot be loaded."""
-    lack = f"{gib(lacking)} more than {_one(case)} has"
-    return f"quantizes its weights to {case.weights_dtype} once all are loaded as they are, which needs {lack}"
+    """Describe weights that fit once quantized, but not as they are loaded."""
+    return (
+        f"loads all weights before quantizing them to {case.weights_dtype}, which needs {gib(lacking)} more than "
+        f"{_device(case)} has"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,9 @@ class Remedies:
         spread: Parallelism over the accelerators that a replica has; None if that does not help.
         more: Parallelism over more accelerators of the same nodes; None if that does not help.
         context: Tokens of the longest request that fits.
-        requests: With how many requests at once it would fit as well; 0 where that does not help.
-        types: Instance types on which it would fit, cheapest first.
-        share: Lower share of the memory that leaves room for the rest; None if that does not help.
+        requests: Number of concurrent requests with which it fits; 0 if fewer do not help.
+        types: Instance types on which it fits, cheapest first.
+        share: Smaller memory share that leaves room for the rest; None if that does not help.
     """
 
     spread: Parallel | None = None
@@ -86,7 +89,7 @@ class Remedies:
 
 
 def next_step(case: MemoryCase, remedies: Remedies) -> str:
-    """Return what to do about a model that does not fit, free remedies first."""
+    """List the remedies, those without extra cost first; empty without any."""
     steps = []
     if remedies.spread and case.spread:
         steps.append(_spreading(case.spread, remedies.spread))
@@ -94,16 +97,16 @@ def next_step(case: MemoryCase, remedies: Remedies) -> str:
         degrees = _degrees(remedies.more)
         steps.append(f"give each replica {remedies.more.accelerators} accelerators of {case.instance_type}{degrees}")
     if remedies.share is not None:
-        steps.append(f"lower the share of the memory that the engine may use to {remedies.share}")
+        steps.append(f"lower the engine's memory share to {remedies.share}")
     if remedies.requests:
-        steps.append(f"lower the number of requests at once to {remedies.requests:,}")
+        steps.append(f"lower the number of concurrent requests to {remedies.requests:,}")
     if 0 < remedies.context < (case.length or 0):
         steps.append(f"lower the context to {remedies.context:,} tokens")
-    # Nodes of the present type are no remedy.
-    others = (each for each in remedies.types if each.instance_type != case.instance_type or each.count > 1)
-    first = next(others, None)
-    if first is not None:
-        steps.append(f"use {instances_of(first)}")
+    # One node of the current type is not a remedy.
+    others = (choice for choice in remedies.types if choice.instance_type != case.instance_type or choice.count > 1)
+    cheapest = next(others, None)
+    if cheapest is not None:
+        steps.append(f"use {instances_of(cheapest)}")
     return "; " + ", or ".join(steps) if steps else ""
 
 
@@ -113,7 +116,7 @@ def _spreading(field: SpreadField, parallel: Parallel) -> str:
 
 
 def instances_of(choice: CheaperType) -> str:
-    """Return how people name some instances: ``2 x p5.48xlarge (tensor parallelism 8, pipeline parallelism 2)``."""
+    """Format instances, such as ``2 x p5.48xlarge (tensor parallelism 8, pipeline parallelism 2)``."""
     name = choice.instance_type
     return (name if choice.count == 1 else f"{choice.count} x {name}") + _degrees(choice.parallel)
 
@@ -124,11 +127,15 @@ def _degrees(parallel: Parallel) -> str:
     return f" ({shared})" if shared else ""
 
 
-def _needs(parts: Sequence[MemoryPart]) -> str:
-    each = ", ".join(f"{part.name} {gib(part.size)}" for part in parts)
-    return f"needs {gib(sum(part.size for part in parts))} ({each})"
+def _total(parts: Sequence[MemoryPart]) -> str:
+    details = ", ".join(f"{part.name} {gib(part.size)}" for part in parts)
+    return f"{gib(sum(part.size for part in parts))} ({details})"
 
 
-def _one(case: MemoryCase) -> str:
+def _usable(case: MemoryCase, usable: int) -> str:
+    return f"the {gib(usable)} usable on {_device(case)}"
+
+
+def _device(case: MemoryCase) -> str:
     number = case.parallel.accelerators
     return f"each of {number} {case.device}" if number > 1 else f"one {case.device}"

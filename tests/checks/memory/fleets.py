@@ -3,8 +3,8 @@
 from typing import Any
 
 from components.checks.memory.cases import MemoryCase
-from components.checks.memory.reading import WorkloadVerdict, verdicts
 from components.checks.memory.shapes import Layers, Shape
+from components.checks.memory.verdicts import WorkloadVerdict, verdicts
 from components.checks.memory.workloads.known import KnownShapes, OwnShape
 from components.contract.problems import errors
 from components.families import objects as read_objects

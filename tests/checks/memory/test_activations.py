@@ -54,11 +54,11 @@ def test_adapters_of_a_model_of_unknown_widths_are_not_guessed() -> None:
 def test_what_is_not_counted_is_told() -> None:
     shape = replace(EXPERTS, hidden=2048, intermediate=768, vocabulary=1000)
     verdict = judge(replace(CASE, shape=shape, adapters=1, adapter_rank=8), types=False)
-    assert "LoRA adapters of experts are not counted" in verdict.notes
+    assert "LoRA adapters of experts are not included" in verdict.notes
     known = judge(replace(CASE, shape=replace(shape, experts=0, active_experts=0)), types=False)
     assert not any("not counted" in note or "without" in note for note in known.notes)
     unknown = judge(CASE, types=False)
-    assert "activations are counted without the hidden size and vocabulary and inner width, which no source says" in (
+    assert "activations do not include the hidden size and vocabulary and inner width, which no source states" in (
         unknown.notes
     )
 
@@ -71,7 +71,7 @@ def test_fewer_requests_need_fewer_logits() -> None:
     verdict = judge(case, types=False)
     assert verdict.fit is Fit.EXCEEDED
     # 24 - 16 - 7 GiB leave 1 GiB for logits, 107 requests of 262,144 x 38 bytes.
-    assert verdict.reason.endswith("; lower the number of requests at once to 107")
+    assert verdict.reason.endswith("; lower the number of concurrent requests to 107")
     assert judge(replace(case, sequences=107), types=False).margin >= 0
     assert judge(replace(case, sequences=108), types=False).margin < 0
     assert "number of requests" not in judge(replace(case, device_bytes=8 * GIB), types=False).reason

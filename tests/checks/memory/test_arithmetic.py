@@ -29,8 +29,8 @@ def test_what_fits_tells_its_numbers_in_one_sentence() -> None:
     verdict = judge(CASE, types=False)
     assert verdict.fit is Fit.FITS
     assert verdict.reason == (
-        "needs 17.0 GiB (weights 16.0 GiB, cache of one request 1.0 GiB) of the 24.0 GiB that it may use of one Test "
-        "GPU, which leaves 7.0 GiB"
+        "needs 17.0 GiB (weights 16.0 GiB, cache of one request 1.0 GiB) of the 24.0 GiB usable on one Test "
+        "GPU, leaving 7.0 GiB"
     )
     assert (verdict.needed, verdict.usable, verdict.margin) == (17 * GIB, 24 * GIB, 7 * GIB)
     # 8 GiB are left for the cache: eight requests of 8,192 tokens, or one of 65,536.
@@ -41,8 +41,8 @@ def test_what_does_not_fit_tells_what_to_do() -> None:
     verdict = judge(replace(CASE, context=131072), types=False)
     assert verdict.fit is Fit.EXCEEDED
     assert verdict.reason == (
-        "needs 32.0 GiB (weights 16.0 GiB, cache of one request 16.0 GiB), 8.0 GiB more than the 24.0 GiB that it "
-        "may use of one Test GPU; lower the context to 65,536 tokens"
+        "needs 32.0 GiB (weights 16.0 GiB, cache of one request 16.0 GiB), 8.0 GiB more than the 24.0 GiB usable "
+        "on one Test GPU; lower the context to 65,536 tokens"
     )
 
 
@@ -51,7 +51,7 @@ def test_what_fits_by_less_than_servers_differ_is_tight() -> None:
     verdict = judge(replace(CASE, context=64000), types=False)
     assert verdict.fit is Fit.TIGHT
     assert verdict.reason.endswith(
-        "0.2 GiB left, and servers were seen to need up to 0.5 GiB more; lower the context to 61,603 tokens"
+        "leaving 0.2 GiB, but measured servers needed up to 0.5 GiB more; lower the context to 61,603 tokens"
     )
     assert judge(replace(CASE, context=61603), types=False).fit is Fit.FITS
     assert judge(replace(CASE, context=61604), types=False).fit is Fit.TIGHT
@@ -108,7 +108,7 @@ def test_experts_of_unknown_size_that_are_shared_are_not_guessed() -> None:
     shape = replace(EXPERTS, expert_share=None)
     verdict = judge(replace(CASE, shape=shape, parallel=Parallel(data=2, experts=True)), types=False)
     assert verdict.fit is Fit.UNKNOWN
-    assert "which part of its weights are experts" in verdict.reason
+    assert "the size of its experts" in verdict.reason
 
 
 @pytest.mark.parametrize(
@@ -189,14 +189,14 @@ def test_an_engine_that_starts_and_refuses_long_requests() -> None:
     budget = EngineMemory(reserves_context=False)
     verdict = judge(replace(CASE, budget=budget, context=131072), types=False)
     assert verdict.fit is Fit.TIGHT
-    assert verdict.reason.endswith("it starts, and refuses requests of more than 65,536 tokens")
+    assert verdict.reason.endswith("the engine starts, but rejects requests longer than 65,536 tokens")
 
 
 def test_an_engine_that_keeps_the_rest_in_the_memory_of_the_host() -> None:
     budget = EngineMemory(spills=True, reserves_all=True)
     verdict = judge(replace(CASE, budget=budget, context=131072, engine="ollama"), types=False)
     assert verdict.fit is Fit.TIGHT
-    assert verdict.reason.endswith("ollama keeps the rest in the memory of the host, and is slow")
+    assert verdict.reason.endswith("ollama keeps the rest in host memory, which is slow")
 
 
 def test_states_of_all_requests_have_to_fit_where_the_engine_wants_it() -> None:
@@ -214,7 +214,7 @@ def test_states_of_all_requests_have_to_fit_where_the_engine_wants_it() -> None:
     verdict = judge(case, types=False)
     assert verdict.fit is Fit.EXCEEDED
     assert "states of 256 requests" in verdict.reason
-    assert "lower the number of requests at once to 161" in verdict.reason
+    assert "lower the number of concurrent requests to 161" in verdict.reason
     assert judge(replace(case, sequences=100), types=False).fit is Fit.FITS
 
 
@@ -234,15 +234,15 @@ def test_a_draft_model_takes_its_weights_and_its_cache() -> None:
     ("case", "reason"),
     [
         (replace(CASE, shape=replace(SHAPE, parameters=None)), "neither the number of parameters nor the size"),
-        (replace(CASE, shape=replace(SHAPE, layers=())), "what its layers keep of a token is not known"),
-        (replace(CASE, shape=replace(SHAPE, max_context=None), context=None), "neither a context is set"),
+        (replace(CASE, shape=replace(SHAPE, layers=())), "the size of its key-value cache per token is unknown"),
+        (replace(CASE, shape=replace(SHAPE, max_context=None), context=None), "no context length is set"),
         (
             replace(CASE, device="Trainium2", engine="vllm"),
-            "what vllm takes of the memory of Trainium2 nobody measured",
+            "no measurement of vllm's memory use on Trainium2",
         ),
-        (replace(CASE, device="Gaudi HL-205"), "what the engine takes of the memory of Gaudi HL-205 nobody measured"),
-        (replace(CASE, device_bytes=0), "how much memory Test GPU has is not known"),
-        (replace(CASE, shape=replace(SHAPE, dtype="strange")), "weights of the type strange take is not known"),
+        (replace(CASE, device="Gaudi HL-205"), "no measurement of the engine's memory use on Gaudi HL-205"),
+        (replace(CASE, device_bytes=0), "the memory of Test GPU is unknown"),
+        (replace(CASE, shape=replace(SHAPE, dtype="strange")), "the size of weights of type strange is unknown"),
         (replace(CASE, draft=replace(SHAPE, name="test/draft", parameters=None)), "the draft model test/draft"),
         (replace(CASE, draft=replace(SHAPE, name="test/draft", layers=())), "the draft model test/draft"),
     ],
@@ -259,7 +259,7 @@ def test_an_upper_bound_tells_that_a_model_fits_and_never_that_it_does_not() -> 
     assert judge(replace(CASE, shape=shape), types=False).fit is Fit.FITS
     unclear = judge(replace(CASE, shape=shape, context=131072), types=False)
     assert unclear.fit is Fit.UNKNOWN
-    assert "needs at most 32.0 GiB of 24.0 GiB, and may need less" in unclear.reason
+    assert "needs at most 32.0 GiB of 24.0 GiB, possibly less" in unclear.reason
     # The weights alone are too large, whatever the cache takes.
     assert judge(replace(CASE, shape=shape, device_bytes=15 * GIB), types=False).fit is Fit.EXCEEDED
 
@@ -272,7 +272,7 @@ def test_weights_that_are_quantized_once_they_are_loaded_need_room_before() -> N
     verdict = judge(case, types=False)
     assert verdict.fit is Fit.EXCEEDED
     assert verdict.reason == (
-        "quantizes its weights to fp8 once all are loaded as they are, which needs 1.0 GiB more than one Test GPU has"
+        "loads all weights before quantizing them to fp8, which needs 1.0 GiB more than one Test GPU has"
     )
     assert judge(replace(case, device_bytes=17 * GIB), types=False).fit is Fit.FITS
     # Versions that quantize layer by layer, and weights that are quantized already.

@@ -179,7 +179,7 @@ def test_models_that_see(name: str, *, images: bool) -> None:
     assert shape
     assert shape.images is images
     case = MemoryCase(shape, "H100", 80 * GIB, context=1024)
-    note = "what images and sounds take while they are read is not counted"
+    note = "the memory for encoding images and audio is not included"
     assert (note in judge(case, types=False).notes) is images
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from components.checks.memory.cases import Fit
-from components.checks.memory.reading import WorkloadVerdict
+from components.checks.memory.verdicts import WorkloadVerdict
 from tests.checks.memory.fleets import Object, leader_worker_set, only, open_model, playground, pod
 
 SHORT = ("--max-model-len", "4096", "--max-num-seqs", "64")
@@ -76,9 +76,9 @@ CASES = [
     Case("acme/bloom-7b1", L4, Fit.TIGHT, "7.1B"),
     Case("acme/tune-1_6b", L4, Fit.FITS, "1.6B"),
     # The number in the name is not that of all parameters, or there is none.
-    Case("acme/moe-17B-16E", H100, Fit.UNKNOWN, "acme/moe-17B-16E is not known"),
-    Case("acme/moe-A3B", H100, Fit.UNKNOWN, "acme/moe-A3B is not known"),
-    Case("acme/small-E4B", H100, Fit.UNKNOWN, "acme/small-E4B is not known"),
+    Case("acme/moe-17B-16E", H100, Fit.UNKNOWN, "unknown model acme/moe-17B-16E"),
+    Case("acme/moe-A3B", H100, Fit.UNKNOWN, "unknown model acme/moe-A3B"),
+    Case("acme/small-E4B", H100, Fit.UNKNOWN, "unknown model acme/small-E4B"),
     Case("acme/assistant", H100, Fit.UNKNOWN, "describe it in modelShapes"),
     Case("acme/assistant-128k", H100, Fit.UNKNOWN, "describe it in modelShapes"),
     Case("acme/eagle3-llama-8b", H100, Fit.UNKNOWN, "describe it in modelShapes"),
@@ -96,7 +96,7 @@ CASES = [
     Case("acme/Qwen3-32B-AWQ", L40S, Fit.FITS, "Qwen/Qwen3-32B"),
     Case("acme/Qwen3-32B-AWQ", L4, Fit.TIGHT, "Qwen/Qwen3-32B"),
     # DeepSeek-R1 has 671 billion, which nothing says of this one.
-    Case("acme/DeepSeek-R1-mini", L4, Fit.UNKNOWN, "acme/DeepSeek-R1-mini is not known"),
+    Case("acme/DeepSeek-R1-mini", L4, Fit.UNKNOWN, "unknown model acme/DeepSeek-R1-mini"),
     # Files of llama.cpp: 4.89 bits of Q4_K_M, 8.5 of Q8_0.
     Case("/models/acme-8B-Q4_K_M.gguf", T4, Fit.FITS, "Q4_K_M", ("-c", "4096"), "llamacpp"),
     Case("/models/acme-70B-Q4_K_M.gguf", L4, Fit.EXCEEDED, "Q4_K_M", ("-c", "4096", "-ngl", "99"), "llamacpp"),

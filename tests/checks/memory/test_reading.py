@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from components.checks.memory.cases import Fit, MemoryCase, Parallel
-from components.checks.memory.reading import fit_in_words
+from components.checks.memory.verdicts import fit_in_words
 from components.checks.memory.workloads.known import OwnShape
 from components.fleet.words import Realization
 from tests.checks.memory.fleets import (
@@ -76,7 +76,7 @@ def test_the_operator_of_kthena_chooses_no_nodes() -> None:
     open_worker = {**worker(config={"served-model-name": "b"}), "affinity": None}
     document = booster(open_worker, cacheURI="hostpath:///cache")
     found = only(document, realization=Realization.OPERATOR)
-    assert found.text == "not checked: the instance type of its nodes is not known"
+    assert found.text == "not checked: the instance type of the nodes is unknown"
 
 
 def test_a_group_of_pods_is_one_replica() -> None:
@@ -122,31 +122,31 @@ def test_what_the_environment_takes_instead_counts_too() -> None:
 def test_a_kind_of_nodes_without_a_type_is_noted() -> None:
     found = only(open_model(types=("g6e.2xlarge", "")), playground("--max-model-len", "4096"))
     assert found.verdict.fit is Fit.FITS
-    assert "nodes whose type is not known" in " ".join(found.verdict.notes)
+    assert "nodes whose type is unknown" in " ".join(found.verdict.notes)
     closed = only(open_model(), playground("--max-model-len", "4096"))
-    assert "nodes whose type is not known" not in " ".join(closed.verdict.notes)
+    assert "nodes whose type is unknown" not in " ".join(closed.verdict.notes)
 
 
 NOT_CHECKED = [
-    ((open_model(types=("",)), playground()), "the instance type of its nodes is not known"),
-    ((open_model(types=("x9.large",)), playground()), "the instance type x9.large is not known"),
+    ((open_model(types=("",)), playground()), "the instance type of the nodes is unknown"),
+    ((open_model(types=("x9.large",)), playground()), "unknown instance type x9.large"),
     ((open_model(types=("m7i.2xlarge",)), playground()), "m7i.2xlarge has no accelerators"),
-    ((open_model(gpus=0), playground()), "its pods request no accelerator"),
-    ((open_model("example/own"), playground()), "the model example/own is not known"),
-    ((open_model(), playground("--tensor-parallel-size", "2")), "told to use 2 accelerators, and a replica has 1"),
+    ((open_model(gpus=0), playground()), "the pods request no accelerator"),
+    ((open_model("example/own"), playground()), "unknown model example/own"),
+    ((open_model(), playground("--tensor-parallel-size", "2")), "set to use 2 accelerators, but a replica has 1"),
     ((open_model(), playground(backend="ollama")), "nothing is known of the memory that ollama needs"),
     (
         (leader_worker_set(pod("g6e.2xlarge", ["/bin/sh", "-c", "./serve"])),),
         "its server is started by a script",
     ),
-    ((leader_worker_set(pod("", ["vllm", "serve", QWEN])),), "the instance type of its nodes is not known"),
+    ((leader_worker_set(pod("", ["vllm", "serve", QWEN])),), "the instance type of the nodes is unknown"),
     ((leader_worker_set(pod("g6e.2xlarge", ["vllm", "serve", QWEN, "-q", "awq"])),), "are bfloat16"),
     (
         (
             llmkube_model("https://huggingface.co/a/b-GGUF/resolve/main/b.Q4_K_M.gguf"),
             inference_service(runtime="llamacpp", endpoint={}),
         ),
-        "the size of the file b.Q4_K_M.gguf is not known",
+        "the size of the file b.Q4_K_M.gguf is unknown",
     ),
 ]
 

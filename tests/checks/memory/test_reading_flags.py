@@ -64,7 +64,7 @@ def test_a_draft_model_shares_the_accelerators() -> None:
     text = only(
         leader_worker_set(pod("g6e.2xlarge", ["vllm", "serve", QWEN, "--speculative-config", '{"model": "a/b"}']))
     ).text
-    assert text == "not checked: the model a/b is not known; describe it in modelShapes"
+    assert text == "not checked: unknown model a/b; describe it in modelShapes"
 
 
 def test_adapters_are_counted() -> None:
@@ -102,7 +102,7 @@ def test_new_builds_of_llama_cpp_keep_what_does_not_fit_on_the_host(build: int, 
     big = OwnShape(replace(SMALL, weights_bytes=40 * GIB), is_sized=True)
     verdict = only(leader_worker_set(template), own={"/models/big.gguf": big}).verdict
     assert verdict.fit is fit
-    assert ("in the memory of the host, and is slow" in verdict.reason) is (fit is Fit.TIGHT)
+    assert ("in host memory, which is slow" in verdict.reason) is (fit is Fit.TIGHT)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_file_is_known_by_each_of_its_names(name: str, skip: bool) -> None:
 def test_a_shape_alone_does_not_say_how_large_a_file_is() -> None:
     documents = (llmkube_model(GGUF), inference_service("g6.2xlarge", "llamacpp", endpoint={}))
     found = only(*documents, own={"small.Q4_K_M.gguf": OwnShape(SMALL)})
-    assert "the size of the file small.Q4_K_M.gguf is not known" in found.text
+    assert "the size of the file small.Q4_K_M.gguf is unknown" in found.text
 
 
 def test_layers_are_divided_among_gpus_and_slots_share_the_context() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from components.checks.memory.cases import Fit
-from components.checks.memory.workloads.findings import check_memory
+from components.checks.memory.verdicts import check_memory
 from tests.checks.memory.fleets import (
     Object,
     booster,
@@ -388,7 +388,7 @@ def test_what_is_said_to_fit_does_when_it_is_written(model: str, backend: str) -
 
 
 def _steps(reason: str) -> list[str]:
-    """Return what a message tells to do: all between the figures and the list of cheapest types."""
-    told = reason.partition("; the cheapest types")[0]
-    _, *steps = re.split(r"; (?:or )?|, or ", told)
+    """Return the remedies of a message, between the figures and the list of cheapest types."""
+    figures_and_steps = reason.partition("; the cheapest instance types")[0]
+    _, *steps = re.split(r"; (?:or )?|, or ", figures_and_steps)
     return steps

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from components.checks.memory.cases import Fit
-from components.checks.memory.reading import WorkloadVerdict
+from components.checks.memory.verdicts import WorkloadVerdict
 from tests.checks.memory.fleets import leader_worker_set, only, pod
 
 MOE, DENSE, OSS, IMAGES = "Qwen/Qwen3-30B-A3B", "Qwen/Qwen3-8B", "openai/gpt-oss-120b", "google/gemma-3-4b-it"
@@ -30,9 +30,8 @@ def test_graphs_of_experts_do_not_fit_beside_the_share_of_a_small_accelerator() 
     found = served(MOE, "g5.12xlarge", vllm("v0.8.5"), *args, gpus=4)
     assert found.verdict.fit is Fit.TIGHT
     # 48 layers of 60 MiB, and a tenth of 21.98 GiB less the context of the process.
-    assert (
-        "graphs that the engine captures beside its share may take up to 2.8 GiB, and 1.7 GiB" in found.verdict.reason
-    )
+    graphs = "CUDA graphs captured outside the engine's memory share can take up to 2.8 GiB, and only 1.7 GiB"
+    assert graphs in found.verdict.reason
     eager = served(MOE, "g5.12xlarge", vllm("v0.8.5"), *args, "--enforce-eager", gpus=4)
     assert eager.verdict.fit is Fit.FITS
 
@@ -49,7 +48,7 @@ def test_a_large_share_leaves_no_room_for_graphs_and_the_message_says_which_does
     found = served(OSS, "p5.4xlarge", vllm("v0.14.1"), *args, "0.97")
     assert found.verdict.fit is Fit.TIGHT
     assert "graphs" in found.verdict.reason
-    assert "lower the share of the memory that the engine may use to 0.96" in found.verdict.reason
+    assert "lower the engine's memory share to 0.96" in found.verdict.reason
     assert served(OSS, "p5.4xlarge", vllm("v0.14.1"), *args, "0.96").verdict.fit is Fit.FITS
 
 
@@ -64,7 +63,7 @@ def test_images_did_not_fit_beside_the_share_of_early_sglang() -> None:
     """sgl-project/sglang issue 4708: gemma-3-4b stops on one GPU of 40 GB, and a text model of that size does not."""
     found = served(IMAGES, "p4d.24xlarge", "lmsysorg/sglang:v0.4.4.post1", "--context-length", "8192")
     assert found.verdict.fit is Fit.TIGHT
-    assert "reading images and sounds may take up to 5.0 GiB" in found.verdict.reason
+    assert "encoding images and audio can take up to 5.0 GiB" in found.verdict.reason
     text = served("Qwen/Qwen3-4B", "p4d.24xlarge", "lmsysorg/sglang:v0.4.4.post1", "--context-length", "8192")
     assert text.verdict.fit is Fit.FITS
     # With a smaller share there is room.
@@ -78,5 +77,5 @@ def test_weights_in_mxfp4_may_be_filled_up() -> None:
     found = served(OSS, "p5.4xlarge", vllm("v0.22.0"), "--max-model-len", "4096")
     assert found.verdict.margin < Decimal("5.2") * 2**30
     assert found.verdict.fit is Fit.TIGHT
-    assert "filling up weights in MXFP4 for a kernel may take up to 5.2 GiB" in found.verdict.reason
+    assert "padding of MXFP4 weights can take up to 5.2 GiB" in found.verdict.reason
     assert served(OSS, "p5en.48xlarge", vllm("v0.22.0"), "--max-model-len", "4096").verdict.fit is Fit.FITS

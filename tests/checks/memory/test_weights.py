@@ -82,12 +82,12 @@ def test_files_are_as_large_as_the_sum_but_for_its_error(shape: Shape) -> None:
     ("shape", "reason"),
     [
         (replace(SHAPE, parameters=None), "neither the number of parameters nor the size of the weights is known"),
-        (replace(SHAPE, dtype=""), "what weights of the type that no source says take is not known"),
+        (replace(SHAPE, dtype=""), "the type of the weights is unknown"),
         (
             replace(SHAPE, dtype="fp8", embeddings=None),
-            "how large the vocabulary is, which stays at 16 bits beside fp8",
+            "the size of the vocabulary, which stays at 16 bits beside fp8",
         ),
-        (replace(SHAPE, dtype="mxfp4", expert_share=None), "which part of the parameters are experts"),
+        (replace(SHAPE, dtype="mxfp4", expert_share=None), "the share of experts"),
     ],
     ids=["parameters", "type", "vocabulary", "experts"],
 )

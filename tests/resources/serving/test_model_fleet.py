@@ -80,8 +80,8 @@ def test_outputs_tell_where_models_answer_and_what_they_need(preview: bool) -> N
         "workloadKind": "Deployment",
         "replicas": 2,
         "model": "opt",
-        "fit": "not checked: facebook/opt-125m: neither a context is set nor is its longest one known; by an "
-        "estimate from 125M parameters in its name it needs at least 0.3 GiB of 19.8 GiB",
+        "fit": "not checked: facebook/opt-125m: no context length is set, and the model's own is unknown; "
+        "estimated from 125M parameters in its name, it needs at least 0.3 GiB of 19.8 GiB",
     }
     assert exports["models"]["team/gguf"]["kind"] == "InferenceService"
     assert exports["nodes"] == {

@@ -1,1 +1,1 @@
-"""Accelerators: what a program sees of them, how they can share a model, and which instance types have enough."""
+"""Accelerators: visible memory, speed, valid parallelism, and instance types on which a model would fit."""

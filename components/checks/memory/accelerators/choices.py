@@ -1,4 +1,4 @@
-"""On which instance types a model would fit."""
+"""The cheapest instance types on which a model would fit."""
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
@@ -14,64 +14,60 @@ from .devices import GIB, capability, maker_of
 from .refusals import allowed_degrees
 
 _Offer = tuple[Decimal, int, Instance]
-_MOST = 3
+_MAX_TYPES = 3
 _COUNTS = (1, 2, 4)
-"""Instances of one replica that are tried."""
+"""Numbers of instances per replica to consider."""
 _HALF = frozenset({"float16", "half"})
 _BFLOAT16 = Decimal(8)
-"""Compute capability from which bfloat16 and quantized weights are computed; else float16 it is (vLLM issue 1157)."""
+"""Compute capability required for bfloat16 and quantized weights; older ones need float16 (vLLM issue 1157)."""
 
 
 def cheapest_types(case: MemoryCase, fits: Callable[[MemoryCase], bool]) -> tuple[CheaperType, ...]:
-    """Return the cheapest instance types on which a case would fit, cheapest first, at most three.
+    """Return up to three instance types on which a case would fit, cheapest first.
 
-    Types without a price, or of whose accelerators no source says enough, are left out. Several instances are named
-    only where no single one is enough: a group of nodes starts and fails together, and the network is slower.
+    Types without a price or with unknown accelerators are left out. Several instances are considered only if no
+    single one is enough: a group of nodes starts and fails together, and the network is slower.
     """
     offers = _offers(maker_of(case.device))
-    return _found(case, fits, [o for o in offers if o[1] == 1]) or _found(case, fits, [o for o in offers if o[1] > 1])
+    single = _cheapest(case, fits, [offer for offer in offers if offer[1] == 1])
+    return single or _cheapest(case, fits, [offer for offer in offers if offer[1] > 1])
 
 
-def _found(case: MemoryCase, fits: Callable[[MemoryCase], bool], offers: Sequence[_Offer]) -> tuple[CheaperType, ...]:
-    found: dict[str, CheaperType] = {}
-    tried: dict[MemoryCase, bool] = {}
+def _cheapest(
+    case: MemoryCase, fits: Callable[[MemoryCase], bool], offers: Sequence[_Offer]
+) -> tuple[CheaperType, ...]:
+    choices: dict[str, CheaperType] = {}
+    # Many instance types have the same accelerators, and so the same case.
+    fits = functools.cache(fits)
     for usd, count, instance in offers:
-        if len(found) == _MOST:
+        if len(choices) == _MAX_TYPES:
             break
-        if instance.name not in found and _computes(case, instance):
+        if instance.name not in choices and _computes(case, instance):
             parallels = _parallels(case, instance, count)
-            parallel = next((p for p in parallels if _tried(tried, on_instance(case, instance, p), fits)), None)
+            parallel = next((p for p in parallels if fits(on_instance(case, instance, p))), None)
             if parallel is not None:
-                found[instance.name] = CheaperType(instance.name, count, parallel, usd)
-    return tuple(found.values())
-
-
-def _tried(tried: dict[MemoryCase, bool], case: MemoryCase, fits: Callable[[MemoryCase], bool]) -> bool:
-    """Tell whether a case fits: many instance types differ in what is no part of it."""
-    if case not in tried:
-        tried[case] = fits(case)
-    return tried[case]
+                choices[instance.name] = CheaperType(instance.name, count, parallel, usd)
+    return tuple(choices.values())
 
 
 @cleared_with_clouds
 @functools.cache
 def _offers(maker: str) -> tuple[_Offer, ...]:
-    """Return what can be had of a maker: price, number of instances, instance type; cheapest first."""
-    known = [found for found in instances().values() if found.manufacturer == maker and found.accelerators]
-    offers = [
-        (found.usd_per_hour * n, n, found) for found in known for n in _COUNTS if found.usd_per_hour is not None
-    ]
+    """Return price, number of instances and instance type of a manufacturer's accelerators, cheapest first."""
+    types = [node for node in instances().values() if node.manufacturer == maker and node.accelerators]
+    offers = [(node.usd_per_hour * n, n, node) for node in types for n in _COUNTS if node.usd_per_hour is not None]
     return tuple(sorted(offers, key=lambda offer: (offer[0], offer[1], offer[2].name)))
 
 
 def _computes(case: MemoryCase, instance: Instance) -> bool:
+    """Tell whether an accelerator supports the data type of the weights."""
     able = capability(instance.accelerator, _memory(instance))
     half = (case.weights_dtype or case.shape.dtype) in _HALF
     return able is not None and (half or able >= _BFLOAT16)
 
 
 def _parallels(case: MemoryCase, instance: Instance, count: int) -> Iterator[Parallel]:
-    """Yield how the accelerators of some instances could share a model, the fewest first."""
+    """Yield the ways in which instances could share a model, fewest accelerators first."""
     if not case.budget.cuts:
         first = (count - 1) * instance.accelerators + 1
         yield from (Parallel(pipeline=number) for number in range(first, count * instance.accelerators + 1))
@@ -86,7 +82,7 @@ def _parallels(case: MemoryCase, instance: Instance, count: int) -> Iterator[Par
 
 
 def on_instance(case: MemoryCase, instance: Instance, parallel: Parallel) -> MemoryCase:
-    """Return a case on other accelerators."""
+    """Return a case moved to the accelerators of another instance type."""
     moved = replace(case, device=instance.accelerator, device_bytes=_memory(instance), instance_type="")
     return spread_over(moved, parallel)
 
@@ -99,13 +95,13 @@ def spread_over(case: MemoryCase, parallel: Parallel) -> MemoryCase:
     budget, engine = case.budget, engines().get(case.engine)
     if engine is not None:
         device = Device(case.device, case.device_bytes, parallel.accelerators)
-        found = memory_of(engine, case.tag, device, case.batch_tokens) or budget
+        moved = memory_of(engine, case.tag, device, case.batch_tokens) or budget
         budget = replace(
-            found,
-            reserves_context=found.reserves_context and budget.reserves_context,
-            reserves_all=found.reserves_all and budget.reserves_all,
-            spills=found.spills or budget.spills,
-            most_graphs=min(found.most_graphs, budget.most_graphs),
+            moved,
+            reserves_context=moved.reserves_context and budget.reserves_context,
+            reserves_all=moved.reserves_all and budget.reserves_all,
+            spills=moved.spills or budget.spills,
+            most_graphs=min(moved.most_graphs, budget.most_graphs),
         )
     return replace(case, parallel=parallel, budget=budget, draft_tensor=min(case.draft_tensor, parallel.tensor))
 

@@ -1,4 +1,4 @@
-"""What a program sees of an accelerator: ``devices.yaml``."""
+"""Facts about accelerators: ``devices.yaml``."""
 
 import functools
 from collections.abc import Mapping
@@ -13,19 +13,19 @@ GIB = 2**30
 
 
 def visible_bytes(name: str, size: int) -> int:
-    """Return how much of an accelerator's memory a program sees; all of it where nobody reported it."""
+    """Return the memory that programs see; all of it for accelerators without a report."""
     row = _row(name, size)
-    seen = int(Decimal(str(row["visible"])) * GIB) if "visible" in row else size
-    return min(size, seen)
+    visible = int(Decimal(str(row["visible"])) * GIB) if "visible" in row else size
+    return min(size, visible)
 
 
 def is_measured(name: str, size: int) -> bool:
-    """Tell whether it is known what a program sees of an accelerator's memory."""
+    """Tell whether the memory that programs see was reported."""
     return "visible" in _row(name, size)
 
 
 def capability(name: str, size: int) -> Decimal | None:
-    """Return the CUDA compute capability of an accelerator; None where no source says it."""
+    """Return the CUDA compute capability of an accelerator; None if unknown."""
     row = _row(name, size)
     return Decimal(str(row["capability"])) if "capability" in row else None
 
@@ -33,8 +33,8 @@ def capability(name: str, size: int) -> Decimal | None:
 @cleared_with_clouds
 @functools.cache
 def maker_of(name: str) -> str:
-    """Return who makes an accelerator; empty where no instance type has it."""
-    return next((found.manufacturer for found in instances().values() if found.accelerator == name), "")
+    """Return the manufacturer of an accelerator; empty if no instance type has it."""
+    return next((node.manufacturer for node in instances().values() if node.accelerator == name), "")
 
 
 def _row(name: str, size: int) -> Mapping[str, Any]:

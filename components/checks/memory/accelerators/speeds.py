@@ -1,4 +1,4 @@
-"""How fast accelerators and processors are: ``speeds.yaml``."""
+"""Memory bandwidth and compute of accelerators and processors: ``speeds.yaml``."""
 
 import functools
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from ....fleet.instances import Instance
 
 @dataclass(frozen=True, slots=True)
 class DeviceSpeed:
-    """What can be read and computed in a second.
+    """Bandwidth and compute per second.
 
     Attributes:
-        bandwidth: Bytes of memory.
-        flops: Operations on numbers with 16 bits; of processors, with 32.
-        flops8: Likewise with 8 bits; the same where it does not compute those.
+        bandwidth: Bytes of memory read.
+        flops: 16-bit operations; for processors, 32-bit operations.
+        flops8: 8-bit operations; the same as ``flops`` without hardware support.
     """
 
     bandwidth: float
@@ -24,12 +24,12 @@ class DeviceSpeed:
     flops8: float
 
     def times(self, factor: float) -> "DeviceSpeed":
-        """Return the speed of so many, or of a part."""
+        """Return the speed of several devices, or of a fraction of one."""
         return DeviceSpeed(self.bandwidth * factor, self.flops * factor, self.flops8 * factor)
 
 
 def accelerator_speed(node: Instance) -> DeviceSpeed | None:
-    """Return how fast one accelerator of an instance type is; None where no source says it."""
+    """Return the speed of one accelerator of an instance type; None if unknown."""
     memory = float(node.accelerator_memory_gib or 0)
     rows = [row for row in _speeds()["devices"] if row["name"] == node.accelerator]
     row = next((row for row in rows if int(memory) <= row["gib"]), None)
@@ -41,7 +41,7 @@ def accelerator_speed(node: Instance) -> DeviceSpeed | None:
 
 
 def processor_speed(node: Instance) -> DeviceSpeed | None:
-    """Return how fast one vCPU of an instance type is; None where no source says it."""
+    """Return the speed of one vCPU of an instance type; None if unknown."""
     row = next((row for row in _speeds()["processors"] if node.family in row["families"]), None)
     if row is None:
         return None
@@ -51,5 +51,5 @@ def processor_speed(node: Instance) -> DeviceSpeed | None:
 
 @functools.cache
 def _speeds() -> Mapping[str, Any]:
-    found: dict[str, Any] = load_table(__package__, "speeds.yaml")
-    return found
+    speeds: dict[str, Any] = load_table(__package__, "speeds.yaml")
+    return speeds

@@ -1,1 +1,1 @@
-"""What of a workload decides about memory."""
+"""The memory case of a workload: what it serves, on which accelerators."""

@@ -1,4 +1,4 @@
-"""What is known of the models of a fleet: what an environment says of its own ones, and the catalog."""
+"""Known shapes: those an environment describes, and the catalog."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,10 +12,10 @@ from ..shapes import Shape
 
 @dataclass(frozen=True, slots=True)
 class OwnShape:
-    """What an environment says of a model.
+    """A model that an environment describes.
 
     Attributes:
-        is_sized: Whether it says how large the files are.
+        is_sized: Whether the description includes the size of the files.
     """
 
     shape: Shape
@@ -24,11 +24,11 @@ class OwnShape:
 
 @dataclass(frozen=True, slots=True)
 class KnownShapes:
-    """What is known of models.
+    """Known shapes of models.
 
     Attributes:
-        own: What an environment says, by what servers are told or by where weights are from.
-        problems: What is wrong with what it says.
+        own: Models that an environment describes, by the name or path that servers load, or by their origin.
+        problems: Problems of these descriptions.
         rest: Shape of the only model that is otherwise unknown; None if it was not given.
         local: Reads the shape of a model from its folder on this machine; None if files must not be read.
     """
@@ -39,36 +39,37 @@ class KnownShapes:
     local: Callable[[str], Shape | None] | None = None
 
     def find(self, model: str, weights: tuple[NamedWeights, ...], *, single_file: bool = False) -> Shape | str:
-        """Return what is known of a model; in words what is not.
+        """Return the shape of a model, or a message if it is unknown.
 
         Args:
-            model: What the server is told to load.
-            weights: What is known by other names.
-            single_file: Whether it reads single files.
+            model: The model that the server is configured to load.
+            weights: Other names of the model's weights.
+            single_file: Whether the server loads single files.
         """
-        named = next((each for each in weights if each.loaded_as == model), None)
+        named = next((candidate for candidate in weights if candidate.loaded_as == model), None)
         names = list(_names(model, named))
         own = next((self.own[name] for name in names if name in self.own), None)
-        of_file = single_file or (named is not None and bool(named.file))
-        shown = (named.file or named.name) if named else model
-        if own is not None and (own.is_sized or not of_file):
+        is_file = single_file or (named is not None and bool(named.file))
+        display_name = (named.file or named.name) if named else model
+        # The layers of a config.json say nothing about the size of a quantized file.
+        if own is not None and (own.is_sized or not is_file):
             return own.shape
-        if of_file:
-            found = estimate(shown, single_file=True)
-            return found or f"the size of the file {shown} is not known; say it with weightsGib of modelShapes"
+        if is_file:
+            shape = estimate(display_name, single_file=True)
+            return shape or f"the size of the file {display_name} is unknown; set weightsGib in modelShapes"
         if self.local is not None:
-            here = next(filter(None, map(self.local, names)), None)
-            if here is not None:
-                return here
+            local = next(filter(None, map(self.local, names)), None)
+            if local is not None:
+                return local
         name = named.name if named else model
         known = shape_of(name)
         if known is None and self.rest is not None:
-            return replace(self.rest.shape, name=shown)
-        return known or estimate(name) or f"the model {shown} is not known; describe it in modelShapes"
+            return replace(self.rest.shape, name=display_name)
+        return known or estimate(name) or f"unknown model {display_name}; describe it in modelShapes"
 
 
 def _names(model: str, named: NamedWeights | None) -> Iterator[str]:
-    """Yield what a model may be called, what is most exact first."""
+    """Yield the possible names of a model, most specific first."""
     yield model
     if named:
         if named.file:

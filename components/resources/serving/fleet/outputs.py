@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pulumi
 
 from ....checks.front_door.door import AddressOf, OutsideEndpoint
-from ....checks.memory.reading import fit_in_words
+from ....checks.memory.verdicts import fit_in_words
 from ....fleet.cloud import NodePlan
 from ....fleet.endpoints import Endpoint
 from ....fleet.instances import instance

@@ -29,19 +29,19 @@ def refused(shape: Shape, tensor: int, *, experts: bool = False) -> str:
         (
             "Qwen/Qwen2.5-7B-Instruct",
             8,
-            "the 28 attention heads of Qwen/Qwen2.5-7B-Instruct cannot be divided over 8",
+            "the 28 attention heads of Qwen/Qwen2.5-7B-Instruct cannot be divided across 8",
         ),
         ("Qwen/Qwen2.5-7B-Instruct", 4, ""),
         ("Qwen/Qwen2.5-0.5B-Instruct", 4, "the 14 attention heads"),
         ("Qwen/Qwen2.5-0.5B-Instruct", 2, ""),
-        # Four heads of keys and values are neither divided over seven ranks nor kept by a whole number of them.
-        ("Qwen/Qwen2.5-7B-Instruct", 7, "the 4 heads of keys and values"),
+        # Four key-value heads are neither divided over seven ranks nor kept by a whole number of them.
+        ("Qwen/Qwen2.5-7B-Instruct", 7, "the 4 key-value heads"),
         ("Qwen/Qwen2.5-7B-Instruct", 28, ""),
         # 1,536 / 8 is 192, which is no multiple of 128.
         (
             "Qwen/Qwen3-235B-A22B-FP8",
             8,
-            "the width 1536 of Qwen/Qwen3-235B-A22B-FP8, which is quantized in blocks of 128,",
+            "the width 1536 of Qwen/Qwen3-235B-A22B-FP8, quantized in blocks of 128,",
         ),
         ("Qwen/Qwen3-235B-A22B-FP8", 4, ""),
         ("Qwen/Qwen3-235B-A22B", 8, ""),
@@ -59,8 +59,8 @@ def test_published_models(name: str, tensor: int, why: str) -> None:
 
 def test_the_degrees_that_can_are_told() -> None:
     assert refused(SHAPE, 3) == (
-        "the 32 attention heads of test/model cannot be divided over 3 accelerators; "
-        "tensor parallelism may be 1, 2, 4, 8, 16, 32"
+        "the 32 attention heads of test/model cannot be divided across 3 accelerators; "
+        "set tensor parallelism to one of 1, 2, 4, 8, 16, 32"
     )
 
 

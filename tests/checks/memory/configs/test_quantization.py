@@ -58,6 +58,4 @@ def test_quantized_weights_keep_a_vocabulary_of_sixteen_bits() -> None:
 def test_a_type_that_stands_elsewhere_is_not_guessed() -> None:
     """NVIDIA's older checkpoints tell it in hf_quant_config.json, and config.json says bfloat16."""
     assert read(QWEN, "nvidia/Qwen3-8B-NVFP4").dtype == ""
-    assert weights_of(read(QWEN, "nvidia/Qwen3-8B-NVFP4")) == (
-        "what weights of the type that no source says take is not known"
-    )
+    assert weights_of(read(QWEN, "nvidia/Qwen3-8B-NVFP4")) == ("the type of the weights is unknown")

@@ -1,0 +1,277 @@
+"""Builds the memory case of a workload from its command line, its placement and the known shapes.
+
+Functions return a message in place of a value if a required fact is unknown.
+"""
+
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
+
+from ....engines.memory.rows import Device, memory_of
+from ....engines.memory_settings.reader import MemorySettings
+from ....engines.memory_settings.sharding import Sharding
+from ....engines.memory_settings.table import memory_settings_table
+from ....engines.registry import engines
+from ....engines.scripts.commands import engine_line
+from ....engines.settings import Setting
+from ....fleet.instances import Instance, accelerator_resources, instance
+from ....fleet.workloads import NamedWeights, Server, SpreadField, Workload
+from ..accelerators.devices import GIB
+from ..cases import EngineMemory, MemoryCase, Parallel
+from ..shapes import Layers, Shape
+from .known import KnownShapes
+
+_SUPPORTED = frozenset({"nvidia.com/gpu", "amd.com/gpu"})
+"""Accelerators for which the engines have memory figures."""
+_UNQUANTIZED = frozenset({"bfloat16", "float16", "float32"})
+_LEAST_BITS = Decimal(2)
+"""Bits per parameter of weights whose quantization is unknown."""
+_ALL_LAYERS = 99
+"""More layers than any model of unknown shape is assumed to have; examples of ggml-org/llama.cpp use ``-ngl 99``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the pods of one replica may run.
+
+    Attributes:
+        per_pod: Accelerators of a pod that has some.
+        total: Accelerators of a replica.
+        types: The instance types, in order of preference.
+        is_open: Whether pods may also run on nodes of types that nothing names.
+    """
+
+    per_pod: int
+    total: int
+    types: tuple[str, ...]
+    is_open: bool = False
+
+    @property
+    def pods(self) -> int:
+        """Pods of a replica that have accelerators."""
+        return -(-self.total // self.per_pod)
+
+
+def placement_of(workload: Workload) -> Placement | str:
+    counts = [
+        (key, int(amount), demand)
+        for demand in workload.pods
+        for key, amount in demand.requests.items()
+        if key in accelerator_resources() and amount > 0
+    ]
+    if not counts:
+        return "the pods request no accelerator"
+    unsupported = next((key for key, _, _ in counts if key not in _SUPPORTED), "")
+    if unsupported:
+        return f"no figures on the memory use of servers on {unsupported}"
+    choices = [choice for _, _, demand in counts for choice in (demand.choices or (None,))]
+    types = [name for choice in choices if choice for name in (choice.instance_type, *choice.alternatives) if name]
+    if not types:
+        return "the instance type of the nodes is unknown"
+    return Placement(
+        per_pod=max(amount for _, amount, _ in counts),
+        total=sum(amount * demand.per_replica for _, amount, demand in counts),
+        types=tuple(dict.fromkeys(types)),
+        is_open=any(choice is None or choice.instance_type is None for choice in choices),
+    )
+
+
+def device_of(instance_type: str) -> Instance | str:
+    """Return an instance type whose accelerators and their memory are known."""
+    node = instance(instance_type)
+    if node is None:
+        return f"unknown instance type {instance_type}"
+    if not node.accelerators:
+        return f"{instance_type} has no accelerators"
+    if node.accelerator_memory_gib is None:
+        return f"the accelerator memory of {instance_type} is unknown"
+    return node
+
+
+def spread_field(server: Server) -> SpreadField | None:
+    """Return the fields that set parallelism: those of the family, otherwise flags of the engine.
+
+    None if the engine has no flag for it, such as llama.cpp, which uses all accelerators by default.
+    """
+    if server.spread is not None:
+        return server.spread
+    line = engine_line(server.line) or server.line
+    engine = engines().get(line.engine)
+    tensor = engine.flag(Setting.TENSOR_PARALLEL) if engine else None
+    if engine is None or tensor is None:
+        return None
+    place = "" if server.is_written else server.args.path
+
+    def step(setting: Setting, flag: str, degree: str) -> str:
+        if line.holds(setting):
+            return f"set {flag} to {degree}" + (f" in {place}" if place else "")
+        return f"add {flag} {degree}" + (f" to {place}" if place else "")
+
+    tensor_step = step(Setting.TENSOR_PARALLEL, tensor, "{tensor}")
+    pipeline = engine.flag(Setting.PIPELINE_PARALLEL)
+    both = f"{tensor_step} and {step(Setting.PIPELINE_PARALLEL, pipeline, '{pipeline}')}" if pipeline else ""
+    return SpreadField(tensor_step, both)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSpec:
+    """A server and its settings.
+
+    Attributes:
+        tag: Tag of its image.
+        settings: Settings that affect memory.
+        weights: Other names of what it loads.
+        spread: Fields of the manifest that set the parallelism.
+    """
+
+    engine: str
+    tag: str
+    settings: MemorySettings
+    weights: tuple[NamedWeights, ...] = ()
+    spread: SpreadField | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadCase:
+    """The memory case of a workload.
+
+    Attributes:
+        is_whole: Whether the case is the whole model; otherwise it is the part on the fullest accelerator.
+    """
+
+    case: MemoryCase
+    is_whole: bool
+
+
+def case_of(server: ServerSpec, placement: Placement, node: Instance, known: KnownShapes) -> WorkloadCase | str:
+    settings, engine = server.settings, server.engine
+    sharding = settings.sharding
+    tensor = placement.per_pod if sharding.tensor is None else sharding.tensor
+    pipeline = sharding.pipeline
+    if pipeline is None:
+        # The engine divides layers over all accelerators by itself, like llama.cpp, unless shares are set.
+        pipeline = 1 if sharding.shares else placement.per_pod
+    parallel = Parallel(tensor, pipeline, sharding.data, sharding.experts)
+    used = len(sharding.shares) or parallel.accelerators
+    if used > placement.total:
+        return f"the engine is set to use {used} accelerators, but a replica has {placement.total}"
+    device_bytes = int((node.accelerator_memory_gib or 0) * GIB)
+    budget = memory_of(
+        engines()[engine], server.tag, Device(node.accelerator, device_bytes, used), settings.batch_tokens
+    )
+    if budget is None:
+        return f"no figures on the memory use of {engine}"
+    table = memory_settings_table(engine)
+    single_file = table is not None and table.single_files
+    shape = known.find(settings.model, server.weights, single_file=single_file)
+    draft = known.find(settings.draft, server.weights, single_file=single_file) if settings.draft else None
+    if isinstance(shape, str):
+        return shape
+    if isinstance(draft, str):
+        return draft
+    if settings.quantized and shape.span and not shape.dtype:
+        span = replace(shape.span, least_bits=min(shape.span.least_bits, _LEAST_BITS))
+        shape = replace(shape, span=span)
+    if settings.quantized and shape.dtype in _UNQUANTIZED:
+        return f"the engine is set to load quantized weights, but those of {shape.name} are {shape.dtype}"
+    offloaded = _offloaded_bytes(shape, sharding, parallel)
+    if isinstance(offloaded, str):
+        return offloaded
+    part = _part_on_accelerators(shape, sharding)
+    if isinstance(part, str):
+        return part
+    case = MemoryCase(
+        shape=part,
+        device=node.accelerator,
+        device_bytes=device_bytes,
+        parallel=parallel,
+        budget=_adjusted(budget, settings),
+        weights_dtype=settings.converted if not shape.dtype or shape.dtype in _UNQUANTIZED else "",
+        cache_bytes=_cache_bytes(settings, part),
+        context=settings.limits.context,
+        sequences=settings.limits.sequences,
+        batch_tokens=settings.batch_tokens,
+        draft=draft,
+        draft_tensor=settings.draft_tensor or parallel.tensor,
+        adapters=settings.adapters,
+        adapter_rank=settings.adapter_rank,
+        offloaded_bytes=offloaded,
+        share=settings.share,
+        engine=engine,
+        tag=server.tag,
+        instance_type=node.name,
+        per_pod=placement.per_pod,
+        pods=placement.pods,
+        spread=server.spread,
+    )
+    return WorkloadCase(case, is_whole=part is shape)
+
+
+def _adjusted(budget: EngineMemory, settings: MemorySettings) -> EngineMemory:
+    """Apply the settings of a command line to the defaults of an engine."""
+    if not settings.graphs:
+        budget = replace(budget, most_graphs=0)
+    if settings.limits.is_open:
+        budget = replace(budget, reserves_context=False, reserves_all=False)
+    if settings.offloads_to_host:
+        budget = replace(budget, spills=True)
+    return budget
+
+
+def _cache_bytes(settings: MemorySettings, shape: Shape) -> Decimal:
+    """Return the bytes per number of the cache, averaged over keys and values; never too few."""
+    if settings.sharding.cache_on_host:
+        return Decimal(0)
+    keys, values = settings.key_bytes, settings.value_bytes
+    if keys == values or all(kind.value_dim == 0 for kind in shape.layers):
+        return keys
+    if all(kind.key_dim == kind.value_dim for kind in shape.layers):
+        return (keys + values) / 2
+    return max(keys, values)
+
+
+def _offloaded_bytes(shape: Shape, sharding: Sharding, parallel: Parallel) -> int | str:
+    """Return the weights per accelerator that stay in host memory."""
+    offloaded = int(sharding.offloaded_gib * GIB)
+    if sharding.expert_layers == 0:
+        return offloaded
+    if shape.expert_share is None or shape.weights_bytes is None:
+        return f"the engine keeps experts in host memory, but the size of those of {shape.name} is unknown"
+    layers = sum(kind.count for kind in shape.layers) or 1
+    share = (
+        Decimal(1) if sharding.expert_layers is None else min(Decimal(sharding.expert_layers) / layers, Decimal(1))
+    )
+    return offloaded + int(shape.weights_bytes * shape.expert_share * share / (parallel.tensor * parallel.pipeline))
+
+
+def _part_on_accelerators(shape: Shape, sharding: Sharding) -> Shape | str:
+    """Return the part of a model on the fullest accelerator, if the engine divides layers unevenly."""
+    total = sum(kind.count for kind in shape.layers)
+    if sharding.layers == 0:
+        return "the engine puts no layers on accelerators"
+    unknown = f"the layers of {shape.name} are unknown"
+    if sharding.layers is not None and not total and (shape.span is None or sharding.layers < _ALL_LAYERS):
+        return unknown
+    if shape.span and sharding.shares:
+        return unknown
+    part = Decimal(1)
+    if sharding.layers is not None and total and sharding.layers < total:
+        part = Decimal(sharding.layers) / total
+    if sharding.shares:
+        part *= max(sharding.shares) / sum(sharding.shares)
+    if part == 1:
+        return shape
+
+    def scaled(kind: Layers) -> Layers:
+        return replace(kind, count=_up(kind.count * part))
+
+    return replace(
+        shape,
+        parameters=None if shape.parameters is None else _up(shape.parameters * part),
+        weights_bytes=None if shape.weights_bytes is None else _up(shape.weights_bytes * part),
+        least_bytes=None if shape.least_bytes is None else int(shape.least_bytes * part),
+        layers=tuple(map(scaled, shape.layers)),
+    )
+
+
+def _up(number: Decimal) -> int:
+    return int(number.to_integral_value(ROUND_CEILING))
