@@ -30,35 +30,35 @@ from typing import TYPE_CHECKING
 from components.contract.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from .alone import simulated_engine as simulated_engine
-    from .calling import call_lines as call_lines
     from .commands import register_commands as register_commands
+    from .curl_examples import call_lines as call_lines
+    from .fleet import LiveFleet as LiveFleet
     from .folder import LiveFolder as LiveFolder
+    from .kwok_stages import live_stages as live_stages
+    from .lifecycle import LivePlay as LivePlay
+    from .lifecycle import live_processes as live_processes
+    from .lifecycle import recover as recover
+    from .lifecycle import stop_live as stop_live
+    from .lifecycle import withdraw as withdraw
     from .load.sending import put_load as put_load
-    from .parts import live_processes as live_processes
-    from .parts import recover as recover
-    from .parts import stop_live as stop_live
-    from .parts import withdraw as withdraw
-    from .playing import LivePlay as LivePlay
+    from .option_values import Speeds as Speeds
     from .reading.fleet import fleet_of as fleet_of
-    from .served import LiveFleet as LiveFleet
-    from .speeds import Speeds as Speeds
-    from .stages import live_stages as live_stages
+    from .standalone import simulated_engine as simulated_engine
 
 SURFACE = {
     "fleet_of": "reading.fleet",
-    "LiveFleet": "served",
-    "simulated_engine": "alone",
+    "LiveFleet": "fleet",
+    "simulated_engine": "standalone",
     "put_load": "load.sending",
-    "LivePlay": "playing",
-    "Speeds": "speeds",
+    "LivePlay": "lifecycle",
+    "Speeds": "option_values",
     "LiveFolder": "folder",
-    "call_lines": "calling",
-    "live_processes": "parts",
-    "recover": "parts",
-    "withdraw": "parts",
-    "stop_live": "parts",
-    "live_stages": "stages",
+    "call_lines": "curl_examples",
+    "live_processes": "lifecycle",
+    "recover": "lifecycle",
+    "withdraw": "lifecycle",
+    "stop_live": "lifecycle",
+    "live_stages": "kwok_stages",
     "register_commands": "commands",
 }
 """Module of each public name."""

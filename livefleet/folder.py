@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from toolkit.private import private_folder, write_private
 
-from .served import LiveFleet
+from .fleet import LiveFleet
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..served import ServedWorkload
+from ..fleet import ServedWorkload
 from .pages import Bounds, page_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from components.engines.registry import engines
 
-from ..served import ServedWorkload
+from ..fleet import ServedWorkload
 from .openai.dialect import (
     Dialect,
     ErrorForm,

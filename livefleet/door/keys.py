@@ -17,8 +17,8 @@ from toolkit.kube import Kube, KubeError
 from toolkit.ports import LOOPBACK
 from toolkit.private import write_private
 
+from ..fleet import Object
 from ..folder import LiveFolder
-from ..served import Object
 
 KEY = "key"
 """File of the live fleet's folder with a key that the gateway takes."""

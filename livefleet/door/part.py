@@ -8,14 +8,13 @@ from toolkit.errors import UserError
 from toolkit.kube import Kube, KubeError
 from toolkit.ports import LOOPBACK
 from toolkit.private import private_folder
-from toolkit.toolchain import tail
+from toolkit.toolchain import Progress, tail
 from toolkit.waiting import wait_until
 
-from ..building import unbuilt
 from ..daemons import keep_running, kept_port, listens, running_daemon, stop_daemon
+from ..fleet import LiveFleet, Object
 from ..folder import LiveFolder
-from ..part import Progress
-from ..served import LiveFleet, Object
+from ..go_tools import unbuilt
 from .envoy import envoy_command
 from .keys import KEY, ensure_certificates, ensure_keys
 from .programs import GATEWAY, door_programs

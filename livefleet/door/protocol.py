@@ -24,7 +24,7 @@ from google.protobuf import (  # type: ignore[import-untyped]
     message_factory,
 )
 
-from ..served import Object
+from ..fleet import Object
 
 Message = Any
 """A message of the protocol: the classes have no types."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from ..fleet import LiveFleet, Object
 from ..folder import Addresses
-from ..served import LiveFleet, Object
 from .xds.services import Address, ServicePort, parsed, routed_services, service_at
 
 _GROUPS = ("gateway.networking.k8s.io", "gateway.envoyproxy.io", "aigateway.envoyproxy.io", "cert-manager.io")

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from toolkit.private import write_private
 
-from ..served import Object
+from ..fleet import Object
 
 IDENTITY = "door"
 """Who the process is to the API server."""

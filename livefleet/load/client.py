@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..served import TIMES_HEADER
+from ..fleet import TIMES_HEADER
 from .arrivals import DueRequest
 from .outcomes import CONNECTION_LOST, CUT_OFF, EngineTimes, RequestOutcome, Tally
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.plotting.pictures import finish, picture, plain_text
 
-from ..control import NoteKind
+from ..control_api import NoteKind
 from .fleet.record import FleetPoint
 from .fleet.summary import FleetEvent, FleetSummary
 from .summary import LoadSummary, Percentiles, Stretch

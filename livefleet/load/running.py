@@ -9,7 +9,7 @@ from pathlib import Path
 from components.contract.texts.printable import printable
 from toolkit.errors import UserError
 
-from ..control import NoteKind
+from ..control_api import NoteKind
 from . import inputs
 from .client import LoadTarget
 from .fleet.record import FleetRecord

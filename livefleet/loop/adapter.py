@@ -12,10 +12,10 @@ from toolkit.kube import Kube
 from toolkit.ports import LOOPBACK
 from toolkit.private import write_private
 from toolkit.process import flags
+from toolkit.toolchain import Progress
 
 from ..daemons import keep_running, kept_port, listens
 from ..folder import LiveFolder
-from ..part import Progress
 from .registration import HOST, await_available, grant, register
 from .rules import adapter_config
 

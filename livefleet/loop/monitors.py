@@ -12,7 +12,7 @@ from typing import Any
 
 from toolkit.errors import UserError
 
-from ..served import Object
+from ..fleet import Object
 
 _META = "__meta_kubernetes_"
 _READ = {"port", "portNumber", "path", "interval", "relabelings"}

@@ -3,12 +3,12 @@
 from toolkit.errors import UserError
 from toolkit.kube import Kube, KubeError
 from toolkit.private import private_folder
+from toolkit.toolchain import Progress
 
-from ..building import ensure_built, unbuilt
 from ..daemons import running_daemon, stop_daemon
+from ..fleet import LiveFleet
 from ..folder import LiveFolder
-from ..part import Progress
-from ..served import LiveFleet
+from ..go_tools import ensure_built, unbuilt
 from . import adapter, prometheus
 from .programs import ADAPTER, PROMETHEUS
 from .registration import withdraw

@@ -1,6 +1,6 @@
 """The programs of the loop, and the modules that pin them."""
 
-from ..building import Tool
+from ..go_tools import Tool
 
 PROMETHEUS = Tool(
     "prometheus",

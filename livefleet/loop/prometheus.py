@@ -10,11 +10,11 @@ from toolkit.errors import UserError
 from toolkit.ports import LOOPBACK
 from toolkit.private import write_private
 from toolkit.process import flags
+from toolkit.toolchain import Progress
 
 from ..daemons import keep_running, kept_port
+from ..fleet import Object
 from ..folder import Addresses, LiveFolder
-from ..part import Progress
-from ..served import Object
 from .monitors import scrape_job
 
 NAME = "prometheus"

@@ -9,7 +9,7 @@ from toolkit.errors import UserError
 from toolkit.kube import Kube, KubeError
 from toolkit.waiting import wait_until
 
-from ..served import Object
+from ..fleet import Object
 
 NAMESPACE, NAME = "kube-system", "workbench-prometheus-adapter"
 HOST = f"{NAME}.{NAMESPACE}.svc"

@@ -5,7 +5,7 @@ from typing import Any
 
 from toolkit.errors import UserError
 
-from ..served import Object
+from ..fleet import Object
 
 
 def adapter_config(rules: Mapping[str, Any]) -> Object:

@@ -20,7 +20,7 @@ from components.contract.tables import load_table
 from components.fleet.instances import Instance, instance
 from components.performance.sizing.cases import Profile
 
-from ..served import PaceSource, TokenPace
+from ..fleet import PaceSource, TokenPace
 from .profiles import Efficiency, StepWork, from_profile, from_roofline
 
 _EIGHT_BITS = frozenset({"fp8", "nvfp4"})

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from ..served import TokenPace
+from ..fleet import TokenPace
 from .jobs import Job, Standing
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from ..served import PaceSource, TokenPace
+from ..fleet import PaceSource, TokenPace
 
 _MILLI = 1e-3
 _MICRO = 1e-6

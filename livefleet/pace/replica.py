@@ -26,7 +26,7 @@ from collections import deque
 from collections.abc import Callable
 from math import inf, sqrt
 
-from ..served import TokenPace
+from ..fleet import TokenPace
 from .forecast import Forecast
 from .jobs import Job as Job
 from .jobs import QueueFullError as QueueFullError

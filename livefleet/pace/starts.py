@@ -3,7 +3,7 @@
 from components.fleet.objects import Object
 from components.plan.review.starts import StartEstimate, start_estimate
 
-from ..served import Startup
+from ..fleet import Startup
 
 _USUAL_WEIGHTS = 16 * 2**30
 """Those of a model with 8 billion parameters, where nobody knows the size."""

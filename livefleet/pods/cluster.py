@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from components.fleet.shapes import SHAPES
 from toolkit.kube import Kube, KubeError
 
-from ..followed import Followed, key_of
+from ..informer import Informer, key_of
 from .groups.pods import KIND as GROUP_KIND
 from .kubelet import STRATEGIC, is_first
 
@@ -38,17 +38,17 @@ class LiveCluster:
         kube.retry_seconds = _PATIENCE
         self.kube = kube
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="kube")
-        self.nodes = Followed(kube, "v1", "Node")
-        self.pods = Followed(kube, "v1", "Pod")
-        self.replica_sets = Followed(kube, "apps/v1", "ReplicaSet")
-        self.workloads = {shape.kind: Followed(kube, shape.api_version, shape.kind) for shape in SHAPES}
+        self.nodes = Informer(kube, "v1", "Node")
+        self.pods = Informer(kube, "v1", "Pod")
+        self.replica_sets = Informer(kube, "apps/v1", "ReplicaSet")
+        self.workloads = {shape.kind: Informer(kube, shape.api_version, shape.kind) for shape in SHAPES}
         """What makes pods, by kind."""
         self.groups = self.workloads[GROUP_KIND]
         built_in = {shape.kind: self.workloads[shape.kind] for shape in SHAPES if not shape.requires}
         self._owners = {"ReplicaSet": self.replica_sets, **built_in}
         """What a pod may be one of the first of, by kind; that of groups says so in the pods themselves."""
-        self.scalers = Followed(kube, "autoscaling/v2", "HorizontalPodAutoscaler")
-        self.preemptions = Followed(kube, "v1", "Event", PREEMPTED)
+        self.scalers = Informer(kube, "autoscaling/v2", "HorizontalPodAutoscaler")
+        self.preemptions = Informer(kube, "v1", "Event", PREEMPTED)
         self.ending: set[str] = set()
         """Nodes that are excluded from all counts while they are being deleted."""
 
@@ -57,9 +57,9 @@ class LiveCluster:
         rest = (*self.workloads.values(), self.scalers, self.preemptions)
         for followed in (self.nodes, self.replica_sets, *rest):
             followed.start()
-        await asyncio.gather(self.nodes.complete.wait(), self.replica_sets.complete.wait())
+        await asyncio.gather(self.nodes.synced.wait(), self.replica_sets.synced.wait())
         self.pods.start()
-        await self.pods.complete.wait()
+        await self.pods.synced.wait()
 
     async def in_thread(self, function: Callable[..., _T], *arguments: object, **options: object) -> _T:
         """Call something that asks the API server, without holding up the engines."""

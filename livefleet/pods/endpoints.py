@@ -14,7 +14,7 @@ from aiohttp import web
 
 from toolkit.private import write_private
 
-from ..served import LiveFleet, ServedEndpoint
+from ..fleet import LiveFleet, ServedEndpoint
 from .ports import Loopback, LoopbackConnection, LoopbackPort
 from .serving import ServingPod, unavailable
 from .stage import PodStage

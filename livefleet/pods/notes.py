@@ -4,7 +4,7 @@ import logging
 import time
 from collections import deque
 
-from ..control import FleetNote, NoteKind
+from ..control_api import FleetNote, NoteKind
 
 _KEPT = 200
 _LOG = logging.getLogger(__name__)

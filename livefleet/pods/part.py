@@ -11,13 +11,12 @@ from toolkit import kube
 from toolkit.errors import UserError
 from toolkit.private import write_private
 from toolkit.process import Process, save, saved, start
-from toolkit.toolchain import tail
+from toolkit.toolchain import Progress, tail
 from toolkit.waiting import wait_until
 
+from ..control_client import ControlClient
+from ..fleet import LiveFleet
 from ..folder import LiveFolder
-from ..part import Progress
-from ..reach import LiveControl
-from ..served import LiveFleet
 
 _NAME = "pods"
 _SECONDS = 30.0
@@ -85,7 +84,7 @@ class PodsPart:
 
     def _change_speed(self, folder: LiveFolder) -> None:
         if self.answers is not None or self.starts is not None:
-            LiveControl.of(folder).speed(self.answers, self.starts)
+            ControlClient.of(folder).speed(self.answers, self.starts)
 
     def _await(self, folder: LiveFolder, fleet: LiveFleet, process: Process) -> None:
         titles = {endpoint.title for endpoint in fleet.endpoints}
@@ -109,7 +108,7 @@ def _running(folder: LiveFolder) -> Process | None:
 
 def _answers(folder: LiveFolder) -> bool:
     try:
-        return bool(LiveControl.of(folder).state())
+        return bool(ControlClient.of(folder).state())
     except UserError:
         return False
 

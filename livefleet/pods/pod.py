@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from ..apis.meter import EngineMeter, meter_of
 from ..apis.texts import seed_of
+from ..fleet import ServedWorkload, TokenPace
 from ..pace.replica import EngineReplica
-from ..served import ServedWorkload, TokenPace
 from .clock import SimulatedClock
 
 

@@ -5,8 +5,8 @@ import time
 from collections import OrderedDict
 from typing import Any
 
-from ..control import NoteKind
-from ..followed import key_of
+from ..control_api import NoteKind
+from ..informer import key_of
 from .cluster import LiveCluster
 from .kubelet import is_ending, moment
 from .notes import FleetNotes

@@ -8,10 +8,10 @@ from typing import Any
 
 from toolkit.kube import Kube
 
-from ..control import FaultOutcome, LiveFault, LiveState
+from ..control_api import FaultOutcome, LiveFault, LiveState
+from ..fleet import LiveFleet
 from ..folder import LiveFolder
-from ..followed import key_of
-from ..served import LiveFleet
+from ..informer import key_of
 from .clock import SimulatedClock
 from .cluster import AT_ONCE, LiveCluster
 from .control.http import ControlAddress, NotThereError
@@ -59,13 +59,13 @@ class PodsProcess:
         self._faults = FaultMaker(self._cluster, self.stage, self._keeper, self.notes)
         self._kept = Kept.read(folder.path / "control.json")
         self._control = ControlAddress(self, self._kept.token)
-        self._cluster.pods.changed += [self.stage.changed, self._groups.pod_changed, self._keeper.changed]
-        self._cluster.nodes.changed += [self._keeper.changed, self._node_changed]
+        self._cluster.pods.handlers += [self.stage.changed, self._groups.pod_changed, self._keeper.changed]
+        self._cluster.nodes.handlers += [self._keeper.changed, self._node_changed]
         preempted = PreemptionNotes(self._cluster, self.stage, self.notes)
-        self._cluster.pods.changed.append(preempted.pod_changed)
-        self._cluster.preemptions.changed.append(preempted.event_changed)
+        self._cluster.pods.handlers.append(preempted.pod_changed)
+        self._cluster.preemptions.handlers.append(preempted.event_changed)
         self._ending: set[asyncio.Task[None]] = set()
-        self._cluster.groups.changed += [self._groups.changed]
+        self._cluster.groups.handlers += [self._groups.changed]
 
     async def run(self) -> None:
         """Play until the task is cancelled."""

@@ -11,9 +11,9 @@ from aiohttp import web
 
 from components.fleet.demand import INSTANCE_TYPE_LABEL
 
-from ..followed import key_of
+from ..fleet import LiveFleet, ServedWorkload
+from ..informer import key_of
 from ..pace.replica import EngineReplica
-from ..served import LiveFleet, ServedWorkload
 from .clock import SimulatedClock
 from .cluster import LiveCluster
 from .groups.pods import leader_of

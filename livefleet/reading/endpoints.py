@@ -8,7 +8,7 @@ from components.fleet.endpoints import Backend, Endpoint
 from components.fleet.workloads import Workload
 from components.resources.serving.fleet.outputs import output_name
 
-from ..served import ServedEndpoint
+from ..fleet import ServedEndpoint
 from .roles import PodRole, roles_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from components.checks.front_door.words import Exposure
 from components.fleet.objects import is_core_service, key_of
 
-from ..served import LiveFleet, Object
+from ..fleet import LiveFleet, Object
 from .endpoints import served_endpoints
 from .groups import served_groups
 from .resting import at_rest, reads_played_metrics

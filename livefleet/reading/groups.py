@@ -8,7 +8,7 @@ from components.fleet.prices import Buying
 from components.plan.costs.prices import Prices
 from components.resources.serving.simulated_nodes import simulated_count
 
-from ..served import ServedGroup
+from ..fleet import ServedGroup
 
 _PRICES = Prices(default_provider().prices.region)
 

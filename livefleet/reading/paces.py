@@ -17,9 +17,9 @@ from components.fleet.instances import instance
 from components.fleet.workloads import Workload
 from components.performance.sizing.accelerators import known_accelerator
 
+from ..fleet import Startup, TokenPace
 from ..pace.estimates import pace_of, profiled
 from ..pace.starts import startup_of
-from ..served import Startup, TokenPace
 from .embedders import known_embedder
 
 if TYPE_CHECKING:

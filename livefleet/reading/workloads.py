@@ -12,7 +12,7 @@ from components.engines.versions import ANY
 from components.fleet.workloads import Workload
 from components.resources.serving.fleet.outputs import output_name
 
-from ..served import ServedWorkload, Speaks
+from ..fleet import ServedWorkload, Speaks
 from .paces import Speed, speeds_of
 from .roles import PodRole, roles_of
 

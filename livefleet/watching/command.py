@@ -11,12 +11,10 @@ import typer
 from toolkit.errors import UserError
 from toolkit.printing import Format
 
-from ..fault import LiveFault
-from ..speeds import Speeds
-from .order import Order
+from ..option_values import LiveFault, Order, Speeds
 
 if TYPE_CHECKING:
-    from ..reach import LiveControl
+    from ..control_client import ControlClient
 
 Cwd = Annotated[Path, typer.Option(help="Project folder.", metavar="DIR")]
 Output = Annotated[Format, typer.Option(help="text, or json for other programs.")]
@@ -122,13 +120,13 @@ def speed(*, answers: Answers = None, starts: Starts = None, cwd: Cwd = Path(), 
     typer.echo(f"starts of nodes and pods: {found[1]:g} x as fast as in life")
 
 
-def _control(cwd: Path) -> "LiveControl":
+def _control(cwd: Path) -> "ControlClient":
     from toolkit.private import STATE_DIR
 
+    from ..control_client import ControlClient
     from ..folder import LiveFolder
-    from ..reach import LiveControl
 
-    return LiveControl.of(LiveFolder(cwd.resolve() / STATE_DIR))
+    return ControlClient.of(LiveFolder(cwd.resolve() / STATE_DIR))
 
 
 def _whose(model: str) -> str:

@@ -7,9 +7,8 @@ from dataclasses import asdict, replace
 
 from components.contract.texts.printable import printable
 
-from ..control import FleetNote, LiveState
-from ..notes import new_notes
-from ..reach import LiveControl
+from ..control_api import FleetNote, LiveState, new_notes
+from ..control_client import ControlClient
 from .looking import Looking
 from .moving import headline, is_moving, speeds, usd, wish
 from .view import note_line
@@ -19,7 +18,7 @@ _JSON_EVERY = 1.0
 _MODELS = 5
 
 
-def as_json(control: LiveControl, looking: Looking, *, once: bool) -> None:
+def as_json(control: ControlClient, looking: Looking, *, once: bool) -> None:
     """Write the state as an object of JSON on a line, again and again."""
     while True:
         state = control.state()
@@ -31,7 +30,7 @@ def as_json(control: LiveControl, looking: Looking, *, once: bool) -> None:
         time.sleep(_JSON_EVERY)
 
 
-def as_text(control: LiveControl, looking: Looking) -> None:
+def as_text(control: ControlClient, looking: Looking) -> None:
     """Write a few lines now and then: the fleet, what moves in it, and what happened since the last ones."""
     before: tuple[FleetNote, ...] | None = None
     while True:

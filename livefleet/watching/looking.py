@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..control import GroupState, LiveState, ModelState
+from ..control_api import GroupState, LiveState, ModelState
+from ..option_values import Order
 from .moving import by_movement, groups_by_movement
-from .order import Order
 
 KEYS = "q leaves, arrows and PgUp/PgDn scroll, / filters, s sorts, Tab nodes"
 END_OF_INPUT = "\x04"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from toolkit.printing import pluralize
 
-from ..control import GroupState, LiveState, ModelState
+from ..control_api import GroupState, LiveState, ModelState
 
 
 def by_movement(models: Sequence[ModelState]) -> list[ModelState]:

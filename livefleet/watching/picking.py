@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from toolkit.errors import UserError
 
-from ..control import LiveFault, LiveState, PodState
-from ..reach import listed_names
+from ..control_api import LiveFault, LiveState, PodState
+from ..control_client import available
 
 
 def picked(state: LiveState, fault: LiveFault, model: str) -> str:
@@ -46,7 +46,7 @@ def _pods_of(state: LiveState, model: str) -> Sequence[PodState]:
         return state.pods
     titles = {each.title for each in state.models if model in (each.title, each.model)}
     if not titles:
-        there = listed_names(sorted(each.title for each in state.models))
+        there = available(sorted(each.title for each in state.models))
         raise UserError(f"--model: the live fleet has no model {model!r}{there}", 2)
     return [pod for pod in state.pods if pod.title in titles]
 

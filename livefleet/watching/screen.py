@@ -6,8 +6,8 @@ import time
 from rich.console import Console
 from rich.live import Live
 
-from ..control import LiveState
-from ..reach import LiveControl, UnreachableError
+from ..control_api import LiveState
+from ..control_client import ControlClient, UnreachableError
 from .keys import Wait, pressed_keys
 from .looking import Looking
 from .view import shares, view
@@ -24,7 +24,7 @@ def show_once(state: LiveState, looking: Looking) -> None:
     console.print(view(state, None, looking=looking))
 
 
-def show(control: LiveControl, looking: Looking) -> None:
+def show(control: ControlClient, looking: Looking) -> None:
     """Show the fleet until ``q`` or Ctrl-C.
 
     Raises:
@@ -39,7 +39,7 @@ def show(control: LiveControl, looking: Looking) -> None:
         return
 
 
-def _follow(control: LiveControl, state: LiveState, live: Live, wait: Wait, looking: Looking) -> None:
+def _follow(control: ControlClient, state: LiveState, live: Live, wait: Wait, looking: Looking) -> None:
     failing, due = "", time.monotonic() + _EVERY
     while True:
         size = live.console.size

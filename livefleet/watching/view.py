@@ -8,7 +8,7 @@ from rich.text import Text
 
 from components.contract.texts.printable import printable
 
-from ..control import FleetNote, GroupState, LiveState, ModelState, NoteKind
+from ..control_api import FleetNote, GroupState, LiveState, ModelState, NoteKind
 from .columns import FigureColumns
 from .looking import Looking
 from .moving import headline, speeds, usd, wish

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from livefleet.fleet import LiveFleet, ServedEndpoint, ServedWorkload, Speaks, Startup, TokenPace
 from livefleet.folder import LiveFolder
 from livefleet.load.arrivals import Arrivals, FromTo, Lengths, planned
 from livefleet.load.client import LoadTarget
 from livefleet.load.runner import run
 from livefleet.pods.part import PodsPart
-from livefleet.served import LiveFleet, ServedEndpoint, ServedWorkload, Speaks, Startup, TokenPace
 from toolkit.kube import Kube
 from workbench.cluster.binaries import find
 from workbench.cluster.cluster import SimulatedCluster

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from livefleet import parts, playing
+from livefleet import lifecycle
+from livefleet.fleet import LiveFleet
 from livefleet.folder import LiveFolder
-from livefleet.part import Progress
-from livefleet.served import LiveFleet
-from livefleet.speeds import Speeds
+from livefleet.option_values import Speeds
 from tests.livefleet.reading.test_edits import model, written
+from toolkit.toolchain import Progress
 from workbench.cluster import cluster as clusters
 from workbench.cluster.cluster import KwokStages, Running
 from workbench.deploying.call import Deployer, StackCall
@@ -106,7 +106,6 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     monkeypatch.setattr(clusters.SimulatedCluster, "start", start)
     monkeypatch.setattr("workbench.cluster.binaries.unbuilt", list)
     monkeypatch.setattr("workbench.deploying.starting.recover", lambda _: None)
-    for module in (parts, playing):
-        monkeypatch.setattr(module, "pods_part", stage.part)
-        monkeypatch.setattr(module, "later_parts", lambda: (stage.door, stage.loop))
+    monkeypatch.setattr(lifecycle, "pods_part", stage.part)
+    monkeypatch.setattr(lifecycle, "later_parts", lambda: (stage.door, stage.loop))
     return stage

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from livefleet.fleet import LiveFleet, ServedEndpoint, ServedWorkload, Speaks, Startup, TokenPace
 from livefleet.folder import LiveFolder
-from livefleet.served import LiveFleet, ServedEndpoint, ServedWorkload, Speaks, Startup, TokenPace
 
 PACE = TokenPace(alpha=0.01, beta=0.001, prefill=0.0001, batch=4)
 

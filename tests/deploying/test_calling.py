@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livefleet import call_lines
+from livefleet.fleet import LiveFleet, Speaks
 from livefleet.folder import LiveFolder
-from livefleet.served import LiveFleet, Speaks
 from tests.deploying.fleets import fleet_of, workload, written
 
 ALL = [workload(speaks.value, speaks) for speaks in Speaks]

@@ -3,8 +3,8 @@
 import pytest
 from typer.testing import CliRunner
 
-from livefleet.served import LiveFleet
-from livefleet.speeds import Speeds
+from livefleet.fleet import LiveFleet
+from livefleet.option_values import Speeds
 from tests.deploying.conftest import Stage
 from workbench.cli import app
 from workbench.cluster.cluster import SimulatedCluster

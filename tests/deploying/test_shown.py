@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from livefleet.parts import live_processes
-from livefleet.served import LiveFleet, ServedEndpoint
+from livefleet.fleet import LiveFleet, ServedEndpoint
+from livefleet.lifecycle import live_processes
 from tests.deploying.fleets import endpoint, fleet_of, workload, written
 from toolkit.process import Process, save
 from workbench.deploying.call import Deployer, StackCall

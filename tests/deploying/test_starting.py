@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from livefleet.fleet import LiveFleet
 from livefleet.folder import LiveFolder
-from livefleet.parts import stop_live, withdraw
-from livefleet.served import LiveFleet
-from livefleet.speeds import Speeds
+from livefleet.lifecycle import stop_live, withdraw
+from livefleet.option_values import Speeds
 from tests.deploying.conftest import Stage
 from tests.livefleet.reading.test_edits import model, written
 

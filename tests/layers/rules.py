@@ -139,13 +139,13 @@ RULES = {
                 "workbench/planted.py": "def f():\n    from livefleet import LiveFolder, pods",
                 "livefleet/__init__.py": "SURFACE = {'LiveFolder': 'folder'}",
             },
-            {"stacks/planted.py": "import livefleet.served"},
+            {"stacks/planted.py": "import livefleet.fleet"},
         ),
         passes=(
             {
                 "workbench/planted.py": "from livefleet import LiveFolder",
                 "livefleet/__init__.py": "SURFACE = {'LiveFolder': 'folder'}",
-                "livefleet/playing.py": "from livefleet.folder import LiveFolder\nfrom .pods import part",
+                "livefleet/lifecycle.py": "from livefleet.folder import LiveFolder\nfrom .pods import part",
             },
         ),
     ),

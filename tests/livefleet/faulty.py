@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from livefleet.control import ModelState, PodState
-from livefleet.folder import LiveFolder
-from livefleet.pods.kubelet import FIRST_SECONDS
-from livefleet.pods.part import PodsPart
-from livefleet.reach import LiveControl
-from livefleet.served import (
+from livefleet.control_api import ModelState, PodState
+from livefleet.control_client import ControlClient
+from livefleet.fleet import (
     LiveFleet,
     PaceSource,
     ServedEndpoint,
@@ -23,6 +20,9 @@ from livefleet.served import (
     Startup,
     TokenPace,
 )
+from livefleet.folder import LiveFolder
+from livefleet.pods.kubelet import FIRST_SECONDS
+from livefleet.pods.part import PodsPart
 from tests.commands.support import workbench
 from tests.monitoring.programs.daemon import eventually
 from toolkit.kube import Kube
@@ -60,7 +60,7 @@ class Faulty:
     """The project of a fleet that runs."""
 
     cwd: Path
-    control: LiveControl
+    control: ControlClient
 
     def run(self, *arguments: str) -> Json:
         """Run a command on it that writes JSON."""
@@ -149,7 +149,7 @@ def faulty(folder: Path, kube: Kube, state_dir: Path) -> Iterator[Faulty]:
     for index in range(NODES):
         kube.apply(_node(index), manager="tests")
     part.start(live, fleet(), lambda _: None)
-    found = Faulty(folder, LiveControl.of(live))
+    found = Faulty(folder, ControlClient.of(live))
     try:
         kube.apply(_deployment(), manager="tests")
         eventually(found.is_whole, "the fleet is whole", pause=0.5)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from livefleet.alone import replica_of, served
+from livefleet.fleet import ServedWorkload, Speaks, Startup, TokenPace
 from livefleet.pods.clock import SimulatedClock
 from livefleet.pods.pod import LivePod
-from livefleet.served import ServedWorkload, Speaks, Startup, TokenPace
+from livefleet.standalone import replica_of, serve_pod
 
 PACE = TokenPace(alpha=0.010, beta=0.0001, prefill=0.00005, batch=64, cache_tokens=100_000)
 """A step of ten milliseconds and a bit: a model of a few billion parameters."""
@@ -78,7 +78,7 @@ def serving(*pods: LivePod) -> Iterator[list[str]]:
 
     try:
         for pod in pods:
-            place = served(pod)
+            place = serve_pod(pod)
             urls.append(run(place.__aenter__()))
             ends.append(place)
         yield urls

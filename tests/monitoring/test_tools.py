@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from livefleet.building import Tool
+from livefleet.go_tools import Tool
 from tests.monitoring.programs import tools
 from workbench.errors import WorkbenchError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from livefleet.building import Tool
+from livefleet.go_tools import Tool
 from tests.layers.modules import modules
 from tests.monitoring.programs.tools import TOOLS, built_or_skip
 from tests.workflows.workflows import FOLDER, ROOT, SAME_REPOSITORY, Workflow, expressions, faults, workflows

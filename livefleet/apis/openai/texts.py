@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
+from ...fleet import TIMES_HEADER
 from ...pace.replica import QueueFullError
-from ...served import TIMES_HEADER
 from ..bodies import FULL, ApiError, Body, read_object
 from ..generating import PodRequest
 from ..replies import StreamReply, comment, event, json_reply, line, quoted

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import TypedDict
 
-from ...served import Object
+from ...fleet import Object
 from .filters import (
     BACKEND_NAME,
     INTERNAL,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from ...served import Object
+from ...fleet import Object
 from .alteration import backend_name
 from .translation import ai_routes, place_of, service_backends
 

@@ -3,7 +3,7 @@
 Values: ai-gateway v1.1.0 ``internal/extensionserver/post_translate_modify.go`` and ``internal/internalapi``.
 """
 
-from ...served import Object
+from ...fleet import Object
 
 COUNTS = "io.envoy.ai_gateway"
 """Namespace of the metadata that the processor may set (``AIGatewayFilterMetadataNamespace``)."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolkit.errors import UserError
 
-from ...served import Object
+from ...fleet import Object
 
 AI_API = "aigateway.envoyproxy.io"
 ENVOY_API = "gateway.envoyproxy.io"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolkit.private import private_folder, write_private
 
-from ...served import Object
+from ...fleet import Object
 from ..ai.alteration import altered
 from ..ai.translation import ai_routes, translated
 from .admin import EnvoyAdmin

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolkit.errors import UserError
 
-from ...served import Object
+from ...fleet import Object
 from ..ai.alteration import Xds
 
 _UNKNOWN_GROUPS = ("cert-manager.io",)

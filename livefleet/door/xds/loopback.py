@@ -20,7 +20,7 @@ from typing import Any
 
 from toolkit.ports import LOOPBACK
 
-from ...served import Object
+from ...fleet import Object
 from ..ai.alteration import Xds
 from .services import Address, ServicePort, service_at
 

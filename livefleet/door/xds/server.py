@@ -16,7 +16,7 @@ from pathlib import Path
 
 import grpc  # type: ignore[import-untyped]
 
-from ...served import Object
+from ...fleet import Object
 from ..protocol import Message, Package, packed
 
 protocol = Package("envoy.service.discovery.v3")

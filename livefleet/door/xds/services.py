@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ...served import Object
+from ...fleet import Object
 
 SERVICE_NAME = "kubernetes.io/service-name"
 _ROUTES = ("HTTPRoute", "GRPCRoute")

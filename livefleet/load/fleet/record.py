@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from toolkit.errors import UserError
 
-from ...control import FleetNote, LiveState, ModelState
-from ...notes import new_notes
-from ...reach import LiveControl
+from ...control_api import FleetNote, LiveState, ModelState, new_notes
+from ...control_client import ControlClient
 
 _EVERY = 1.0
 _BEFORE = 1.0
@@ -55,7 +54,7 @@ class FleetRecord:
         gaps: How often the fleet did not answer.
     """
 
-    control: LiveControl
+    control: ControlClient
     titles: tuple[str, ...]
     points: list[FleetPoint] = field(default_factory=list)
     notes: list[tuple[float, FleetNote]] = field(default_factory=list)

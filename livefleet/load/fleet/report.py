@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from components.contract.texts.printable import printable
 from toolkit.printing import pluralize
 
-from ...control import NoteKind
+from ...control_api import NoteKind
 from .record import FleetPoint, FleetRecord
 from .summary import FleetEvent, FleetSummary
 

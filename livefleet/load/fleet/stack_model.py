@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from toolkit.errors import UserError
 from toolkit.private import STATE_DIR
 
+from ...control_client import START, ControlClient, available
+from ...fleet import LiveFleet, ServedEndpoint, ServedWorkload
 from ...folder import Addresses, LiveFolder
-from ...reach import START, LiveControl, listed_names
-from ...served import LiveFleet, ServedEndpoint, ServedWorkload
 
 _API = "/v1"
 
@@ -30,7 +30,7 @@ class StackModel:
     url: str
     model: str
     titles: tuple[str, ...]
-    control: LiveControl
+    control: ControlClient
     key: str = field(repr=False)
     authority: Path | None
 
@@ -64,7 +64,7 @@ def stack_model(cwd: Path, stack: str, model: str, *, door: bool) -> StackModel:
         url=_through_door(addresses) if door else _own(addresses, endpoint.title),
         model=asked,
         titles=tuple(sorted({each.title for each in behind})) or (endpoint.title,),
-        control=LiveControl.of(folder),
+        control=ControlClient.of(folder),
         key=_key(folder) if door else "",
         authority=folder.door_authority if door and folder.door_authority.exists() else None,
     )
@@ -80,7 +80,7 @@ def _found(fleet: LiveFleet, model: str) -> tuple[ServedEndpoint, str]:
         each for each in fleet.endpoints if model in _others(each, workloads)
     ]
     if not found:
-        there = listed_names([f"{each.title} ({each.model})" for each in fleet.endpoints])
+        there = available([f"{each.title} ({each.model})" for each in fleet.endpoints])
         raise UserError(f"--model: stack {fleet.stack!r} has no model {model!r}{there}", 2)
     if len(found) > 1:
         titles = ", ".join(each.title for each in found)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...control import NoteKind
+from ...control_api import NoteKind
 from ..outcomes import RequestOutcome
 from .record import FleetPoint, FleetRecord
 

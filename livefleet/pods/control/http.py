@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from toolkit.ports import LOOPBACK
 
-from ...control import FaultOutcome, LiveFault, LiveState
+from ...control_api import FaultOutcome, LiveFault, LiveState
 
 _FASTEST, _SLOWEST = 1_000_000.0, 0.001
 _STATE = TypeAdapter(LiveState)

@@ -10,8 +10,8 @@ from components.fleet.instances import instance
 from components.fleet.placement import requests_of
 from components.performance.simulation.prices import node_share
 
-from ...control import GroupState, ModelState, PodState, ScalerState
-from ...served import LiveFleet, PaceSource, ServedWorkload
+from ...control_api import GroupState, ModelState, PodState, ScalerState
+from ...fleet import LiveFleet, PaceSource, ServedWorkload
 from ..groups.pods import replica_of
 from ..kubelet import is_ready
 from ..nodes.marks import group_of, is_starting, is_there

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolkit.kube import KubeError
 
-from ...followed import key_of
+from ...informer import key_of
 from ..kubelet import is_ending
 from .pods import LABEL
 from .rounds import GROUP

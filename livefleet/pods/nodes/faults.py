@@ -7,8 +7,8 @@ from typing import Any
 from components.fleet.demand import ZONE_LABEL
 from toolkit.printing import pluralize
 
-from ...control import FaultOutcome, LiveFault, NoteKind
-from ...followed import key_of
+from ...control_api import FaultOutcome, LiveFault, NoteKind
+from ...informer import key_of
 from ..cluster import AT_ONCE, LiveCluster
 from ..control.http import NotThereError
 from ..notes import FleetNotes

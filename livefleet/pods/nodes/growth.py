@@ -6,7 +6,7 @@ from typing import Any
 
 from components.fleet.demand import ZONE_LABEL
 
-from ...served import ServedGroup
+from ...fleet import ServedGroup
 from ..kubelet import is_ending, unschedulable
 from .marks import NodeStage, group_of, is_remade, stage_of
 from .rooms import NodeRoom, is_allowed, preference

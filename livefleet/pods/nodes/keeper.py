@@ -17,9 +17,9 @@ from typing import Any
 from components.fleet.demand import INSTANCE_TYPE_LABEL
 from toolkit.kube import KubeError
 
-from ...control import NoteKind
-from ...followed import key_of
-from ...stages import SEEN
+from ...control_api import NoteKind
+from ...informer import key_of
+from ...kwok_stages import SEEN
 from ..clock import SimulatedClock
 from ..cluster import AT_ONCE, LiveCluster
 from ..notes import FleetNotes

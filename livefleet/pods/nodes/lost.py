@@ -9,7 +9,7 @@ from typing import Any
 
 from toolkit.private import write_private
 
-from ...stages import SEEN
+from ...kwok_stages import SEEN
 from .marks import REMADE, SINCE, NodeStage
 from .rooms import CORDON
 

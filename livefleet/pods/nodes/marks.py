@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from ...served import ServedGroup
-from ...stages import SEEN
+from ...fleet import ServedGroup
+from ...kwok_stages import SEEN
 from ..kubelet import moment
 
 Json = Mapping[str, Any]

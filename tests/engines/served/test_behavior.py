@@ -9,7 +9,7 @@ from components.engines.command_line import command_line_of
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
 from components.engines.served.behavior import ServerBehavior, concurrency_limit, server_behavior
-from livefleet.served import Speaks
+from livefleet.fleet import Speaks
 
 VLLM, SGLANG = "vllm/vllm-openai:v0.20.0", "lmsysorg/sglang:v0.5.9"
 TGI, LLAMACPP = "ghcr.io/huggingface/text-generation-inference:3.3.6", "ghcr.io/ggml-org/llama.cpp:server-b7500"

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import aiohttp
 
-from livefleet.alone import served
 from livefleet.pods.pod import LivePod
+from livefleet.standalone import serve_pod
 
 Found = TypeVar("Found")
 FAST = 1000.0
@@ -60,7 +60,7 @@ def asked(pod: LivePod, ask: Callable[[Client], Awaitable[Found]]) -> Found:
     """Serve a pod, ask it, and return what came."""
 
     async def run() -> Found:
-        async with served(pod) as url, aiohttp.ClientSession() as session:
+        async with serve_pod(pod) as url, aiohttp.ClientSession() as session:
             return await ask(Client(url, session))
 
     return asyncio.run(run())

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from livefleet.alone import served
 from livefleet.apis.routes import _handlers
 from livefleet.pods.pod import LivePod
+from livefleet.standalone import serve_pod
 from tests.livefleet.pods_by_hand import pod_by_hand
 
 FASTEST = 1e6
@@ -61,7 +61,7 @@ def paths(engine: str) -> list[str]:
 
 async def ask_all(pod: LivePod, body: dict[str, Any]) -> dict[str, int]:
     found = {}
-    async with served(pod) as url, aiohttp.ClientSession() as session:
+    async with serve_pod(pod) as url, aiohttp.ClientSession() as session:
         for path in paths(pod.workload.engine):
             async with session.post(url + path, data=json.dumps(body).encode()) as response:
                 await response.read()

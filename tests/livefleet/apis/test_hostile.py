@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from livefleet.alone import served
+from livefleet.standalone import serve_pod
 from tests.livefleet.apis.asking import FAST, Client, asked
 from tests.livefleet.pods_by_hand import pod_by_hand
 
@@ -189,7 +189,7 @@ def test_half_a_request_leaves_nothing_behind() -> None:
     pod = pod_by_hand(speed=FAST)
 
     async def run() -> None:
-        async with served(pod) as url:
+        async with serve_pod(pod) as url:
             host, port = url.removeprefix("http://").split(":")
             _, writer = await asyncio.open_connection(host, int(port))
             writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")

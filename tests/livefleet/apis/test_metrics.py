@@ -10,9 +10,9 @@ import pytest
 
 from components.engines.metrics import engine_metrics
 from livefleet.apis.pages import page_of
+from livefleet.fleet import TokenPace
 from livefleet.pace.replica import EngineReplica
 from livefleet.pods.clock import SimulatedClock
-from livefleet.served import TokenPace
 from tests.livefleet.apis.asking import FAST, Client, asked
 from tests.livefleet.pods_by_hand import pod_by_hand
 from tests.monitoring.programs.tools import PROMTOOL, built_or_skip

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from livefleet.fleet import Speaks
 from livefleet.pods.pod import LivePod
-from livefleet.served import Speaks
 from tests.livefleet.apis.asking import FAST, Client, asked
 from tests.livefleet.apis.test_metrics import parsed
 from tests.livefleet.pods_by_hand import pod_by_hand

@@ -8,11 +8,11 @@ from typing import Any
 import aiohttp
 import pytest
 
-from livefleet.alone import served
+from livefleet.fleet import TokenPace
 from livefleet.pace.replica import Job
 from livefleet.pods.clock import SimulatedClock
 from livefleet.pods.pod import LivePod
-from livefleet.served import TokenPace
+from livefleet.standalone import serve_pod
 from tests.livefleet.pods_by_hand import pod_by_hand
 
 PACE = TokenPace(alpha=0.02, beta=0.0, prefill=0.0, batch=2)
@@ -30,7 +30,7 @@ async def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
 
 def played(pod: LivePod, play: Callable[[str, aiohttp.ClientSession], Awaitable[None]]) -> None:
     async def run() -> None:
-        async with served(pod) as url, aiohttp.ClientSession() as session:
+        async with serve_pod(pod) as url, aiohttp.ClientSession() as session:
             await play(f"{url}/v1/chat/completions", session)
 
     asyncio.run(run())

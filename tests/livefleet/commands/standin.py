@@ -10,17 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from livefleet.control import FleetNote, GroupState, LiveState, ModelState, NoteKind, PodState, ScalerState
+from livefleet.control_api import FleetNote, GroupState, LiveState, ModelState, NoteKind, PodState, ScalerState
+from livefleet.fleet import LiveFleet, PaceSource, ServedEndpoint, ServedWorkload, Speaks, Startup, TokenPace
 from livefleet.folder import LiveFolder
-from livefleet.served import (
-    LiveFleet,
-    PaceSource,
-    ServedEndpoint,
-    ServedWorkload,
-    Speaks,
-    Startup,
-    TokenPace,
-)
 
 TOKEN = "token-of-the-test"
 

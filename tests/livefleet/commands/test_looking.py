@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from livefleet.control import LiveState
+from livefleet.control_api import LiveState
+from livefleet.option_values import Order
 from livefleet.watching.looking import END_OF_INPUT, Looking
-from livefleet.watching.order import Order
 from livefleet.watching.view import shares, view
 from tests.livefleet.commands.standin import group, model, note, state
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from livefleet.control import LiveFault
+from livefleet.control_api import LiveFault
 from livefleet.watching.picking import picked
 from tests.livefleet.commands.standin import model, pod, state
 from toolkit.errors import UserError
@@ -37,7 +37,7 @@ def test_picked(name: str) -> None:
 
 
 NONE = {
-    "no such model": (LiveFault.NODE, "other", "no model 'other'; there is chat, code, idle"),
+    "no such model": (LiveFault.NODE, "other", "no model 'other'; available: chat, code, idle"),
     "no spot node of the model": (LiveFault.SPOT, "chat", "no pod of chat is on a spot node; `workbench fault node`"),
     "no zone of the model": (LiveFault.ZONE, "idle", "no pod of idle is in a zone"),
 }

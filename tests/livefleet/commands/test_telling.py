@@ -55,7 +55,7 @@ def test_a_name_that_is_not_there(served: StandIn, tmp_path: Path) -> None:
     served.answers["/fault"] = 404, {"error": "no node 'g7'", "there": ["g6-1", "g6-2"]}
     ran = workbench("fault", "node", "g7", "--cwd", tmp_path)
     assert ran.returncode == 1
-    assert ran.stderr == "no node 'g7'; there is g6-1, g6-2\n"
+    assert ran.stderr == "no node 'g7'; available: g6-1, g6-2\n"
 
 
 def test_hostile_texts_stay_text(served: StandIn, tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from livefleet.door.keys import delete_created, ensure_keys, secret
 from livefleet.door.references import door_objects
+from livefleet.fleet import LiveFleet
 from livefleet.folder import LiveFolder
-from livefleet.parts import withdraw
-from livefleet.served import LiveFleet
+from livefleet.lifecycle import withdraw
 from tests.livefleet.door.test_part import CLIENTS, NAMESPACE, fleet
 from toolkit.kube import Kube
 from workbench.cluster.cluster import Running

@@ -13,8 +13,8 @@ import pytest
 
 from livefleet.door.keys import KEY
 from livefleet.door.part import DoorPart
+from livefleet.fleet import LiveFleet
 from livefleet.folder import LiveFolder
-from livefleet.served import LiveFleet
 from tests.livefleet.door.objects import backend, gateway, route, to_backend
 from tests.livefleet.door.pods import Backends, PodInTest
 from tests.livefleet.door.running import endpoint_slice

@@ -9,8 +9,8 @@ import pytest
 
 from livefleet.door.keys import AUTHORITY, issued, secret
 from livefleet.door.part import DoorPart
+from livefleet.fleet import LiveFleet
 from livefleet.folder import LiveFolder
-from livefleet.served import LiveFleet
 from tests.livefleet.door.objects import backend, gateway, route, to_backend
 from tests.livefleet.door.test_part import NAMESPACE
 from toolkit.kube import Kube

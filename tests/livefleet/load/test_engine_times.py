@@ -7,11 +7,11 @@ from typing import Any
 import aiohttp
 import pytest
 
-from livefleet.alone import served
+from livefleet.fleet import TIMES_HEADER, TokenPace
 from livefleet.load.arrivals import DueRequest
 from livefleet.load.client import LoadTarget, send
 from livefleet.load.outcomes import RequestOutcome, Tally
-from livefleet.served import TIMES_HEADER, TokenPace
+from livefleet.standalone import serve_pod
 from tests.livefleet.load.server import DONE, event, serving, streamed
 from tests.livefleet.pods_by_hand import pod_by_hand
 
@@ -38,7 +38,7 @@ def test_the_engine_tells_the_same_at_every_speed(engine: str, speed: float) -> 
 
     async def run() -> RequestOutcome:
         tally, loop = Tally(), asyncio.get_running_loop()
-        async with served(pod_by_hand(engine, pace=PACE, speed=speed)) as url, aiohttp.ClientSession() as session:
+        async with serve_pod(pod_by_hand(engine, pace=PACE, speed=speed)) as url, aiohttp.ClientSession() as session:
             target = LoadTarget(f"{url}/v1", "demo", simulated=True)
             await send(session, target, DueRequest(0.0, 5, 11), 0, loop.time, tally)
         (outcome,) = tally.outcomes
@@ -55,7 +55,7 @@ def test_the_engine_tells_the_same_at_every_speed(engine: str, speed: float) -> 
 
 def test_who_does_not_ask_gets_an_ordinary_stream() -> None:
     async def run(headers: dict[str, str]) -> str:
-        async with served(pod_by_hand(pace=PACE, speed=1000.0)) as url, aiohttp.ClientSession() as session:
+        async with serve_pod(pod_by_hand(pace=PACE, speed=1000.0)) as url, aiohttp.ClientSession() as session:
             body = {"messages": [{"role": "user", "content": "x"}], "max_tokens": 3, "stream": True}
             async with session.post(f"{url}/v1/chat/completions", json=body, headers=headers) as response:
                 return await response.text()

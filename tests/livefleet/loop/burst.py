@@ -11,14 +11,14 @@ from components.fleet.options import Options
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
 from components.resources.serving.simulated_nodes import node_object, simulated_count
-from livefleet.control import GroupState, ModelState
+from livefleet.control_api import GroupState, ModelState
+from livefleet.control_client import ControlClient
 from livefleet.folder import LiveFolder
 from livefleet.load.arrivals import FromTo, Lengths
 from livefleet.load.client import LoadTarget
 from livefleet.load.outcomes import Tally
 from livefleet.load.runner import Users, run
 from livefleet.pods.kubelet import WARM
-from livefleet.reach import LiveControl
 from tests.fleets import open_model, playground
 from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.simulated.workload import MANAGER, apply_namespace, pods_metric
@@ -97,7 +97,7 @@ class Moment:
 class Observer:
     """Looks at the fleet until it is told to stop."""
 
-    control: LiveControl
+    control: ControlClient
     moments: list[Moment] = field(default_factory=list)
 
     @property

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from livefleet.control_client import ControlClient
 from livefleet.folder import LiveFolder
 from livefleet.loop.part import LoopPart
 from livefleet.pods.part import PodsPart
-from livefleet.reach import LiveControl
 from livefleet.reading.fleet import fleet_of
 from tests.livefleet.loop.burst import BATCH, MOST, Moment, Observer, asking, chat_at, deploy, planned
 from tests.monitoring.programs.looking import aggregating
@@ -79,7 +79,7 @@ def burst(folder: LiveFolder, at_most: Callable[[Moment], bool]) -> Observer:
     Raises:
         AssertionError: that was not seen, or a request failed.
     """
-    seen = Observer(LiveControl.of(folder))
+    seen = Observer(ControlClient.of(folder))
     seen.until(lambda now: (now.model.ready, now.group.nodes) == (1, 1), "one replica on one node")
     target = chat_at(folder, "chat", "qwen")
     # All along somebody asks now and then, over connections that stay: also pods that are about to end.

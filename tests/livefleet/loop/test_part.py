@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from livefleet.daemons import running_daemon
+from livefleet.fleet import LiveFleet
 from livefleet.folder import LiveFolder
 from livefleet.loop.part import LoopPart
-from livefleet.served import LiveFleet
 from tests.livefleet.loop.stand_in import ToldTargets
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.daemon import eventually

@@ -15,9 +15,9 @@ from components.checks.memory.shapes import Layers, Shape
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
 from components.fleet.instances import instance
+from livefleet.fleet import TokenPace
 from livefleet.pace.estimates import pace_of
 from livefleet.pace.replica import EngineReplica, Job
-from livefleet.served import TokenPace
 
 Row = Mapping[str, Any]
 TABLE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("benchmarks.yaml").read_text(encoding="utf-8"))

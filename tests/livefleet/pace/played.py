@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from livefleet.fleet import TokenPace
 from livefleet.pace.replica import EngineReplica, Job
-from livefleet.served import TokenPace
 from tests.livefleet.pace.tokens import Request
 
 FOREVER = 1e9

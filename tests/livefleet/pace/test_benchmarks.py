@@ -7,7 +7,7 @@ between processes, for a first step without graphs.
 
 import pytest
 
-from livefleet.served import PaceSource, TokenPace
+from livefleet.fleet import PaceSource, TokenPace
 from tests.livefleet.pace.measured import TABLE, Measured, figures, pace_on, under_load
 
 SPREAD = 2.2

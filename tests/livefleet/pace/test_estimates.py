@@ -15,9 +15,9 @@ from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
 from components.fleet.instances import instance
 from components.performance.sizing.cases import Profile
+from livefleet.fleet import PaceSource
 from livefleet.pace.estimates import assumed_pace, pace_of, profiled
 from livefleet.pace.replica import EngineReplica
-from livefleet.served import PaceSource
 
 LLAMA = "meta-llama/Meta-Llama-3-8B-Instruct"
 UNKNOWN = MemoryVerdict(Fit.UNKNOWN, "its pods request no accelerator")

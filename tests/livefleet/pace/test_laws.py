@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from livefleet.fleet import TokenPace
 from livefleet.pace.jobs import Standing
 from livefleet.pace.replica import EngineReplica, Job
-from livefleet.served import TokenPace
 from tests.livefleet.pace.played import events, played
 from tests.livefleet.pace.tokens import PlainEngine, Request
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from livefleet.fleet import PaceSource, TokenPace
 from livefleet.pace.estimates import efficiency
 from livefleet.pace.profiles import Efficiency, StepWork, from_profile, from_roofline
-from livefleet.served import PaceSource, TokenPace
 
 BOUNDS = TokenPace(0.0, 0.0, 0.0, 256, 100_000, 4096)
 PLAIN = Efficiency(weights=1, cache=1, compute=1, layer_us=0, experts_us=0, reduce_us=0, request_us=0, host=32e9)

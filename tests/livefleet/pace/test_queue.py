@@ -19,8 +19,8 @@ import pytest
 
 from components.performance.sizing.cases import Behaviour, Case
 from components.performance.sizing.queues import behaviour
+from livefleet.fleet import TokenPace
 from livefleet.pace.replica import EngineReplica, Job, QueueFullError
-from livefleet.served import TokenPace
 from tests.livefleet.pace.fluid import waits
 from tests.performance.sizing import plain
 from tests.performance.sizing.vectors import VECTORS, Vector

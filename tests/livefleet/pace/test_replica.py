@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from livefleet.fleet import TokenPace
 from livefleet.pace.replica import EngineReplica, QueueFullError
-from livefleet.served import TokenPace
 from tests.livefleet.pace.played import FOREVER, played
 from tests.livefleet.pace.tokens import Request
 

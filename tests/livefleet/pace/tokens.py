@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from livefleet.served import TokenPace
+from livefleet.fleet import TokenPace
 
 
 @dataclass(eq=False)

@@ -12,11 +12,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from livefleet.apis.answering import answer
+from livefleet.control_client import ControlClient
+from livefleet.fleet import LiveFleet, ServedEndpoint, ServedGroup, ServedWorkload
 from livefleet.folder import LiveFolder
 from livefleet.pods.groups.pods import API, KIND
 from livefleet.pods.process import PodsProcess
-from livefleet.reach import LiveControl
-from livefleet.served import LiveFleet, ServedEndpoint, ServedGroup, ServedWorkload
 from tests.livefleet.pods_by_hand import workload_by_hand
 from tests.monitoring.programs.daemon import eventually
 from toolkit.kube import Kube, KubeError, NoSuchKindError
@@ -42,8 +42,8 @@ class Stand:
         self.process: PodsProcess | None = None
 
     @property
-    def control(self) -> LiveControl:
-        return LiveControl.of(self.folder)
+    def control(self) -> ControlClient:
+        return ControlClient.of(self.folder)
 
     @contextmanager
     def playing(self, fleet: LiveFleet, answers: float = 1.0, starts: float = 60.0) -> Iterator[PodsProcess]:

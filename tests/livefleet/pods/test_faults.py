@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from livefleet.control import LiveFault, NoteKind
+from livefleet.control_api import LiveFault, NoteKind
 from livefleet.pods import serving
 from livefleet.pods.cluster import LiveCluster
 from tests.livefleet.pods.stand import ZONE, Stand, asked, slower
@@ -172,7 +172,7 @@ def test_a_zone_is_gone_before_the_api_server_has_heard_of_it(stand: Stand, monk
         assert state.groups[0].nodes == 4 - len(lost)
         assert time.time() - begun < slow
         assert sum(stand.stage_of(group).values()) == 6
-        with pytest.raises(UserError, match=f"no node is in a zone '{zone}'; there is {stand.namespace}-b"):
+        with pytest.raises(UserError, match=f"no node is in a zone '{zone}'; available: {stand.namespace}-b"):
             stand.control.fault(LiveFault.ZONE, zone)
         eventually(lambda: sum(stand.stage_of(group).values()) == 4, "the nodes are deleted")
         eventually(lambda: stand.ready() == 4, "four Ready pods elsewhere")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from livefleet.control import LiveFault
+from livefleet.control_api import LiveFault
+from livefleet.fleet import ServedWorkload
 from livefleet.pods.groups.pods import API, KIND, LABEL
 from livefleet.pods.groups.rounds import next_status
-from livefleet.served import ServedWorkload
 from tests.livefleet.pods.stand import MANAGER, Stand, is_ready, pod_template, slower
 from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.simulated.groups import install_kind

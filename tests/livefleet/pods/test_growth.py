@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from livefleet.fleet import ServedGroup
 from livefleet.pods.nodes.growth import NodeStart, NodeView, Stuck, first_states, idle, overtaken, wanted
 from livefleet.pods.nodes.marks import NodeStage
 from livefleet.pods.nodes.rooms import NodeRoom
-from livefleet.served import ServedGroup
 
 Json = dict[str, Any]
 GPU = "nvidia.com/gpu"

@@ -2,8 +2,8 @@
 
 import pytest
 
+from livefleet.fleet import ServedGroup
 from livefleet.pods.nodes import keeper
-from livefleet.served import ServedGroup
 from tests.livefleet.pods.stand import Stand, slower
 from tests.monitoring.programs.daemon import eventually
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from livefleet.control import FleetNote, NoteKind
+from livefleet.control_api import FleetNote, NoteKind
 from tests.livefleet.pods.stand import MANAGER, Stand, deployment
 from tests.monitoring.programs.daemon import eventually
 

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from livefleet.fleet import LiveFleet, ServedEndpoint
 from livefleet.folder import LiveFolder
 from livefleet.pods.kubelet import WARM
 from livefleet.pods.part import PodsPart
-from livefleet.served import LiveFleet, ServedEndpoint
 from tests.livefleet.pods.stand import PORT, Stand, slower
 from tests.monitoring.programs.daemon import eventually
 from toolkit.errors import UserError

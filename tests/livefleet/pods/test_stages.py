@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from livefleet.stages import live_stages
+from livefleet.kwok_stages import live_stages
 from tests.monitoring.programs.daemon import eventually
 from toolkit.errors import UserError
 from toolkit.kube import Kube

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from livefleet.control import ModelState
+from livefleet.control_api import ModelState
+from livefleet.fleet import LiveFleet, ServedGroup, ServedWorkload
 from livefleet.pods.control.states import ClusterView, model_states, pod_states
 from livefleet.pods.groups.pods import KIND, LABEL
 from livefleet.pods.stage import PodStage
-from livefleet.served import LiveFleet, ServedGroup, ServedWorkload
 from tests.livefleet.pods_by_hand import workload_by_hand
 
 Json = dict[str, Any]

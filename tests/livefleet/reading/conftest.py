@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from livefleet.served import LiveFleet
+from livefleet.fleet import LiveFleet
 from workbench.deploying.starting import read_fleet
 
 ROOT = Path(__file__).parents[3]

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from livefleet.alone import replica_of
+from livefleet.fleet import LiveFleet, ServedWorkload, Speaks
 from livefleet.pods.clock import SimulatedClock
-from livefleet.served import LiveFleet, ServedWorkload, Speaks
+from livefleet.standalone import replica_of
 from tests.livefleet.apis.asking import FAST, Client, asked
 
 

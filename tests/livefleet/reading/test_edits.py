@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from livefleet.served import LiveFleet, PaceSource, Speaks
+from livefleet.fleet import LiveFleet, PaceSource, Speaks
 from toolkit.errors import UserError
 from workbench.deploying.starting import read_fleet
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from components.fleet.cloud_facts import capacity_in
+from livefleet.fleet import LiveFleet, PaceSource, ServedWorkload, Speaks
 from livefleet.folder import LiveFolder
-from livefleet.served import LiveFleet, PaceSource, ServedWorkload, Speaks
 from workbench.engine.project import load_project
 from workbench.planning.recording import recorded
 

@@ -11,8 +11,8 @@ from components.fleet.options import Options
 from components.fleet.words import Realization
 from components.plan.environment import Environment
 from components.plan.plan import plan
+from livefleet.fleet import LiveFleet
 from livefleet.reading.fleet import fleet_of
-from livefleet.served import LiveFleet
 from tests.fleets import open_model, playground
 from tests.monitoring.simulated.workload import external_metric, pods_metric
 

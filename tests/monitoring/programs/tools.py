@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from livefleet.building import Tool, ensure_built
+from livefleet.go_tools import Tool, ensure_built
 from workbench.errors import WorkbenchError
 
 TOOLS = Path(__file__).parents[2] / "tools"

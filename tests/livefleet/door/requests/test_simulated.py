@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from livefleet.fleet import TIMES_HEADER
 from livefleet.pods.pod import LivePod
-from livefleet.served import TIMES_HEADER
 from tests.livefleet.door.requests.doors import DoorFactory, StoodDoor, chat
 from tests.livefleet.door.requests.planned import KEYS, SECRET, models, planned
 from tests.livefleet.pods_by_hand import pod_by_hand, serving

@@ -3,16 +3,16 @@
 import math
 from dataclasses import replace
 
-from livefleet.control import FleetNote, NoteKind
+from livefleet.control_api import FleetNote, NoteKind
+from livefleet.control_client import ControlClient
 from livefleet.load.fleet.record import FleetRecord
 from livefleet.load.fleet.summary import FleetSummary, fleet_summary
 from livefleet.load.outcomes import RequestOutcome, Tally
 from livefleet.load.summary import LoadSummary, summary
-from livefleet.reach import LiveControl
 from tests.livefleet.commands.standin import group, model, note, scaler, state
 
 STARTED = 1000.0
-NOWHERE = LiveControl("http://127.0.0.1:9", "x")
+NOWHERE = ControlClient("http://127.0.0.1:9", "x")
 
 
 def record(*titles: str) -> FleetRecord:

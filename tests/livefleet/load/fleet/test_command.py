@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from livefleet.control import NoteKind
+from livefleet.control_api import NoteKind
 from livefleet.door.keys import issued
+from livefleet.fleet import LiveFleet
 from livefleet.folder import LiveFolder
-from livefleet.served import LiveFleet
 from tests.commands.support import workbench
 from tests.livefleet.commands.standin import (
     TOKEN,
@@ -208,7 +208,7 @@ def test_what_goes_wrong_is_counted_over_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--model", "other"], "has no model 'other'; there is chat (qwen), code (coder)"),
+        (["--model", "other"], "has no model 'other'; available: chat (qwen), code (coder)"),
         (["--model", "chat", "--stack", "prod"], "plays stack 'local', not 'prod'"),
         (["--model", "chat", "--follow", "soon"], "--follow: must be a time"),
         (["--model", "chat", "--url", "http://127.0.0.1:9/v1", "--door"], "--door: is for a model of the live fleet"),

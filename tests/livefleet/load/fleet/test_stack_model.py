@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from livefleet.fleet import LiveFleet
 from livefleet.load.fleet.stack_model import StackModel, stack_model
-from livefleet.served import LiveFleet
 from tests.livefleet.commands.standin import control, endpoint, project, state, workload
 from toolkit.errors import UserError
 
@@ -69,7 +69,7 @@ def test_found(name: str, tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "unknown": ("other", "has no model 'other'; there is chat (qwen), code (coder), a (twin), b (twin), vectors"),
+    "unknown": ("other", "has no model 'other'; available: chat (qwen), code (coder), a (twin), b (twin), vectors"),
     "ambiguous": ("twin", "several answer to 'twin'; pass one of a, b"),
     "embeddings": ("vectors", "'vectors' makes embeddings; load asks for text"),
     "what nobody plays": ("operated", "nothing answers for 'operated': an operator makes its pods"),

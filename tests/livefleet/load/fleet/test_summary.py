@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from livefleet.control import LiveState, NoteKind
+from livefleet.control_api import LiveState, NoteKind
 from livefleet.load.fleet.report import fleet_rows, fleet_sentences, live_fleet
 from livefleet.load.fleet.summary import fleet_summary
 from livefleet.load.outcomes import EngineTimes, RequestOutcome, Tally

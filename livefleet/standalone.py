@@ -12,11 +12,11 @@ from toolkit.errors import UserError
 from toolkit.ports import LOOPBACK
 
 from .apis.answering import answer
+from .control_client import available
+from .fleet import LiveFleet, ServedWorkload
 from .pace.replica import EngineReplica
 from .pods.clock import SimulatedClock
 from .pods.pod import LivePod
-from .reach import listed_names
-from .served import LiveFleet, ServedWorkload
 
 Result = TypeVar("Result")
 _SECONDS = 30.0
@@ -27,40 +27,44 @@ _SHUTDOWN_SECONDS = 1.0
 def simulated_engine(
     fleet: LiveFleet, title: str, *, speed: float = 1.0, instance_type: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Serve one replica of a model on loopback, as its engine would answer; yield its address and what to ask it for.
+    """Serve one replica of a model on loopback as its engine would; yield its address and the name of the model.
 
-    It is ready at once. Texts are made up; times are those of one replica with its queue and its cache. It runs in a
-    thread of its own, and ends with the context.
+    The replica is ready at once. Its answers are generated text; its times are those of one replica with its queue
+    and its KV cache. It runs in a thread of its own until the context ends.
 
     Args:
-        fleet: What is played of a plan.
-        title: The model, as the outputs name its endpoint.
-        speed: How much faster than life it answers.
-        instance_type: Of the node that it is on; any other name means the first that its pods may run on.
+        fleet: The simulated fleet of a plan.
+        title: Name of the endpoint in the outputs.
+        speed: How much faster than real time it answers.
+        instance_type: Type of its node. For an unknown type, the pace is that of an unknown node.
 
     Raises:
-        UserError: nothing of the fleet answers for that name; the message lists what there is.
+        UserError: the fleet has no such endpoint (the message lists the names), or no workload behind it.
     """
-    endpoint = next((each for each in fleet.endpoints if each.title == title), None)
+    endpoint = next((endpoint for endpoint in fleet.endpoints if endpoint.title == title), None)
     if endpoint is None:
-        there = listed_names([each.title for each in fleet.endpoints])
-        raise UserError(f"stack {fleet.stack!r} has no endpoint {title!r}{there}")
+        names = available([endpoint.title for endpoint in fleet.endpoints])
+        raise UserError(f"stack {fleet.stack!r} has no endpoint {title!r}{names}")
     if not endpoint.workloads:
-        raise UserError(f"nothing answers for {title!r}: {endpoint.why}")
-    workload = next(each for each in fleet.workloads if each.key == next(iter(endpoint.workloads)))
-    with _thread() as loop:
-        place = served(replica_of(workload, SimulatedClock(speed), instance_type=instance_type))
-        address = _awaited(loop, place.__aenter__())
+        raise UserError(f"no workload answers at endpoint {title!r}: {endpoint.why}")
+    workload = next(workload for workload in fleet.workloads if workload.key == next(iter(endpoint.workloads)))
+    with _event_loop() as loop:
+
+        def run(work: Coroutine[Any, Any, Result]) -> Result:
+            return asyncio.run_coroutine_threadsafe(work, loop).result(_SECONDS)
+
+        server = serve_pod(replica_of(workload, SimulatedClock(speed), instance_type=instance_type))
+        address = run(server.__aenter__())
         try:
             yield address, endpoint.model
         finally:
-            _awaited(loop, place.__aexit__(None, None, None))
+            run(server.__aexit__(None, None, None))
 
 
 def replica_of(
     workload: ServedWorkload, clock: SimulatedClock, name: str = "pod-0", instance_type: str = ""
 ) -> LivePod:
-    """Return a pod of a workload that has just started."""
+    """Return a new pod of a workload."""
     pace = workload.pace_on(instance_type)
     return LivePod(
         workload=workload,
@@ -76,8 +80,8 @@ def replica_of(
 
 
 @asynccontextmanager
-async def served(pod: LivePod) -> AsyncIterator[str]:
-    """Serve a pod in the loop that runs, and yield its address."""
+async def serve_pod(pod: LivePod) -> AsyncIterator[str]:
+    """Serve a pod in the running event loop, and yield its address."""
     server = web.Server(lambda request: answer(pod, request), access_log=None)  # type: ignore[arg-type]
     runner = web.ServerRunner(server, shutdown_timeout=_SHUTDOWN_SECONDS)
     await runner.setup()
@@ -90,8 +94,8 @@ async def served(pod: LivePod) -> AsyncIterator[str]:
 
 
 @contextmanager
-def _thread() -> Iterator[asyncio.AbstractEventLoop]:
-    """Run an event loop in a thread: the caller may have one of its own, or none."""
+def _event_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    # In a thread, because the caller may run an event loop of its own.
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="simulated-engine")
     thread.start()
@@ -101,7 +105,3 @@ def _thread() -> Iterator[asyncio.AbstractEventLoop]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(_SECONDS)
         loop.close()
-
-
-def _awaited(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Result]) -> Result:
-    return asyncio.run_coroutine_threadsafe(work, loop).result(_SECONDS)

@@ -17,8 +17,8 @@ What it refuses is answered with 400, and what is not there with 404: ``{"error"
 from dataclasses import dataclass
 from enum import StrEnum
 
-from .fault import LiveFault as LiveFault
-from .served import PaceSource
+from .fleet import PaceSource
+from .option_values import LiveFault as LiveFault
 
 
 class NoteKind(StrEnum):
@@ -199,3 +199,11 @@ class LiveState:
     usd_per_hour: float
     pods: tuple[PodState, ...] = ()
     notes: tuple[FleetNote, ...] = ()
+
+
+def new_notes(before: tuple[FleetNote, ...], after: tuple[FleetNote, ...]) -> tuple[FleetNote, ...]:
+    """Return what is new in a list that forgets its oldest notes: all behind the longest common part."""
+    for length in range(min(len(before), len(after)), 0, -1):
+        if before[-length:] == after[:length]:
+            return after[length:]
+    return after

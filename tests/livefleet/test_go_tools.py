@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from livefleet.building import TOOLS, Tool, build_missing, unbuilt
+from livefleet.go_tools import TOOLS, Tool, build_missing, unbuilt
 from toolkit.errors import UserError
 from toolkit.toolchain import Go, choose_go, user_cache
 

@@ -8,7 +8,7 @@ import pytest
 from components.families import objects
 from components.plan.plan import plan
 from livefleet import fleet_of, simulated_engine
-from livefleet.served import LiveFleet
+from livefleet.fleet import LiveFleet
 from tests.fleets import open_model, playground
 from toolkit.errors import UserError
 
@@ -34,7 +34,7 @@ def test_it_answers_until_the_context_ends(fleet: LiveFleet) -> None:
 
 def test_an_unknown_endpoint_is_a_message(fleet: LiveFleet) -> None:
     with (
-        pytest.raises(UserError, match=r"stack 'demo' has no endpoint 'other'; there is chat"),
+        pytest.raises(UserError, match=r"stack 'demo' has no endpoint 'other'; available: chat"),
         simulated_engine(fleet, "other"),
     ):
         pass

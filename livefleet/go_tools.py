@@ -1,4 +1,4 @@
-"""Programs of the live fleet, built from pinned Go modules once per user, as the control plane is."""
+"""Programs of the live fleet that are built from pinned Go modules, once per user."""
 
 import hashlib
 import platform
@@ -13,18 +13,18 @@ TOOLS = Path(__file__).with_name("tools")
 """A go.mod and go.sum pin the programs of each folder; envoy.lock pins the wheel of Envoy."""
 _LD_FLAGS = "-s -w"
 _PARALLEL = "2"
-"""Packages compiled at a time: the linker of one of these programs alone takes a gigabyte."""
+"""Packages that are compiled in parallel. More would exhaust the memory: linking one program takes a gigabyte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A Go module, and the programs that are built from it.
+    """A Go module and the programs that are built from it.
 
     Attributes:
-        module: Its folder in ``modules``.
-        packages: What is built; a program is named after the last part of its package.
+        module: Folder of its ``go.mod`` in ``modules``.
+        packages: Packages of the programs; a program is named after the last part of its package.
         tags: Build tags.
-        modules: The folder of the modules.
+        modules: Parent folder of the modules.
     """
 
     module: str
@@ -34,7 +34,6 @@ class Tool:
 
     @property
     def sources(self) -> Sources:
-        """What is compiled, and how."""
         return Sources(
             self.module,
             self.modules / self.module,
@@ -45,7 +44,7 @@ class Tool:
 
 
 def unbuilt(*tools: Tool) -> tuple[str, ...]:
-    """Return the programs of which the user's cache has no version; asks neither Go nor an index."""
+    """Return the programs that the user's cache lacks in any version, without running Go."""
     base = user_cache()
     return tuple(
         name for tool in tools for name in tool.sources.packages if not any(base.glob(f"{tool.module}-*/{name}"))
@@ -53,10 +52,10 @@ def unbuilt(*tools: Tool) -> tuple[str, ...]:
 
 
 def ensure_built(tool: Tool, progress: Progress = lambda _: None) -> dict[str, Path]:
-    """Return the programs of ``tool`` by name, built where the user's cache lacks them.
+    """Return the paths of the programs by name, building those that the user's cache lacks.
 
     Raises:
-        UserError: there is no Go, or it could not build; the message holds the end of what it said.
+        UserError: Go is missing or failed; the message ends with its output.
     """
     base = user_cache()
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -64,10 +63,10 @@ def ensure_built(tool: Tool, progress: Progress = lambda _: None) -> dict[str, P
 
 
 def build_missing(go: Go, tool: Tool, base: Path, progress: Progress = lambda _: None) -> dict[str, Path]:
-    """Return the programs of ``tool`` below ``base``, built with ``go`` where they are not there.
+    """Return the paths of the programs below ``base``, building missing ones with ``go``.
 
     Raises:
-        UserError: one could not be built.
+        UserError: a build failed.
     """
     folder = base / f"{tool.module}-{_key(tool, go)}"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -77,10 +76,10 @@ def build_missing(go: Go, tool: Tool, base: Path, progress: Progress = lambda _:
 
 
 def _key(tool: Tool, go: Go) -> str:
-    """Everything that goes into a build; another Go makes another program."""
+    # Everything that a build depends on.
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
         digest.update((tool.sources.folder / name).read_bytes())
-    made_with = go.run("env", "GOVERSION").stdout.strip()
-    digest.update(repr((made_with, tool.packages, tool.tags, _LD_FLAGS)).encode())
+    version = go.run("env", "GOVERSION").stdout.strip()
+    digest.update(repr((version, tool.packages, tool.tags, _LD_FLAGS)).encode())
     return f"{platform.system()}-{platform.machine()}-{digest.hexdigest()[:16]}".lower()

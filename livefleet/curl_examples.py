@@ -1,4 +1,4 @@
-"""Where the models answer on this machine, for people: addresses, and lines to paste that call them."""
+"""curl command lines that call the models of a running fleet."""
 
 import json
 import shlex
@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from toolkit.ports import LOOPBACK
 
+from .fleet import LiveFleet, ServedEndpoint, ServedWorkload, Speaks
 from .folder import Addresses, LiveFolder
-from .served import LiveFleet, ServedEndpoint, ServedWorkload, Speaks
 
 _QUESTION = "Why is the sky blue?"
 _TOKENS = 40
@@ -28,10 +28,10 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class CallLine:
-    """A line to paste into a shell.
+    """A command line to paste into a shell.
 
     Attributes:
-        what: What it calls, in a few words.
+        what: The API that it calls, in a few words.
     """
 
     what: str
@@ -39,32 +39,35 @@ class CallLine:
 
 
 def call_lines(fleet: LiveFleet, folder: LiveFolder, here: Path) -> Iterator[CallLine]:
-    """Yield a line through the gateway, if there is one, and one without it for each API that an engine speaks.
+    """Yield a line that goes through the gateway, if there is one, and one line without it per engine API.
 
     Args:
-        fleet: What is played.
-        folder: Where addresses are, and the key of the gateway.
-        here: The folder that the line is pasted in.
+        fleet: The running fleet.
+        folder: Files of the fleet, with its addresses and the gateway's key.
+        here: Working directory of the shell.
     """
-    addresses, workloads = folder.addresses(), {f"{each.namespace}/{each.name}": each for each in fleet.workloads}
-    shown: set[Speaks] = set()
-    behind = [(each, workloads[next(iter(each.workloads))]) for each in fleet.endpoints if each.workloads]
+    addresses, workloads = folder.addresses(), {workload.key: workload for workload in fleet.workloads}
     order = list(Speaks)
-    talking = [(each, workload) for each, workload in behind if not workload.embeds and each.api == Speaks.OPENAI]
-    talking.sort(key=lambda pair: order.index(pair[1].speaks))
-    outside = next((each for each, _ in talking if each.outside), None)
-    if addresses.door and outside:
-        yield CallLine("through the gateway", _through_door(addresses, folder, outside, here))
-    for endpoint, workload in talking:
+    pairs = [
+        (endpoint, workloads[next(iter(endpoint.workloads))]) for endpoint in fleet.endpoints if endpoint.workloads
+    ]
+    chats = [
+        (endpoint, workload) for endpoint, workload in pairs if not workload.embeds and endpoint.api == Speaks.OPENAI
+    ]
+    chats.sort(key=lambda pair: order.index(pair[1].speaks))
+    exposed = next((endpoint for endpoint, _ in chats if endpoint.outside), None)
+    if addresses.door and exposed:
+        yield CallLine("through the gateway", _gateway_line(addresses, folder, exposed, here))
+    yielded: set[Speaks] = set()
+    for endpoint, workload in chats:
         url = addresses.endpoints.get(endpoint.title)
-        if url and workload.speaks not in shown:
-            shown.add(workload.speaks)
+        if url and workload.speaks not in yielded:
+            yielded.add(workload.speaks)
             how = "without it" if addresses.door else "on this machine"
-            yield CallLine(f"{how}, {_TITLES[workload.speaks]}", _direct(url, endpoint, workload))
+            yield CallLine(f"{how}, {_TITLES[workload.speaks]}", _direct_line(url, endpoint, workload))
 
 
-def _through_door(addresses: Addresses, folder: LiveFolder, endpoint: ServedEndpoint, here: Path) -> str:
-    """Return a line that goes through the gateway, with a key if it wants one."""
+def _gateway_line(addresses: Addresses, folder: LiveFolder, endpoint: ServedEndpoint, here: Path) -> str:
     door = urlsplit(addresses.door)
     words = ["-N", shlex.quote(f"{addresses.door_api}/chat/completions")]
     if door.hostname and door.hostname not in _HERE:
@@ -76,9 +79,8 @@ def _through_door(addresses: Addresses, folder: LiveFolder, endpoint: ServedEndp
     return _line(words, _chat(endpoint.model))
 
 
-def _direct(url: str, endpoint: ServedEndpoint, workload: ServedWorkload) -> str:
-    """Return a line that calls a model as its engine is called without a gateway; streaming where it generates."""
-    base, model = _base(url), endpoint.model
+def _direct_line(url: str, endpoint: ServedEndpoint, workload: ServedWorkload) -> str:
+    base, model = url.rstrip("/").removesuffix(_VERSION), endpoint.model
     prompt: dict[Speaks, tuple[str, dict[str, Any]]] = {
         Speaks.OPENAI: (f"{url.rstrip('/')}/chat/completions", _chat(model)),
         Speaks.OLLAMA: (f"{base}/api/chat", {"model": model, "messages": _messages()}),
@@ -105,10 +107,5 @@ def _messages() -> list[dict[str, str]]:
     return [{"role": "user", "content": _QUESTION}]
 
 
-def _base(url: str) -> str:
-    return url.rstrip("/").removesuffix(_VERSION)
-
-
 def _path(file: Path, here: Path) -> str:
-    """Return a path as it is shortest where the line is pasted."""
     return str(file.relative_to(here)) if file.is_relative_to(here) else str(file)
