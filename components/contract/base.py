@@ -107,7 +107,7 @@ def combined_error(found: Iterable[Violation]) -> PydanticCustomError:
     """Return one pydantic error that carries many, each with a path below the value that was checked."""
     items = list(found)
     text = "; ".join(reason for _, reason in items).replace("{", "{{").replace("}", "}}")
-    return PydanticCustomError("combined_error", text, {"items": items})
+    return PydanticCustomError("several", text, {"items": items})
 
 
 LARGEST_WHOLE_FLOAT = 2.0**53 - 1
