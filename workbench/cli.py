@@ -1,32 +1,56 @@
-"""The command line: one module per group of commands, each importing what is heavy only when it runs."""
+"""The command line: one module per group of commands, which is imported when one of them runs."""
 
 import gc
+import importlib
+import os
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from livefleet import register_commands
-
-from . import capacity, explaining, fitting, manifests, planning, rendering, simulation, sizing, stack
-from .cluster import commands as cluster
 from .edge import run
 from .helping import arrange
 from .version import show_version
 
 _ALLOCATIONS = 50_000
-"""Objects between two runs of the cyclic garbage collector: what a command reads and makes lives until it ends."""
+"""Objects between two runs of the cyclic garbage collector: what a command reads and creates lives until it ends."""
 _BRIEF = ("validate", "render")
-"""Commands that end as soon as they have said what they read and planned: they need no collector at all."""
+"""Commands that end as soon as they have printed what they read and planned: they need no collector at all."""
+MODULES = {
+    "stack": ("up", "preview", "destroy", "outputs"),
+    "planning": ("plan",),
+    "manifests": ("validate", "defaults", "crds", "schema"),
+    "rendering": ("render",),
+    "explaining": ("explain",),
+    "simulation": ("simulate",),
+    "sizing": ("size",),
+    "fitting": ("fit-profile",),
+    "live": ("load", "watch", "fault", "speed"),
+    "cluster.commands": ("cluster",),
+    "capacity": ("capacity",),
+}
+"""The commands of each module, in the order of their help."""
 
-app = typer.Typer(
-    name="workbench",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+if TYPE_CHECKING:
+    app: typer.Typer
 
 
-@app.callback()
+def command_line(name: str = "") -> typer.Typer:
+    """Return the command line.
+
+    Args:
+        name: First word of the command line. Where it is a command, only its module is imported, because all of them
+            take longer than ``validate`` itself. For anything else, such as ``--help``, all are.
+    """
+    line = typer.Typer(name="workbench", no_args_is_help=True, pretty_exceptions_enable=False)
+    line.callback()(_workbench)
+    modules = () if name == "--version" else [module for module, names in MODULES.items() if name in names] or MODULES
+    for module in modules:
+        importlib.import_module(f".{module}", __package__).register(line)
+    arrange(line)
+    return line
+
+
 def _workbench(
     *,
     version: Annotated[
@@ -36,31 +60,23 @@ def _workbench(
     """Validate, render and try out model fleets without a cloud account or a GPU."""
 
 
-_ALL = (
-    stack.register,
-    planning.register,
-    manifests.register,
-    rendering.register,
-    explaining.register,
-    simulation.register,
-    sizing.register,
-    fitting.register,
-    register_commands,
-    cluster.register,
-    capacity.register,
-)
-for register in _ALL:
-    register(app)
-arrange(app)
+def __getattr__(name: str) -> Any:  # noqa: ANN401  the command line, the same one each time
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault("app", command_line())
 
 
 def main() -> None:
     """Run a command; a problem the user can act on is a message and an exit code, never a traceback."""
+    command = sys.argv[1] if len(sys.argv) > 1 else ""
     gc.set_threshold(_ALLOCATIONS)
-    if sys.argv[1:2] and sys.argv[1] in _BRIEF:
-        gc.disable()
+    if command in _BRIEF:
+        # pydantic searches all installed distributions for plugins before it builds its first model.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    else:
+        gc.enable()
     try:
-        run(app)
+        run(lambda: command_line(command)())
     finally:
-        # The process ends with all that it made: nobody needs the garbage in it.
+        # The process ends with everything that it created: nobody needs the garbage in it.
         gc.freeze()

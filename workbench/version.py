@@ -1,8 +1,6 @@
 """``workbench --version``."""
 
-import importlib.metadata
 import sys
-import tomllib
 from pathlib import Path
 
 import typer
@@ -19,6 +17,9 @@ def show_version(wanted: object) -> None:
 
 def version() -> str:
     """Return the version of the package that is installed, or of the checkout that this is."""
+    import importlib.metadata
+    import tomllib
+
     project = Path(__file__).parents[1] / "pyproject.toml"
     if project.is_file():
         found: str = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]

@@ -1,7 +1,8 @@
 """What a kind of the contract is, as the API server registers it (contract/README.md), and a set of them."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -103,10 +104,20 @@ def _without_indexes(path: Iterable[str | int]) -> str:
 
 
 class Kinds:
-    """Kinds that manifests can be read of, in the order in which messages list them."""
+    """Kinds that manifests can be read of, in the order in which messages list them.
 
-    def __init__(self, kinds: Iterable[Kind]) -> None:
-        self._by_title = {kind.title: kind for kind in kinds}
+    Args:
+        kinds: All kinds; iterated over when something other than the kind of an object is looked up.
+        of_group: Returns the kinds of an API group, where that takes less than to load all of them.
+    """
+
+    def __init__(self, kinds: Iterable[Kind], of_group: Callable[[str], Iterable[Kind]] | None = None) -> None:
+        self._kinds = kinds
+        self._of_group = of_group
+
+    @functools.cached_property
+    def _by_title(self) -> dict[str, Kind]:
+        return {kind.title: kind for kind in self._kinds}
 
     def __iter__(self) -> Iterator[Kind]:
         """Iterate over the kinds in order."""
@@ -114,7 +125,10 @@ class Kinds:
 
     def find(self, api_version: object, kind: object) -> Kind | None:
         """Return the kind of an object; None for one that is not known."""
-        return self._by_title.get(f"{api_version}/{kind}")
+        title = f"{api_version}/{kind}"
+        if self._of_group is None:
+            return self._by_title.get(title)
+        return next((known for known in self._of_group(title.partition("/")[0]) if known.title == title), None)
 
     def of_list(self, api_version: object, kind: object) -> Kind | None:
         """Return the kind of which an object is a list, as an API server answers; None for any other object."""

@@ -24,16 +24,22 @@ def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]
     return find
 
 
-def lazy_call(package: str, module: str, name: str) -> Callable[[], Any]:
-    """Return a function that imports a module of a package and calls a function of it.
+def lazy_attribute(package: str, module: str, name: str) -> Callable[[], Any]:
+    """Return a function that imports a module of a package and returns an attribute of it.
 
     Args:
         package: The package.
         module: The module, relative to the package.
-        name: The function, which takes no arguments.
+        name: The attribute.
     """
 
-    def load() -> Any:  # noqa: ANN401  what the function returns
-        return getattr(importlib.import_module(f"{package}.{module}"), name)()
+    def load() -> Any:  # noqa: ANN401  whatever the attribute is
+        return getattr(importlib.import_module(f"{package}.{module}"), name)
 
     return load
+
+
+def lazy_call(package: str, module: str, name: str) -> Callable[[], Any]:
+    """Return a function that imports a module of a package and calls a function of it that takes no arguments."""
+    function = lazy_attribute(package, module, name)
+    return lambda: function()()

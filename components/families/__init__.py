@@ -1,24 +1,21 @@
 """The API families: one folder each, one line here."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..contract import load as reading
 from ..contract.base import Json
 from ..contract.findings.ids import RuleId
-from ..contract.kinds import Kinds
+from ..contract.kinds import Kind, Kinds
 from ..contract.load import LoadedResource, Manifests
 from ..contract.problems import Problem
 from ..fleet.demand import PodDemand
 from ..fleet.objects import Object
 from ..fleet.options import Options
 from ..fleet.origins import Argument
-from ..performance.simulation.scenario import Simulator
-from ..performance.sizing.cases import Profile
-from ..performance.sizing.variants import ModelVariant
 from .family import (
     Family,
     FlavorReader,
@@ -29,24 +26,37 @@ from .family import (
     ScalingSimulator,
     VariantDescriber,
 )
-from .kthena.family import FAMILY as KTHENA
-from .leaderworkerset.family import FAMILY as LEADER_WORKER_SET
-from .llmaz.family import FAMILY as LLMAZ
-from .llmd.family import FAMILY as LLMD
-from .llmkube.family import FAMILY as LLMKUBE
+from .registry import Families
 
-FAMILIES: list[Family] = [
-    LLMAZ,
-    LEADER_WORKER_SET,
-    LLMKUBE,
-    KTHENA,
-    LLMD,
-]
+if TYPE_CHECKING:
+    from ..performance.simulation.scenario import Simulator
+    from ..performance.sizing.cases import Profile
+    from ..performance.sizing.variants import ModelVariant
+
+FAMILIES = Families(
+    {
+        "llmaz": ("inference.llmaz.io", "llmaz.io"),
+        "leaderworkerset": ("leaderworkerset.x-k8s.io",),
+        "llmkube": ("inference.llmkube.dev",),
+        "kthena": ("networking.serving.volcano.sh", "workload.serving.volcano.sh"),
+        "llmd": ("llmd.ai",),
+    }
+)
+"""By folder, the API groups of which the family has kinds."""
 
 
 def kinds() -> Kinds:
     """Return the kinds of all families."""
-    return Kinds(member.kind for _, member in members().values())
+    return Kinds(_all_kinds(), of_group=_kinds_of_group)
+
+
+def _all_kinds() -> Iterator[Kind]:
+    # A generator function, because a generator expression would load the families before the first kind is needed.
+    yield from (member.kind for _, member in members().values())
+
+
+def _kinds_of_group(group: str) -> Iterator[Kind]:
+    return (member.kind for family in FAMILIES.of_groups([group]) for member in family.members)
 
 
 def members() -> dict[str, tuple[Family, Member]]:
@@ -55,11 +65,24 @@ def members() -> dict[str, tuple[Family, Member]]:
     Raises:
         ValueError: two families have one name, or one kind; neither may hide the other.
     """
-    repeated = [name for name, count in Counter(family.name for family in FAMILIES).items() if count > 1]
+    return _members(FAMILIES)
+
+
+def member_of(kind: Kind) -> tuple[Family, Member]:
+    """Return a kind as a member of its family.
+
+    Raises:
+        ValueError: two families have the kind.
+    """
+    return _members(FAMILIES.of_groups([kind.group]))[kind.title]
+
+
+def _members(families: Sequence[Family]) -> dict[str, tuple[Family, Member]]:
+    repeated = [name for name, count in Counter(family.name for family in families).items() if count > 1]
     if repeated:
         raise ValueError(f"several families are named {repeated[0]!r}; rename all but one")
     found: dict[str, tuple[Family, Member]] = {}
-    for family in FAMILIES:
+    for family in families:
         for member in family.members:
             owner, _ = found.setdefault(member.kind.title, (family, member))
             if owner is not family:
@@ -75,6 +98,8 @@ def operators() -> tuple[str, ...]:
 
 def are_operated(options: Options) -> bool:
     """Whether the operator of a family makes pods."""
+    if options.realization.is_native and all(each.is_native for each in options.realizations.values()):
+        return False  # without a look at the families, which would import all of them
     serving = (f for f in FAMILIES if f.operator and any(member.serves for member in f.members))
     return any(not options.of_family(family.name).realization.is_native for family in serving)
 
@@ -112,22 +137,22 @@ def objects(values: Iterable[Any], file: str = "<program>") -> Manifests:
     return reading.load_objects(values, kinds(), file)
 
 
-def simulators() -> tuple[Simulator, ...]:
+def simulators() -> "tuple[Simulator, ...]":
     """Return what simulates autoscalers: one for each kind of every family that can."""
     return tuple(each for f in FAMILIES if isinstance(f, ScalingSimulator) for each in f.simulators())
 
 
-def variants(resources: Iterable[LoadedResource]) -> tuple[ModelVariant, ...]:
+def variants(resources: Iterable[LoadedResource]) -> "tuple[ModelVariant, ...]":
     """Return the variants of models that resources describe, each as the family of its kind reads it."""
-    known, found = members(), list[ModelVariant]()
+    found: list[ModelVariant] = []
     for source in resources:
-        family, _ = known[source.kind.title]
+        family, _ = member_of(source.kind)
         variant = family.variant(source) if isinstance(family, VariantDescriber) else None
         found += [variant] if variant else []
     return tuple(found)
 
 
-def profile_entries(profile: Profile) -> dict[str, Json]:
+def profile_entries(profile: "Profile") -> dict[str, Json]:
     """Return what to write into the resource of a variant, so that its speed is known, by the name of its family."""
     return {f.name: f.profile_entry(profile) for f in FAMILIES if isinstance(f, VariantDescriber)}
 

@@ -17,7 +17,7 @@ in the list. Where several answer:
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..contract.base import Json
 from ..contract.findings.collector import Findings
@@ -31,9 +31,11 @@ from ..fleet.objects import Object
 from ..fleet.options import Options
 from ..fleet.origins import Argument
 from ..fleet.rendered import Rendered
-from ..performance.simulation.scenario import Simulator
-from ..performance.sizing.cases import Profile
-from ..performance.sizing.variants import ModelVariant
+
+if TYPE_CHECKING:
+    from ..performance.simulation.scenario import Simulator
+    from ..performance.sizing.cases import Profile
+    from ..performance.sizing.variants import ModelVariant
 
 Render = Callable[[LoadedResource, Library, Options, Findings], Rendered | None]
 """Returns what a resource becomes; None if it becomes nothing by itself.
@@ -109,7 +111,7 @@ class Family:
     def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:  # noqa: ARG002  families override it
         """Yield what is wrong with the family's resources together; none by default.
 
-        Called once per plan, also without any resource of the family.
+        Called once per plan, where the family has at least one resource.
         """
         yield from ()
 
@@ -154,7 +156,7 @@ class FlavorReader(Protocol):
 class ScalingSimulator(Protocol):
     """A family whose controller scales by algorithms of its own, which can be simulated."""
 
-    def simulators(self) -> tuple[Simulator, ...]:
+    def simulators(self) -> "tuple[Simulator, ...]":
         """Return one simulator per kind of autoscaler."""
         ...
 
@@ -163,14 +165,14 @@ class ScalingSimulator(Protocol):
 class VariantDescriber(Protocol):
     """A family whose resources say how fast a model is on an accelerator."""
 
-    def variant(self, source: LoadedResource) -> ModelVariant | None:
+    def variant(self, source: LoadedResource) -> "ModelVariant | None":
         """Return the variant of a model that a resource describes; None where it describes none.
 
         Called with resources of the family's own kinds alone.
         """
         ...
 
-    def profile_entry(self, profile: Profile) -> Json:
+    def profile_entry(self, profile: "Profile") -> Json:
         """Return the part of such a resource that states a measured profile, to be pasted into one."""
         ...
 

@@ -5,11 +5,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from ..checks.front_door.door import FrontDoorPlan
-from ..checks.front_door.monitors import gateway_monitor
 from ..checks.front_door.words import Exposure
-from ..checks.metrics.alerts import prometheus_rule
 from ..checks.metrics.chain import MetricChain
-from ..checks.metrics.dashboard import DashboardSettings, dashboard_config_map
 from ..checks.metrics.words import Adapter
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem
@@ -127,6 +124,10 @@ def monitoring_objects(
     """Return PodMonitors, and where models are watched those of their gateway, the alerts and the dashboard too."""
     if not environment.watched:
         return chain.monitors
+    from ..checks.front_door.monitors import gateway_monitor
+    from ..checks.metrics.alerts import prometheus_rule
+    from ..checks.metrics.dashboard import DashboardSettings, dashboard_config_map
+
     namespace = _namespace(environment)
     rule = prometheus_rule(_NAME, namespace, fleet)
     gateway = bool(door.objects) and environment.door.expose == Exposure.GATEWAY

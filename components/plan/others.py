@@ -39,10 +39,10 @@ class Passed:
 
 def refused(others: Iterable[OtherObject]) -> Iterator[Problem]:
     """Yield that objects of other APIs are none that can be rendered, and what to set."""
-    ours = {kind.kind: kind.title for kind in kinds()}
     for other in others:
         kind = str(other.value["kind"])
-        instead = f" ({kind} is {ours[kind]} here)" if kind in ours else ""
+        namesakes = kinds().all_named(kind)
+        instead = f" ({kind} is {namesakes[-1].title} here)" if namesakes else ""
         yield other.problem(
             "kind",
             f"{other.title} is not one of the kinds that are rendered here{instead}; to create such objects as they "

@@ -6,7 +6,7 @@ from ..contract.findings.collector import Findings, Unrenderable
 from ..contract.findings.ids import RuleId
 from ..contract.load import LoadedResource
 from ..contract.problems import Problem
-from ..families import FAMILIES, members
+from ..families import FAMILIES, member_of
 from ..families.family import Family, Member, SharedObjects
 from ..fleet.combining import attach_autoscalers, check_group_names, shared_items, without_clashes
 from ..fleet.extended_resources import fractional_devices
@@ -41,12 +41,11 @@ def render_fleet(
         partial: What is left of resources with wrong fields. What else is wrong with them is found; they are not
             rendered, and nothing refers to them.
     """
-    known = members()
-    ordered = sorted(((known[source.kind.title], source) for source in resources), key=_place)
+    ordered = sorted(((member_of(source.kind), source) for source in resources), key=_place)
     library = Library((source for _, source in ordered), options.namespace, unread)
     again = _duplicates(ordered, options)
     problems, rendered = list(again.values()), list[Rendered]()
-    incomplete = sorted(((known[source.kind.title], source) for source in partial), key=_place)
+    incomplete = sorted(((member_of(source.kind), source) for source in partial), key=_place)
     turns = [*((False, each) for each in ordered), *((True, each) for each in incomplete)]
     for is_partial, ((family, member), source) in turns:
         findings = Findings(source, is_tentative=is_partial)
@@ -80,7 +79,7 @@ def _of_families(
     makers: dict[Key, str] = {
         key_of(body): item.source.where for item in rendered for body in (*item.objects, *item.shared)
     }
-    for family in FAMILIES:
+    for family in FAMILIES.of_groups(item.source.kind.group for item in rendered):
         kinds = {member.kind.title for member in family.members}
         own = [item for item in rendered if item.source.kind.title in kinds]
         problems += family.check(own)

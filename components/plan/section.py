@@ -11,7 +11,13 @@ from pydantic.alias_generators import to_camel
 class Section(BaseModel):
     """A part of the settings: keys in camelCase, unknown ones refused."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, strict=True)  # type: ignore[pydantic-alias]
+    model_config = ConfigDict(  # type: ignore[pydantic-alias]
+        alias_generator=to_camel,
+        defer_build=True,  # a section is built as a part of the settings that contain it
+        extra="forbid",
+        frozen=True,
+        strict=True,
+    )
 
 
 def _spoken(value: object) -> object:

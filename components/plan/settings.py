@@ -158,7 +158,8 @@ class FleetSettings(Section):
     realization: Realization = Realization.NATIVE
     """native renders plain Kubernetes objects; operator creates the custom resources."""
     realizations: dict[Annotated[str, AfterValidator(_with_operator)], Realization] = Field(
-        default_factory=dict, json_schema_extra={"propertyNames": {"enum": list(operators())}}
+        default_factory=dict,
+        json_schema_extra=lambda schema: schema.update(propertyNames={"enum": list(operators())}),
     )
     """Families with another realization, by name: llmaz, llmkube, kthena, llmd. Default: none."""
     workload: WorkloadChoice = WorkloadChoice.AUTO

@@ -20,7 +20,7 @@ OWN = {
     "llmaz": "modelClaim model_claim backendRuntimeConfig elasticConfig inferenceFlavors familyName modelHub "
     "scaleTrigger recommendedConfigs workloadTemplate INSTANCE-TYPE",
     "llmkube": "modelRef moeCPUOffload moe_cpu_offload vllmConfig tgiConfig personaPlexConfig podSecurityContext "
-    "probeOverrides skipModelInit hfTokenSecretRef sharding evictionProtection",
+    "probeOverrides skipModelInit hfTokenSecretRef evictionProtection",
     "kthena": "loraAdapters lora_adapters routeWeight scalingCost modelURI cacheURI entryTemplate workerReplicas "
     "gangPolicy minRoleReplicas tolerancePercent panicPolicy optimizerConfiguration modelServerName workloadSelector "
     "kvConnector",

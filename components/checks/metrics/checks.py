@@ -12,7 +12,6 @@ from ...engines.versions import engine_title, format_version
 from ...fleet.demand import accelerated_nodes
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet
-from ...performance.sizing.engine_limits import limit_on
 from .names import check_names
 from .uses import MetricUse, Scaler, Scraped
 from .words import Adapter
@@ -141,6 +140,8 @@ def _never(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) ->
     """Yield targets of running requests above the engine's limit on concurrent requests."""
     if metric.kind != "running" or metric not in serving.metrics:
         return
+    from ...performance.sizing.engine_limits import limit_on
+
     nodes = accelerated_nodes(use.scaler.target.workload.pods)
     names = [node.accelerator for node in nodes] or [""]
     limits = [limit_on([use.scaler.target.workload], name, nodes) for name in names]

@@ -2,14 +2,25 @@
 
 from typing import Annotated
 
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from ...contract.base import combined_error
 from ...fleet.cloud_providers import caching
 from ...fleet.images import PullThroughCache
 from ..section import Section
 
-AccountOfCache = Annotated[str, WithJsonSchema({"type": "string", "pattern": f"^{caching().account_pattern}$"})]
+
+class _AccountPattern:
+    """The form of an account in the JSON schema; only that needs the cloud that knows it."""
+
+    @staticmethod
+    def __get_pydantic_json_schema__(_schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"type": "string", "pattern": f"^{caching().account_pattern}$"}
+
+
+AccountOfCache = Annotated[str, _AccountPattern()]
 
 
 class ImageCacheSettings(Section):
