@@ -13,6 +13,7 @@ from ..scripts.commands import engine_line
 from ..served.adapters import adapters_of
 from ..served.names import positional
 from ..settings import Setting
+from .layout import ModelLayout, model_layout, offloads_to_host
 from .settings import (
     OFF,
     FlagValues,
@@ -24,7 +25,6 @@ from .settings import (
     unclear_variable,
     variable_values,
 )
-from .sharding import Sharding, offloads_to_host, sharding_of
 from .table import memory_settings_table
 
 _FOUR_BYTES = ("float", "float32")
@@ -74,7 +74,7 @@ class MemorySettings:
     limits: RequestLimits = RequestLimits()
     batch_tokens: int | None = None
     share: Decimal | None = None
-    sharding: Sharding = field(default_factory=Sharding)
+    layout: ModelLayout = field(default_factory=ModelLayout)
     offloads_to_host: bool = False
     draft: str = ""
     draft_tensor: int | None = None
@@ -138,7 +138,7 @@ def _read(settings: SettingsReader, stray: str, adapters: int) -> MemorySettings
         limits=_room(settings),
         batch_tokens=_batch_tokens(settings),
         share=settings.decimal(Setting.GPU_MEMORY),
-        sharding=sharding_of(settings),
+        layout=model_layout(settings),
         offloads_to_host=offloads_to_host(settings),
         draft=draft,
         draft_tensor=draft_tensor,

@@ -3,9 +3,9 @@
 from decimal import Decimal
 
 from components.engines.command_line import CommandLine
+from components.engines.memory_settings.layout import ModelLayout
 from components.engines.memory_settings.reader import MemorySettings, RequestLimits, memory_settings_of
 from components.engines.memory_settings.settings import Variables
-from components.engines.memory_settings.sharding import Sharding
 
 VLLM, SGLANG, TGI = ("vllm", "v0.20.0"), ("sglang", "v0.5.4-cu129-amd64"), ("tgi", "2.4.0")
 LLAMA, OLD_LLAMA, NEW_LLAMA = (
@@ -33,6 +33,6 @@ def usual(engine: tuple[str, str]) -> MemorySettings:
     return {
         VLLM: MemorySettings("m"),
         SGLANG: MemorySettings("m"),
-        TGI: MemorySettings("m", limits=RequestLimits(4096), sharding=Sharding(tensor=None)),
-        LLAMA: MemorySettings("m", limits=RequestLimits(4096, sequences=1), sharding=Sharding(pipeline=None)),
+        TGI: MemorySettings("m", limits=RequestLimits(4096), layout=ModelLayout(tensor=None)),
+        LLAMA: MemorySettings("m", limits=RequestLimits(4096, sequences=1), layout=ModelLayout(pipeline=None)),
     }[engine]

@@ -4,9 +4,9 @@ import pytest
 
 from components.engines.command_line import CommandLine
 from components.engines.flags.tables import flags_of
+from components.engines.memory_settings.layout import ModelLayout
 from components.engines.memory_settings.reader import MemorySettings, RequestLimits, memory_settings_of
 from components.engines.memory_settings.settings import argument_index
-from components.engines.memory_settings.sharding import Sharding
 from components.engines.memory_settings.table import memory_settings_table
 from components.engines.numbers import parse_decimal, parse_int
 from components.engines.registry import engines
@@ -17,7 +17,7 @@ from tests.engines.memory_settings.lines import LLAMA, SGLANG, TGI, VLLM, asked,
 class TestVariables:
     def test_tgi_reads_them(self) -> None:
         env = (("MODEL_ID", "m"), ("MAX_TOTAL_TOKENS", "8192"), ("NUM_SHARD", "2"), ("QUANTIZE", "awq"))
-        expected = MemorySettings("m", quantized=True, limits=RequestLimits(8192), sharding=Sharding(2))
+        expected = MemorySettings("m", quantized=True, limits=RequestLimits(8192), layout=ModelLayout(2))
         assert asked(TGI, env=env) == expected
 
     def test_a_flag_goes_before_its_variable(self) -> None:
@@ -54,7 +54,7 @@ class TestVariables:
     def test_llama_cpp_is_told_of_the_host_by_them(self) -> None:
         found = asked(LLAMA, env=(("LLAMA_ARG_KV_OFFLOAD", "0"), ("LLAMA_ARG_N_CPU_MOE", "3")))
         assert isinstance(found, MemorySettings)
-        assert found.sharding == Sharding(1, None, expert_layers=3, cache_on_host=True)
+        assert found.layout == ModelLayout(1, None, expert_layers=3, cache_on_host=True)
 
     def test_vllm_reads_none(self) -> None:
         assert asked(VLLM, env=(("MAX_TOTAL_TOKENS", "1"), ("MODEL_ID", None)), more=True) == usual(VLLM)
@@ -67,12 +67,12 @@ class TestLines:
 
     def test_a_script_is_looked_into(self) -> None:
         line = CommandLine(*VLLM, ["ray start --head; vllm serve org/name -tp 8"], ["/bin/bash", "-c"])
-        assert memory_settings_of(line) == MemorySettings("org/name", sharding=Sharding(8))
+        assert memory_settings_of(line) == MemorySettings("org/name", layout=ModelLayout(8))
 
     def test_the_parameters_of_a_script_are_looked_into(self) -> None:
         args = ['ray start; exec "$@"', "serve", "vllm", "serve", "org/name", "-tp", "8"]
         assert memory_settings_of(CommandLine(*VLLM, args, ["/bin/sh", "-c"])) == MemorySettings(
-            "org/name", sharding=Sharding(8)
+            "org/name", layout=ModelLayout(8)
         )
 
     def test_a_script_of_ones_own_is_not(self) -> None:

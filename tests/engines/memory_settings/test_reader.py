@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
+from components.engines.memory_settings.layout import ModelLayout
 from components.engines.memory_settings.reader import MemorySettings, RequestLimits
-from components.engines.memory_settings.sharding import Sharding
 from components.engines.versions import without_version
 from tests.engines.memory_settings.lines import (
     LLAMA,
@@ -50,25 +50,25 @@ def test_room_is_read(engine: tuple[str, str], args: list[str], room: RequestLim
 
 
 DIVISIONS = [
-    (VLLM, ["--tensor-parallel-size", "4", "-pp", "2"], Sharding(4, 2)),
-    (VLLM, ["-tp", "2", "--data-parallel-size", "4", "--enable-expert-parallel"], Sharding(2, 1, 4, experts=True)),
-    (VLLM, ["--cpu-offload-gb", "8"], Sharding(offloaded_gib=Decimal(8))),
-    (SGLANG, ["--tp", "8", "--ep-size", "8"], Sharding(8, experts=True)),
-    (SGLANG, ["--tp-size", "8", "--ep-size", "1"], Sharding(8)),
-    (SGLANG, ["--tp", "4", "--pp-size", "2", "--cpu-offload-gb", "2"], Sharding(4, 2, offloaded_gib=Decimal(2))),
-    (TGI, ["--num-shard", "2"], Sharding(2)),
-    (TGI, ["--sharded", "false"], Sharding(1)),
-    (TGI, ["--sharded", "true"], Sharding(None)),
-    (LLAMA, ["--split-mode", "none"], Sharding(1, 1)),
-    (LLAMA, ["-sm", "layer", "-ts", "1,1"], Sharding(1, None)),
-    (LLAMA, ["-ts", "3,1"], Sharding(1, None, shares=(Decimal(3), Decimal(1)))),
-    (LLAMA, ["-ngl", "20"], Sharding(1, None, layers=20)),
-    (LLAMA, ["-ngl", "all"], Sharding(1, None)),
-    (LLAMA, ["-ngl", "-1"], Sharding(1, None)),
-    (LLAMA, ["--cpu-moe"], Sharding(1, None, expert_layers=None)),
-    (LLAMA, ["--n-cpu-moe", "10"], Sharding(1, None, expert_layers=10)),
-    (LLAMA, ["--no-kv-offload"], Sharding(1, None, cache_on_host=True)),
-    (LLAMA, ["--kv-offload"], Sharding(1, None)),
+    (VLLM, ["--tensor-parallel-size", "4", "-pp", "2"], ModelLayout(4, 2)),
+    (VLLM, ["-tp", "2", "--data-parallel-size", "4", "--enable-expert-parallel"], ModelLayout(2, 1, 4, experts=True)),
+    (VLLM, ["--cpu-offload-gb", "8"], ModelLayout(offloaded_gib=Decimal(8))),
+    (SGLANG, ["--tp", "8", "--ep-size", "8"], ModelLayout(8, experts=True)),
+    (SGLANG, ["--tp-size", "8", "--ep-size", "1"], ModelLayout(8)),
+    (SGLANG, ["--tp", "4", "--pp-size", "2", "--cpu-offload-gb", "2"], ModelLayout(4, 2, offloaded_gib=Decimal(2))),
+    (TGI, ["--num-shard", "2"], ModelLayout(2)),
+    (TGI, ["--sharded", "false"], ModelLayout(1)),
+    (TGI, ["--sharded", "true"], ModelLayout(None)),
+    (LLAMA, ["--split-mode", "none"], ModelLayout(1, 1)),
+    (LLAMA, ["-sm", "layer", "-ts", "1,1"], ModelLayout(1, None)),
+    (LLAMA, ["-ts", "3,1"], ModelLayout(1, None, shares=(Decimal(3), Decimal(1)))),
+    (LLAMA, ["-ngl", "20"], ModelLayout(1, None, layers=20)),
+    (LLAMA, ["-ngl", "all"], ModelLayout(1, None)),
+    (LLAMA, ["-ngl", "-1"], ModelLayout(1, None)),
+    (LLAMA, ["--cpu-moe"], ModelLayout(1, None, expert_layers=None)),
+    (LLAMA, ["--n-cpu-moe", "10"], ModelLayout(1, None, expert_layers=10)),
+    (LLAMA, ["--no-kv-offload"], ModelLayout(1, None, cache_on_host=True)),
+    (LLAMA, ["--kv-offload"], ModelLayout(1, None)),
 ]
 
 
@@ -77,14 +77,14 @@ DIVISIONS = [
     DIVISIONS,
     ids=named,
 )
-def test_the_division_is_read(engine: tuple[str, str], args: list[str], division: Sharding) -> None:
-    assert asked(engine, *args) == replace(usual(engine), sharding=division)
+def test_the_division_is_read(engine: tuple[str, str], args: list[str], division: ModelLayout) -> None:
+    assert asked(engine, *args) == replace(usual(engine), layout=division)
 
 
 def test_old_builds_of_llama_cpp_put_no_layer_on_gpus_by_themselves() -> None:
     found = asked(OLD_LLAMA)
     assert isinstance(found, MemorySettings)
-    assert found.sharding.layers == 0
+    assert found.layout.layers == 0
 
 
 def test_new_builds_of_llama_cpp_fit_the_context_to_the_memory() -> None:
@@ -132,7 +132,7 @@ def test_the_defaults_of_llama_cpp_depend_on_its_build(
 ) -> None:
     found = asked(("llamacpp", f"server-cuda-b{build}"))
     assert isinstance(found, MemorySettings)
-    assert (found.limits, found.sharding.layers, found.offloads_to_host) == (room, layers, adapts)
+    assert (found.limits, found.layout.layers, found.offloads_to_host) == (room, layers, adapts)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_defaults_of_a_version_that_is_not_known_are_not_guessed(engine: str, ar
 def test_a_version_that_is_not_known_does_not_matter_where_all_is_told() -> None:
     told = asked(("llamacpp", without_version("custom")), "-ngl", "99", "-c", "8192")
     assert isinstance(told, MemorySettings)
-    assert (told.limits, told.sharding.layers) == (RequestLimits(8192, sequences=1), 99)
+    assert (told.limits, told.layout.layers) == (RequestLimits(8192, sequences=1), 99)
 
 
 # launcher/src/main.rs at the tags on both sides of each change.

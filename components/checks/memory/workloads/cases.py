@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 
 from ....engines.memory.rows import Device, memory_of
+from ....engines.memory_settings.layout import ModelLayout
 from ....engines.memory_settings.reader import MemorySettings
-from ....engines.memory_settings.sharding import Sharding
 from ....engines.memory_settings.table import memory_settings_table
 from ....engines.registry import engines
 from ....engines.scripts.commands import engine_line
@@ -144,14 +144,14 @@ class WorkloadCase:
 
 def case_of(server: ServerSpec, placement: Placement, node: Instance, known: KnownShapes) -> WorkloadCase | str:
     settings, engine = server.settings, server.engine
-    sharding = settings.sharding
-    tensor = placement.per_pod if sharding.tensor is None else sharding.tensor
-    pipeline = sharding.pipeline
+    layout = settings.layout
+    tensor = placement.per_pod if layout.tensor is None else layout.tensor
+    pipeline = layout.pipeline
     if pipeline is None:
         # The engine divides layers over all accelerators by itself, like llama.cpp, unless shares are set.
-        pipeline = 1 if sharding.shares else placement.per_pod
-    parallel = Parallel(tensor, pipeline, sharding.data, sharding.experts)
-    used = len(sharding.shares) or parallel.accelerators
+        pipeline = 1 if layout.shares else placement.per_pod
+    parallel = Parallel(tensor, pipeline, layout.data, layout.experts)
+    used = len(layout.shares) or parallel.accelerators
     if used > placement.total:
         return f"the engine is set to use {used} accelerators, but a replica has {placement.total}"
     device_bytes = int((node.accelerator_memory_gib or 0) * GIB)
@@ -173,10 +173,10 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         shape = replace(shape, span=span)
     if settings.quantized and shape.dtype in _UNQUANTIZED:
         return f"the engine is set to load quantized weights, but those of {shape.name} are {shape.dtype}"
-    offloaded = _offloaded_bytes(shape, sharding, parallel)
+    offloaded = _offloaded_bytes(shape, layout, parallel)
     if isinstance(offloaded, str):
         return offloaded
-    part = _part_on_accelerators(shape, sharding)
+    part = _part_on_accelerators(shape, layout)
     if isinstance(part, str):
         return part
     case = MemoryCase(
@@ -219,7 +219,7 @@ def _adjusted(budget: EngineMemory, settings: MemorySettings) -> EngineMemory:
 
 def _cache_bytes(settings: MemorySettings, shape: Shape) -> Decimal:
     """Return the bytes per number of the cache, averaged over keys and values; never too few."""
-    if settings.sharding.cache_on_host:
+    if settings.layout.cache_on_host:
         return Decimal(0)
     keys, values = settings.key_bytes, settings.value_bytes
     if keys == values or all(kind.value_dim == 0 for kind in shape.layers):
@@ -229,35 +229,33 @@ def _cache_bytes(settings: MemorySettings, shape: Shape) -> Decimal:
     return max(keys, values)
 
 
-def _offloaded_bytes(shape: Shape, sharding: Sharding, parallel: Parallel) -> int | str:
+def _offloaded_bytes(shape: Shape, layout: ModelLayout, parallel: Parallel) -> int | str:
     """Return the weights per accelerator that stay in host memory."""
-    offloaded = int(sharding.offloaded_gib * GIB)
-    if sharding.expert_layers == 0:
+    offloaded = int(layout.offloaded_gib * GIB)
+    if layout.expert_layers == 0:
         return offloaded
     if shape.expert_share is None or shape.weights_bytes is None:
         return f"the engine keeps experts in host memory, but the size of those of {shape.name} is unknown"
     layers = sum(kind.count for kind in shape.layers) or 1
-    share = (
-        Decimal(1) if sharding.expert_layers is None else min(Decimal(sharding.expert_layers) / layers, Decimal(1))
-    )
+    share = Decimal(1) if layout.expert_layers is None else min(Decimal(layout.expert_layers) / layers, Decimal(1))
     return offloaded + int(shape.weights_bytes * shape.expert_share * share / (parallel.tensor * parallel.pipeline))
 
 
-def _part_on_accelerators(shape: Shape, sharding: Sharding) -> Shape | str:
+def _part_on_accelerators(shape: Shape, layout: ModelLayout) -> Shape | str:
     """Return the part of a model on the fullest accelerator, if the engine divides layers unevenly."""
     total = sum(kind.count for kind in shape.layers)
-    if sharding.layers == 0:
+    if layout.layers == 0:
         return "the engine puts no layers on accelerators"
     unknown = f"the layers of {shape.name} are unknown"
-    if sharding.layers is not None and not total and (shape.span is None or sharding.layers < _ALL_LAYERS):
+    if layout.layers is not None and not total and (shape.span is None or layout.layers < _ALL_LAYERS):
         return unknown
-    if shape.span and sharding.shares:
+    if shape.span and layout.shares:
         return unknown
     part = Decimal(1)
-    if sharding.layers is not None and total and sharding.layers < total:
-        part = Decimal(sharding.layers) / total
-    if sharding.shares:
-        part *= max(sharding.shares) / sum(sharding.shares)
+    if layout.layers is not None and total and layout.layers < total:
+        part = Decimal(layout.layers) / total
+    if layout.shares:
+        part *= max(layout.shares) / sum(layout.shares)
     if part == 1:
         return shape
 

@@ -12,7 +12,7 @@ _PLACES = (Setting.TENSOR_SPLIT, Setting.EXPERT_LAYERS_ON_CPU)
 
 
 @dataclass(frozen=True, slots=True)
-class Sharding:
+class ModelLayout:
     """How a model is spread over accelerators.
 
     Attributes:
@@ -37,7 +37,7 @@ class Sharding:
     offloaded_gib: Decimal = Decimal(0)
 
 
-def sharding_of(settings: SettingsReader) -> Sharding:
+def model_layout(settings: SettingsReader) -> ModelLayout:
     """Return how a server is told to spread its model.
 
     Raises:
@@ -45,7 +45,7 @@ def sharding_of(settings: SettingsReader) -> Sharding:
     """
     tensor, pipeline = _sizes(settings)
     is_on = settings.text(Setting.CACHE_ON_GPU) in (None, "") or settings.is_on(Setting.CACHE_ON_GPU)
-    return Sharding(
+    return ModelLayout(
         tensor=tensor,
         pipeline=pipeline,
         data=settings.number(Setting.DATA_PARALLEL) or 1,
