@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .lifecycle import recover as recover
     from .lifecycle import stop_live as stop_live
     from .lifecycle import withdraw as withdraw
-    from .load.sending import put_load as put_load
+    from .load.runner import put_load as put_load
     from .option_values import Speeds as Speeds
     from .reading.fleet import fleet_of as fleet_of
     from .standalone import simulated_engine as simulated_engine

@@ -11,12 +11,11 @@ from aiohttp import web
 from toolkit.errors import UserError
 from toolkit.ports import LOOPBACK
 
-from .apis.answering import answer
+from .apis.dispatch import answer
 from .control_client import available
 from .fleet import LiveFleet, ServedWorkload
 from .pace.replica import EngineReplica
-from .pods.clock import SimulatedClock
-from .pods.pod import LivePod
+from .pods.pod import LivePod, SimulatedClock
 
 Result = TypeVar("Result")
 _SECONDS = 30.0

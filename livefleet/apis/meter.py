@@ -9,7 +9,7 @@ from ..fleet import ServedWorkload
 from .pages import Bounds, page_of
 
 if TYPE_CHECKING:
-    from .generating import Generation
+    from .generation import Generation
 
 
 HTTP_SECONDS = (0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 7.5, 10, 30, 60)

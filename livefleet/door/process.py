@@ -16,11 +16,11 @@ from ..fleet import LiveFleet, Object
 from ..folder import LiveFolder
 from ..informer import Informer
 from .ai.translation import ai_routes
+from .envoy import RequestLog
 from .keys import secret_object, secret_places
 from .references import door_objects, service_places, stand_ins
 from .status import STATUS, DoorStatus, digest_of
-from .xds.configuring import DoorBackends, DoorFiles, plain_secret
-from .xds.logs import RequestLog
+from .xds.configurator import DoorBackends, EnvoyConfigurator, plain_secret
 from .xds.services import SERVICE_NAME, PodPort
 
 _PAUSE = 0.05
@@ -52,7 +52,7 @@ class DoorProcess:
         self._own = folder.path / "door"
         self._ports: dict[str, int] = {}
         logs = folder.path / "logs"
-        self._files = DoorFiles(folder.path / "envoy", logs, egctl, self._port, (LOOPBACK, self._processor))
+        self._files = EnvoyConfigurator(folder.path / "envoy", logs, egctl, self._port, (LOOPBACK, self._processor))
         self._requests = RequestLog(logs)
         self._changed = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None

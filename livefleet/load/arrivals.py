@@ -20,7 +20,7 @@ class Arrivals(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FromTo:
+class Span:
     """From one number to another: lengths, each as likely as the others; a rate that goes evenly."""
 
     first: float
@@ -51,21 +51,21 @@ class DueRequest:
 class Lengths:
     """How long requests and answers are, in tokens."""
 
-    input: FromTo
-    output: FromTo
+    input: Span
+    output: Span
 
     def drawn(self, chance: random.Random) -> tuple[int, int]:
         """Return a length of a request and one of its answer."""
         return _drawn(chance, self.input), _drawn(chance, self.output)
 
 
-def _drawn(chance: random.Random, span: FromTo) -> int:
+def _drawn(chance: random.Random, span: Span) -> int:
     low, high = sorted((int(span.first), int(span.last)))
     return chance.randint(low, min(high, _MOST_TOKENS))
 
 
 def planned(
-    rate: FromTo, seconds: float, arrivals: Arrivals, burst: int, lengths: Lengths, seed: int
+    rate: Span, seconds: float, arrivals: Arrivals, burst: int, lengths: Lengths, seed: int
 ) -> Iterator[DueRequest]:
     """Yield the requests of an open loop, in order of time.
 
@@ -96,7 +96,7 @@ def _expected(arrivals: Arrivals, chance: random.Random) -> Iterator[float]:
         yield total
 
 
-def reached(rate: FromTo, seconds: float, count: float) -> float | None:
+def reached(rate: Span, seconds: float, count: float) -> float | None:
     """Return when so many requests are expected, if the rate goes evenly from one to the other; None if never.
 
     The number expected until t is first*t + slope*t²/2, of which this is the inverse.

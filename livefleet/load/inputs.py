@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from toolkit.errors import UserError
 
-from .arrivals import FromTo
+from .arrivals import Span
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 _DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>ms|s|m|h|)", re.ASCII)
@@ -29,7 +29,7 @@ def duration(option: str, text: str) -> float:
     return seconds
 
 
-def rate(text: str) -> FromTo:
+def rate(text: str) -> Span:
     """Return a rate such as ``5`` or ``5..50``, in requests a second.
 
     Raises:
@@ -44,7 +44,7 @@ def rate(text: str) -> FromTo:
     return found
 
 
-def tokens(option: str, text: str) -> FromTo:
+def tokens(option: str, text: str) -> Span:
     """Return a length such as ``200`` or ``100..300``, in tokens.
 
     Raises:
@@ -57,13 +57,13 @@ def tokens(option: str, text: str) -> FromTo:
     return found
 
 
-def _span(text: str) -> FromTo | None:
+def _span(text: str) -> Span | None:
     first, dots, last = text.strip().partition("..")
     ends = [first, last] if dots else [first, first]
     if not all(_NUMBER.fullmatch(each) for each in ends):
         return None
     low, high = map(float, ends)
-    return FromTo(low, high) if math.isfinite(low) and math.isfinite(high) else None
+    return Span(low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
 def base_url(text: str) -> str:

@@ -1,4 +1,4 @@
-"""prometheus-adapter of the live fleet: the metrics APIs that autoscalers read, from Prometheus."""
+"""prometheus-adapter: the metrics APIs that autoscalers read, served from Prometheus."""
 
 import hashlib
 import json
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolkit.certificates import self_signed
+from toolkit.errors import UserError
 from toolkit.kube import Kube
 from toolkit.ports import LOOPBACK
 from toolkit.private import write_private
@@ -15,9 +16,30 @@ from toolkit.process import flags
 from toolkit.toolchain import Progress
 
 from ..daemons import keep_running, kept_port, listens
+from ..fleet import Object
 from ..folder import LiveFolder
 from .registration import HOST, await_available, grant, register
-from .rules import adapter_config
+
+
+def adapter_config(rules: Mapping[str, Any]) -> Object:
+    """Return the adapter's config file for the chart value ``rules``, as the chart's ConfigMap template makes it.
+
+    Raises:
+        UserError: the rules rely on something that only the chart has: its default rules, or another ConfigMap.
+    """
+    if rules.get("default", True):
+        raise UserError("rules.default is true unless set to false, and the chart's default rules are not known here")
+    if rules.get("existing"):
+        raise UserError("rules.existing replaces all rules by a ConfigMap that is not known here")
+    unknown = rules.keys() - {"default", "existing", "custom", "external", "resource"}
+    if unknown:
+        raise UserError(f"the chart knows no rules.{', rules.'.join(sorted(unknown))}")
+    config: Object = {}
+    for value, key in (("custom", "rules"), ("external", "externalRules"), ("resource", "resourceRules")):
+        if rules.get(value):
+            config[key] = rules[value]
+    return config
+
 
 NAME = "prometheus-adapter"
 IDENTITY = "prometheus-adapter"

@@ -1,36 +1,158 @@
-"""One replica: a queue with continuous batching, moved from event to event.
+"""A request in a replica, and where it stands."""
 
-The engine works in steps. A step takes ``alpha + beta * n`` with n requests in the batch (WVA spec 8.2), longer by
-what reading their cache and experts takes (``TokenPace``), and each of them gets a token at its end. Between two
-steps, as in vLLM (``Scheduler.schedule`` of vllm/v1/core/sched, 00024d3):
-
-- Requests that have all their tokens leave.
-- Where the cache has no room for a token of each, the request that joined last is taken out: what it had is computed
-  again when there is room, and until then it is the first that waits. The last one in the batch stays, so that a
-  request that is larger than the cache ends as well.
-- Requests join in the order in which they came, while the batch has a place, the cache has room for the whole prompt
-  (``scheduler_reserve_full_isl``, which is vLLM's default) and a token of each request, and prompt tokens are left in
-  this step: ``chunk`` of them are computed at most, and each makes the step ``prefill`` longer, and ``attention`` for
-  each token before it, for everybody in it.
-  A request gets its first token in the step that computes the end of its prompt. Without ``prefill`` prompts take no
-  time, and the replica is the queue of the WVA spec, 8.3.
-
-Steps between two such changes are equal, or each is longer than the one before by the same time, as each request has
-one token more in the cache. So tokens are not counted one by one: a stretch of steps has a beginning, the length of
-its first step, what each is longer, and a number of steps; a request ends in a step whose number is known when it
-joins.
-"""
-
+import heapq
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from itertools import islice
 from math import inf, sqrt
 
 from ..fleet import TokenPace
-from .forecast import Forecast
-from .jobs import Job as Job
-from .jobs import QueueFullError as QueueFullError
-from .jobs import Standing
+
+
+class Standing(Enum):
+    """Where a request stands."""
+
+    WAITING = auto()
+    """In the queue."""
+    FILLING = auto()
+    """In the batch; its prompt is computed in parts, and some is left."""
+    ANSWERING = auto()
+    """In the batch; it gets a token in each step."""
+    OVER = auto()
+    """It has its answer, or was cancelled."""
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One request in a replica. Times are the replica's, None while they are not known.
+
+    What has a leading underscore is the replica's own.
+
+    Attributes:
+        prompt: Tokens of the prompt.
+        wanted: Tokens of the answer.
+        arrived: When it was submitted.
+        started: When it left the queue for the first time.
+        first: When its first token was there.
+        ended: When its last token was there.
+    """
+
+    prompt: int
+    wanted: int
+    arrived: float
+    started: float | None = None
+    first: float | None = None
+    ended: float | None = None
+    standing: Standing = field(default=Standing.WAITING, init=False)
+    had: int = field(default=0, init=False, repr=False)
+    """Tokens of its answer when it last joined or left the batch."""
+    number: int = field(default=0, init=False, repr=False)
+    """Rises with every request that joins the batch."""
+    since: int = field(default=0, init=False, repr=False)
+    """The step after which it would have had no token of its answer, had it had all of them in a row."""
+
+    @property
+    def last(self) -> int:
+        """The step in which it gets its last token, while it is answering."""
+        return self.since + self.wanted
+
+    @property
+    def uncomputed(self) -> int:
+        """Tokens that are computed before it gets its next one, while it is waiting.
+
+        One that was taken out of the batch computes its answer so far again.
+        """
+        return self.prompt + self.had
+
+
+class QueueFullError(Exception):
+    """More requests wait than the engine lets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A replica at the end of its present stretch of equal steps.
+
+    Attributes:
+        at: When that is.
+        step: The number of the last step of the stretch.
+        ends: Last steps of the requests that get tokens, and what each has in the cache then, sorted.
+        cached: What they have in the cache together.
+        filling: The request whose prompt is computed in parts.
+        left: Tokens of its prompt after the stretch.
+        waiting: Requests that wait, in order.
+    """
+
+    pace: TokenPace
+    at: float
+    step: int
+    ends: Sequence[tuple[int, int]]
+    cached: int
+    filling: Job | None
+    left: int
+    waiting: Collection[Job]
+
+    def due(self, job: Job, tokens: int) -> float:
+        """Return when a request will have so many tokens, for one that does not have them within the stretch."""
+        match job.standing:
+            case Standing.ANSWERING:
+                return self._moment(job.since + tokens)
+            case Standing.FILLING:
+                return self._moment(self.step + tokens - job.had) + self.pace.prompt(
+                    self.left, job.uncomputed - self.left
+                )
+            case _:
+                ahead = list(islice(self.waiting, self._ahead(job)))
+                prompts = sum(self.pace.prompt(each.uncomputed) for each in (*ahead, job))
+                prompts += self.pace.prompt(self.left, self.filling.uncomputed - self.left) if self.filling else 0.0
+                return self._moment(self._start(ahead) + tokens - job.had) + prompts
+
+    def _ahead(self, job: Job) -> int:
+        return next(place for place, each in enumerate(self.waiting) if each is job)
+
+    @property
+    def _running(self) -> int:
+        return len(self.ends) + (self.filling is not None)
+
+    def _start(self, ahead: Sequence[Job]) -> int:
+        """Return the step after which a request joins, by the places in the batch alone."""
+        free = self.pace.batch - self._running
+        seats = [*([self.step] * free), *(last for last, _ in self.ends)]
+        if self.filling:
+            seats.append(self.step + self.filling.wanted - self.filling.had)
+        heapq.heapify(seats)
+        for each in ahead:
+            heapq.heapreplace(seats, seats[0] + each.wanted - each.had)
+        return seats[0]
+
+    def _moment(self, step: int) -> float:
+        """Return when a step is done; steps get shorter as requests leave, unless others take their places.
+
+        Those who wait are not known to have anything in the cache: with them it is early rather than late.
+        """
+        at, done, running, waiting = self.at, self.step, max(1, self._running), len(self.waiting)
+        cached, answering = self.cached, len(self.ends)
+        for last, held in self.ends:
+            if last >= step:
+                break
+            at += self._steps(last - done, running, answering, cached)
+            cached += answering * (last - done) - held
+            answering -= 1
+            done = last
+            if waiting:
+                waiting -= 1
+            else:
+                running = max(1, running - 1)
+        return at + self._steps(step - done, running, answering, cached)
+
+    def _steps(self, number: int, running: int, answering: int, cached: int) -> float:
+        """Return how long some steps take, in which each request that answers has one token more than before."""
+        grown = self.pace.cached * answering * (number * (number - 1) / 2)
+        return number * self.pace.step(running, cached) + grown
+
 
 Watcher = Callable[[int, int, int, int, float], None]
 """Receives completed steps of equal length: their number, requests that got a token in each, tokens of prompts and

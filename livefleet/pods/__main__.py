@@ -27,7 +27,7 @@ def main() -> None:
 
 
 async def _run(folder: LiveFolder, speeds: tuple[float, float]) -> None:
-    from ..apis.answering import answer
+    from ..apis.dispatch import answer
 
     kube = Kube.from_kubeconfig(folder.state_dir / "cluster" / f"{IDENTITY}.kubeconfig")
     running = asyncio.ensure_future(PodsProcess(folder, kube, answer, speeds).run())

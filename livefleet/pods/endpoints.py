@@ -16,8 +16,8 @@ from toolkit.private import write_private
 
 from ..fleet import LiveFleet, ServedEndpoint
 from .ports import Loopback, LoopbackConnection, LoopbackPort
+from .runtime import PodRuntime
 from .serving import ServingPod, unavailable
-from .stage import PodStage
 
 _SEED = 0
 
@@ -29,7 +29,7 @@ class EndpointPorts:
         file: Where their numbers are kept.
     """
 
-    def __init__(self, hub: Loopback, stage: PodStage, file: Path) -> None:
+    def __init__(self, hub: Loopback, stage: PodRuntime, file: Path) -> None:
         self._hub, self._stage, self._file = hub, stage, file
         self._endpoints: dict[str, ServedEndpoint] = {}
         self._ports: dict[str, LoopbackPort] = {}

@@ -12,23 +12,20 @@ from ..control_api import FaultOutcome, LiveFault, LiveState
 from ..fleet import LiveFleet
 from ..folder import LiveFolder
 from ..informer import key_of
-from .clock import SimulatedClock
 from .cluster import AT_ONCE, LiveCluster
-from .control.http import ControlAddress, NotThereError
+from .control.server import ControlAddress, ControlCredentials, NotThereError
 from .control.states import ClusterView, group_states, model_states, pod_states
 from .control.targets import backends, targets_of_monitor
 from .endpoints import EndpointPorts
-from .groups.controller import GroupController
-from .groups.rounds import play
-from .kept import Kept
+from .groups.controller import GroupController, play
 from .nodes.faults import FaultMaker
 from .nodes.keeper import NodeKeeper
 from .nodes.lost import LostNodes
-from .notes import FleetNotes
+from .notes import FleetNotes, PreemptionNotes
+from .pod import SimulatedClock
 from .ports import Loopback
-from .preempting import PreemptionNotes
+from .runtime import PodRuntime
 from .serving import Engine
-from .stage import PodStage
 
 Json = dict[str, Any]
 IDENTITY = "fleet"
@@ -51,13 +48,13 @@ class PodsProcess:
         self.answers, self.starts = clocks = SimulatedClock(speeds[0]), SimulatedClock(speeds[1])
         self._cluster = LiveCluster(kube)
         self._hub = Loopback()
-        self.stage = PodStage(self._hub, engine, clocks, self._cluster)
+        self.stage = PodRuntime(self._hub, engine, clocks, self._cluster)
         self._endpoints = EndpointPorts(self._hub, self.stage, folder.path / "ports.json")
         self._groups = GroupController(functools.partial(self._cluster.in_thread, play, kube))
         lost = LostNodes(folder.path / "lost-nodes.json")
         self._keeper = NodeKeeper(self._cluster, self.stage, clocks, lost, self.notes)
         self._faults = FaultMaker(self._cluster, self.stage, self._keeper, self.notes)
-        self._kept = Kept.read(folder.path / "control.json")
+        self._kept = ControlCredentials.read(folder.path / "control.json")
         self._control = ControlAddress(self, self._kept.token)
         self._cluster.pods.handlers += [self.stage.changed, self._groups.pod_changed, self._keeper.changed]
         self._cluster.nodes.handlers += [self._keeper.changed, self._node_changed]

@@ -1,14 +1,19 @@
-"""Reads what is played of a stack from its plan."""
+"""Build the ``LiveFleet`` of a stack from its plan."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from components.checks.front_door.words import Exposure
+from components.fleet.cloud_providers import default_provider
+from components.fleet.nodes.groups import NodeGroupDemand
 from components.fleet.objects import is_core_service, key_of
+from components.fleet.prices import Buying
+from components.plan.costs.prices import Prices
+from components.resources.serving.simulated_nodes import simulated_count
 
-from ..fleet import LiveFleet, Object
+from ..fleet import LiveFleet, Object, ServedGroup
+from .autoscalers import at_rest, reads_played_metrics
 from .endpoints import served_endpoints
-from .groups import served_groups
-from .resting import at_rest, reads_played_metrics
 from .workloads import served_workloads
 
 if TYPE_CHECKING:
@@ -48,3 +53,24 @@ def _door(planned: "Plan") -> tuple[Object, ...]:
     secrets = (body for body in planned.others if key_of(body)[0] == "Secret")
     wanted = {("Secret", *place) for place in planned.door.secrets}
     return (*planned.door.objects, *services, *(body for body in secrets if key_of(body) in wanted))
+
+
+_PRICES = Prices(default_provider().prices.region)
+
+
+def served_groups(groups: Iterable[NodeGroupDemand]) -> tuple[ServedGroup, ...]:
+    """Return the groups of nodes of a plan."""
+    return tuple(map(_group, groups))
+
+
+def _group(group: NodeGroupDemand) -> ServedGroup:
+    price = _PRICES.node((group.instance_type,), Buying.ON_DEMAND)
+    return ServedGroup(
+        name=group.name,
+        instance_type=group.instance_type,
+        labels=dict(group.labels),
+        least=group.nodes,
+        # More than there are Node objects cannot be played.
+        most=min(group.max_nodes, simulated_count(group)),
+        usd_per_hour=None if isinstance(price, str) else float(price.usd),
+    )

@@ -1,5 +1,6 @@
 """How fast replicas are on the instance types that they may run on, and how long they take to start."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -8,19 +9,20 @@ from typing import TYPE_CHECKING
 from components.checks.memory.cases import Fit, MemoryVerdict
 from components.checks.memory.shapes import Shape
 from components.checks.memory.weights import weights_of
+from components.contract.tables import load_table
 from components.engines.memory.rows import Device
 from components.engines.memory_settings.reader import MemorySettings, memory_settings_of
 from components.engines.memory_settings.table import memory_settings_table
 from components.engines.served.behavior import ServerBehavior, concurrency_limit, server_behavior
 from components.families import variants
 from components.fleet.instances import instance
+from components.fleet.objects import Object
 from components.fleet.workloads import Workload
 from components.performance.sizing.accelerators import known_accelerator
+from components.plan.review.starts import StartEstimate, start_estimate
 
 from ..fleet import Startup, TokenPace
 from ..pace.estimates import pace_of, profiled
-from ..pace.starts import startup_of
-from .embedders import known_embedder
 
 if TYPE_CHECKING:
     from components.performance.sizing.cases import Profile
@@ -150,3 +152,47 @@ def _profile(variant: "ModelVariant | None", instance_type: str) -> "Profile | N
 def _is_on(profile: "Profile", instance_type: str) -> bool:
     node, known = instance(instance_type), known_accelerator(profile.accelerator)
     return node is not None and known is not None and known.is_on(node)
+
+
+@dataclass(frozen=True, slots=True)
+class Embedder:
+    """An embedding model.
+
+    Attributes:
+        dimensions: Length of a vector.
+        tokens: Maximum tokens of an input.
+    """
+
+    dimensions: int
+    tokens: int
+
+
+def known_embedder(model: str) -> Embedder | None:
+    """Return an embedding model by its repository, ignoring case; None if it is unknown."""
+    return _embedders().get(model.lower())
+
+
+@functools.cache
+def _embedders() -> Mapping[str, Embedder]:
+    rows = load_table(__package__, "embedders.yaml")["models"]
+    return {str(row["model"]).lower(): Embedder(row["dimensions"], row["tokens"]) for row in rows}
+
+
+_USUAL_WEIGHTS = 16 * 2**30
+"""Those of a model with 8 billion parameters, where nobody knows the size."""
+
+
+def startup_of(body: Object, weights: int | None) -> Startup:
+    """Return how long a replica of a workload takes: pulling the image belongs to the pod, as nodes are new.
+
+    Args:
+        body: The workload.
+        weights: Size of the weights in bytes; None where nobody knows it.
+    """
+    size = _USUAL_WEIGHTS if weights is None else weights
+    pod, whole = (_seconds(start_estimate(body, size, new_node=new, new_image=True)) for new in (False, True))
+    return Startup(pod=float(pod), node=float(whole - pod))
+
+
+def _seconds(estimate: StartEstimate) -> int:
+    return sum(seconds for _, seconds in estimate.parts)

@@ -68,9 +68,9 @@ def watch(
     --once ends after the first.
     """
     from . import lines, screen
-    from .looking import Looking
+    from .viewport import Viewport
 
-    control, looking = _control(cwd), Looking(filter_, sort)
+    control, looking = _control(cwd), Viewport(filter_, sort)
     if output is Format.JSON:
         lines.as_json(control, looking, once=once)
     elif once:
@@ -89,12 +89,12 @@ def fault(what: What, name: Name = "", *, model: Model = "", cwd: Cwd = Path(), 
     """
     from components.contract.texts.printable import printable
 
-    from .picking import picked
+    from .fault_target import default_target
 
     if name and model:
         raise UserError("--model: picks one where none is named; leave out the name, or --model", 2)
     control = _control(cwd)
-    chosen = name or picked(control.state(), what, model)
+    chosen = name or default_target(control.state(), what, model)
     if not name and output is Format.TEXT:
         typer.echo(f"{what.value} {printable(chosen)}: the one with the most requests" + _whose(model))
     found = control.fault(what, chosen)

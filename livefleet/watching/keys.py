@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from .looking import END_OF_INPUT
+from .viewport import END_OF_INPUT
 
 _ENDING = ("SIGTERM", "SIGHUP")
 _HOLDING = "SIGTSTP"

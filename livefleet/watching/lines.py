@@ -9,20 +9,20 @@ from components.contract.texts.printable import printable
 
 from ..control_api import FleetNote, LiveState, new_notes
 from ..control_client import ControlClient
-from .looking import Looking
-from .moving import headline, is_moving, speeds, usd, wish
+from .rows import headline, is_moving, speeds, usd, wish
 from .view import note_line
+from .viewport import Viewport
 
 _TEXT_EVERY = 5.0
 _JSON_EVERY = 1.0
 _MODELS = 5
 
 
-def as_json(control: ControlClient, looking: Looking, *, once: bool) -> None:
+def as_json(control: ControlClient, looking: Viewport, *, once: bool) -> None:
     """Write the state as an object of JSON on a line, again and again."""
     while True:
         state = control.state()
-        models = looking.models(state.models) if looking != Looking() else state.models
+        models = looking.models(state.models) if looking != Viewport() else state.models
         sys.stdout.write(json.dumps(asdict(replace(state, models=tuple(models)))) + "\n")
         sys.stdout.flush()
         if once:
@@ -30,7 +30,7 @@ def as_json(control: ControlClient, looking: Looking, *, once: bool) -> None:
         time.sleep(_JSON_EVERY)
 
 
-def as_text(control: ControlClient, looking: Looking) -> None:
+def as_text(control: ControlClient, looking: Viewport) -> None:
     """Write a few lines now and then: the fleet, what moves in it, and what happened since the last ones."""
     before: tuple[FleetNote, ...] | None = None
     while True:
@@ -43,7 +43,7 @@ def as_text(control: ControlClient, looking: Looking) -> None:
         time.sleep(_TEXT_EVERY)
 
 
-def _lines(state: LiveState, looking: Looking, notes: "tuple[FleetNote, ...]") -> list[str]:
+def _lines(state: LiveState, looking: Viewport, notes: "tuple[FleetNote, ...]") -> list[str]:
     busy = [each for each in looking.models(state.models) if is_moving(each)]
     shown = [
         f"  {printable(each.title)}: ready {each.ready}/{each.replicas}, starting {each.starting}, pending "

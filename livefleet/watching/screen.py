@@ -9,14 +9,14 @@ from rich.live import Live
 from ..control_api import LiveState
 from ..control_client import ControlClient, UnreachableError
 from .keys import Wait, pressed_keys
-from .looking import Looking
 from .view import shares, view
+from .viewport import Viewport
 
 _EVERY = 1.0
 _WIDE = 240
 
 
-def show_once(state: LiveState, looking: Looking) -> None:
+def show_once(state: LiveState, looking: Viewport) -> None:
     """Print the fleet as it is now."""
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
@@ -24,7 +24,7 @@ def show_once(state: LiveState, looking: Looking) -> None:
     console.print(view(state, None, looking=looking))
 
 
-def show(control: ControlClient, looking: Looking) -> None:
+def show(control: ControlClient, looking: Viewport) -> None:
     """Show the fleet until ``q`` or Ctrl-C.
 
     Raises:
@@ -39,7 +39,7 @@ def show(control: ControlClient, looking: Looking) -> None:
         return
 
 
-def _follow(control: ControlClient, state: LiveState, live: Live, wait: Wait, looking: Looking) -> None:
+def _follow(control: ControlClient, state: LiveState, live: Live, wait: Wait, looking: Viewport) -> None:
     failing, due = "", time.monotonic() + _EVERY
     while True:
         size = live.console.size

@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from livefleet.fleet import ServedWorkload, Speaks, Startup, TokenPace
-from livefleet.pods.clock import SimulatedClock
-from livefleet.pods.pod import LivePod
+from livefleet.pods.pod import LivePod, SimulatedClock
 from livefleet.standalone import replica_of, serve_pod
 
 PACE = TokenPace(alpha=0.010, beta=0.0001, prefill=0.00005, batch=64, cache_tokens=100_000)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from livefleet.loop.rules import adapter_config
+from livefleet.loop.adapter import adapter_config
 from tests.monitoring.programs.prometheus import Prometheus, scraping
 from tests.monitoring.programs.promtool import Promtool
 from tests.monitoring.programs.rules import overrides, promql

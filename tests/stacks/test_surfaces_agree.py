@@ -25,7 +25,7 @@ from components.resources.serving.fleet.cost_output import cost_of
 from components.resources.serving.fleet.outputs import models_of, nodes_of, output_name
 from livefleet.pods.control.states import ClusterView, model_states
 from livefleet.pods.groups.pods import KIND, pods_of
-from livefleet.pods.stage import PodStage
+from livefleet.pods.runtime import PodRuntime
 from livefleet.reading.fleet import fleet_of
 from livefleet.reading.paces import speeds_of
 from tests.commands.sizing.runs import rows
@@ -237,7 +237,7 @@ def test_what_watch_and_load_show() -> None:
                     name = pod["spec"]["nodeName"] = f"{groups[types[0]].name}-{len(pods)}"
                     nodes[name] = {"metadata": {"name": name, "labels": {}}}
                 pods[f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"] = pod
-    stage = PodStage(None, None, (None, None), Cluster(Pods(pods)))  # type: ignore[arg-type]
+    stage = PodRuntime(None, None, (None, None), Cluster(Pods(pods)))  # type: ignore[arg-type]
     stage.fleet = fleet
     states = {state.title: state for state in model_states(stage, ClusterView(nodes, workloads, {}))}
     shown = {title: (state.replicas, state.usd_per_hour) for title, state in states.items()}

@@ -8,12 +8,12 @@ from aiohttp import web
 
 from .. import bodies
 from ..bodies import ApiError, read_object
-from ..generating import PodRequest
+from ..generation import PodRequest
 from ..planning import ASSUMED_CONTEXT
 from ..replies import json_reply
 from ..texts import AnswerText, embedding, planned_text
-from .asking import asked_inputs, model_in
 from .dialect import Dialect
+from .requests import model_in, read_embedding_inputs
 
 if TYPE_CHECKING:
     from ...pods.pod import LivePod
@@ -31,7 +31,7 @@ async def embed(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.S
         raise ApiError(dialect.embeds.status, dialect.embeds.message)
     body = await read_object(request)
     model = model_in(pod, dialect, body)
-    inputs = await asked_inputs(body)
+    inputs = await read_embedding_inputs(body)
     form = bodies.text(body, "encoding_format") or "float"
     if form not in ("float", "base64"):
         raise ApiError(400, "encoding_format: must be float or base64", "encoding_format")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import bodies
 from ..bodies import ApiError, Body
-from ..forms import json_form
 from ..planning import Form
+from ..structured_output import json_form
 from .dialect import Dialect, vllm_version
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from ...control_api import GroupState, ModelState, PodState, ScalerState
 from ...fleet import LiveFleet, PaceSource, ServedWorkload
 from ..groups.pods import replica_of
 from ..kubelet import is_ready
-from ..nodes.marks import group_of, is_starting, is_there
+from ..nodes.node_state import group_of, is_starting, is_there
+from ..runtime import PodRuntime
 from ..serving import ServingPod
-from ..stage import PodStage
 
 Json = Mapping[str, Any]
 _SPOT = "spot"
@@ -58,12 +58,12 @@ class _Member:
         return bool(self.pod["spec"].get("nodeName"))
 
 
-def pod_states(stage: PodStage, view: ClusterView) -> tuple[PodState, ...]:
+def pod_states(stage: PodRuntime, view: ClusterView) -> tuple[PodState, ...]:
     """Return the pods that serve, or will, and their workers."""
     return tuple(_pod_state(member, view.nodes) for member in _members(stage))
 
 
-def model_states(stage: PodStage, view: ClusterView) -> tuple[ModelState, ...]:
+def model_states(stage: PodRuntime, view: ClusterView) -> tuple[ModelState, ...]:
     """Return the resources that serve."""
     members: dict[str, list[_Member]] = {}
     workloads: dict[str, list[ServedWorkload]] = {}
@@ -76,7 +76,7 @@ def model_states(stage: PodStage, view: ClusterView) -> tuple[ModelState, ...]:
     )
 
 
-def _members(stage: PodStage) -> Iterator[_Member]:
+def _members(stage: PodRuntime) -> Iterator[_Member]:
     for pod, workload in stage.members():
         leads = stage.workload_of(pod) is workload
         yield _Member(pod, workload, stage.serving.get(pod["metadata"]["uid"]), leads)
@@ -99,7 +99,7 @@ def _pod_state(member: _Member, nodes: Mapping[str, Json]) -> PodState:
 
 
 def _model_state(
-    title: str, workloads: list[ServedWorkload], members: list[_Member], stage: PodStage, view: ClusterView
+    title: str, workloads: list[ServedWorkload], members: list[_Member], stage: PodRuntime, view: ClusterView
 ) -> ModelState:
     replicas: dict[tuple[str, str], list[_Member]] = {}
     for member in members:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..kubelet import is_ready
-from ..selecting import selects
+from ..label_selectors import selects
 from ..serving import ServingPod
 
 Json = dict[str, Any]

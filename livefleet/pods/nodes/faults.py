@@ -10,11 +10,11 @@ from toolkit.printing import pluralize
 from ...control_api import FaultOutcome, LiveFault, NoteKind
 from ...informer import key_of
 from ..cluster import AT_ONCE, LiveCluster
-from ..control.http import NotThereError
+from ..control.server import NotThereError
 from ..notes import FleetNotes
-from ..stage import PodStage
+from ..runtime import PodRuntime
 from .keeper import NodeKeeper
-from .marks import is_there
+from .node_state import is_there
 
 Json = dict[str, Any]
 ZONE_SECONDS = 900.0
@@ -31,7 +31,7 @@ class FaultMaker:
         notes: What is said of it.
     """
 
-    def __init__(self, cluster: LiveCluster, stage: PodStage, keeper: NodeKeeper, notes: FleetNotes) -> None:
+    def __init__(self, cluster: LiveCluster, stage: PodRuntime, keeper: NodeKeeper, notes: FleetNotes) -> None:
         self._cluster, self._stage, self._keeper, self._notes = cluster, stage, keeper, notes
 
     async def make(self, fault: LiveFault, name: str) -> FaultOutcome:

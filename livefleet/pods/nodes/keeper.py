@@ -20,14 +20,24 @@ from toolkit.kube import KubeError
 from ...control_api import NoteKind
 from ...informer import key_of
 from ...kwok_stages import SEEN
-from ..clock import SimulatedClock
 from ..cluster import AT_ONCE, LiveCluster
 from ..notes import FleetNotes
-from ..stage import PodStage
-from .growth import NodeStart, NodeView, Overtaken, Stuck, first_states, idle, left_over, overtaken, wanted
+from ..pod import SimulatedClock
+from ..runtime import PodRuntime
+from .autoscaler import (
+    CORDON,
+    NodeStart,
+    NodeView,
+    Overtaken,
+    Stuck,
+    first_states,
+    idle,
+    left_over,
+    overtaken,
+    wanted,
+)
 from .lost import LostNodes
-from .marks import SINCE, NodeStage, since, stage_of
-from .rooms import CORDON
+from .node_state import SINCE, NodeStage, since, stage_of
 
 Json = dict[str, Any]
 UNNEEDED = 600.0
@@ -54,7 +64,7 @@ class NodeKeeper:
     def __init__(
         self,
         cluster: LiveCluster,
-        stage: PodStage,
+        stage: PodRuntime,
         clocks: tuple[SimulatedClock, SimulatedClock],
         lost: LostNodes,
         notes: FleetNotes,

@@ -10,8 +10,8 @@ from typing import Any
 from toolkit.private import write_private
 
 from ...kwok_stages import SEEN
-from .marks import REMADE, SINCE, NodeStage
-from .rooms import CORDON
+from .autoscaler import CORDON
+from .node_state import REMADE, SINCE, NodeStage
 
 Json = dict[str, Any]
 _KEPT = ("name", "labels", "annotations")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from livefleet.apis.routes import _handlers
+from livefleet.apis.dispatch import _handlers
 from livefleet.pods.pod import LivePod
 from livefleet.standalone import serve_pod
 from tests.livefleet.pods_by_hand import pod_by_hand

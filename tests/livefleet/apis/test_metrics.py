@@ -12,7 +12,7 @@ from components.engines.metrics import engine_metrics
 from livefleet.apis.pages import page_of
 from livefleet.fleet import TokenPace
 from livefleet.pace.replica import EngineReplica
-from livefleet.pods.clock import SimulatedClock
+from livefleet.pods.pod import SimulatedClock
 from tests.livefleet.apis.asking import FAST, Client, asked
 from tests.livefleet.pods_by_hand import pod_by_hand
 from tests.monitoring.programs.tools import PROMTOOL, built_or_skip
@@ -350,7 +350,7 @@ def test_requests_that_are_taken_out_of_the_batch_are_counted() -> None:
 
 
 def test_steps_are_told_as_often_as_they_are_looked_at() -> None:
-    """Looking in between changes neither what is counted nor when answers end."""
+    """Viewport in between changes neither what is counted nor when answers end."""
     told: list[list[tuple[int, int]]] = []
     ends = []
     for looks in (1, 7, 50):

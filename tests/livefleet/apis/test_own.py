@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from livefleet.apis.tokens import count
-from livefleet.pods.clock import SimulatedClock
+from livefleet.pods.pod import SimulatedClock
 from tests.livefleet.apis.asking import FAST, Client, asked
 from tests.livefleet.pods_by_hand import PACE, pod_by_hand
 

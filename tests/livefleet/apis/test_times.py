@@ -10,8 +10,7 @@ import pytest
 
 from livefleet.fleet import TokenPace
 from livefleet.pace.replica import Job
-from livefleet.pods.clock import SimulatedClock
-from livefleet.pods.pod import LivePod
+from livefleet.pods.pod import LivePod, SimulatedClock
 from livefleet.standalone import serve_pod
 from tests.livefleet.pods_by_hand import pod_by_hand
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from livefleet.control_api import LiveState, NoteKind
-from livefleet.watching.moving import by_movement, headline, is_moving, wish
+from livefleet.watching.rows import by_movement, headline, is_moving, wish
 from livefleet.watching.view import view
 from tests.livefleet.commands.standin import group, model, note, scaler, state
 

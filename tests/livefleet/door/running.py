@@ -8,7 +8,7 @@ from typing import Any
 
 from livefleet.door.envoy import envoy_command
 from livefleet.door.programs import DoorPrograms
-from livefleet.door.xds.configuring import DoorBackends, DoorFiles
+from livefleet.door.xds.configurator import DoorBackends, EnvoyConfigurator
 from livefleet.door.xds.services import SERVICE_NAME, Address
 from tests.monitoring.programs.daemon import running
 
@@ -29,7 +29,7 @@ class DoorInTest:
     def __init__(self, folder: Path, programs: DoorPrograms, processor: Address = (HOST, 1)) -> None:
         self.folder, self._programs = folder, programs
         self.ports: dict[str, int] = {}
-        self.files = DoorFiles(folder, folder / "logs", programs.egctl, self._port, processor)
+        self.files = EnvoyConfigurator(folder, folder / "logs", programs.egctl, self._port, processor)
         (folder / "logs").mkdir(parents=True, exist_ok=True)
 
     def _port(self, listener: str) -> int:

@@ -9,7 +9,7 @@ import pytest
 from components.checks.front_door.settings import ENVOY_NAMESPACE
 from livefleet.door.ai.translation import translated
 from livefleet.door.programs import DoorPrograms
-from livefleet.door.xds.gateway import Translation, TranslationError, translate
+from livefleet.door.xds.egctl import Translation, TranslationError, translate
 from livefleet.door.xds.loopback import Localizer
 from livefleet.door.xds.services import PodPort, ServicePort, pods_of, service_at
 from tests.checks.front_door.doors import KEYS, PRIVATE, PUBLIC, fleet, made

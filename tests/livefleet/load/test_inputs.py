@@ -1,7 +1,7 @@
 import pytest
 
 from livefleet.load import inputs
-from livefleet.load.arrivals import FromTo
+from livefleet.load.arrivals import Span
 from toolkit.errors import UserError
 
 
@@ -22,9 +22,9 @@ def test_wrong_durations(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "span"),
-    [("5", FromTo(5, 5)), ("0.5", FromTo(0.5, 0.5)), ("5..50", FromTo(5, 50)), ("50..0", FromTo(50, 0))],
+    [("5", Span(5, 5)), ("0.5", Span(0.5, 0.5)), ("5..50", Span(5, 50)), ("50..0", Span(50, 0))],
 )
-def test_rates(text: str, span: FromTo) -> None:
+def test_rates(text: str, span: Span) -> None:
     assert inputs.rate(text) == span
 
 
@@ -34,8 +34,8 @@ def test_wrong_rates(text: str) -> None:
         inputs.rate(text)
 
 
-@pytest.mark.parametrize(("text", "span"), [("200", FromTo(200, 200)), ("1..8000", FromTo(1, 8000))])
-def test_tokens(text: str, span: FromTo) -> None:
+@pytest.mark.parametrize(("text", "span"), [("200", Span(200, 200)), ("1..8000", Span(1, 8000))])
+def test_tokens(text: str, span: Span) -> None:
     assert inputs.tokens("--input-tokens", text) == span
 
 

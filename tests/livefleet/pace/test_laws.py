@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livefleet.fleet import TokenPace
-from livefleet.pace.jobs import Standing
-from livefleet.pace.replica import EngineReplica, Job
+from livefleet.pace.replica import EngineReplica, Job, Standing
 from tests.livefleet.pace.played import events, played
 from tests.livefleet.pace.tokens import PlainEngine, Request
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from livefleet.pace.starts import startup_of
+from livefleet.reading.paces import startup_of
 from tests.plan.review.revisions import GIB, changed, deployment
 
 MEASURED = round(51.75 * GIB)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from livefleet.apis.answering import answer
+from livefleet.apis.dispatch import answer
 from livefleet.control_client import ControlClient
 from livefleet.fleet import LiveFleet, ServedEndpoint, ServedGroup, ServedWorkload
 from livefleet.folder import LiveFolder

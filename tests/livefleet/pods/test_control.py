@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from livefleet.pods.control.server import ControlCredentials
 from livefleet.pods.control.targets import targets_of_monitor
-from livefleet.pods.kept import Kept
 from tests.livefleet.pods.stand import Stand
 from tests.monitoring.programs.daemon import eventually
 
@@ -141,9 +141,9 @@ def test_which_pods_a_monitor_selects(spec: Json, chosen: bool) -> None:
 
 
 def test_the_token_is_kept_and_not_shown(tmp_path: Path) -> None:
-    kept = Kept.read(tmp_path / "control.json").listening(1234)
-    assert Kept.read(tmp_path / "control.json") == kept
+    kept = ControlCredentials.read(tmp_path / "control.json").listening(1234)
+    assert ControlCredentials.read(tmp_path / "control.json") == kept
     assert kept.token not in repr(kept)
     assert (tmp_path / "control.json").stat().st_mode & 0o077 == 0
     (tmp_path / "control.json").write_text("[]")
-    assert Kept.read(tmp_path / "control.json").token != kept.token
+    assert ControlCredentials.read(tmp_path / "control.json").token != kept.token

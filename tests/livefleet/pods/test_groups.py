@@ -9,8 +9,8 @@ import pytest
 
 from livefleet.control_api import LiveFault
 from livefleet.fleet import ServedWorkload
+from livefleet.pods.groups.controller import next_status
 from livefleet.pods.groups.pods import API, KIND, LABEL
-from livefleet.pods.groups.rounds import next_status
 from tests.livefleet.pods.stand import MANAGER, Stand, is_ready, pod_template, slower
 from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.simulated.groups import install_kind
@@ -163,7 +163,7 @@ def test_a_leader_that_is_killed_is_cold_the_next_time(stand: Stand) -> None:
         stand.kube.apply(group_set(stand, 1, size=1), manager=MANAGER)
         eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("livefleet.pods.groups.rounds.FIRST_SECONDS", 0.0)
+            patch.setattr("livefleet.pods.groups.controller.FIRST_SECONDS", 0.0)
             stand.control.fault(LiveFault.POD, "big-0")
             eventually(lambda: true_conditions(status(stand)) == {"Progressing"}, "the set without its leader")
             eventually(lambda: stand.control.state().models[0].starting == 1, "a leader that starts")

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from livefleet.apis import bodies
-from livefleet.apis.answering import answer
+from livefleet.apis.dispatch import answer
 from livefleet.pods import ports
 from livefleet.pods.ports import Loopback, LoopbackConnection, LoopbackPort
 from tests.livefleet.pods_by_hand import pod_by_hand

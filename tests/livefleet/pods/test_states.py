@@ -9,7 +9,7 @@ from livefleet.control_api import ModelState
 from livefleet.fleet import LiveFleet, ServedGroup, ServedWorkload
 from livefleet.pods.control.states import ClusterView, model_states, pod_states
 from livefleet.pods.groups.pods import KIND, LABEL
-from livefleet.pods.stage import PodStage
+from livefleet.pods.runtime import PodRuntime
 from tests.livefleet.pods_by_hand import workload_by_hand
 
 Json = dict[str, Any]
@@ -87,20 +87,20 @@ BIG = workload_by_hand(
 )
 
 
-def stage(workload: ServedWorkload, pods: list[Json], *serving: str, ending: tuple[str, ...] = ()) -> PodStage:
+def stage(workload: ServedWorkload, pods: list[Json], *serving: str, ending: tuple[str, ...] = ()) -> PodRuntime:
     cluster = Cluster(Pods({f"default/{each['metadata']['name']}": each for each in pods}), set(ending))
-    found = PodStage(None, None, (None, None), cluster)  # type: ignore[arg-type]
+    found = PodRuntime(None, None, (None, None), cluster)  # type: ignore[arg-type]
     found.fleet = LiveFleet("local", (workload,), groups=(GROUP,))
     found.serving = {f"uid-{name}": Serving(Live(workload)) for name in serving}  # type: ignore[misc]
     return found
 
 
-def model(found: PodStage, replicas: int = 1) -> ModelState:
+def model(found: PodRuntime, replicas: int = 1) -> ModelState:
     (state,) = model_states(found, view(found, replicas))
     return state
 
 
-def view(found: PodStage, replicas: int = 1) -> ClusterView:
+def view(found: PodRuntime, replicas: int = 1) -> ClusterView:
     (workload,) = found.fleet.workloads
     owner = {workload.kind: {workload.key: {"spec": {"replicas": replicas}}}}
     return ClusterView({f"g6e-2xlarge-{place}": node(f"g6e-2xlarge-{place}") for place in range(8)}, owner, {})

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from livefleet.fleet import LiveFleet, ServedWorkload, Speaks
-from livefleet.pods.clock import SimulatedClock
+from livefleet.pods.pod import SimulatedClock
 from livefleet.standalone import replica_of
 from tests.livefleet.apis.asking import FAST, Client, asked
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from livefleet.daemons import listens
-from livefleet.loop.adapter import IDENTITY, AdapterFiles, command
+from livefleet.loop.adapter import IDENTITY, AdapterFiles, adapter_config, command
 from livefleet.loop.registration import CUSTOM, EXTERNAL, await_available, grant, register, withdraw
-from livefleet.loop.rules import adapter_config
 from tests.monitoring.programs.daemon import running
 from toolkit.kube import Kube, KubeError
 from toolkit.ports import free_ports

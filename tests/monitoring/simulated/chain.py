@@ -19,8 +19,8 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from livefleet.loop.monitors import targets_of
+from livefleet.pods.groups.controller import play
 from livefleet.pods.groups.pods import KIND
-from livefleet.pods.groups.rounds import play
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.programs.monitors import exporter_job

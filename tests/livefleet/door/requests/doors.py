@@ -18,10 +18,9 @@ import httpx
 
 from livefleet.door.ai.alteration import Xds, altered
 from livefleet.door.ai.config import processor_config, written
+from livefleet.door.envoy import ACCESS, SOCKET, EnvoyAdmin
 from livefleet.door.programs import DoorPrograms
-from livefleet.door.xds.admin import EnvoyAdmin
-from livefleet.door.xds.configuring import DoorBackends
-from livefleet.door.xds.logs import ACCESS, SOCKET
+from livefleet.door.xds.configurator import DoorBackends
 from livefleet.door.xds.services import Address, ServicePort, service_at
 from tests.livefleet.door.requests.engines import Engines, engines_of
 from tests.livefleet.door.running import HOST, DoorInTest, free_port, listens
@@ -125,7 +124,7 @@ class DoorFactory:
         with engines_of(names) as engines:
             places = {**{name: (HOST, port) for name, port in engines.ports.items()}}
             behind = {each: (instead or {}).get(each.name) or places[each.host] for each in services}
-            with patch("livefleet.door.xds.configuring.altered", _trusting(authority)):
+            with patch("livefleet.door.xds.configurator.altered", _trusting(authority)):
                 door.configure(objects, [], secrets, DoorBackends(stand_ins=behind))
             assert not door.files.problems, door.files.problems
             with (

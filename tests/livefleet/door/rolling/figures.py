@@ -23,7 +23,7 @@ from components.plan.namespaces import gate_labels
 from components.plan.plan import plan
 from livefleet.door.ai.config import processor_config, written
 from livefleet.door.programs import DoorPrograms, door_programs
-from livefleet.door.xds.configuring import DoorBackends
+from livefleet.door.xds.configurator import DoorBackends
 from tests.livefleet.door.requests.doors import Object, services_of
 from tests.livefleet.door.requests.engines import engines_of
 from tests.livefleet.door.requests.planned import DOOR, KEYS, SECRET, models

@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from livefleet.door.envoy import envoy_command
+from livefleet.door.envoy import SOCKET, EnvoyAdmin, envoy_command
 from livefleet.door.programs import DoorPrograms
-from livefleet.door.xds.admin import EnvoyAdmin
-from livefleet.door.xds.configuring import DoorBackends
-from livefleet.door.xds.logs import SOCKET
+from livefleet.door.xds.configurator import DoorBackends
 from livefleet.door.xds.services import Address
 from tests.livefleet.door.rolling.balancer import FASTER, Balancer, Target
 from tests.livefleet.door.running import DoorInTest, listens

@@ -10,8 +10,8 @@ from aiohttp import web
 
 from .. import bodies
 from ..bodies import MOST_TEXT, ApiError, Body, read_object
-from ..openai.asking import MARKS, contents_of, model_in
 from ..openai.dialect import VLLM
+from ..openai.requests import MARKS, contents_of, model_in
 from ..replies import json_reply
 from ..tokens import IDS
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import bodies
 from ..bodies import ApiError, Body
-from ..forms import guided_form, json_form, only_form, pattern_form, response_format, unknown_form
 from ..planning import Form, Prompt, Sampling, plan_answer
+from ..structured_output import guided_form, json_form, only_form, pattern_form, response_format, unknown_form
 from ..texts import PlannedText
 from ..tokens import counted
 from .dialect import Dialect, vllm_version
@@ -28,7 +28,7 @@ _OTHER_PART = 256
 
 
 @dataclass(frozen=True, slots=True)
-class AskedTexts:
+class CompletionRequest:
     """What a request for texts asks.
 
     Attributes:
@@ -75,7 +75,7 @@ def model_in(pod: "LivePod", dialect: Dialect, body: Body) -> str:
     return names[0]
 
 
-async def asked_chat(pod: "LivePod", dialect: Dialect, body: Body) -> AskedTexts:
+async def read_chat(pod: "LivePod", dialect: Dialect, body: Body) -> CompletionRequest:
     """Return what a request for a chat's next message asks.
 
     Raises:
@@ -94,7 +94,7 @@ async def asked_chat(pod: "LivePod", dialect: Dialect, body: Body) -> AskedTexts
     return _asked(pod, dialect, body, model, (Prompt(tokens, contents),), most, call)
 
 
-async def asked_completion(pod: "LivePod", dialect: Dialect, body: Body) -> AskedTexts:
+async def read_completion(pod: "LivePod", dialect: Dialect, body: Body) -> CompletionRequest:
     """Return what a request for a text's continuation asks.
 
     Raises:
@@ -113,7 +113,7 @@ def _asked(
     prompts: tuple[Prompt, ...],
     most: int | None,
     call: ToolCall | None = None,
-) -> AskedTexts:
+) -> CompletionRequest:
     number = bodies.whole(body, "n", 1) or 1
     if number > _MOST_ANSWERS or number * len(prompts) > _MOST_AT_ONCE:
         raise ApiError(400, f"n: at most {_MOST_ANSWERS} answers, and {_MOST_AT_ONCE} of all prompts", "n")
@@ -131,7 +131,9 @@ def _asked(
     )
     answers = [plan_answer(pod, model, prompt, sampling, index) for prompt in prompts for index in range(number)]
     named = bodies.text(body, "model") or model
-    return AskedTexts(model, named, prompts, tuple(answers), stream, bodies.flag(options, "include_usage"), call)
+    return CompletionRequest(
+        model, named, prompts, tuple(answers), stream, bodies.flag(options, "include_usage"), call
+    )
 
 
 def _form(pod: "LivePod", dialect: Dialect, body: Body) -> Form | None:
@@ -232,7 +234,7 @@ def _is_token(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-async def asked_inputs(body: Body) -> list[tuple[int, object]]:
+async def read_embedding_inputs(body: Body) -> list[tuple[int, object]]:
     """Return what a request for embeddings asks: tokens and content of each input.
 
     Raises:

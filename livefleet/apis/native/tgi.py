@@ -13,11 +13,11 @@ from aiohttp import web
 from ...pace.replica import QueueFullError
 from .. import bodies
 from ..bodies import FULL, ApiError, Body, read_object
-from ..forms import response_format
-from ..generating import Generation
+from ..generation import Generation
 from ..openai.dialect import tgi_error
 from ..planning import Prompt, Sampling
 from ..replies import StreamReply, event, json_reply
+from ..structured_output import response_format
 from ..texts import PlannedText
 from ..tokens import IDS, counted, pieces
 from .single import answer_one, stream_one

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from ..generating import Generation, PodRequest
+from ..generation import Generation, PodRequest
 from ..planning import Prompt, Sampling, plan_answer
 from ..replies import StreamReply
 

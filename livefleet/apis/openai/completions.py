@@ -10,17 +10,17 @@ from aiohttp import web
 from ...fleet import TIMES_HEADER
 from ...pace.replica import QueueFullError
 from ..bodies import FULL, ApiError, Body, read_object
-from ..generating import PodRequest
+from ..generation import PodRequest
 from ..replies import StreamReply, comment, event, json_reply, line, quoted
 from ..texts import PlannedText
-from .asking import AskedTexts, asked_chat, asked_completion
 from .dialect import Dialect
+from .requests import CompletionRequest, read_chat, read_completion
 
 if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
 DONE = event("[DONE]")
-Reader = Callable[["LivePod", Dialect, Body], Awaitable[AskedTexts]]
+Reader = Callable[["LivePod", Dialect, Body], Awaitable[CompletionRequest]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ _OPEN: dict[str, Any] = {"logprobs": None, "finish_reason": None}
 async def chat(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
     """Answer ``POST /v1/chat/completions``."""
     _must_make_texts(pod, "Chat Completions")
-    return await _answer(pod, request, dialect, asked_chat, _CHAT)
+    return await _answer(pod, request, dialect, read_chat, _CHAT)
 
 
 async def complete(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
     """Answer ``POST /v1/completions``."""
     _must_make_texts(pod, "Completions")
-    return await _answer(pod, request, dialect, asked_completion, _COMPLETION)
+    return await _answer(pod, request, dialect, read_completion, _COMPLETION)
 
 
 def _must_make_texts(pod: "LivePod", api: str) -> None:
@@ -79,7 +79,7 @@ async def _answer(
 
 
 async def _answer_to(
-    pod: "LivePod", request: web.Request, dialect: Dialect, asked: AskedTexts, kind: _Kind
+    pod: "LivePod", request: web.Request, dialect: Dialect, asked: CompletionRequest, kind: _Kind
 ) -> web.StreamResponse:
     head = {
         "id": f"{kind.prefix}-{pod.next_id()}",
@@ -95,7 +95,7 @@ async def _answer_to(
     return json_reply(pod, {**head, "choices": choices, "usage": asked.used()})
 
 
-def _choice(pod: "LivePod", dialect: Dialect, asked: AskedTexts, kind: _Kind, index: int) -> dict[str, Any]:
+def _choice(pod: "LivePod", dialect: Dialect, asked: CompletionRequest, kind: _Kind, index: int) -> dict[str, Any]:
     answer = asked.answers[index]
     text = answer.whole
     if asked.call:
@@ -111,7 +111,7 @@ def _call_id(pod: "LivePod") -> str:
     return f"chatcmpl-tool-{pod.next_id()}" if pod.workload.played in ("vllm", "") else f"call_{pod.next_id()}"
 
 
-def _finish(dialect: Dialect, asked: AskedTexts, answer: PlannedText) -> str:
+def _finish(dialect: Dialect, asked: CompletionRequest, answer: PlannedText) -> str:
     """Return why an answer ends; a call that is cut off ends as a text does."""
     if asked.call is None or answer.finish != "stop":
         return answer.finish
@@ -122,7 +122,7 @@ async def _stream(
     pod: "LivePod",
     request: web.Request,
     dialect: Dialect,
-    asked: AskedTexts,
+    asked: CompletionRequest,
     kind: _Kind,
     head: dict[str, Any],
     running: PodRequest,

@@ -9,7 +9,7 @@ from ..control_api import LiveFault, LiveState, PodState
 from ..control_client import available
 
 
-def picked(state: LiveState, fault: LiveFault, model: str) -> str:
+def default_target(state: LiveState, fault: LiveFault, model: str) -> str:
     """Return the name of what a fault shall happen to.
 
     Args:

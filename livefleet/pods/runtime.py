@@ -14,11 +14,10 @@ from components.fleet.demand import INSTANCE_TYPE_LABEL
 from ..fleet import LiveFleet, ServedWorkload
 from ..informer import key_of
 from ..pace.replica import EngineReplica
-from .clock import SimulatedClock
 from .cluster import LiveCluster
 from .groups.pods import leader_of
 from .kubelet import is_ending, is_ready, is_running, ready_now, running_since
-from .pod import LivePod
+from .pod import LivePod, SimulatedClock
 from .ports import Loopback
 from .serving import Engine, ServingPod
 
@@ -31,7 +30,7 @@ _OWN_PATHS = ("/metrics", "/health", "/healthz", "/readyz")
 """What a router answers itself."""
 
 
-class PodStage:
+class PodRuntime:
     """The pods that serve.
 
     Args:

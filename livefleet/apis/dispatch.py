@@ -1,4 +1,4 @@
-"""Which paths an engine answers, and how it refuses."""
+"""The entry point of a simulated engine: route a request to a handler, and render errors as the engine does."""
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,6 +9,12 @@ from aiohttp import web
 from components.engines.registry import engines
 
 from ..fleet import ServedWorkload
+from ..pace.replica import QueueFullError
+from .bodies import FULL, ApiError
+from .generation import ClientGoneError, settle_all
+from .metrics import metrics_response
+from .native import llamacpp, ollama, sglang, tei, tgi, vllm
+from .openai.completions import chat, complete
 from .openai.dialect import (
     Dialect,
     ErrorForm,
@@ -20,9 +26,8 @@ from .openai.dialect import (
 )
 from .openai.embeddings import embed
 from .openai.models import list_models, show_model
-from .openai.texts import chat, complete
-from .own import llamacpp, ollama, ollama_lists, sglang, tei, tgi, vllm
-from .replies import text_reply
+from .pages import page_of
+from .replies import json_reply, text_reply
 
 if TYPE_CHECKING:
     from ..pods.pod import LivePod
@@ -119,15 +124,15 @@ _OWN: Mapping[str, Handlers] = {
         _MODELS: {},
     },
     "ollama": {
-        "/": _get(ollama_lists.running),
-        "/api/version": _get(ollama_lists.version),
-        "/api/tags": _get(ollama_lists.tags),
-        "/api/ps": {"GET": ollama_lists.loaded},
-        "/api/show": {"POST": ollama_lists.show},
+        "/": _get(ollama.running),
+        "/api/version": _get(ollama.version),
+        "/api/tags": _get(ollama.tags),
+        "/api/ps": {"GET": ollama.loaded},
+        "/api/show": {"POST": ollama.show},
         "/api/chat": {"POST": ollama.chat},
         "/api/generate": {"POST": ollama.generate},
-        "/api/embed": {"POST": ollama_lists.embed},
-        "/api/embeddings": {"POST": ollama_lists.embed_one},
+        "/api/embed": {"POST": ollama.embed},
+        "/api/embeddings": {"POST": ollama.embed_one},
     },
     "tei": {
         "/": {"GET": _healthy, "POST": tei.embed},
@@ -145,3 +150,60 @@ _OWN: Mapping[str, Handlers] = {
     },
 }
 """Paths of engines beside OpenAI's API, or instead of it."""
+
+
+_GONE = 499
+"""What servers log where a client hung up; nobody reads it."""
+
+
+async def answer(pod: "LivePod", request: web.Request) -> web.StreamResponse:
+    """Answer a request to a pod, in simulated time; never raises for what a client sends.
+
+    Cancelling it, as a server does with the requests of a client that hung up, gives the request up.
+    """
+    path = request.path
+    workload = pod.workload
+    if path == page_of(workload.played, workload.version, workload.context).path and request.method == "GET":
+        settle_all(pod)
+        try:
+            page = metrics_response(pod)
+        except ApiError as error:
+            return _refusal(pod, request, error)
+        if page is not None:
+            return page
+    handlers, began = handlers_of(workload, path), pod.clock()
+    response = await _answered(pod, request, handlers)
+    first, handler = str(response.status)[0] + "xx", path if handlers else "none"
+    pod.meter.statuses[handler, request.method, first] += 1
+    counts = pod.meter.http[handler, request.method]
+    counts.number += 1
+    counts.seconds.observe(pod.clock() - began)
+    counts.received += request.content_length or 0
+    counts.sent += response.content_length or 0
+    return response
+
+
+async def _answered(pod: "LivePod", request: web.Request, handlers: Mapping[str, Handler]) -> web.StreamResponse:
+    try:
+        handler = handlers.get(request.method)
+        if handler is None:
+            status, message = (405, "Method Not Allowed") if handlers else (404, "Not Found")
+            return _refusal(pod, request, ApiError(status, message, kind="method" if handlers else "path"))
+        response = await handler(pod, request)
+    except (ClientGoneError, ConnectionError):
+        return web.Response(status=_GONE)
+    except QueueFullError:
+        return _refusal(pod, request, FULL)
+    except ApiError as error:
+        return _refusal(pod, request, error)
+    except RecursionError:
+        return _refusal(pod, request, ApiError(400, "the body is nested too deeply", kind="body"))
+    return response
+
+
+def _refusal(pod: "LivePod", request: web.Request, error: ApiError) -> web.StreamResponse:
+    if request.method == "POST":
+        pod.refused += 1
+        pod.meter.failures["overloaded" if error.kind == "full" else "validation"] += 1
+    status, content = errors_of(pod.workload, request.path)(error)
+    return text_reply(pod, content, status) if isinstance(content, str) else json_reply(pod, content, status)

@@ -1,13 +1,17 @@
-"""Finds what is asked, sends the load, and shows how it goes."""
+"""One run of ``workbench load``: resolve the target, send the requests, show progress, write the results."""
 
 import itertools
-from collections.abc import Callable, Iterator
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from components.contract.texts.printable import printable
 from toolkit.errors import UserError
+from toolkit.plotting.pictures import check_drawing
+from toolkit.printing import Format
 
 from ..control_api import NoteKind
 from . import inputs
@@ -15,12 +19,79 @@ from .client import LoadTarget
 from .fleet.record import FleetRecord
 from .fleet.report import live_fleet
 from .fleet.stack_model import StackModel, stack_model
-from .fleet.summary import fleet_summary
+from .fleet.summary import FleetSummary, fleet_summary
 from .outcomes import Tally
 from .report import live_line
-from .results import LoadResult
 from .runner import Load, Watch, Watched, run
-from .summary import summary
+from .summary import LoadSummary, summary
+
+_FORMS = (".html", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadResult:
+    """What became of a load.
+
+    Attributes:
+        whole: Whether it went to its end.
+        clients: What clients saw.
+        fleet: What the live fleet said meanwhile; None of any other server.
+    """
+
+    target: LoadTarget
+    whole: bool
+    clients: LoadSummary
+    fleet: FleetSummary | None
+
+    @property
+    def title(self) -> str:
+        """What was asked."""
+        ways = [", simulated"] * (self.fleet is not None) + [", interrupted"] * (not self.whole)
+        return f"{self.target.model} at {self.target.url}" + "".join(ways)
+
+    def as_json(self) -> str:
+        """Return everything, as a document for other programs."""
+        head = {"model": self.target.model, "url": self.target.url, "whole": self.whole}
+        fleet = {"fleet": self.fleet.as_dict()} if self.fleet else {}
+        return json.dumps({**head, **self.clients.as_dict(), **fleet}, indent=2) + "\n"
+
+
+def check_files(paths: Sequence[Path]) -> None:
+    """Refuse files that could not be written in the end.
+
+    Raises:
+        UserError: one has another suffix, no folder, or pictures that nothing can draw.
+    """
+    for path in paths:
+        if path.suffix not in _FORMS:
+            raise UserError(f"--save: must end in {' or '.join(_FORMS)}, found {str(path)!r}", 2)
+        if not path.parent.is_dir():
+            raise UserError(f"--save: there is no folder {str(path.parent)!r}", 2)
+        if path.suffix != ".json":
+            check_drawing()
+
+
+def write(found: LoadResult, paths: Sequence[Path], output: Format) -> None:
+    """Write files, and what goes to the terminal.
+
+    Raises:
+        UserError: a file cannot be written.
+    """
+    from .page import page
+    from .report import show
+
+    text = found.as_json()
+    for path in paths:
+        content = text if path.suffix == ".json" else page(found.clients, found.fleet, found.title)
+        try:
+            path.write_text(content, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"--save: {path}: {error.strerror}") from None
+    if output is Format.JSON:
+        sys.stdout.write(text)
+    else:
+        show(found.clients, found.fleet, found.title)
+
 
 _EVERY = 10.0
 """Seconds between two lines in a log."""
@@ -29,7 +100,7 @@ _AT_ONCE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class AskedServer:
+class LoadTargetOptions:
     """What a user says of the server: an address, or a model of the stack."""
 
     model: str
@@ -57,7 +128,7 @@ class AskedServer:
         return None
 
 
-def loaded(asked: AskedServer, load: Load) -> LoadResult:
+def loaded(asked: LoadTargetOptions, load: Load) -> LoadResult:
     """Send a load, and return what became of it."""
     timeout, key = inputs.duration("--timeout", asked.timeout), inputs.key_in(asked.key_env)
     after = inputs.duration("--follow", asked.follow) if asked.follow else 0.0

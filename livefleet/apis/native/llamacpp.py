@@ -12,10 +12,10 @@ from aiohttp import web
 
 from .. import bodies
 from ..bodies import MOST_TEXT, ApiError, Body, read_object
-from ..forms import json_form, unknown_form
-from ..generating import Generation
+from ..generation import Generation
 from ..planning import Prompt, Sampling
 from ..replies import event, json_reply
+from ..structured_output import json_form, unknown_form
 from ..tokens import IDS, counted
 from .single import answer_one, stream_one, times
 

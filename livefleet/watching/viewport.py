@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..control_api import GroupState, LiveState, ModelState
 from ..option_values import Order
-from .moving import by_movement, groups_by_movement
+from .rows import by_movement, groups_by_movement
 
 KEYS = "q leaves, arrows and PgUp/PgDn scroll, / filters, s sorts, Tab nodes"
 END_OF_INPUT = "\x04"
@@ -26,7 +26,7 @@ _ENDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
+class Viewport:
     """What is looked at.
 
     Attributes:
@@ -64,7 +64,7 @@ class Looking:
         """Return models and groups of nodes, those that the filter leaves."""
         return self.models(state.models), groups_by_movement(state.groups)
 
-    def pressed(self, text: str, page: int, count: int) -> "Looking":
+    def pressed(self, text: str, page: int, count: int) -> "Viewport":
         """Return what is looked at after some keys.
 
         Args:
@@ -77,11 +77,11 @@ class Looking:
             found = found.after(key, page, count)
         return found
 
-    def within(self, page: int, count: int) -> "Looking":
+    def within(self, page: int, count: int) -> "Viewport":
         """Return it with a first row that leaves no room unused."""
         return replace(self, first=min(max(self.first, 0), max(count - page, 0)))
 
-    def after(self, key: str, page: int, count: int) -> "Looking":
+    def after(self, key: str, page: int, count: int) -> "Viewport":
         """Return what is looked at after one key; arguments are those of :meth:`pressed`."""
         if key == END_OF_INPUT:
             return replace(self, has_left=True)
@@ -104,7 +104,7 @@ class Looking:
         moved = _STEPS.get(key, 0) + _PAGES.get(key, 0) * max(page, 1)
         return replace(here, first=here.first + moved).within(page, count)
 
-    def _typed(self, key: str) -> "Looking":
+    def _typed(self, key: str) -> "Viewport":
         if key in _ENTER:
             return replace(self, is_typing=False)
         if key == _ESCAPE:

@@ -3,7 +3,7 @@
 import pytest
 
 from livefleet.control_api import LiveFault
-from livefleet.watching.picking import picked
+from livefleet.watching.fault_target import default_target
 from tests.livefleet.commands.standin import model, pod, state
 from toolkit.errors import UserError
 
@@ -33,7 +33,7 @@ PICKED = {
 @pytest.mark.parametrize("name", PICKED)
 def test_picked(name: str) -> None:
     fault, asked, wanted = PICKED[name]
-    assert picked(FLEET, fault, asked) == wanted
+    assert default_target(FLEET, fault, asked) == wanted
 
 
 NONE = {
@@ -47,7 +47,7 @@ NONE = {
 def test_nothing_to_pick(name: str) -> None:
     fault, asked, message = NONE[name]
     with pytest.raises(UserError) as refused:
-        picked(FLEET, fault, asked)
+        default_target(FLEET, fault, asked)
     assert message in str(refused.value)
 
 
@@ -55,4 +55,4 @@ def test_nothing_to_pick(name: str) -> None:
 def test_pending_pods_are_nowhere(fault: LiveFault) -> None:
     alone = state(pods=(pod(node="", zone="", ready=False),))
     with pytest.raises(UserError, match=r"^no pod is "):
-        picked(alone, fault, "")
+        default_target(alone, fault, "")

@@ -11,9 +11,8 @@ from toolkit.private import private_folder, write_private
 from ...fleet import Object
 from ..ai.alteration import altered
 from ..ai.translation import ai_routes, translated
-from .admin import EnvoyAdmin
-from .gateway import Translation, translate
-from .logs import ACCESS, BOOTSTRAP, SOCKET, XDS_SOCKET, socket_path
+from ..envoy import ACCESS, BOOTSTRAP, SOCKET, XDS_SOCKET, EnvoyAdmin, socket_path
+from .egctl import Translation, translate
 from .loopback import Local, Localizer, bootstrap_of
 from .server import XdsServer
 from .services import Address, PodPort, ServicePort, pods_of, routed_services
@@ -37,7 +36,7 @@ class DoorBackends:
     stand_ins: Mapping[ServicePort, Address] = field(default_factory=dict)
 
 
-class DoorFiles:
+class EnvoyConfigurator:
     """What the Envoy of a door is started with and told.
 
     Args:

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from livefleet.control_api import LiveState
 from livefleet.option_values import Order
-from livefleet.watching.looking import END_OF_INPUT, Looking
 from livefleet.watching.view import shares, view
+from livefleet.watching.viewport import END_OF_INPUT, Viewport
 from tests.livefleet.commands.standin import group, model, note, state
 
 UP, DOWN, PAGE_UP, PAGE_DOWN, HOME, END = "\x1b[A", "\x1b[B", "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F"
@@ -24,7 +24,7 @@ FLEET = state(
 SIZE = (80, 40)
 
 
-def shown(fleet: LiveState, looking: Looking, size: tuple[int, int] = SIZE) -> list[str]:
+def shown(fleet: LiveState, looking: Viewport, size: tuple[int, int] = SIZE) -> list[str]:
     console = Console(file=io.StringIO(), width=size[0], height=size[1], highlight=False)
     console.print(view(fleet, size, looking.line, looking=looking))
     return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
@@ -34,14 +34,14 @@ def names(lines: list[str], start: str = "model-") -> list[str]:
     return [line.split()[0] for line in lines if line.startswith(start)]
 
 
-def pressed(looking: Looking, keys: str, fleet: LiveState = FLEET, size: tuple[int, int] = SIZE) -> Looking:
+def pressed(looking: Viewport, keys: str, fleet: LiveState = FLEET, size: tuple[int, int] = SIZE) -> Viewport:
     """What is looked at after keys, one after the other, as the screen hands them on."""
     page = shares(fleet, looking, size[1])[looking.at_nodes]
     return looking.pressed(keys, page, len(looking.rows(fleet)[looking.at_nodes]))
 
 
 def test_at_80_columns_all_of_32_models_can_be_seen() -> None:
-    looking, seen = Looking(), set[str]()
+    looking, seen = Viewport(), set[str]()
     first = shown(FLEET, looking)
     assert len(names(first)) < 32
     for _ in range(32):
@@ -57,23 +57,23 @@ def test_at_80_columns_all_of_32_models_can_be_seen() -> None:
 
 
 def test_lines_pages_and_ends() -> None:
-    page = len(names(shown(FLEET, Looking())))
+    page = len(names(shown(FLEET, Viewport())))
     last = 32 - page
-    assert pressed(Looking(), DOWN).first == 1
-    assert pressed(Looking(), "jj").first == 2
-    assert pressed(Looking(), DOWN * 3 + UP).first == 2
-    assert pressed(Looking(), UP).first == 0
-    assert pressed(Looking(), PAGE_DOWN).first == min(page, last)
-    assert pressed(Looking(), END).first == last
-    assert pressed(Looking(first=last), PAGE_UP).first == max(last - page, 0)
-    assert pressed(Looking(first=last), HOME).first == 0
+    assert pressed(Viewport(), DOWN).first == 1
+    assert pressed(Viewport(), "jj").first == 2
+    assert pressed(Viewport(), DOWN * 3 + UP).first == 2
+    assert pressed(Viewport(), UP).first == 0
+    assert pressed(Viewport(), PAGE_DOWN).first == min(page, last)
+    assert pressed(Viewport(), END).first == last
+    assert pressed(Viewport(first=last), PAGE_UP).first == max(last - page, 0)
+    assert pressed(Viewport(first=last), HOME).first == 0
     # Other forms that terminals have.
-    assert pressed(Looking(), "\x1bOB").first == 1
-    assert pressed(Looking(), "\x1b[4~").first == last
+    assert pressed(Viewport(), "\x1bOB").first == 1
+    assert pressed(Viewport(), "\x1b[4~").first == last
 
 
 def test_what_is_not_shown_is_counted_on_both_sides() -> None:
-    looking = pressed(Looking(), DOWN * 5)
+    looking = pressed(Viewport(), DOWN * 5)
     lines = shown(FLEET, looking)
     page = len(names(lines))
     assert f"and {32 - page} more (5 above, {27 - page} below)" in lines
@@ -87,7 +87,7 @@ def test_what_is_not_shown_is_counted_on_both_sides() -> None:
     ("[", []),
 ])  # fmt: skip
 def test_a_filter_finds_names_of_both_kinds(text: str, expected: list[str]) -> None:
-    looking = pressed(Looking(), f"/{text}\r")
+    looking = pressed(Viewport(), f"/{text}\r")
     assert (looking.text, looking.is_typing) == (text, False)
     lines = shown(FLEET, looking)
     assert names(lines) == expected
@@ -97,16 +97,16 @@ def test_a_filter_finds_names_of_both_kinds(text: str, expected: list[str]) -> N
 
 
 def test_letters_are_letters_while_a_filter_is_typed() -> None:
-    looking = pressed(Looking(), "/q")
+    looking = pressed(Viewport(), "/q")
     assert (looking.text, looking.is_typing, looking.has_left) == ("q", True, False)
     assert looking.line.startswith("filter: q_")
     looking = pressed(looking, "s\x7f")
     assert looking.text == "q"
-    assert pressed(looking, "\x1b") == Looking()
+    assert pressed(looking, "\x1b") == Viewport()
     assert pressed(pressed(looking, "\r"), "q").has_left
     # A terminal that is gone ends it, whatever is typed.
     assert pressed(looking, END_OF_INPUT).has_left
-    assert pressed(Looking(), "/" + "x" * 200).text == "x" * 60
+    assert pressed(Viewport(), "/" + "x" * 200).text == "x" * 60
 
 
 ORDERS = {
@@ -127,14 +127,14 @@ def test_orders(order: Order) -> None:
             model("queue", waiting=5, running=1, usd_per_hour=1.0),
         )
     )
-    looking = Looking()
+    looking = Viewport()
     while looking.order is not order:
         looking = pressed(looking, "s", fleet)
     assert [each.title for each in looking.models(fleet.models)] == ORDERS[order]
 
 
 def test_nodes_can_be_scrolled_too() -> None:
-    looking = pressed(Looking(), "\t")
+    looking = pressed(Viewport(), "\t")
     assert looking.at_nodes
     seen = set[str]()
     for _ in range(12):
@@ -151,7 +151,7 @@ def test_nodes_can_be_scrolled_too() -> None:
 )  # fmt: skip
 def test_no_keys_break_the_view(keys: str, models: int, height: int) -> None:
     fleet = replace(FLEET, models=FLEET.models[:models])
-    looking = pressed(Looking(), keys, fleet, (80, height))
+    looking = pressed(Viewport(), keys, fleet, (80, height))
     page = shares(fleet, looking, height)[looking.at_nodes]
     looking = looking.within(page, len(looking.rows(fleet)[looking.at_nodes]))
     assert looking.first >= 0

@@ -5,9 +5,17 @@ from typing import Any
 import pytest
 
 from livefleet.fleet import ServedGroup
-from livefleet.pods.nodes.growth import NodeStart, NodeView, Stuck, first_states, idle, overtaken, wanted
-from livefleet.pods.nodes.marks import NodeStage
-from livefleet.pods.nodes.rooms import NodeRoom
+from livefleet.pods.nodes.autoscaler import (
+    NodeRoom,
+    NodeStart,
+    NodeView,
+    Stuck,
+    first_states,
+    idle,
+    overtaken,
+    wanted,
+)
+from livefleet.pods.nodes.node_state import NodeStage
 
 Json = dict[str, Any]
 GPU = "nvidia.com/gpu"

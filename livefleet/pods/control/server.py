@@ -1,17 +1,51 @@
-"""The control address: who may ask, what is asked, and what is refused."""
+"""The HTTP server of the control API (:mod:`livefleet.control_api`)."""
 
 import dataclasses
 import hmac
 import json
+import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from aiohttp import web
 from pydantic import TypeAdapter
 
 from toolkit.ports import LOOPBACK
+from toolkit.private import write_private
 
 from ...control_api import FaultOutcome, LiveFault, LiveState
+
+
+@dataclass(frozen=True, slots=True)
+class ControlCredentials:
+    """Port and token of the control address."""
+
+    file: Path
+    port: int = 0
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+
+    @classmethod
+    def read(cls, file: Path) -> "ControlCredentials":
+        """Return what a file holds; a new token where there is none."""
+        try:
+            found = json.loads(file.read_text())
+            return cls(file, int(found["port"]), str(found["token"]))
+        except (OSError, ValueError, TypeError, KeyError):
+            return cls(file)
+
+    def listening(self, port: int) -> "ControlCredentials":
+        """Remember the port."""
+        kept = replace(self, port=port)
+        write_private(self.file, json.dumps({"port": port, "token": self.token}).encode())
+        return kept
+
+    @property
+    def url(self) -> str:
+        """Where the process listens."""
+        return f"http://{LOOPBACK}:{self.port}"
+
 
 _FASTEST, _SLOWEST = 1_000_000.0, 0.001
 _STATE = TypeAdapter(LiveState)
