@@ -1,17 +1,18 @@
-"""What the process behind the pods says of itself, and what it can be told.
+"""The control API of the process behind the pods: its types.
 
-It serves, on loopback and with a bearer token (``Addresses.control`` and ``.token``):
+The process serves it on loopback, with a bearer token (``Addresses.control`` and ``.token``):
 
 - ``GET /state``: a :class:`LiveState` as JSON
-- ``GET /targets/<job>``: targets of one job as Prometheus' HTTP service discovery takes them, with the meta labels
-  of role ``pod``; ``<job>`` is ``namespace.name`` of the PodMonitor. The address of a target is that on loopback
-- ``GET /backends``: the loopback address of every pod that listens, Ready or not, as JSON: by ``ip:port``, and by
-  ``namespace/pod:port``
-- ``POST /speed`` ``{"answers": 60, "starts": 60}``; either may be absent. Answers with both, as they are then
-- ``POST /fault`` ``{"fault": "node", "name": "..."}``; answers with a :class:`FaultOutcome`. A pod is named
-  ``namespace/name``; a name alone will do where one pod has it
+- ``GET /targets/<job>``: targets of one job for Prometheus' HTTP service discovery, with the meta labels of role
+  ``pod``; ``<job>`` is ``namespace.name`` of the PodMonitor. Targets have loopback addresses
+- ``GET /backends``: the loopback address of every listening pod, Ready or not, as a JSON object: by ``ip:port``, and
+  by ``namespace/pod:port``
+- ``POST /speed`` ``{"answers": 60, "starts": 60}``; both keys are optional. Returns both speeds
+- ``POST /fault`` ``{"fault": "node", "name": "..."}``; returns a :class:`FaultOutcome`. A pod is named
+  ``namespace/name``, or by its name if that is unique
 
-What it refuses is answered with 400, and what is not there with 404: ``{"error": "...", "there": ["..."]}``.
+Errors are ``{"error": "...", "there": ["..."]}``: 400 for an invalid request, 404 for an unknown object, with the
+valid names in ``there``.
 """
 
 from dataclasses import dataclass
@@ -22,29 +23,29 @@ from .option_values import LiveFault as LiveFault
 
 
 class NoteKind(StrEnum):
-    """What something that happened is about."""
+    """Kind of an event."""
 
     FAULT = "fault"
-    """A fault was asked for, or what came of it."""
+    """A fault was injected, or took effect."""
     NODE = "node"
-    """A node came or went."""
+    """A node was added or removed."""
     POD = "pod"
-    """A pod became Ready, ended, or stays Pending."""
+    """A pod became Ready, terminated, or stays Pending."""
     SCALE = "scale"
-    """The replicas that are wanted changed."""
+    """The desired number of replicas changed."""
     PREEMPTED = "preempted"
-    """The scheduler ended a pod, the victim, for one of a higher priority, the preemptor."""
+    """The scheduler evicted a pod, the victim, for a pod of higher priority, the preemptor."""
 
 
 @dataclass(frozen=True, slots=True)
 class FleetNote:
-    """Something that happened.
+    """An event in the fleet.
 
     Attributes:
         at: Seconds since the epoch.
-        text: What, in a sentence that names the object.
-        victim: ``namespace/name`` of the pod that was preempted; empty for other kinds of notes.
-        preemptor: ``namespace/name`` of the pod for which it was.
+        text: A sentence that names the object.
+        victim: ``namespace/name`` of the evicted pod; empty for other kinds.
+        preemptor: ``namespace/name`` of the pod that it was evicted for.
     """
 
     at: float
@@ -56,12 +57,12 @@ class FleetNote:
 
 @dataclass(frozen=True, slots=True)
 class FaultOutcome:
-    """What a fault did at once.
+    """The immediate effect of a fault.
 
     Attributes:
-        name: What it happened to.
-        pods: ``namespace/name`` of the pods that are gone, or will be.
-        broken: Requests whose connection it broke.
+        name: The node, pod or zone.
+        pods: ``namespace/name`` of the pods that are lost, or will be.
+        broken: Number of requests whose connection broke.
         text: The same in a sentence.
     """
 
@@ -74,17 +75,17 @@ class FaultOutcome:
 
 @dataclass(frozen=True, slots=True)
 class PodState:
-    """A pod that serves, or will, or a worker of one: replicas may span several pods.
+    """A pod that serves or will serve, or a worker of one: replicas may span several pods.
 
     Attributes:
         name: ``namespace/name``.
-        title: The resource, as the outputs name it.
-        node: Where it is; empty while it is Pending.
-        zone: Of the node; empty without one.
-        spot: Whether the node is one that the cloud may take back.
-        ready: Whether it answers.
-        waiting: Requests that wait in it; those of a replica of several pods wait in the leader.
-        running: Requests that it computes.
+        title: Name of the resource in the outputs.
+        node: Its node; empty while it is Pending.
+        zone: Zone of the node; empty if it has none.
+        spot: Whether the node is a spot instance.
+        ready: Whether it answers requests.
+        waiting: Queued requests; those of a replica with several pods are queued in the leader.
+        running: Requests in the batch.
     """
 
     name: str
@@ -99,7 +100,7 @@ class PodState:
 
 @dataclass(frozen=True, slots=True)
 class ScalerState:
-    """An autoscaler of a model: what it wants, which is 0 until it has read its metric."""
+    """An autoscaler of a model; ``desired`` is 0 until it has read its metric."""
 
     name: str
     current: int
@@ -109,34 +110,34 @@ class ScalerState:
 
     @property
     def has_wish(self) -> bool:
-        """Whether it has read its metric: what it wants is within its bounds then."""
+        """Whether it has read its metric: only then is its desired count within its bounds."""
         return self.desired >= self.least
 
     @property
     def moves(self) -> bool:
-        """Whether it wants another number of replicas than there is."""
+        """Whether its desired count differs from the current one."""
         return self.has_wish and self.desired != self.current
 
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """A resource that serves, all workloads of it together.
+    """A serving resource with all its workloads.
 
     Attributes:
         title: Its key in the outputs.
-        model: What clients ask for.
-        replicas: Wanted by its workloads.
-        ready: Replicas that answer.
-        starting: Replicas whose pods are on a node, and do not answer yet.
-        pending: Replicas with a pod for which there is no room.
-        waiting: Requests that wait.
-        running: Requests that are computed.
-        cache: Share of the cache in use, the fullest replica's.
-        answered: Requests that were answered since it started.
-        refused: Requests that were refused or broken off since it started.
-        tokens: Tokens that it produced since it started.
-        usd_per_hour: What the accelerators that its pods hold would cost, workers included; None without a price.
-        pace: Where its speed is from.
+        model: Name of the model for clients.
+        replicas: Desired replicas of its workloads.
+        ready: Replicas that answer requests.
+        starting: Replicas whose pods are bound to nodes, but not Ready.
+        pending: Replicas with an unschedulable pod.
+        waiting: Queued requests.
+        running: Requests in the batch.
+        cache: Share of the KV cache in use, of the fullest replica.
+        answered: Requests completed since it started.
+        refused: Requests rejected or aborted since it started.
+        tokens: Tokens generated since it started.
+        usd_per_hour: List price of the accelerators that its pods hold, workers included; None without a price.
+        pace: Source of its speed.
         scalers: Its autoscalers.
     """
 
@@ -162,11 +163,11 @@ class GroupState:
     """A group of nodes.
 
     Attributes:
-        nodes: Nodes that are there.
-        starting: Nodes that were asked for.
-        least: Its lower bound.
-        most: Its upper bound.
-        usd_per_hour: What the nodes that are there would cost; None without a price.
+        nodes: Nodes in use.
+        starting: Nodes that start.
+        least: Its minimum.
+        most: Its maximum.
+        usd_per_hour: List price of the nodes in use; None without a price.
     """
 
     name: str
@@ -180,15 +181,15 @@ class GroupState:
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """The fleet at one moment.
+    """A snapshot of the fleet.
 
     Attributes:
         at: Seconds since the epoch.
-        speed: How much faster than life answers are.
-        start_speed: How much faster than life nodes and pods start.
-        usd_per_hour: What all nodes that are there would cost; those without a price are not in it.
-        pods: Every pod that serves, or will, and its workers, by name.
-        notes: What happened lately, newest last: a node came, a fault, a pod that stays Pending and why.
+        speed: How much faster than real time answers are.
+        start_speed: How much faster than real time nodes and pods start.
+        usd_per_hour: List price of all nodes in use, without those that have no price.
+        pods: Every pod that serves or will serve, and its workers, sorted by name.
+        notes: Recent events, newest last.
     """
 
     at: float
@@ -202,7 +203,7 @@ class LiveState:
 
 
 def new_notes(before: tuple[FleetNote, ...], after: tuple[FleetNote, ...]) -> tuple[FleetNote, ...]:
-    """Return what is new in a list that forgets its oldest notes: all behind the longest common part."""
+    """Return the notes that are new in ``after``; both lists have dropped their oldest notes."""
     for length in range(min(len(before), len(after)), 0, -1):
         if before[-length:] == after[:length]:
             return after[length:]

@@ -1,4 +1,4 @@
-"""Programs that outlive the command that starts them: started once, found again by the next command, and stopped."""
+"""Programs that outlive the command that starts them; later commands find and stop them."""
 
 import json
 import socket
@@ -18,20 +18,20 @@ _READY_SECONDS = 30.0
 
 
 def keep_running(folder: LiveFolder, name: str, command: Sequence[str], ready: Callable[[], bool]) -> bool:
-    """Start a program and return when it is ready; return False where it runs already, started with these words.
+    """Start a program and return when it is ready; return False if it already runs with this command line.
 
-    Its files lie in the folder of its name, which is in one of its arguments: that is how one is found that was
-    started by a command which was killed before it noted the process.
+    One of its arguments must contain the path of its folder: that is how a program is found whose command was killed
+    before it saved the pid.
 
     Raises:
-        UserError: it ended or did not become ready; the message holds the end of its log.
+        UserError: it exited or did not become ready; the message ends with its log.
     """
-    words = _words_file(folder, name)
+    command_file = _command_file(folder, name)
     process = running_daemon(folder, name)
-    if process and words.exists() and json.loads(words.read_text()) == list(command) and ready():
+    if process and command_file.exists() and json.loads(command_file.read_text()) == list(command) and ready():
         return False
     stop_daemon(folder, name)
-    write_private(words, json.dumps(list(command)).encode())
+    write_private(command_file, json.dumps(list(command)).encode())
     log = folder.log(name)
     begin = log.stat().st_size if log.exists() else 0
     process = start(command, log)
@@ -40,31 +40,30 @@ def keep_running(folder: LiveFolder, name: str, command: Sequence[str], ready: C
         return True
     ended = "exited right after its start" if not process.alive() else f"was not ready after {_READY_SECONDS:.0f} s"
     stop_daemon(folder, name)
-    shown = tail(log.read_bytes()[begin:].decode(errors="replace"))
-    raise UserError(f"{name} {ended}; end of {log}:\n{shown}")
+    output = tail(log.read_bytes()[begin:].decode(errors="replace"))
+    raise UserError(f"{name} {ended}; end of {log}:\n{output}")
 
 
 def running_daemon(folder: LiveFolder, name: str) -> Process | None:
-    """Return the process of a program; None where it does not run."""
     process = saved(folder.pid_file(name))
     return process if process and process.alive() else None
 
 
 def stop_daemon(folder: LiveFolder, name: str) -> bool:
-    """End a program, and those that nobody noted; return whether one ran."""
-    noted = running_daemon(folder, name)
-    unnoted = [Process(pid, start_time(pid) or "") for _, pid in running_with(f"{_own(folder, name)}/")]
-    processes = {process.pid: process for process in (*unnoted, *([noted] if noted else []))}
+    """Stop a program, including instances whose pid was not saved; return whether one ran."""
+    known = running_daemon(folder, name)
+    unknown = [Process(pid, start_time(pid) or "") for _, pid in running_with(f"{_program_folder(folder, name)}/")]
+    processes = {process.pid: process for process in (*unknown, *([known] if known else []))}
     for process in processes.values():
         process.stop()
     folder.pid_file(name).unlink(missing_ok=True)
-    _words_file(folder, name).unlink(missing_ok=True)
+    _command_file(folder, name).unlink(missing_ok=True)
     return bool(processes)
 
 
 def kept_port(folder: LiveFolder, name: str) -> int:
-    """Return the port of a program: the one that it had before, unless that was lost to somebody else."""
-    file = _own(folder, name) / "port"
+    """Return the port of a program: its previous one, unless another process took it."""
+    file = _program_folder(folder, name) / "port"
     try:
         port = int(file.read_text())
     except (OSError, ValueError):
@@ -76,14 +75,13 @@ def kept_port(folder: LiveFolder, name: str) -> int:
 
 
 def listens(port: int) -> bool:
-    """Say whether somebody listens on a port of loopback."""
     with socket.socket() as probe:
         return probe.connect_ex((LOOPBACK, port)) == 0
 
 
-def _own(folder: LiveFolder, name: str) -> Path:
+def _program_folder(folder: LiveFolder, name: str) -> Path:
     return folder.path.resolve() / name
 
 
-def _words_file(folder: LiveFolder, name: str) -> Path:
+def _command_file(folder: LiveFolder, name: str) -> Path:
     return folder.path / f"{name}.command"

@@ -1,7 +1,6 @@
-"""What the live fleet knows of a stack: written by ``up`` from the plan, read by every part.
+"""The simulated fleet of a stack as plain data: written by ``up`` from the plan, read by every process.
 
-Times are seconds and sizes bytes, unless a name says otherwise. All times are simulated ones: a speed above 1 makes
-them pass faster.
+Times are simulated seconds and sizes bytes, unless a name says otherwise.
 """
 
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from typing import Any
 
 Object = dict[str, Any]
 TIMES_HEADER = "x-simulated-times"
-"""A client that sends it gets the engine's own times at the end of a stream, in a comment that others do not read."""
+"""Request header: the stream then ends with a comment that has the engine's own times. Other clients skip it."""
 
 
 class Speaks(StrEnum):
@@ -25,33 +24,33 @@ class Speaks(StrEnum):
 
 
 class PaceSource(StrEnum):
-    """Where a pace is from; shown wherever a figure is."""
+    """Source of a pace, shown beside every figure."""
 
     PROFILE = "profile"
-    """Measured, and written down by the team (llm-d's alpha and beta)."""
+    """Measured by the team (llm-d's alpha and beta)."""
     ESTIMATE = "estimate"
     """Computed from the weights and the memory bandwidth of the accelerator."""
     ASSUMED = "assumed"
-    """Neither is known: a plain number, so that the model answers at all."""
+    """Neither is known: a constant, so that the model answers at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenPace:
     """How fast one replica is on one instance type.
 
-    A decode step with n requests takes ``alpha + beta * n`` (WVA spec 8.2), and what reading the cache and experts
-    takes beside: ``cached * tokens``, for all tokens that these requests have in the cache, and ``experts`` times the
-    part of the experts that the tokens of a step go through, if each goes through random ones. A prompt takes
-    ``prefill`` seconds for each of its tokens before its first token, and ``attention`` for each token before one.
+    A decode step with n requests takes ``alpha + beta * n`` (WVA spec 8.2), plus the time to read the KV cache and
+    the experts: ``cached`` for each token that these requests have in the cache, and ``experts`` times the share of
+    the experts that the step activates, assuming that each token is routed to random ones. Before its first token, a
+    prompt takes ``prefill`` for each of its tokens, and ``attention`` for each pair of tokens.
 
     Attributes:
-        cached: Seconds that each token in the cache adds to a step; 0 where ``beta`` has the cache of usual requests.
-        attention: Seconds that a token of a prompt takes for each token before it.
-        experts: Seconds that reading all experts of a model takes; 0 without any, or where ``alpha`` has them.
-        untouched: The part of the experts that one token does not go through.
-        batch: Requests in one step, at most.
-        cache_tokens: Tokens of all requests of a step, prompts and answers together; None without a bound.
-        chunk: Prompt tokens that are computed in one step, at most.
+        cached: Seconds that each cached token adds to a step; 0 if ``beta`` includes the cache of typical requests.
+        attention: Seconds of a prompt token for each token before it.
+        experts: Seconds to read all experts; 0 for dense models, or if ``alpha`` includes them.
+        untouched: Share of the experts that one token does not activate.
+        batch: Maximum number of requests in a step.
+        cache_tokens: Maximum tokens in the KV cache, prompts and answers; None for no limit.
+        chunk: Maximum prompt tokens computed in a step.
     """
 
     alpha: float
@@ -67,20 +66,20 @@ class TokenPace:
     untouched: float = 1.0
 
     def step(self, requests: int, cached: float = 0.0, prompts: int = 0) -> float:
-        """Return the seconds of a step, without what computing prompts takes.
+        """Return the seconds of a step, without the time to compute prompts.
 
         Args:
-            requests: In the batch.
-            cached: Tokens that those of them who answer have in the cache.
-            prompts: Tokens of prompts that are computed in it; they go through experts, too.
+            requests: Requests in the batch.
+            cached: Cached tokens of the requests that generate.
+            prompts: Prompt tokens computed in the step; they activate experts, too.
         """
         experts = self.experts * (1 - self.untouched ** (requests + prompts)) if self.experts else 0.0
         return self.alpha + self.beta * requests + self.cached * cached + experts
 
     def prompt(self, tokens: int, before: int = 0) -> float:
-        """Return the seconds that computing tokens of a prompt takes, of which so many are computed already.
+        """Return the seconds to compute prompt tokens, after ``before`` tokens of the same prompt.
 
-        None at all without ``prefill``, whatever ``attention`` is.
+        0 without ``prefill``, whatever ``attention`` is.
         """
         if not self.prefill:
             return 0.0
@@ -89,7 +88,7 @@ class TokenPace:
 
 @dataclass(frozen=True, slots=True)
 class Startup:
-    """Seconds from a pod that is bound to a node until its engine answers, and until a new node is there."""
+    """Seconds from binding a pod until its engine answers, and from requesting a node until it is Ready."""
 
     pod: float
     node: float
@@ -97,35 +96,33 @@ class Startup:
 
 @dataclass(frozen=True, slots=True)
 class ServedWorkload:
-    """Equal pods that take requests.
+    """A workload: identical pods that serve a model.
 
     Attributes:
-        kind: The kind of the object that makes its pods, such as ``Deployment``.
-        title: The resource, as the outputs name it (key of ``models`` and ``endpoints``).
+        kind: Kind of the object that creates its pods, such as ``Deployment``.
+        title: Name of the resource in the outputs (key of ``models`` and ``endpoints``).
         selector: Labels of the pods that take requests.
-        group: Labels of all pods of its replicas, where a replica is a leader and its workers; empty where it is one
-            pod.
-        container: Name of the container that serves.
-        engine: Name of the engine, as in ``components/engines``; empty if it is not known.
-        version: Version of the engine as its image says it; empty if that says none.
-        port: Port of the container that takes requests.
-        models: Every name that the engine answers to, the model's own first; LoRA adapters after it.
-        adapters: Which of them are LoRA adapters.
-        loaded: What the engine was told to load, as its ``/v1/models`` and ``/info`` name it.
+        group: Labels of all pods of its replicas, if a replica is a leader with workers; empty for single pods.
+        container: Name of the serving container.
+        engine: Name of the engine, as in ``components/engines``; empty if unknown.
+        version: Version of the engine according to its image tag; empty if unknown.
+        port: Serving port of the container.
+        models: Every name that the engine accepts: the model first, then LoRA adapters.
+        adapters: Names of the LoRA adapters.
+        loaded: Model path or repository on the command line, which ``/v1/models`` and ``/info`` show.
         role: ``prefill``, ``decode`` or ``router`` of a resource with several workloads; else empty.
-        paces: By instance type that its pods may run on; under the empty name, elsewhere.
-        queue: Requests that may wait before more are refused; None without a bound.
-        in_flight: Requests that may wait or be computed before more are refused; None without a bound.
-        context: Tokens of a request with its answer; None if it is not known.
-        embeds: Whether it makes embeddings instead of text.
-        dimensions: Of an embedding; None if it is not known.
-        images: Whether it reads images; None if unknown.
+        paces: By instance type that its pods may run on; the empty key is for any other.
+        queue: Maximum queued requests; None for no limit.
+        in_flight: Maximum queued and running requests together; None for no limit.
+        context: Maximum tokens of a request with its answer; None if unknown.
+        embeds: Whether it serves embeddings instead of text.
+        dimensions: Length of an embedding; None if unknown.
+        images: Whether it accepts images; None if unknown.
         exports: Whether its metrics are enabled.
         metrics_refusal: Answer to ``/metrics`` if they are disabled; empty if it answers 404.
         image_refusal: Error for images that its model does not read; empty if it accepts them.
-        tool_refusal: What it says to a request that leaves the call of a tool to the model; empty where it takes
-            such requests.
-        inputs: Texts of one request for embeddings, at most; None without a bound.
+        tool_refusal: Error for requests with ``tool_choice: auto``; empty if it accepts them.
+        inputs: Maximum texts in one embeddings request; None for no limit.
         truncates: Whether it truncates inputs that exceed its context, instead of rejecting them.
     """
 
@@ -161,32 +158,30 @@ class ServedWorkload:
 
     @property
     def key(self) -> str:
-        """Return what names it in other places: ``namespace/name``."""
+        """``namespace/name``."""
         return f"{self.namespace}/{self.name}"
 
     @property
     def played(self) -> str:
-        """Name of its server in the live fleet: that of its engine or of its API."""
+        """Name of the simulated server: that of its engine or, if the engine is unknown, of its API."""
         return self.engine or ("" if self.speaks == Speaks.OPENAI else self.speaks.value)
 
     def pace_on(self, instance_type: str) -> TokenPace:
-        """Return how fast a pod is on a node of a type."""
         return self.paces.get(instance_type) or self.paces[""]
 
 
 @dataclass(frozen=True, slots=True)
 class ServedEndpoint:
-    """Where a model answers, as the outputs name it.
+    """An endpoint of the outputs.
 
     Attributes:
         title: Key in the outputs.
-        url: Address in the cluster, as the outputs have it.
-        workloads: Namespace and name of the workloads behind it that answer. Of several, by weight. A router, and a
-            pair of prefill and decode, are played by the workloads that decode. Empty where nothing of the stack
-            answers there (``why``).
-        why: Why nothing answers; empty where something does.
-        stand_in: What is played by something else, such as a router; empty where nothing is.
-        outside: Whether the address is that of the gateway.
+        url: Address in the cluster, as in the outputs.
+        workloads: The workloads that answer, with their weights. A router, or a pair of prefill and decode, is
+            represented by the workloads that decode. Empty if no workload of the stack answers (``why``).
+        why: Why no workload answers; empty if one does.
+        stand_in: What a stand-in replaces, such as ``router``; empty if nothing.
+        outside: Whether the gateway exposes it.
     """
 
     title: str
@@ -202,12 +197,12 @@ class ServedEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class ServedGroup:
-    """A group of simulated nodes, which are called ``<name>-<index>``.
+    """A group of simulated nodes, which are named ``<name>-<index>``.
 
     Attributes:
-        least: Nodes that are always there.
-        most: Nodes that it may grow to.
-        usd_per_hour: What a node would cost on demand in us-east-1; None without a price.
+        least: Minimum number of nodes.
+        most: Maximum number of nodes.
+        usd_per_hour: On-demand price of a node in us-east-1; None without a price.
     """
 
     name: str
@@ -220,15 +215,15 @@ class ServedGroup:
 
 @dataclass(frozen=True, slots=True)
 class LiveFleet:
-    """Everything of a stack that the live fleet plays.
+    """The simulated part of a stack.
 
     Attributes:
         autoscalers: Namespace and name of each HorizontalPodAutoscaler that reads a serving metric, by the workload
             (``namespace/name``) that it scales.
         monitors: The rendered PodMonitors.
         rules: The ``rules`` of prometheus-adapter's chart values: ``custom`` and ``external``.
-        door: The rendered objects of the front door; empty without a gateway.
-        at_rest: Sentences about autoscalers that do nothing here.
+        door: The rendered objects of the gateway; empty without one.
+        at_rest: Sentences about autoscalers that do not scale here.
     """
 
     stack: str
