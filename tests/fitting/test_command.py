@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.families.llmd.types.variant_autoscaling import ModelProfile
+from components.families.llmd.types import ModelProfile
 from tests.commands.support import workbench
 from tests.fitting.reading import DATA, read
 from workbench.fitting.line import fit

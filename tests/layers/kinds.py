@@ -15,7 +15,7 @@ _SETTINGS = frozenset({"WorkloadChoice"})
 """What has members of these names that a user writes as a setting."""
 EXCEPTIONS: Mapping[str, str] = {
     "llmaz/workload/realize.py": "creates the Deployment or the LeaderWorkerSet that it chose",
-    "llmd/operated.py": "upstream's controller scales Deployments alone (WVA spec 2)",
+    "llmd/rendering.py": "upstream's controller scales Deployments alone (WVA spec 2)",
     "prerequisites/needed.py": "names the chart of each capability, one of which is called like the kind",
 }
 """Modules that may compare, by the end of their path, each with the reason."""

@@ -1,6 +1,6 @@
-"""What an accelerator costs: what settings say, else the price of the nodes, else that of the cheapest ones with it.
+"""The price of one accelerator: from the settings, otherwise of the workload's nodes, otherwise of the cheapest type.
 
-On demand in us-east-1, as all prices of the tables.
+Prices of instance types are on-demand prices in us-east-1, as everywhere in the tables.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,18 +13,16 @@ from ...fleet.workloads import Workload
 from ...performance.sizing.accelerators import known_accelerator
 from ...performance.sizing.prices import accelerator_price, node_with
 
-_HUNDREDTH = Decimal("0.01")
-
 
 @dataclass(frozen=True, slots=True)
 class UnitCost:
-    """What one accelerator costs.
+    """Price of one accelerator.
 
     Attributes:
-        accelerator: The name that variants give it.
+        accelerator: Its name in the profiles of variants.
         cents_per_hour: US cents.
-        source: Where the price is from, for messages.
-        device: Product in the labels of its nodes; empty where that is not known.
+        source: Origin of the price, for messages.
+        device: Product in the labels of its nodes; empty if unknown.
     """
 
     accelerator: str
@@ -34,17 +32,17 @@ class UnitCost:
 
     @property
     def text(self) -> str:
-        """The price with two decimals, as the controller has it (WVA spec 4)."""
-        return f"{self.cents_per_hour.quantize(_HUNDREDTH, ROUND_HALF_UP):f}"
+        """The price with two decimals, as the controller expects it (WVA spec 4)."""
+        return f"{self.cents_per_hour.quantize(Decimal('0.01'), ROUND_HALF_UP):f}"
 
 
 def unit_cost(accelerator: str, levels: ServiceLevels, workload: Workload | None = None) -> UnitCost | None:
-    """Return what one accelerator costs; None where nothing tells it.
+    """Return the price of one accelerator; None if it is unknown.
 
     Args:
-        accelerator: Its name.
-        levels: What settings say.
-        workload: What runs on it, if something does: nodes with more than their accelerators cost more.
+        accelerator: Name of the accelerator.
+        levels: Settings, whose prices take precedence.
+        workload: The workload that runs on it; its nodes may be larger, and so dearer, than the cheapest type.
     """
     nodes = accelerated_nodes(workload.pods) if workload else []
     price = accelerator_price(accelerator, levels, nodes)
@@ -58,20 +56,22 @@ def unit_cost(accelerator: str, levels: ServiceLevels, workload: Workload | None
 
 
 def conflicting(costs: Iterable[tuple[str, UnitCost]]) -> Iterator[tuple[str, str]]:
-    """Yield whose price of an accelerator is not that of an earlier one with its name, and why that cannot be.
+    """Yield the resources whose accelerator has another price in an earlier resource, each with the reason.
+
+    The controller has one price per accelerator name.
 
     Args:
-        costs: What is sized, as messages name it, each with the price of its accelerator.
+        costs: Titles of resources, each with the price of its accelerator.
     """
     first: dict[str, tuple[str, UnitCost]] = {}
-    for who, cost in costs:
-        other, known = first.setdefault(cost.accelerator, (who, cost))
+    for title, cost in costs:
+        other, known = first.setdefault(cost.accelerator, (title, cost))
         if known.text != cost.text:
             yield (
-                who,
+                title,
                 (
                     f"{cost.accelerator!r} costs {cost.text} cents an hour here ({cost.source}), but {known.text} "
-                    f"for {other} ({known.source}), and the controller knows one price for a name; set "
-                    f"serviceLevels.accelerators[{cost.accelerator}].centsPerHour, or give the two different names"
+                    f"for {other} ({known.source}), and the controller has one price per name; set "
+                    f"serviceLevels.accelerators[{cost.accelerator}].centsPerHour, or rename one of the two"
                 ),
             )

@@ -13,33 +13,30 @@ from ...performance.sizing.cases import Profile
 from ...performance.sizing.variants import ModelVariant
 from ..family import Family, Member, OperatorObjects, OperatorSite, SharedObjects, VariantDescriber
 from .controller.objects import controller_objects
-from .described import described_variant, entry_of
 from .kinds import VARIANT_AUTOSCALING
 from .names import OPERATOR
+from .profiles import described_variant, profile_entry
 from .rendering import render_variant_autoscaling
-from .together import in_common
+from .shared import shared_objects
 
 
 class Llmd(Family, OperatorObjects, SharedObjects, VariantDescriber):
-    """llm-d's autoscaler: variants with profiles, and ConfigMaps and a controller that serve all of them."""
+    """llm-d's autoscaler: variants with profiles, and one controller with ConfigMaps for all of them."""
 
     def operator_objects(self, site: OperatorSite) -> tuple[Object, ...]:
-        """Return the controller, which has no chart at the contract's version."""
+        # The contract's version has no chart.
         return controller_objects(site)
 
     def family_objects(
         self, rendered: Sequence[Rendered], library: Library, options: Options
     ) -> tuple[list[Problem], tuple[Rendered, ...]]:
-        """Return the ConfigMaps that the controller reads; none natively."""
-        return in_common(rendered, library, options)
+        return shared_objects(rendered, library, options)
 
     def variant(self, source: LoadedResource) -> ModelVariant | None:
-        """Return the variant that a VariantAutoscaling describes."""
         return described_variant(source)
 
     def profile_entry(self, profile: Profile) -> Json:
-        """Return the ``modelProfile`` of a VariantAutoscaling."""
-        return entry_of(profile)
+        return profile_entry(profile)
 
 
 FAMILY = Llmd(

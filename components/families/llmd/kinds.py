@@ -19,5 +19,5 @@ VARIANT_AUTOSCALING = Kind(
         Column("Optimized", "string", ".status.desiredOptimizedAlloc.numReplicas"),
     ),
     upstream=Upstream(**load_table(__package__, "upstream.yaml")),
-    reads_status=True,  # what the controller saw of the load
+    reads_status=True,  # the load that the controller observed
 )

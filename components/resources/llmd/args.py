@@ -13,36 +13,36 @@ class ConfigMapKeyRefArgs(TypedDict, total=False):
     name: Required[str]
     """Name of the ConfigMap."""
     key: Required[str]
-    """Its key."""
+    """Key in the ConfigMap."""
 
 
 class AcceleratorProfileArgs(TypedDict, total=False):
-    """How fast a replica is on an accelerator: with n requests, each token takes alpha + beta * n milliseconds."""
+    """Speed of one replica: with n concurrent requests, each token takes alpha + beta * n milliseconds."""
 
     acc: Required[str]
     """Name of the accelerator."""
     acc_count: Required[int]
-    """Accelerators of a replica, over all its pods."""
+    """Accelerators per replica, over all its pods."""
     alpha: Required[str]
-    """Milliseconds for a token, such as '20.58'."""
+    """Base time per output token in milliseconds, such as '20.58'."""
     beta: Required[str]
-    """Milliseconds that each request at once adds, such as '0.41'."""
+    """Additional milliseconds per token for each concurrent request, such as '0.41'."""
     max_batch_size: Required[int]
-    """Requests that a replica works on at once; that of the engine, at least 2."""
+    """Concurrent requests of one replica, as configured in the engine; at least 2."""
 
 
 class ModelProfileArgs(TypedDict, total=False):
-    """How fast the model is on each accelerator."""
+    """Speed of the model on each accelerator."""
 
     accelerators: Required[list[AcceleratorProfileArgs]]
-    """One entry for the accelerator that the workload runs on; further ones are for comparison."""
+    """One entry for the accelerator that the workload runs on; further entries are for comparison."""
 
 
 class VariantAutoscalingArgs(TypedDict, total=False):
-    """Arguments of a VariantAutoscaling. All but the targets are plain: they decide how many replicas there are."""
+    """Arguments of a VariantAutoscaling. All except the targets are plain: they decide the number of replicas."""
 
     name: str
-    """Name of the VariantAutoscaling, which is that of the workload. Default: the component's name."""
+    """Name of the VariantAutoscaling and of the workload that it scales. Default: the component's name."""
     namespace: str
     """Namespace of the VariantAutoscaling and of the workload. Default: default."""
     realization: str
@@ -51,22 +51,23 @@ class VariantAutoscalingArgs(TypedDict, total=False):
     workload: str
     """auto, lws or deployment, as the targets are deployed. Default: auto."""
     targets: Required[pulumi.Input[list[dict[str, Any]]]]
-    """The resource whose workload is scaled, and what it refers to, in wire form: the ``manifest`` of each
-    component."""
+    """The resource whose workload is scaled, and the resources that it refers to, in wire form: the ``manifest`` of
+    each component."""
     accelerator: Required[str]
     """The accelerator that the workload runs on, by its name in the profile."""
     service_class: str
-    """Name of the service class that the promise is of. Default: default."""
+    """Name of the service class of the promise. Default: default."""
     promise: Required[PromiseArgs]
-    """What is promised for the model."""
+    """Latency targets of the model."""
     load: LoadArgs
-    """What is asked of the workload. Required unless realization is operator, which measures it: the load then bounds
-    the replicas, which are 10 at most without."""
+    """Expected load of the workload. Required with realization native. With operator, the controller measures the
+    load, and this one sets the upper bound of the replicas, which is 10 without it."""
     cents_per_hour: float
-    """Price of one accelerator in US cents an hour. Default: that of the nodes, on demand in us-east-1."""
+    """Price of one accelerator in US cents per hour. Default: the on-demand price of the nodes in us-east-1."""
     model_id: Required[str]
-    """Name under which clients ask for the model."""
+    """Model name that clients use in requests."""
     slo_class_ref: ConfigMapKeyRefArgs
-    """Where the controller's service class stands; nothing reads it. Default: that of service_class."""
+    """Key of the service class in the controller's ConfigMap. Informational: nothing reads it. Default: the key of
+    service_class."""
     model_profile: Required[ModelProfileArgs]
-    """How fast the model is."""
+    """Speed of the model."""

@@ -1,17 +1,17 @@
-"""Where the arguments of a VariantAutoscaling go: into its resource, and into the service levels it is sized for."""
+"""How the arguments of a VariantAutoscaling map to its resource and to the service levels that it is sized for."""
 
-from ...families.llmd.types.variant_autoscaling import AcceleratorProfile, ConfigMapKeyRef, VariantAutoscalingSpec
+from ...families.llmd.types import AcceleratorProfile, ConfigMapKeyRef, VariantAutoscalingSpec
 from ..serving.argument_maps import realization
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
 VARIANT_AUTOSCALING = ArgumentMap(
     "VariantAutoscalingArgs",
     VariantAutoscalingSpec,
-    doc="Arguments of a VariantAutoscaling. All but the targets are plain: they decide how many replicas there are.",
+    doc="Arguments of a VariantAutoscaling. All except the targets are plain: they decide the number of replicas.",
     own={
         "name": Own(
             "str",
-            "Name of the VariantAutoscaling, which is that of the workload. Default: the component's name.",
+            "Name of the VariantAutoscaling and of the workload that it scales. Default: the component's name.",
         ),
         "namespace": Own("str", "Namespace of the VariantAutoscaling and of the workload. Default: default."),
         "realization": realization(
@@ -21,8 +21,8 @@ VARIANT_AUTOSCALING = ArgumentMap(
         "workload": Own("str", "auto, lws or deployment, as the targets are deployed. Default: auto."),
         "targets": Own(
             "pulumi.Input[list[dict[str, Any]]]",
-            "The resource whose workload is scaled, and what it refers to, in wire form: the ``manifest`` of each "
-            "component.",
+            "The resource whose workload is scaled, and the resources that it refers to, in wire form: the "
+            "``manifest`` of each component.",
             required=True,
         ),
         "accelerator": Own(
@@ -30,19 +30,19 @@ VARIANT_AUTOSCALING = ArgumentMap(
             "The accelerator that the workload runs on, by its name in the profile.",
             required=True,
         ),
-        "service_class": Own("str", "Name of the service class that the promise is of. Default: default."),
-        "promise": Own("PromiseArgs", "What is promised for the model.", required=True),
+        "service_class": Own("str", "Name of the service class of the promise. Default: default."),
+        "promise": Own("PromiseArgs", "Latency targets of the model.", required=True),
         "load": Own(
             "LoadArgs",
-            "What is asked of the workload. Required unless realization is operator, which measures it: the load "
-            "then bounds the replicas, which are 10 at most without.",
+            "Expected load of the workload. Required with realization native. With operator, the controller "
+            "measures the load, and this one sets the upper bound of the replicas, which is 10 without it.",
         ),
         "cents_per_hour": Own(
             "float",
-            "Price of one accelerator in US cents an hour. Default: that of the nodes, on demand in us-east-1.",
+            "Price of one accelerator in US cents per hour. Default: the on-demand price of the nodes in us-east-1.",
         ),
     },
-    changed={"slo_class_ref": Changed("It is that of service_class.", required=False)},
+    changed={"slo_class_ref": Changed("The key follows from service_class.", required=False)},
 )
 
 MAPS = (
@@ -51,7 +51,6 @@ MAPS = (
     ArgumentMap(
         "AcceleratorProfileArgs",
         AcceleratorProfile,
-        doc="How fast a replica is on an accelerator: with n requests, each token takes alpha + beta * n "
-        "milliseconds.",
+        doc="Speed of one replica: with n concurrent requests, each token takes alpha + beta * n milliseconds.",
     ),
 )

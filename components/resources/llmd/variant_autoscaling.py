@@ -1,4 +1,4 @@
-"""llm-d's VariantAutoscaling: as many replicas of a workload as a promise needs.
+"""llm-d's VariantAutoscaling: scales a workload to keep a latency promise.
 
 VariantAutoscaling
 ├── HorizontalPodAutoscaler   <name>-hpa
@@ -15,14 +15,15 @@ from ..serving.objects import kubernetes_object, token
 from ..serving.workload_component import logical_name, render_one
 from .args import VariantAutoscalingArgs
 from .argument_maps import VARIANT_AUTOSCALING
-from .stated import DEFAULT_CLASS, options_for
+from .service_levels import DEFAULT_CLASS, options_for
 
 
 class VariantAutoscaling(pulumi.ComponentResource):
-    """Scales a workload so that a promise is kept, within bounds that a model of queues finds.
+    """Scales a workload to keep a latency promise, within bounds that a queueing model finds.
 
-    Does not create the workload, the metrics adapter or the controller, nor its ConfigMaps about classes and prices:
-    these are of all variants of a cluster, and ModelFleet makes them.
+    Does not create the workload, the metrics adapter or the controller, nor the controller's ConfigMaps of classes
+    and
+    prices: all variants of a cluster share them, and ModelFleet creates them.
     """
 
     autoscaler: pulumi.Output[str]
@@ -34,11 +35,11 @@ class VariantAutoscaling(pulumi.ComponentResource):
     max_replicas: pulumi.Output[int]
     """Replicas at the peak."""
     most_per_minute: pulumi.Output[float]
-    """Requests a minute that one replica can take and keep the promise; 0 where no load is known."""
+    """Requests per minute that one replica serves within the promise; 0 if no load is known."""
     limit: pulumi.Output[str]
-    """What bounds that: itl, ttft or capacity; empty where no load is known."""
+    """The limiting target: itl, ttft or capacity; empty if no load is known."""
     cents_per_hour: pulumi.Output[float]
-    """Price of all replicas at the peak, in US cents an hour; 0 where no load is known."""
+    """Price of all replicas at the peak, in US cents per hour; 0 if no load is known."""
 
     def __init__(self, name: str, args: VariantAutoscalingArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Size, render and register.

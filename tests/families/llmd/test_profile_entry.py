@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.families import profile_entries
-from components.families.llmd.described import profile_of
-from components.families.llmd.types.variant_autoscaling import ModelProfile
+from components.families.llmd.profiles import profile_of
+from components.families.llmd.types import ModelProfile
 from components.performance.sizing.cases import Profile
 
 PATTERN = re.compile(r"^\d+(\.\d+)?$")

@@ -30,7 +30,7 @@ def test_node_groups() -> None:
 def test_a_variant_is_refused_without_a_promise_whoever_makes_nodes() -> None:
     found = refusals(manifests=VARIANT)
     assert "is in no service class" in found["spec.modelID"][0]
-    assert "nothing says how much is asked" in found["metadata.name"][0]
+    assert "is unknown, so it cannot be sized" in found["metadata.name"][0]
 
 
 def test_what_is_wrong_with_service_levels_is_told_at_its_place() -> None:

@@ -1,1 +1,1 @@
-"""What is wrong with a VariantAutoscaling, whoever sizes it (WVA spec 15)."""
+"""Checks of VariantAutoscalings that apply to both realizations (WVA spec 15)."""

@@ -1,98 +1,76 @@
-"""Which accelerator a variant runs on, and whether its profile has that (WVA spec 5)."""
+"""The accelerator that a variant runs on, and its entry in the profile (WVA spec 5)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
 from ....contract.problems import did_you_mean
 from ..names import ACCELERATOR_LABEL
-from ..types import VariantAutoscaling
-from ..types.variant_autoscaling import AcceleratorProfile
+from ..types import AcceleratorProfile, VariantAutoscaling
 
 LABEL_PATH = f"metadata.labels[{ACCELERATOR_LABEL}]"
 ENTRIES = "spec.modelProfile.accelerators"
-_SHORTEST = 2
-"""Characters of an accelerator that a status can hold (WVA spec 3)."""
+_MIN_LENGTH = 2
+"""Shortest accelerator name that the status accepts (WVA spec 3)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The entry of a profile for the accelerator that a variant runs on."""
+    """The profile entry of the accelerator that a variant runs on, with its path."""
 
-    given: AcceleratorProfile
+    profile: AcceleratorProfile
     path: str
 
 
 def chosen_entry(resource: VariantAutoscaling, findings: Findings) -> Entry | None:
-    """Return the entry for the accelerator in the label; None after an error.
+    """Return the profile entry of the accelerator in the label; None after an error.
 
-    The controller sizes a variant on that accelerator, and on no other (WVA spec 8.7).
+    The controller sizes a variant on that accelerator only (WVA spec 8.7).
     """
     entries = resource.spec.model_profile.accelerators
-    _check_repeated(entries, findings)
-    names = list(dict.fromkeys(entry.acc for entry in entries))
-    label = resource.metadata.labels.get(ACCELERATOR_LABEL)
-    if label is None:
-        findings.error(
-            "metadata.labels",
-            f"must have {ACCELERATOR_LABEL}, the accelerator that the workload runs on: without it nothing says "
-            f"which entry of {ENTRIES} counts; set it to {_any_of(names)}",
-            RuleId.SIZING_UNDETERMINED,
-        )
-        return None
-    if len(label) < _SHORTEST:
-        findings.error(
-            LABEL_PATH,
-            f"must have at least {_SHORTEST} characters, found {label!r}: the controller cannot write a shorter one "
-            f"into the status, and gives up; rename the accelerator, in {ENTRIES} too",
-            RuleId.SIZING_UNDETERMINED,
-        )
-    if label not in names:
-        findings.error(
-            LABEL_PATH,
-            f"{ENTRIES} has no {label!r}{did_you_mean(label, names)} (it has {_all_of(names)}), so that nothing says "
-            "how fast the model is there; correct the label, or add an entry",
-            RuleId.SIZING_UNDETERMINED,
-        )
-        return None
-    position = next(index for index, entry in enumerate(entries) if entry.acc == label)
-    _note_others(entries, label, findings)
-    return Entry(entries[position], f"{ENTRIES}[{position}]")
-
-
-def _check_repeated(entries: Sequence[AcceleratorProfile], findings: Findings) -> None:
-    """Refuse two entries for one accelerator.
-
-    The optimizer takes the speed of the last one and the batch size of the first one (optimizer-light v0.5.0,
-    AddPerfDataFromSpec; internal/utils at c0f645c, AddServerInfoToSystemData).
-    """
     first: dict[str, int] = {}
     for index, entry in enumerate(entries):
         other = first.setdefault(entry.acc, index)
         if other != index:
+            # The optimizer would combine the speed of the last entry with the batch size of the first one
+            # (optimizer-light v0.5.0, AddPerfDataFromSpec; internal/utils at c0f645c, AddServerInfoToSystemData).
             findings.error(
                 f"{ENTRIES}[{index}].acc",
                 f"{entry.acc!r} is in {ENTRIES}[{other}] already: the controller would take maxBatchSize from that "
-                "one, and the rest from this one; remove one of the two",
+                "entry and the other numbers from this one; remove one of the two",
                 RuleId.SIZING_CONFLICT,
             )
-
-
-def _note_others(entries: Sequence[AcceleratorProfile], label: str, findings: Findings) -> None:
+    names = list(first)
+    label = resource.metadata.labels.get(ACCELERATOR_LABEL)
+    if label is None:
+        findings.error(
+            "metadata.labels",
+            f"must have {ACCELERATOR_LABEL}, the accelerator that the workload runs on, because it selects the entry "
+            f"of {ENTRIES}; set it to {' or '.join(map(repr, names))}",
+            RuleId.SIZING_UNDETERMINED,
+        )
+        return None
+    if len(label) < _MIN_LENGTH:
+        findings.error(
+            LABEL_PATH,
+            f"must have at least {_MIN_LENGTH} characters, found {label!r}: the controller fails to write a shorter "
+            f"name into the status; rename the accelerator, in {ENTRIES} too",
+            RuleId.SIZING_UNDETERMINED,
+        )
+    if label not in first:
+        findings.error(
+            LABEL_PATH,
+            f"{ENTRIES} has no {label!r}{did_you_mean(label, names)} (it has {', '.join(map(repr, names))}), so the "
+            "speed of the model there is unknown; correct the label, or add an entry",
+            RuleId.SIZING_UNDETERMINED,
+        )
+        return None
     for index, entry in enumerate(entries):
         if entry.acc != label:
             findings.note(
                 f"{ENTRIES}[{index}]",
-                f"is for comparison alone: the variant runs on {label!r} ({ACCELERATOR_LABEL}), and nothing moves it "
-                f"to {entry.acc!r}",
+                f"is for comparison only: the variant runs on {label!r} ({ACCELERATOR_LABEL}) and is never moved to "
+                f"{entry.acc!r}",
                 RuleId.SIZING_COMPARISON,
             )
-
-
-def _any_of(names: list[str]) -> str:
-    return " or ".join(map(repr, names))
-
-
-def _all_of(names: list[str]) -> str:
-    return ", ".join(map(repr, names))
+    return Entry(entries[first[label]], f"{ENTRIES}[{first[label]}]")

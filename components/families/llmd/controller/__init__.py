@@ -1,1 +1,1 @@
-"""The controller of VariantAutoscalings: what it reads, and what runs it, as plain objects (WVA spec 4, 6)."""
+"""The controller of VariantAutoscalings as plain objects: its ConfigMaps and its deployment (WVA spec 4, 6)."""

@@ -1,7 +1,7 @@
-"""Everything that runs the controller in a cluster (WVA spec 6).
+"""Everything that runs the controller in a cluster (WVA spec 6, 9).
 
-The contract's version has no chart. Upstream's kustomize overlay makes the same objects, but for rights that the
-controller does not use; see docs/deviations.md.
+The contract's version has no chart. Upstream's kustomize overlay creates the same objects, except for permissions
+that the controller does not use; see docs/deviations.md.
 """
 
 from ....contract.schema.crds import crd
@@ -10,30 +10,65 @@ from ...family import OperatorSite
 from ..kinds import VARIANT_AUTOSCALING
 from ..names import NAMESPACE
 from .config_maps import settings_map
-from .identity import ACCOUNT, labelled
+from .identity import ACCOUNT, LABELS, MANAGER, METRICS_PORT, PREFIX, namespaced
 from .pods import budget, deployment
-from .reached import metrics_service, network_policy, service_monitor
-from .rights import rights
+from .rbac import rbac_objects
+
+_RELEASE = {"release": "kube-prometheus-stack"}
+"""Label by which the Prometheus of that chart selects monitors, unless it is configured to select all."""
+_TOKEN_FILE = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # noqa: S105  a path
 
 
 def controller_objects(site: OperatorSite) -> tuple[Object, ...]:
-    """Return what is installed, each after what it needs; the namespace comes first."""
-    guards = (network_policy(site),) if site.guarded else ()
+    """Return the objects to install in dependency order, the namespace first."""
+    modes = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
+    namespace: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": modes}}
     return (
-        _namespace(),
+        namespace,
         crd(VARIANT_AUTOSCALING),
-        labelled("v1", "ServiceAccount", ACCOUNT),
-        *rights(site),
+        namespaced("v1", "ServiceAccount", ACCOUNT),
+        *rbac_objects(site),
         settings_map(site.levels.controller),
-        *guards,
-        metrics_service(),
+        *((_network_policy(site),) if site.guarded else ()),
+        _metrics_service(),
         deployment(site.levels.controller),
         budget(),
-        service_monitor(site),
+        _service_monitor(site),
     )
 
 
-def _namespace() -> Object:
-    """Return the namespace: no pod that asks for more than the controller's do may be in it."""
-    modes = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": modes}}
+def _metrics_service() -> Object:
+    port = {"name": "https", "port": METRICS_PORT, "protocol": "TCP", "targetPort": METRICS_PORT}
+    spec = {"ports": [port], "selector": dict(LABELS)}
+    return namespaced("v1", "Service", f"{MANAGER}-metrics-service", {"spec": spec})
+
+
+def _service_monitor(site: OperatorSite) -> Object:
+    # No honorLabels: the controller's own label namespace must arrive as exported_namespace, which adapter rules and
+    # queries rely on.
+    endpoint = {
+        "port": "https",
+        "path": "/metrics",
+        "scheme": "https",
+        "interval": site.interval,
+        "bearerTokenFile": _TOKEN_FILE,
+        # The controller generates a certificate at each start, so there is nothing to verify it against.
+        "tlsConfig": {"insecureSkipVerify": True},
+    }
+    spec = {"selector": {"matchLabels": dict(LABELS)}, "endpoints": [endpoint]}
+    name = f"{MANAGER}-metrics-monitor"
+    monitor = namespaced("monitoring.coreos.com/v1", "ServiceMonitor", name, {"spec": spec})
+    monitor["metadata"]["labels"] |= {**_RELEASE, **site.monitor_labels}
+    return monitor
+
+
+def _network_policy(site: OperatorSite) -> Object:
+    """Allow connections from Prometheus only. Probes come from the node, to which policies do not apply."""
+    peer = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": site.scraper}}}
+    rule = {"from": [peer], "ports": [{"protocol": "TCP", "port": METRICS_PORT}]}
+    spec = {
+        "podSelector": {"matchLabels": dict(LABELS)},
+        "policyTypes": ["Ingress"],
+        "ingress": [rule] if site.scraper else [],
+    }
+    return namespaced("networking.k8s.io/v1", "NetworkPolicy", f"{PREFIX}-metrics", {"spec": spec})

@@ -8,8 +8,13 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from components.families.llmd.controller.config_maps import MANDATORY, settings_map
-from components.families.llmd.controller.texts import class_document, cost_entry, scalar
+from components.families.llmd.controller.config_maps import (
+    MANDATORY,
+    class_document,
+    cost_entry,
+    scalar,
+    settings_map,
+)
 from components.fleet.levels import Promise, ServiceClass, VariantController
 from tests.families.llmd.operated.support import (
     FREEMIUM,

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from components.contract.findings.collector import Findings
 from components.families.llmd.checks.accelerator import Entry
-from components.families.llmd.checks.promised import Promised, check_promise
-from components.families.llmd.described import profile_of
+from components.families.llmd.checks.promise import ModelPromise, check_promise
+from components.families.llmd.profiles import profile_of
 from components.families.llmd.types import VariantAutoscaling
 from components.fleet.levels import Promise
 from components.performance.sizing.cases import Case
@@ -31,7 +31,7 @@ def test_no_more_is_refused_than_cannot_be_sized(alpha: str, beta: str, batch: i
     assert isinstance(source.resource, VariantAutoscaling)
     (given_profile,) = source.resource.spec.model_profile.accelerators
     promise, findings = Promise(itl, ttft), Findings(source)
-    check_promise(Entry(given_profile, ENTRY), Promised("tiny", "Premium", promise), findings)
+    check_promise(Entry(given_profile, ENTRY), ModelPromise("tiny", "Premium", promise), findings)
     (sized,) = size((Case(profile_of(given_profile), promise, 40.0, 178.0),))
     if findings.has_errors:
         assert not sized.is_feasible, [each.reason for each in findings.problems]

@@ -168,7 +168,7 @@ def test_an_accelerator_without_a_price(how: Realization) -> None:
     document = variant("chat", profile("X9"), accelerator="X9")
     ((who, path, reason),) = refusals(*anywhere, document, how=how)
     assert (who, path) == ("VariantAutoscaling/chat", LABELLED)
-    assert reason.startswith("what an accelerator 'X9' costs is not known: ")
+    assert reason.startswith("the price of an accelerator 'X9' is unknown: ")
     assert "set serviceLevels.accelerators[X9].centsPerHour" in reason
     assert refusals(*anywhere, document, asked=levels(X9="40"), how=how) == []
     assert refusals(*anywhere, variant(), how=how) == [], "the cheapest nodes with an L4"

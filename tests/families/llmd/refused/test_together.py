@@ -24,7 +24,7 @@ def test_several_variants_of_a_model_in_a_namespace() -> None:
     documents = [*support.of_llmkube("a"), *support.of_llmkube("b"), variant("a"), variant("b")]
     ((who, path, reason),) = refusals(*documents, asked=asked_of("a", "b"), how=OPERATOR)
     assert (who, path) == ("VariantAutoscaling/b", "spec.modelID")
-    assert "'tiny' is what VariantAutoscaling/a in models.yaml:" in reason
+    assert "'tiny' is the model of VariantAutoscaling/a in models.yaml:" in reason
     assert "namespace 'ns'" in reason
     assert refusals(*documents, asked=asked_of("a", "b"), how=NATIVE) == []
 
@@ -64,7 +64,7 @@ def test_two_answers_for_a_model_on_an_accelerator(other: dict[str, Any]) -> Non
     assert "alpha 20.58, beta 0.41, accCount 1" in reason
     assert "VariantAutoscaling/a in models.yaml:" in reason
     found = told(*documents, *pair, asked=asked_of("a", "b"), how=NATIVE)
-    assert "one of the two measurements may be an old one" in found["spec.modelProfile.accelerators[1]"]
+    assert "one of the two measurements may be out of date" in found["spec.modelProfile.accelerators[1]"]
 
 
 def test_the_same_answer_in_other_digits_is_one() -> None:

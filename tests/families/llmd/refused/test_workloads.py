@@ -52,21 +52,27 @@ WARNED: dict[str, tuple[list[Object], Object, ServiceLevels, str, tuple[str, ...
         variant(),
         levels(),
         f"{ENTRY}.maxBatchSize",
-        ("is 4, and Deployment 'chat' works on 256 requests at once (--max-num-seqs 256)", "with fewer requests"),
+        (
+            "is 4, but Deployment 'chat' processes 256 requests concurrently (--max-num-seqs 256)",
+            "with fewer concurrent requests",
+        ),
     ),
     "a larger batch than the engine's": (
         support.of_llmkube(extraArgs=["--served-model-name", MODEL, "--max-num-seqs", "3"]),
         variant(),
         levels(),
         f"{ENTRY}.maxBatchSize",
-        ("is 4, and Deployment 'chat' works on 3 requests at once (--max-num-seqs 3)", "the plan computes with 3;"),
+        (
+            "is 4, but Deployment 'chat' processes 3 requests concurrently (--max-num-seqs 3)",
+            "the plan computes with 3;",
+        ),
     ),
     "a larger batch than the engine's default": (
         support.of_llmkube(),
         variant("chat", profile(batch=300)),
         levels(),
         f"{ENTRY}.maxBatchSize",
-        ("is 300, and Deployment 'chat' works on 256 requests at once (vllm", "without --max-num-seqs"),
+        ("is 300, but Deployment 'chat' processes 256 requests concurrently (vllm", "without --max-num-seqs"),
     ),
     "other nodes": (
         support.of_llmkube(),
@@ -80,7 +86,7 @@ WARNED: dict[str, tuple[list[Object], Object, ServiceLevels, str, tuple[str, ...
         variant(),
         promising(ServiceClass("Premium", 1, {MODEL: Promise(0, 0)})),
         "spec.modelID",
-        ("class 'Premium' promises nothing", "itlMs and ttftMs are 0"),
+        ("class 'Premium' sets no target", "itlMs and ttftMs are 0"),
     ),
 }
 
@@ -99,7 +105,7 @@ def test_an_entry_for_another_accelerator_is_noted(how: Realization) -> None:
     documents = (*support.of_llmkube(), variant("chat", profile(), profile("H100")))
     assert told(*documents, how=how) == {}
     found = told(*documents, severity=Severity.NOTE, how=how)["spec.modelProfile.accelerators[1]"]
-    assert "is for comparison alone: the variant runs on 'L4'" in found
+    assert "is for comparison only: the variant runs on 'L4'" in found
     assert "'H100'" in found
 
 
@@ -144,7 +150,7 @@ def test_pods_without_accelerators() -> None:
 def test_an_engine_that_is_not_known() -> None:
     documents = support.of_llmkube(runtime="generic", image="example.com/engine:v1", extraArgs=[])
     found = told(*documents, variant(), how=OPERATOR)
-    assert "reads vllm:request_success_total alone" in found["spec.modelID"]
+    assert "reads vllm:request_success_total only" in found["spec.modelID"]
     assert "model_name 'tiny'" in found["spec.modelID"]
 
 

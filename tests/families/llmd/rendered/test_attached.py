@@ -93,18 +93,18 @@ class TestLeftToOperators:
         [
             (
                 support.of_llmaz,
-                "Playground/chat is left to an operator, which sets the replicas of LeaderWorkerSet 'chat' to those "
-                "of Playground/chat again; render that natively",
+                "Playground/chat is left to an operator, which resets the replicas of LeaderWorkerSet 'chat' to "
+                "those of Playground/chat; render that natively",
             ),
             (
                 support.of_llmkube,
-                "InferenceService/chat is left to an operator, which sets the replicas of Deployment 'chat' to those "
-                "of InferenceService/chat again; render that natively",
+                "InferenceService/chat is left to an operator, which resets the replicas of Deployment 'chat' to "
+                "those of InferenceService/chat; render that natively",
             ),
             (
                 support.of_kthena,
-                "ModelServing/chat is left to an operator, which makes its pods one by one, without a Deployment or "
-                "LeaderWorkerSet that could be scaled; render that natively",
+                "ModelServing/chat is left to an operator, which creates its pods one by one, without a Deployment "
+                "or LeaderWorkerSet that could be scaled; render that natively",
             ),
         ],
     )
@@ -129,7 +129,7 @@ class TestSeveralWorkloads:
         assert path == "metadata.name"
         assert reason == (
             "ModelServing/chat becomes 2 LeaderWorkerSets with one replica each, such as 'chat-0-a-0', which cannot "
-            "be scaled; scale one that becomes a single workload"
+            "be scaled; scale a resource that becomes a single workload"
         )
 
 

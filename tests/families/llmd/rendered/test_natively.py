@@ -194,8 +194,8 @@ class TestEngines:
     @pytest.mark.parametrize(
         ("image", "reason"),
         [
-            ("ollama/ollama:0.12.0", "ollama exports no metrics, so that no autoscaler can follow the queue of"),
-            ("example.com/own:v1", "nothing is known of the metrics of image 'example.com/own:v1', so that no"),
+            ("ollama/ollama:0.12.0", "ollama exports no metrics, so no autoscaler can follow the queue of"),
+            ("example.com/own:v1", "the metrics of image 'example.com/own:v1' are unknown, so no"),
         ],
     )
     def test_one_without_a_queue(self, image: str, reason: str) -> None:

@@ -42,11 +42,11 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("load", "reason"),
         [
-            (per_minute(0), "the load at the peak must be above 0 requests a minute, and is 0"),
-            (per_minute(10, output=0.9), "answers must have at least one token, and have 0.9"),
+            (per_minute(0), "the peak load must be above 0 requests a minute, found 0"),
+            (per_minute(10, output=0.9), "answers must have at least one token, found 0.9"),
             (
                 per_minute(10, 20),
-                "the least load must be at least 0 and at most that of the peak, and is 20 of 10 requests a minute",
+                "the minimum load must be between 0 and the peak load, found 20 of 10 requests a minute",
             ),
         ],
     )
@@ -54,7 +54,7 @@ class TestRefused:
         ((_, path, found),) = told(*support.of_llmkube(), variant(), levels=levels(load))
         assert (path, found) == (
             "metadata.name",
-            f"{reason}, found in serviceLevels.loads[chat]; correct that, or set serviceLevels.loads",
+            f"{reason} in serviceLevels.loads[chat]; correct it, or set serviceLevels.loads",
         )
 
     def test_more_replicas_than_there_can_be(self) -> None:

@@ -76,14 +76,14 @@ def test_of_a_variant_that_cannot_be_rendered() -> None:
 def test_a_variant_without_a_load_is_told_of_a_near_one() -> None:
     ((_, path, reason),) = told(*support.of_llmkube(), variant(), levels=levels(name="chta"))
     assert path == "metadata.name"
-    assert reason.startswith("nothing says how much is asked of 'chat' (did you mean 'chta'? in serviceLevels.loads)")
+    assert reason.startswith("the load of 'chat' is unknown (did you mean 'chta'? in serviceLevels.loads)")
 
 
 def test_prices_of_an_accelerator_that_is_spelled_otherwise() -> None:
     found = fleet(*support.of_llmkube(), variant(), levels=levels(l4="70", L40="80"))
     (problem,) = warnings(found)
     assert problem.path == "serviceLevels.accelerators[l4]"
-    assert problem.reason == "has no effect: VariantAutoscalings call that accelerator 'L4'; write it like that"
+    assert problem.reason == "has no effect: VariantAutoscalings call that accelerator 'L4'; use that spelling"
 
 
 def test_prices_of_accelerators_that_no_variant_has() -> None:

@@ -1,4 +1,4 @@
-"""What a VariantAutoscaling says of its model: profiles, and the accelerator it runs on."""
+"""Read profiles from VariantAutoscalings, and write them as entries to paste into one."""
 
 from decimal import Decimal
 
@@ -8,12 +8,11 @@ from ...performance.sizing.cases import Profile
 from ...performance.sizing.variants import ModelVariant
 from .load import observed_load
 from .names import ACCELERATOR_LABEL
-from .types import VariantAutoscaling
-from .types.variant_autoscaling import AcceleratorProfile
+from .types import AcceleratorProfile, VariantAutoscaling
 
 
 def described_variant(source: LoadedResource) -> ModelVariant | None:
-    """Return what a resource says of a variant; None for one of another kind."""
+    """Return the variant that a VariantAutoscaling describes; None for a resource of another kind."""
     resource = source.resource
     if not isinstance(resource, VariantAutoscaling):
         return None
@@ -22,27 +21,22 @@ def described_variant(source: LoadedResource) -> ModelVariant | None:
         source,
         resource.spec.model_id,
         (resource.metadata.labels or {}).get(ACCELERATOR_LABEL, ""),
-        tuple(profile_of(each) for each in resource.spec.model_profile.accelerators),
+        tuple(profile_of(entry) for entry in resource.spec.model_profile.accelerators),
         observed_load(current.load) if current else None,
     )
 
 
-def profile_of(given: AcceleratorProfile) -> Profile:
-    """Return how fast a replica is on one accelerator, as numbers."""
-    return Profile(given.acc, given.acc_count, float(given.alpha), float(given.beta), given.max_batch_size)
+def profile_of(entry: AcceleratorProfile) -> Profile:
+    return Profile(entry.acc, entry.acc_count, float(entry.alpha), float(entry.beta), entry.max_batch_size)
 
 
-def entry_of(profile: Profile) -> Json:
-    """Return the part of a resource that says how fast a replica is: no number has an exponent (WVA spec 2)."""
+def profile_entry(profile: Profile) -> Json:
+    """Return ``modelProfile`` with one entry. The kind's numbers must not have exponents (WVA spec 2)."""
     entry = {
         "acc": profile.accelerator,
         "accCount": profile.count,
-        "alpha": _decimal_text(profile.alpha),
-        "beta": _decimal_text(profile.beta),
+        "alpha": f"{Decimal(repr(profile.alpha)):f}",
+        "beta": f"{Decimal(repr(profile.beta)):f}",
         "maxBatchSize": profile.batch,
     }
     return {"modelProfile": {"accelerators": [entry]}}
-
-
-def _decimal_text(number: float) -> str:
-    return f"{Decimal(repr(number)):f}"

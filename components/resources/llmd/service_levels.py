@@ -1,4 +1,4 @@
-"""What the arguments of a variant say of promise, load and price: settings of a fleet, checked as those are."""
+"""The promise, load and price of a variant as settings of a fleet, validated like those settings."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,22 +18,22 @@ from ..serving.typed_args import camel, keys_of
 
 DEFAULT_CLASS = "default"
 _FAMILY = "llmd"
+# Placeholders for names that are keys of the settings: they are validated with the resource, where they are fields.
 _MODEL, _VARIANT, _ACCELERATOR = "model", "variant", "accelerator"
-"""Stand for names that are checked with the resource, where they are fields."""
-_PLACES: Mapping[tuple[str | int, ...], str] = {
+_ARGUMENTS: Mapping[tuple[str | int, ...], str] = {
     ("classes", 0, "name"): "service_class",
     ("classes", 0, "models", _MODEL): "promise",
     ("loads", _VARIANT): "load",
     ("accelerators", _ACCELERATOR, "centsPerHour"): "cents_per_hour",
 }
-"""The argument that is behind each setting."""
+"""The argument for each setting."""
 _KEYS = {camel(key): key for typed in (PromiseArgs, LoadArgs) for key in keys_of(typed)}
 
 
 def options_for(given: Arguments, name: str, namespace: str) -> Options:
-    """Return how to render a variant and its targets; what is wrong is recorded.
+    """Return the rendering options of a variant and its targets; problems are recorded in ``given``.
 
-    The realization is that of the variant alone: only what is rendered here can be scaled.
+    The realization applies to the variant only: a target must be rendered here to be scaled.
     """
     options = options_of(given)
     given.require("promise", *(["load"] if options.realization.is_native else []))
@@ -49,28 +49,24 @@ def _levels(given: Arguments, variant: str) -> ServiceLevels:
     values = given.values
     loads = {_VARIANT: values["load"]} if "load" in values else {}
     models = {_MODEL: values.get("promise", {})}
-    stated = {
+    settings = {
         "classes": [{"name": values.get("service_class", DEFAULT_CLASS), "models": models}],
         "loads": loads,
         "accelerators": {_ACCELERATOR: {"centsPerHour": values.get("cents_per_hour")}},
     }
     try:
-        levels = LevelSettings.model_validate(stated).levels(given.name)
+        levels = LevelSettings.model_validate(settings).levels(given.name)
     except ValidationError as error:
         for fault in faults(error, LevelSettings):
-            if not fault.unknown:  # that has been found by the types of the arguments
-                given.add_problem(_argument(fault.path), fault.reason)
+            if not fault.unknown:  # the types of the arguments have reported unknown keys already
+                prefix = next(prefix for prefix in _ARGUMENTS if fault.path[: len(prefix)] == prefix)
+                keys = (_KEYS.get(str(part), part) for part in fault.path[len(prefix) :])
+                given.add_problem(field_path((_ARGUMENTS[prefix], *keys)), fault.reason)
         return ServiceLevels()
-    (promising,) = levels.classes
+    (service_class,) = levels.classes
     return replace(
         levels,
-        classes=(replace(promising, promises={values.get("model_id", ""): promising.promises[_MODEL]}),),
+        classes=(replace(service_class, promises={values.get("model_id", ""): service_class.promises[_MODEL]}),),
         loads={variant: levels.loads[_VARIANT]} if loads else {},
         accelerators={values.get("accelerator", ""): levels.accelerators[_ACCELERATOR]},
     )
-
-
-def _argument(path: tuple[str | int, ...]) -> str:
-    """Return the argument behind a setting."""
-    place = next(place for place in _PLACES if path[: len(place)] == place)
-    return field_path((_PLACES[place], *(_KEYS.get(str(part), part) for part in path[len(place) :])))

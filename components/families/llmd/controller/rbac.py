@@ -1,12 +1,12 @@
-"""What the controller may do: what it does at c0f645c, and nothing else.
+"""The controller's permissions: those that it uses at c0f645c, and nothing else.
 
-It reads through a cache of the whole cluster (sigs.k8s.io/controller-runtime v0.20.4), which lists and watches, and
-gets nothing one by one; names and namespaces cannot be given for that. Where each right is used:
+It reads through a cache of the whole cluster (sigs.k8s.io/controller-runtime v0.20.4), which lists and watches but
+never gets single objects, and cannot be restricted to names or namespaces. Where each permission is used:
 
     configmaps, nodes, deployments   internal/controller/variantautoscaling_controller.go: SetupWithManager, Reconcile
     variantautoscalings              the same; patched for an owner reference (applyOptimizedAllocations)
     variantautoscalings/status       internal/utils/utils.go: UpdateStatusWithBackoff
-    tokenreviews, subjectaccessreviews   who may read the metrics: cmd/main.go, WithAuthenticationAndAuthorization
+    tokenreviews, subjectaccessreviews   access to the metrics: cmd/main.go, WithAuthenticationAndAuthorization
     leases, events                   leader election: cmd/main.go, LeaderElectionID
 """
 
@@ -16,7 +16,7 @@ from ....fleet.objects import Object
 from ...family import OperatorSite
 from ..kinds import VARIANT_AUTOSCALING
 from ..names import GROUP, NAMESPACE
-from .identity import ACCOUNT, LABELS, PREFIX, labelled
+from .identity import ACCOUNT, LABELS, PREFIX, namespaced
 
 _RBAC = "rbac.authorization.k8s.io"
 _LEASE = "72dd1cf1.llm-d.ai"
@@ -24,8 +24,8 @@ _MANAGER, _ELECTION, _READER = f"{PREFIX}-manager", f"{PREFIX}-leader-election",
 _VARIANTS = VARIANT_AUTOSCALING.plural
 
 
-def rights(site: OperatorSite) -> tuple[Object, ...]:
-    """Return roles and bindings: of the controller, and of Prometheus as far as it is known."""
+def rbac_objects(site: OperatorSite) -> tuple[Object, ...]:
+    """Return roles and bindings of the controller, and of Prometheus if its namespace is known."""
     account = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}
     read = ["list", "watch"]
     manager = [
@@ -41,26 +41,23 @@ def rights(site: OperatorSite) -> tuple[Object, ...]:
         {**_rule("coordination.k8s.io", ["leases"], ["get", "update"]), "resourceNames": [_LEASE]},
         _rule("", ["events"], ["create", "patch"]),
     ]
-    bound: Object = {"roleRef": _reference("Role", _ELECTION), "subjects": [account]}
+    binding: Object = {"roleRef": _reference("Role", _ELECTION), "subjects": [account]}
+    reader: tuple[Object, ...] = ()
+    if site.scraper:
+        # The controller asks the API server whether the client may read its metrics.
+        subject: Object = {"kind": "ServiceAccount", "name": site.account, "namespace": site.scraper}
+        if not site.account:
+            subject = {"kind": "Group", "name": f"system:serviceaccounts:{site.scraper}", "apiGroup": _RBAC}
+        reader = _cluster_role(_READER, [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}], subject)
     return (
-        *_cluster_wide(_MANAGER, manager, account),
-        labelled(f"{_RBAC}/v1", "Role", _ELECTION, {"rules": election}),
-        labelled(f"{_RBAC}/v1", "RoleBinding", _ELECTION, bound),
-        *_of_prometheus(site),
+        *_cluster_role(_MANAGER, manager, account),
+        namespaced(f"{_RBAC}/v1", "Role", _ELECTION, {"rules": election}),
+        namespaced(f"{_RBAC}/v1", "RoleBinding", _ELECTION, binding),
+        *reader,
     )
 
 
-def _of_prometheus(site: OperatorSite) -> tuple[Object, ...]:
-    """Return the right to read the metrics: the controller asks the API server whether who scrapes has it."""
-    if not site.scraper:
-        return ()
-    who: Object = {"kind": "ServiceAccount", "name": site.account, "namespace": site.scraper}
-    if not site.account:
-        who = {"kind": "Group", "name": f"system:serviceaccounts:{site.scraper}", "apiGroup": _RBAC}
-    return _cluster_wide(_READER, [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}], who)
-
-
-def _cluster_wide(name: str, rules: Sequence[Object], who: Object) -> tuple[Object, Object]:
+def _cluster_role(name: str, rules: Sequence[Object], subject: Object) -> tuple[Object, Object]:
     metadata = {"name": name, "labels": dict(LABELS)}
     role = {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": list(rules)}
     binding = {
@@ -68,7 +65,7 @@ def _cluster_wide(name: str, rules: Sequence[Object], who: Object) -> tuple[Obje
         "kind": "ClusterRoleBinding",
         "metadata": metadata,
         "roleRef": _reference("ClusterRole", name),
-        "subjects": [who],
+        "subjects": [subject],
     }
     return role, binding
 

@@ -1,0 +1,77 @@
+"""The metrics of a native autoscaler: the engine's queue, and the requests that it works on at once."""
+
+from decimal import ROUND_DOWN, Decimal
+
+from ...contract.findings.ids import RuleId
+from ...contract.quantity import format_quantity
+from ...engines.exporters import exporter_of
+from ...engines.metrics import NONE
+from ...engines.versions import engine_title
+from ...fleet.objects import Object
+from ...performance.sizing.cases import MINUTE, Sized
+from .sizing import behaviour_at
+from .variant import Variant
+
+_TOLERANCE = 1.1
+"""An HPA ignores metrics less than 10 % above their target (--horizontal-pod-autoscaler-tolerance)."""
+_HUNDREDTH = Decimal("0.01")
+_MIN_WAITING = Decimal(1)
+"""With a lower target, a single request that happens to wait would double the replicas."""
+
+
+def engine_metrics(variant: Variant, peak: Sized) -> list[Object]:
+    """Return the metrics of an autoscaler, which follows the one that needs more replicas; none after an error.
+
+    The queue shows at once that there is too much to do. Its target is the mean queue of a replica at the highest
+    rate that keeps the promise. The queue alone does not keep the promise, though: with small batches less than a
+    tenth of a request waits at that rate, and where the time between tokens is the limit, none does. Without a queue,
+    an autoscaler removes replicas until there is one, long after the promise is broken. So the running requests,
+    which grow with the rate, are followed as well.
+
+    Args:
+        variant: The variant to scale.
+        peak: Its size at the peak, with the highest rate of a replica.
+    """
+    exporter = exporter_of(variant.workload.container, variant.workload.server.line)
+    gauges = {metric.kind: metric for metric in reversed(exporter.metrics) if metric.type == "gauge"}
+    if "queue" not in gauges:
+        facts, image = exporter.facts, exporter.container.get("image", "")
+        if facts is None or not exporter.is_known:
+            cause = f"the metrics of image {image!r} are unknown"
+        elif facts.exports == NONE:
+            cause = f"{facts.engine} exports no metrics"
+        else:
+            cause = f"{engine_title(facts.engine, exporter.tag)} exports no queue"
+        variant.findings.error(
+            "metadata.name",
+            f"{cause}, so no autoscaler can follow the queue of {variant.item.title}; serve it with an engine that "
+            "exports one, such as vllm, or scale it on cpu with an autoscaler of your own",
+            RuleId.METRICS_NOT_EXPORTED,
+        )
+        return []
+    silence = exporter.missing_reason(f"the metrics that {variant.source.title} scales on")
+    if silence:
+        variant.findings.problems.append(variant.workload.server.args.problem(silence, rule=RuleId.METRICS_OFF))
+    case, busy = peak.case, behaviour_at(peak.case, peak.most_per_minute)
+    # An autoscaler sums the running requests of all replicas. With too few replicas, each runs more than its target,
+    # by more than the HPA tolerates. With enough of them the sum must not suggest fewer: the less a replica has to
+    # do, the faster it finishes each request, down to the time of a request that runs alone.
+    alone_ms = int(case.output_tokens) * (case.profile.alpha + case.profile.beta)
+    running = min(peak.most_per_minute / MINUTE * alone_ms, busy.in_service / _TOLERANCE)
+    targets = {"queue": max(_MIN_WAITING, _rounded(busy.waiting)), "running": max(_HUNDREDTH, _rounded(running))}
+    return [
+        {
+            "type": "Pods",
+            "pods": {
+                "metric": {"name": gauges[kind].name},
+                "target": {"type": "AverageValue", "averageValue": format_quantity(target)},
+            },
+        }
+        for kind, target in targets.items()
+        if kind in gauges
+    ]
+
+
+def _rounded(number: float) -> Decimal:
+    """Round a target down to two decimals, so that rounding never weakens the promise."""
+    return Decimal(number).quantize(_HUNDREDTH, ROUND_DOWN)

@@ -1,0 +1,63 @@
+"""Notes about a sized variant: the numbers behind the bounds of its autoscaler."""
+
+from decimal import Decimal
+
+from ...contract.clock import HOURS_PER_MONTH
+from ...performance.sizing.cases import Limit, Profile, Sized
+from .sizing import SizedVariant
+
+_LIMITS = {
+    Limit.ITL: "by the promised time from token to token",
+    Limit.TTFT: "by the promised time to the first token",
+    Limit.CAPACITY: "by all that it can and no promise",
+}
+
+
+def bounds_note(sized: SizedVariant, least: Sized, most: Sized) -> str:
+    """Explain the bounds of an autoscaler, with the behaviour and cost of the replicas at the peak.
+
+    The wait does not include the work on prompts: the queueing model covers answers only (WVA spec 8.1).
+    """
+    load, basis, profile = sized.load, sized.basis, sized.basis.profile
+    span = f"{least.replicas} to " if least.replicas < most.replicas else ""
+    peak = (
+        f"{_number(load.per_minute)} requests/min of {_number(load.output_tokens)} tokens ({sized.observed.source})"
+    )
+    rate = f"{most.most_per_minute:.1f} each at most, {profile.batch} at once, {_LIMITS[most.limit]}"
+    quiet = f", and {_number(load.least_per_minute)} need {least.replicas}" if load.least_per_minute else ""
+    there, promise, behaviour = most.behaviour, basis.promise, ""
+    if there is not None:
+        behaviour = (
+            f"{there.itl_ms:.1f} ms/token of {promise.itl_ms or 'any'} and 95 % wait at most {there.wait_p95_ms:.0f} "
+            f"ms of {promise.ttft_ms or 'any'}"
+        )
+    prompts = ""
+    if load.input_tokens:
+        prompts = f", and then for the work on a prompt of {_number(load.input_tokens)} tokens (inputTokens)"
+    return (
+        f"{span}{_replicas(most.replicas, profile)}, scaled on the engine's queue: {peak} need {most.replicas}, with "
+        f"{rate} of class {basis.class_name!r}{quiet}; at the peak {behaviour}{prompts}, {_monthly(most)} "
+        f"({basis.cost.text} cents/h for one {profile.accelerator}: {basis.cost.source})"
+    )
+
+
+def cheaper_note(most: Sized, best: Sized) -> str:
+    """Report a cheaper accelerator that keeps the promise as well."""
+    current, other = most.case.profile, best.case.profile
+    return (
+        f"{_replicas(best.replicas, other)} would keep the promise for {_monthly(best)} at the peak, where "
+        f"{_replicas(most.replicas, current)} cost {_monthly(most)}; to move, change its nodes and its label"
+    )
+
+
+def _number(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+def _replicas(number: int, profile: Profile) -> str:
+    unit = f"{profile.count} {profile.accelerator}" if profile.count > 1 else profile.accelerator
+    return f"{number} replica{'s' * (number != 1)} of {unit}"
+
+
+def _monthly(sized: Sized) -> str:
+    return f"${sized.cents_per_hour / 100 * HOURS_PER_MONTH:,.0f}/month"

@@ -1,3 +1,0 @@
-"""The kind of llm-d as types."""
-
-from .variant_autoscaling import VariantAutoscaling as VariantAutoscaling
