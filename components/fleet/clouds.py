@@ -1,8 +1,8 @@
-"""Registry of the clouds whose nodes models can run on.
+"""Registry of the clouds that models can run on.
 
-The package registers its clouds in its own ``__init__.py``. Python runs that before any module of the package, so
-what is known does not depend on which modules are imported, or in which order. A cloud is loaded when its facts are
-first needed. Every import of the package runs this module, so it imports nothing that takes time.
+The package registers its clouds in its ``__init__.py``, which Python runs before any other module of the package, so
+that the registry does not depend on import order. A cloud is loaded when its facts are first needed. Every import of
+the package runs this module, so it must not import anything slow.
 """
 
 import functools
@@ -32,8 +32,8 @@ def register(
 
     Args:
         name: Name of the cloud, such as ``aws``.
-        facts: Returns what the fleet has to know of it; called when that is first needed.
-        provider: Returns what the plan has to know of it, likewise; None where no environment is on it.
+        facts: Returns its facts; called when they are first needed.
+        provider: Returns its provider, likewise; None if no environment can run on it.
 
     Raises:
         ValueError: A cloud of this name is registered already.
@@ -41,24 +41,24 @@ def register(
     if name in _loaders:
         raise ValueError(f"cloud {name!r} is registered already; choose another name")
     _loaders[name] = facts, provider
-    _forget()
+    _clear_caches()
 
 
 def unregister(name: str) -> None:
-    """Remove a cloud; tests do, after they have added one.
+    """Remove a cloud that a test has registered.
 
     Raises:
         KeyError: No cloud of this name is registered.
     """
     del _loaders[name]
-    _forget()
+    _clear_caches()
 
 
 def cleared_with_clouds(cached: Cached) -> Cached:
-    """Clear a cache whenever a cloud is added or removed.
+    """Clear a cached function whenever a cloud is added or removed.
 
-    Every cached function whose values depend on what clouds have needs this above its ``functools.cache``; it would
-    keep answers from before the registration otherwise.
+    Apply this above ``functools.cache`` to every function whose result depends on the facts of clouds; it would
+    return results from before the registration otherwise.
     """
     _caches.append(cached.cache_clear)
     return cached
@@ -67,17 +67,17 @@ def cleared_with_clouds(cached: Cached) -> Cached:
 @cleared_with_clouds
 @functools.cache
 def clouds() -> "Mapping[str, CloudFacts]":
-    """Return the registered clouds by name, in the order of their registration."""
+    """Return the facts of the registered clouds by name, in registration order."""
     return MappingProxyType({name: facts() for name, (facts, _) in _loaders.items()})
 
 
 @cleared_with_clouds
 @functools.cache
 def providers() -> "Mapping[str, CloudProvider]":
-    """Return what the plan has to know of the registered clouds by name, in the order of their registration."""
+    """Return the providers of the registered clouds by name, in registration order."""
     return MappingProxyType({name: load() for name, (_, load) in _loaders.items() if load is not None})
 
 
-def _forget() -> None:
+def _clear_caches() -> None:
     for clear in _caches:
         clear()

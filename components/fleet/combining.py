@@ -1,4 +1,4 @@
-"""How resources of a fleet interact: shared objects, clashing names, autoscalers for one another's workloads."""
+"""Combine rendered resources into a fleet: shared objects, name clashes, autoscalers across resources."""
 
 import copy
 from collections import Counter
@@ -10,56 +10,54 @@ from ..contract.names import LABEL_LENGTH
 from ..contract.problems import Problem
 from ..contract.schema.builtin import is_namespaced
 from .autoscalers import Autoscaler
-from .demand import PodDemand
 from .objects import Key, Object, key_of
 from .rendered import Rendered
 from .shapes import STATEFUL_SET, shape_of
 from .workloads import Workload, by_set
 
 _HASH_LENGTH = len("-4294967295")
-"""What stands behind a StatefulSet's name in the label ``controller-revision-hash``: a 32-bit number, re-lettered."""
+"""Suffix of a StatefulSet's name in the label ``controller-revision-hash``: an encoded 32-bit number."""
 
 
 def shared_items(rendered: Iterable[Rendered]) -> tuple[Rendered, ...]:
-    """Create each object that several resources share once, for the first that needs it."""
+    """Return an item for each shared object, once, attributed to the first resource that needs it."""
     shared: dict[tuple[str, str, str], tuple[Object, Rendered]] = {}
     for item in rendered:
         for body in item.shared:
             kind, namespace, name = key_of(body)
             shared.setdefault((namespace, kind, name), (body, item))
-    # A copy of the source: who looks for the item of a resource by its source shall not find these.
-    return tuple(
-        Rendered(replace(item.source), kind, name, namespace, others=(body,), requires=_kind_of(body, item))
-        for (namespace, kind, name), (body, item) in sorted(shared.items(), key=lambda entry: entry[0])
-    )
-
-
-def _kind_of(body: Object, item: Rendered) -> frozenset[str]:
-    """Return what brings the kind of a shared object: something its resource requires, unless servers have it."""
-    built_in = is_namespaced(str(body["apiVersion"]).rpartition("/")[0], body["kind"]) is not None
-    return frozenset() if built_in else item.requires
+    items = []
+    for (namespace, kind, name), (body, item) in sorted(shared.items(), key=lambda entry: entry[0]):
+        built_in = is_namespaced(str(body["apiVersion"]).rpartition("/")[0], kind) is not None
+        # The resource requires whatever installs a kind that the API server does not have.
+        requires = frozenset() if built_in else item.requires
+        # Copy the source: looking up the item of a resource by its source must not return a shared object.
+        items.append(Rendered(replace(item.source), kind, name, namespace, others=(body,), requires=requires))
+    return tuple(items)
 
 
 def without_clashes(rendered: list[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:
-    """Report objects that two resources would both create, and return the rest."""
-    makers: dict[Key, Rendered] = {}
+    """Reject resources that would create an object that another one creates; return the problems and the rest."""
+    creators: dict[Key, Rendered] = {}
     problems: list[Problem] = []
     unique = []
     for item in rendered:
-        problems += _twice(item)
+        problems += _internal_clashes(item)
         keys = list(_keys_of(item))
-        taken = next((key for key in keys if key in makers), None)
+        taken = next((key for key in keys if key in creators), None)
         if taken is None:
-            makers.update(dict.fromkeys(keys, item))
+            creators.update(dict.fromkeys(keys, item))
             unique.append(item)
             continue
-        reason = f"{taken[0]} {taken[2]!r} is also generated for {makers[taken].source.where}; rename one of the two"
+        reason = (
+            f"{taken[0]} {taken[2]!r} is also generated for {creators[taken].source.where}; rename one of the two"
+        )
         problems.append(item.source.problem("metadata.name", reason, rule=RuleId.NAMES_TAKEN))
     return problems, tuple(unique)
 
 
-def _twice(item: Rendered) -> Iterator[Problem]:
-    """Yield what one resource would have created twice: its parts may have names that are put together alike."""
+def _internal_clashes(item: Rendered) -> Iterator[Problem]:
+    """Reject a resource whose parts generate the same object name."""
     keys = list(_created(item))
     counts = Counter(keys if len(keys) > len(set(keys)) else ())
     for kind, _, name in (key for key, count in counts.items() if count > 1):
@@ -71,18 +69,17 @@ def _twice(item: Rendered) -> Iterator[Problem]:
 
 
 def _keys_of(item: Rendered) -> Iterable[Key]:
-    """Return what is created for a resource, here or by a controller."""
+    """Return the keys of everything created for a resource, here or by a controller."""
     yield from _created(item)
-    yield from (("Endpoint", each.namespace, each.name) for each in item.endpoints)
-    # What an operator makes is not among the objects: the Service of an endpoint, and a LeaderWorkerSet.
+    # Gateway routes and stack outputs are named like the endpoint.
+    yield from (("Endpoint", endpoint.namespace, endpoint.name) for endpoint in item.endpoints)
+    # Objects that an operator creates are not in ``item.objects``.
     operated = [workload for workload in item.workloads if workload.operated]
     if operated:
         yield from (("Service", endpoint.namespace, endpoint.service) for endpoint in item.endpoints)
-    yield from (("Service", each.namespace, each.name) for each in operated if each.shape.makes_service)
-    # What scrapes, guards and drains the pods of a workload is named like their set.
+    yield from (("Service", w.namespace, w.name) for w in operated if w.shape.makes_service)
+    # PodMonitors, disruption budgets and network policies are named like the pod set.
     yield from (("Workload", *key) for key in by_set(item.workloads))
-    # What the gateway has of an endpoint is named like it, and so is the endpoint in the outputs.
-    yield from (("Endpoint", endpoint.namespace, endpoint.name) for endpoint in item.endpoints)
 
 
 def _created(item: Rendered) -> Iterator[Key]:
@@ -92,83 +89,74 @@ def _created(item: Rendered) -> Iterator[Key]:
 
 
 def headless_services(objects: Iterable[Object]) -> Iterator[str]:
-    """Yield the names of the headless Services that the controllers of some objects make."""
+    """Yield the names of the headless Services that controllers create for workloads."""
     shapes = ((shape_of(body), body) for body in objects)
     yield from (str(body["metadata"]["name"]) for shape, body in shapes if shape and shape.makes_service)
 
 
 def check_group_names(rendered: Iterable[Rendered]) -> Iterator[Problem]:
-    """Yield what has a name of which a controller could not make the names of its own objects or labels.
+    """Reject names from which a controller could not derive valid, unique names of its own objects and labels.
 
-    The controller of LeaderWorkerSets makes a StatefulSet of the leaders with the name of the set, and of the workers
-    of each group one with the group's number behind it; where every group has a domain of its own, a Service as well.
-    That of StatefulSets labels pods with the name of the set.
+    The LeaderWorkerSet controller creates a StatefulSet of the leaders with the name of the set, and one of the
+    workers of each group with the group's number appended; if every group has its own subdomain, a Service as well.
+    The StatefulSet controller labels pods with the name of the set.
     """
     items = list(rendered)
-    sets = [(item, each) for item in items for each in item.workloads if each.shape.makes_sets]
-    yield from (problem for item in items for problem in _overlong(item))
+    sets = [(item, workload) for item in items for workload in item.workloads if workload.shape.makes_sets]
+    yield from (problem for item in items for problem in _check_name_length(item))
     numbered: dict[Key, tuple[int, Rendered]] = {}
-    for item, each in sets:
-        for kind in _kinds_of_groups(each):
-            numbered[kind, each.namespace, each.name] = _most_groups(each), item
+    for item, workload in sets:
+        kinds = [STATEFUL_SET.kind] if workload.size > 1 else []
+        if (workload.body["spec"].get("networkConfig") or {}).get("subdomainPolicy") == "UniquePerReplica":
+            kinds.append("Service")
+        for kind in kinds:
+            numbered[kind, workload.namespace, workload.name] = _max_groups(workload), item
     keys = [(key, item) for item in items for key in _keys_of(item)]
-    keys += [((STATEFUL_SET.kind, each.namespace, each.name), item) for item, each in sets]
+    keys += [((STATEFUL_SET.kind, workload.namespace, workload.name), item) for item, workload in sets]
     for (kind, namespace, name), item in keys:
         set_name, _, number = name.rpartition("-")
-        groups, maker = numbered.get((kind, namespace, set_name), (0, item))
+        groups, creator = numbered.get((kind, namespace, set_name), (0, item))
         if number.isdecimal() and str(int(number)) == number and int(number) < groups:
-            taken = f"{kind} {name!r} is also generated for group {number} of {maker.source.where}"
+            taken = f"{kind} {name!r} is also generated for group {number} of {creator.source.where}"
             yield item.source.problem("metadata.name", f"{taken}; rename one of the two", rule=RuleId.NAMES_TAKEN)
 
 
-def _kinds_of_groups(workload: Workload) -> Iterator[str]:
-    """Yield the kinds of what each group of a set has of its own."""
-    if workload.size > 1:
-        yield STATEFUL_SET.kind
-    network = workload.body["spec"].get("networkConfig") or {}
-    if network.get("subdomainPolicy") == "UniquePerReplica":
-        yield "Service"
-
-
-def _most_groups(workload: Workload) -> int:
-    """Return the largest number of groups that there can be at once: an update adds some for a while."""
+def _max_groups(workload: Workload) -> int:
+    """Return the largest number of groups at once, including the surge of an update."""
     groups = workload.replicas if workload.most is None else workload.most
     return groups + workload.surge(groups)
 
 
-def _overlong(item: Rendered) -> Iterator[Problem]:
-    """Yield the worst of the sets of a resource whose names are too long."""
-    sets = [(len(each.name) - _longest(each), each) for each in item.workloads if each.shape.is_set]
-    excess, workload = max(sets, key=lambda each: each[0], default=(0, None))
-    if workload is not None and excess > 0:
-        number = _group_number(workload)
-        remedy = "shorten the name" + ", or lower the most replicas that there can be" * (len(number) > 2)
-        part = "" if workload.name == item.name else f"makes {workload.kind} {workload.name!r}, whose name "
+def _check_name_length(item: Rendered) -> Iterator[Problem]:
+    """Report the set of a resource whose name exceeds its limit the most."""
+    worst: tuple[int, Workload | None, str] = (0, None, "")
+    for workload in item.workloads:
+        if workload.shape.is_set:
+            # The workers of the last group have the longest name.
+            number = f"-{max(_max_groups(workload), 1) - 1}" if workload.size > 1 else ""
+            limit = LABEL_LENGTH - _HASH_LENGTH - len(number)
+            if len(workload.name) - limit > worst[0]:
+                worst = len(workload.name) - limit, workload, number
+    excess, longest, number = worst
+    if longest is not None:
+        remedy = "shorten the name" + ", or lower the maximum number of replicas" * (len(number) > 2)
+        part = "" if longest.name == item.name else f"makes {longest.kind} {longest.name!r}, whose name "
         yield item.source.problem(
             "metadata.name",
-            f"{part}must be at most {_longest(workload)} characters, found {len(workload.name)}: pods of a "
+            f"{part}must be at most {len(longest.name) - excess} characters, found {len(longest.name)}: pods of a "
             f"StatefulSet carry the label <name>{number}-<hash>, which has at most {LABEL_LENGTH}; {remedy}",
             rule=RuleId.NAMES_INVALID,
         )
 
 
-def _longest(workload: Workload) -> int:
-    """Return how long the name of a set may be."""
-    return LABEL_LENGTH - _HASH_LENGTH - len(_group_number(workload))
-
-
-def _group_number(workload: Workload) -> str:
-    """Return what stands behind the name of a set in that of the workers of its last group."""
-    return f"-{max(_most_groups(workload), 1) - 1}" if workload.size > 1 else ""
-
-
 def attach_autoscalers(rendered: Iterable[Rendered]) -> tuple[list[Problem], tuple[Rendered, ...]]:
-    """Let an autoscaler that one resource adds to another's workload own the replicas of that workload.
+    """Let autoscalers own the replicas of workloads that belong to other resources.
 
-    An autoscaler whose target does not exist, or already has one, is reported.
+    Returns:
+        Problems of autoscalers whose target does not exist or already has an autoscaler, and the updated items.
     """
     items = list(rendered)
-    owners = {_identity(workload): item for item in items for workload in item.workloads}
+    owners = {_key(workload): item for item in items for workload in item.workloads}
     scalers: dict[Key, tuple[Rendered, Autoscaler]] = {
         scaler.target: (item, scaler)
         for item in items
@@ -179,59 +167,61 @@ def attach_autoscalers(rendered: Iterable[Rendered]) -> tuple[list[Problem], tup
     added: dict[Key, Autoscaler] = {}
     for item in items:
         for scaler in item.autoscalers:
+            kind, namespace, name = scaler.target
+            reason = ""
             if owners.get(scaler.target) is item:
                 continue
             if scaler.target not in owners:
-                problems += [] if scaler.target_known else [_aimless(scaler, owners)]
+                if not scaler.target_known:
+                    known = sorted(f"{key[0]} {key[2]!r}" for key in owners if key[1] == namespace)
+                    reason = (
+                        f"no {kind} named {name!r} in namespace {namespace!r} (available: "
+                        f"{', '.join(known) or 'none'}); correct the name, or add it"
+                    )
             elif scaler.target in scalers:
-                problems.append(_crowded(scaler, *scalers[scaler.target]))
+                other_item, other = scalers[scaler.target]
+                reason = (
+                    f"{kind} {name!r} already has the autoscaler {other.name!r} of {other_item.source.where}; remove "
+                    "one of the two"
+                )
             else:
                 scalers[scaler.target] = item, scaler
                 added[scaler.target] = scaler
-    return problems, tuple(_moved(item, added) for item in items)
+            if reason:
+                origin = scaler.origin_of("scaleTargetRef")
+                problems.append(origin.problem(reason, rule=RuleId.AUTOSCALING_CONTESTED))
+    return problems, tuple(_with_added(item, added) for item in items)
 
 
-def _identity(workload: Workload) -> Key:
+def _key(workload: Workload) -> Key:
     return workload.kind, workload.namespace, workload.name
 
 
-def _aimless(scaler: Autoscaler, owners: Iterable[Key]) -> Problem:
-    kind, namespace, name = scaler.target
-    there = ", ".join(sorted(f"{key[0]} {key[2]!r}" for key in owners if key[1] == namespace)) or "none"
-    reason = f"no {kind} named {name!r} in namespace {namespace!r} (available: {there}); correct the name, or add it"
-    return scaler.origin_of("scaleTargetRef").problem(reason, rule=RuleId.AUTOSCALING_CONTESTED)
-
-
-def _crowded(scaler: Autoscaler, item: Rendered, other: Autoscaler) -> Problem:
-    kind, _, name = scaler.target
-    reason = (
-        f"{kind} {name!r} already has the autoscaler {other.name!r} of {item.source.where}; remove one of the two"
-    )
-    return scaler.origin_of("scaleTargetRef").problem(reason, rule=RuleId.AUTOSCALING_CONTESTED)
-
-
-def _moved(item: Rendered, added: dict[Key, Autoscaler]) -> Rendered:
-    if not any(_identity(workload) in added for workload in item.workloads):
+def _with_added(item: Rendered, added: dict[Key, Autoscaler]) -> Rendered:
+    if not any(_key(workload) in added for workload in item.workloads):
         return item
-    return replace(item, workloads=tuple(with_autoscaler(w, added.get(_identity(w))) for w in item.workloads))
+    return replace(item, workloads=tuple(with_autoscaler(w, added.get(_key(w))) for w in item.workloads))
 
 
 def with_autoscaler(workload: Workload, scaler: Autoscaler | None) -> Workload:
-    """Return a workload without replicas of its own, if an autoscaler owns them."""
+    """Return a workload whose replicas the autoscaler owns; the workload itself without an autoscaler."""
     if scaler is None:
         return workload
     surge = workload.surge(scaler.maximum)
-    pods = tuple(_bounded(demand, scaler, surge) for demand in workload.pods)
+    pods = tuple(
+        replace(
+            demand,
+            pods=scaler.minimum * demand.per_replica,
+            max_pods=scaler.maximum * demand.per_replica,
+            surge_pods=surge * demand.per_replica,
+        )
+        for demand in workload.pods
+    )
     return replace(without_replicas(workload), replicas=scaler.minimum, most=scaler.maximum, pods=pods)
 
 
 def without_replicas(workload: Workload) -> Workload:
-    """Return a workload that leaves its replicas to somebody else: two that write them would undo each other."""
+    """Return a workload without ``spec.replicas``, which would overwrite the autoscaler's value."""
     body = copy.deepcopy(workload.body)
     body["spec"].pop("replicas", None)
     return replace(workload, body=body)
-
-
-def _bounded(demand: PodDemand, scaler: Autoscaler, surge: int) -> PodDemand:
-    least, most, added = (count * demand.per_replica for count in (scaler.minimum, scaler.maximum, surge))
-    return replace(demand, pods=least, max_pods=most, surge_pods=added)

@@ -1,4 +1,4 @@
-"""Instance types: what a node of each offers. Every registered cloud brings its own table."""
+"""Instance types and what their nodes offer. Every registered cloud provides its own table."""
 
 import functools
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from types import MappingProxyType
 from .clouds import cleared_with_clouds, clouds
 
 MAX_PODS = 110
-"""Pods of one node: kubelet's default, written into its configuration where another component would change it."""
+"""Maximum pods of a node: the kubelet's default, set explicitly where another component would change it."""
 VENDOR_RESOURCES: Mapping[str, str] = MappingProxyType(
     {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu", "Habana": "habana.ai/gaudi"}
 )
-"""Extended resource under which a vendor's device plugin offers its accelerators, on whichever cloud they are."""
+"""Extended resource that a vendor's device plugin advertises, on every cloud."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,26 +21,24 @@ class Instance:
     """One instance type of a cloud.
 
     Attributes:
-        name: Value of the label ``node.kubernetes.io/instance-type`` of its nodes, unique over all clouds.
-        family: The types that differ from it in size alone; equal to the name where a cloud has no families.
+        name: Value of the node label ``node.kubernetes.io/instance-type``; unique over all clouds.
+        family: Types that differ only in size; equal to the name if the cloud has no families.
         memory_gib: Memory in binary GiB.
-        arch: Value of the label ``kubernetes.io/arch`` of its nodes.
-        allocatable_cpu: Cores that pods can request, after what the node reserves for itself.
+        arch: Value of the node label ``kubernetes.io/arch``.
+        allocatable_cpu: Cores that pods can request, without what the node reserves.
         allocatable_memory: Bytes of memory that pods can request, likewise.
-        accelerator: What the vendor calls the accelerator; empty without one.
+        accelerator: The vendor's name for the accelerator; empty without one.
         manufacturer: Vendor of the accelerator; empty without one.
-        accelerators: How many accelerators a pod on it can request; 0 for general purpose types.
+        accelerators: Accelerators that pods on it can request; 0 for general-purpose types.
         accelerator_memory_gib: Memory of one accelerator, in GiB as the cloud's API reports it.
-        product: What labels of its nodes call the product, as GPU feature discovery names it; empty where that is not
-            known.
+        product: Value of the product label of its nodes, as GPU feature discovery sets it; empty if unknown.
         accelerator_resource: Extended resource by which pods request its accelerators; None without accelerators.
-        fabric_resource: Extended resource by which pods request its network interfaces for traffic between nodes that
-            bypasses the kernel, such as RDMA; empty without such interfaces.
-        fabric_interfaces: How many such interfaces it can have; 0 where it has none.
-        fabric_memory: Bytes of memory that a node sets aside as huge pages when it has these interfaces.
-        local_nvme_gb: Size of its local NVMe disks together, in GB; 0 without.
-        address_pods: Pods that its network interfaces have addresses for, where each pod needs one of its own.
-        usd_per_hour: On-demand price in the region that the cloud's tables are about; None where no source gives one.
+        fabric_resource: Extended resource of its kernel-bypass network interfaces, such as RDMA; empty without any.
+        fabric_interfaces: Maximum number of such interfaces.
+        fabric_memory: Bytes of memory that a node with these interfaces reserves as huge pages.
+        local_nvme_gb: Total size of its local NVMe disks, in GB.
+        address_pods: Pods that its network interfaces have addresses for, if each pod needs its own address.
+        usd_per_hour: On-demand price in the region of the cloud's tables; None if no source gives one.
     """
 
     name: str
@@ -65,35 +63,35 @@ class Instance:
 
 
 def instance(name: str) -> Instance | None:
-    """Return what is known of an instance type."""
+    """Return an instance type by name; None if it is unknown."""
     return instances().get(name)
 
 
 @cleared_with_clouds
 @functools.cache
 def instances() -> Mapping[str, Instance]:
-    """Return every known instance type by name.
+    """Return all known instance types by name.
 
     Raises:
-        ValueError: Two clouds have an instance type of the same name, so that a manifest could not name one of them.
+        ValueError: Two clouds have an instance type of the same name, which manifests could not tell apart.
     """
-    found: dict[str, Instance] = {}
+    by_name: dict[str, Instance] = {}
     clouds_of: dict[str, str] = {}
-    for cloud, nodes in clouds().items():
-        for each in nodes.instances:
-            if each.name in found:
+    for cloud, facts in clouds().items():
+        for node in facts.instances:
+            if node.name in by_name:
                 raise ValueError(
-                    f"instance type {each.name!r} is in the tables of both {clouds_of[each.name]!r} and {cloud!r}; "
+                    f"instance type {node.name!r} is in the tables of both {clouds_of[node.name]!r} and {cloud!r}; "
                     "the names of instance types must differ over all clouds"
                 )
-            found[each.name], clouds_of[each.name] = each, cloud
-    return MappingProxyType(found)
+            by_name[node.name], clouds_of[node.name] = node, cloud
+    return MappingProxyType(by_name)
 
 
 @cleared_with_clouds
 @functools.cache
 def accelerator_resources() -> frozenset[str]:
-    """Return the extended resources by which pods request accelerators, of vendors and of clouds."""
+    """Return the extended resources of accelerators, of vendors and of clouds."""
     known = {each.accelerator_resource for each in instances().values() if each.accelerator_resource}
     return frozenset((*VENDOR_RESOURCES.values(), *known))
 
@@ -101,5 +99,5 @@ def accelerator_resources() -> frozenset[str]:
 @cleared_with_clouds
 @functools.cache
 def fabrics() -> Mapping[str, str]:
-    """Return what users call the fast network interfaces of nodes, by the extended resource that requests them."""
+    """Return the display names of fast network interfaces by extended resource."""
     return MappingProxyType({resource: name for each in clouds().values() for resource, name in each.fabrics.items()})

@@ -1,4 +1,4 @@
-"""Load balancers of a cloud: how a Service asks for one, and what it can be told."""
+"""Load balancers of a cloud: the annotations of their Services and the settings that they support."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,11 +9,11 @@ from .clouds import clouds
 
 @dataclass(frozen=True, slots=True)
 class BalancerSeconds:
-    """What a load balancer is told of time, in seconds.
+    """Timeouts of a load balancer, in seconds.
 
     Attributes:
-        deregistration: How long a target that is deregistered counts as draining.
-        idle: How long listeners keep connections without data.
+        deregistration: How long a deregistered target keeps draining.
+        idle: How long listeners keep idle connections open.
     """
 
     deregistration: int
@@ -21,7 +21,7 @@ class BalancerSeconds:
 
 
 class Annotations(Protocol):
-    """Returns the annotations of a Service that make the cloud put a load balancer before its pods."""
+    """Returns the annotations that make the cloud create a load balancer for a Service."""
 
     def __call__(
         self,
@@ -34,11 +34,10 @@ class Annotations(Protocol):
         """Return the annotations.
 
         Args:
-            internal: Whether the address is one of the private network.
-            proxy_protocol: Whether the load balancer sends the client's address ahead of each connection.
-            seconds: How long targets drain and connections may be silent; None for the cloud's defaults.
-            tcp_ports: Ports of the Service with listeners of protocol TCP; those of TLS listeners may be bound to
-                other times.
+            internal: Whether the address is in the private network.
+            proxy_protocol: Whether the load balancer announces the client address by PROXY protocol.
+            seconds: Timeouts; None for the cloud's defaults.
+            tcp_ports: Service ports with TCP listeners; the timeouts of TLS listeners may be fixed.
         """
 
 
@@ -47,24 +46,25 @@ class LoadBalancers:
     """The load balancers of a cloud.
 
     Attributes:
-        title: What the cloud calls one, for messages.
-        controller: Name of the chart that makes them for Services.
-        annotations: Returns what makes the cloud put one before pods.
-        idle_seconds: Shortest, default and longest time that listeners keep connections without data.
-        longest_deregistration: Longest time that a target may count as draining, in seconds.
-        late_seconds: Seconds for which new connections still arrive at a target that was deregistered.
-        registration: How long the registration of a target takes, for messages.
-        node_drain_seconds: Seconds that the cloud gives the pods of a node when it replaces the node in an update.
-        node_drain: When that is, and what becomes of pods that take longer, for messages; contains ``{seconds}``.
-        certificate_form: What references to certificates look like, for messages.
-        is_certificate: Returns whether a text is a reference to a certificate.
-        certificate_annotations: Returns what makes a load balancer end TLS on port 443 with a certificate.
-        readiness_gates: Labels of a namespace whose pods are Ready only when load balancers reach them; empty where
-            pods cannot wait for that.
+        title: The cloud's name for one, for messages.
+        controller: Name of the chart that creates them for Services.
+        annotations: Returns the annotations of a Service that gets one.
+        idle_seconds: Minimum, default and maximum idle timeout of listeners, in seconds.
+        longest_deregistration: Maximum time that a target may drain, in seconds.
+        late_seconds: Seconds during which new connections still arrive at a deregistered target.
+        registration: How long it takes to register a target, for messages.
+        node_drain_seconds: Seconds that the cloud allows for draining a node when an update replaces it.
+        node_drain: When that happens, and what happens to pods that take longer, for messages; contains
+            ``{seconds}``.
+        certificate_form: Format of certificate references, for messages.
+        is_certificate: Returns whether a text is a certificate reference.
+        certificate_annotations: Returns the annotations that terminate TLS on port 443 with a certificate.
+        readiness_gates: Namespace labels that make pods wait until load balancers can reach them before they are
+            Ready; empty if that is not supported.
         own_addresses: Whether they connect to pods from addresses of their own in the private network, so that pods
-            learn the address of a client from the PROXY protocol alone.
-        internet: Whether they are open to the internet unless a Service says otherwise.
-        ipv4_only: Whether they have IPv4 addresses alone.
+            can learn client addresses only by PROXY protocol.
+        internet: Whether they are public unless a Service says otherwise.
+        ipv4_only: Whether they only have IPv4 addresses.
     """
 
     title: str
@@ -88,8 +88,8 @@ class LoadBalancers:
 def default_load_balancers() -> LoadBalancers:
     """Return the load balancers of the first cloud that has any.
 
-    Environments without a cloud, such as the simulated cluster, ask for the same ones, so that what is tried out
-    there is what a cloud gets; annotations that no controller reads have no effect.
+    Environments without a cloud, such as the simulated cluster, get the same annotations as the cloud would, so that
+    both render alike; annotations without a controller have no effect.
 
     Raises:
         LookupError: No registered cloud has load balancers.

@@ -9,7 +9,7 @@ from ..contract.clock import HOURS_PER_MONTH
 from ..contract.words import Word
 
 EVERYWHERE = "*"
-"""As a region: a price that is the same in all of them."""
+"""Region of prices that are equal in all regions."""
 
 
 class Buying(Word):
@@ -18,38 +18,38 @@ class Buying(Word):
     ON_DEMAND = "on-demand"
     SPOT = "spot"
     RESERVED = "reserved"
-    """Under a commitment, such as a Reserved Instance or a Savings Plan. Shipped: of one year."""
+    """Under a commitment of one year, such as a Reserved Instance or a Savings Plan."""
     RESERVED_3Y = "reserved-3y"
-    """Likewise, of three years."""
+    """Under a commitment of three years."""
     CAPACITY_BLOCK = "capacity-block"
 
 
 class Flat(Word):
-    """What has one price, whatever it is used for, and is counted from the plan of an environment on any cloud.
+    """Items with a flat price that an environment on any cloud may use.
 
-    What a single cloud sells beside this is in its :class:`PriceList`, under a name of its own.
+    Further items of a single cloud are in its :class:`PriceList`.
     """
 
     CONTROL_PLANE = "control-plane"
     EXTENDED_SUPPORT = "control-plane-extended"
-    """A control plane whose version is in extended support, all in all."""
+    """Total price of a control plane whose version is in extended support."""
     NAT_GATEWAY = "nat-gateway"
     NAT_GB = "nat-gb"
-    """A gigabyte that it processes."""
+    """Per gigabyte processed."""
     INTERFACE_ENDPOINT = "interface-endpoint"
-    """In one zone."""
+    """Per zone."""
     LOAD_BALANCER = "load-balancer"
     PUBLIC_IPV4 = "public-ipv4"
     DISK_GIB = "disk-gib"
     DISK_THROUGHPUT = "disk-mibps"
-    """A MiB/s above what every disk has."""
+    """Per MiB/s above the included throughput."""
     DISK_IOPS = "disk-iops"
-    """Likewise."""
+    """Per IOPS above the included IOPS."""
     KEY = "kms-key"
 
 
 class Per(Word):
-    """What a flat price is for."""
+    """Unit of a flat price."""
 
     HOUR = "hour"
     MONTH = "month"
@@ -58,14 +58,15 @@ class Per(Word):
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A price as its source gives it: US dollars an hour.
+    """A published price, in US dollars per hour.
 
     Attributes:
-        usd: What counts.
-        low: The least that it may be.
-        high: The most.
-        saved_until: Of spot, the last of the 30 days over which its discount is an average; empty otherwise.
-        citation: The source with all of its dates, where it has several.
+        usd: The price that costs are computed with.
+        low: Lower end of its range.
+        high: Upper end of its range.
+        date: Date of the source.
+        saved_until: For spot prices, the last of the 30 days over which the discount is averaged; otherwise empty.
+        citation: The source with all of its dates, if it has several.
     """
 
     usd: Decimal
@@ -83,57 +84,56 @@ class Quote:
 
 
 def fixed_quote(usd: Decimal, date: str, source: str) -> Quote:
-    """Return a price that does not vary."""
     return Quote(usd, usd, usd, date, source)
 
 
 def per_hour(usd: Decimal, per: str) -> Decimal:
-    """Return a price by the hour, given by the ``hour`` or the ``month``; one by the gigabyte stays."""
+    """Convert a price per ``hour`` or ``month`` to one per hour; prices per gigabyte stay unchanged."""
     return usd / HOURS_PER_MONTH if per == Per.MONTH else usd
 
 
 @dataclass(frozen=True, slots=True)
 class DiskRate:
-    """What every disk of a node can do at no further charge: MiB/s, and operations a second."""
+    """Throughput in MiB/s and IOPS that the price of a disk includes."""
 
     throughput: int = 0
     iops: int = 0
 
 
 class PriceList(Protocol):
-    """The dated prices of a cloud. A price that no source gives is None, and never a guess."""
+    """The dated prices of a cloud. A price without a source is None, never a guess."""
 
     @property
     def region(self) -> str:
-        """The region whose prices are shown where an environment has none, such as one with simulated nodes."""
+        """The region whose prices apply to environments without one, such as simulated nodes."""
 
     @property
     def items(self) -> Mapping[str, Per]:
-        """Everything with a flat price that the cloud sells, in the order of its documentation."""
+        """Unit of every item with a flat price, in the order of the documentation."""
 
     @property
     def further_types(self) -> frozenset[str]:
-        """Instance types with a price that models do not run on, such as that of a bastion."""
+        """Priced instance types that models do not run on, such as that of a bastion."""
 
     @property
     def disk(self) -> DiskRate:
-        """What every disk can do at no further charge."""
+        """Performance that the price of every disk includes."""
 
     @property
     def spot_source(self) -> str:
-        """Who publishes the average discounts of spot; empty if no source does."""
+        """Publisher of the average spot discounts; empty if there is none."""
 
     def quoted(self, region: str, instance_type: str, buying: str) -> Quote | None:
-        """Return what an instance type costs an hour; of spot, see :meth:`spot`."""
+        """Return the price of an instance type; for spot, use :meth:`spot`."""
 
     def spot(self, region: str, instance_type: str, on_demand: Quote | None) -> Quote | None:
-        """Return what spot costs on average.
+        """Return the average spot price.
 
         Args:
             region: The region.
             instance_type: The instance type.
-            on_demand: Its price on demand, which may be a user's own; None where it is not known.
+            on_demand: Its on-demand price, which may come from the user; None if unknown.
         """
 
     def flat(self, region: str, item: str) -> Quote | None:
-        """Return what one of something costs an hour, or a gigabyte of it."""
+        """Return the price of an item, per hour or per gigabyte."""

@@ -1,4 +1,4 @@
-"""What families share on the way from a resource to its workload."""
+"""Helpers that families share for rendering resources to workloads."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -17,46 +17,46 @@ from .rendered import Rendered
 from .workloads import Server
 
 _PARTS = ("leaderTemplate", "workerTemplate")
-"""Where a LeaderWorkerSet has its pods."""
+"""The pod templates of a LeaderWorkerSet."""
 _PROFILES = ("appArmorProfile", "seccompProfile")
-_CONFINES = {"RuntimeDefault": 1, "Localhost": 2}
-"""How much a profile confines, by its type; ``Unconfined`` does not at all. Two files that the kubelet loads from the
-node (``Localhost``) cannot be compared."""
+_STRICTNESS = {"RuntimeDefault": 1, "Localhost": 2}
+"""Strictness by profile type; ``Unconfined`` is 0. Two ``Localhost`` profiles are files of the node, which cannot be
+compared."""
 
 
 def as_manifest(source: LoadedResource, options: Options) -> Object:
-    """Return a resource as it is: for an operator, or because it already is a Kubernetes object."""
-    written = source.resource.wire()
+    """Return the manifest of a resource with its namespace, without suppression annotations and status."""
+    manifest = source.resource.wire()
     if source.kind.namespaced:
         namespace = source.resource.metadata.namespace or options.namespace
-        written["metadata"] = {**written["metadata"], "namespace": namespace}
-    written["metadata"] = without_ignore_annotations(written["metadata"])
-    written.pop("status", None)
-    return written
+        manifest["metadata"] = {**manifest["metadata"], "namespace": namespace}
+    manifest["metadata"] = without_ignore_annotations(manifest["metadata"])
+    manifest.pop("status", None)
+    return manifest
 
 
 def render_declared(source: LoadedResource, options: Options, operator: str) -> Rendered | None:
-    """Return what a resource that others refer to becomes: an object for the operator, natively nothing."""
+    """Render a resource without workloads that others refer to: the object for an operator, natively nothing."""
     if options.realization.is_native:
         return None
-    written = as_manifest(source, options)
-    namespace = written["metadata"].get("namespace", "") if source.kind.namespaced else ""
+    manifest = as_manifest(source, options)
+    namespace = manifest["metadata"].get("namespace", "") if source.kind.namespaced else ""
     return Rendered(
-        source, source.kind.kind, source.name, namespace, others=(written,), requires=frozenset({operator})
+        source, source.kind.kind, source.name, namespace, others=(manifest,), requires=frozenset({operator})
     )
 
 
 def require_containers(group: Object, path: str, findings: Findings, parts: Sequence[str] = _PARTS) -> None:
-    """Report templates of a group that have no containers: no pod could be made of them.
+    """Reject pod templates of a group without containers.
 
     Args:
-        group: What has the templates.
+        group: The object with the templates.
         path: Its field; empty for the resource.
-        findings: Where to report.
-        parts: The fields of the templates; what is not there is not asked for.
+        findings: Collects the problems.
+        parts: The template fields; absent ones are skipped.
 
     Raises:
-        Unrenderable: there are such templates; each is in ``findings``.
+        Unrenderable: a template has no containers; each is in ``findings``.
     """
     lacking = [
         part
@@ -71,13 +71,13 @@ def require_containers(group: Object, path: str, findings: Findings, parts: Sequ
 
 
 def check_containers(group: Object, path: str, findings: Findings, parts: Sequence[str] = _PARTS) -> None:
-    """Report containers of hand-written pods that cannot start, and scripts that run what a Secret holds.
+    """Report containers of hand-written pods that cannot start, and scripts that execute the value of a Secret.
 
     Args:
-        group: What has the templates.
+        group: The object with the templates.
         path: Its field.
-        findings: Where to report.
-        parts: The fields of the templates.
+        findings: Collects the problems.
+        parts: The template fields.
     """
     for part, template in ((part, group.get(part) or {}) for part in parts):
         spec = template.get("spec") or {}
@@ -96,7 +96,8 @@ def _check_script(container: Object, place: str, findings: Findings) -> None:
         shell = " ".join(line.words)
         reason = f"is {shell!r}, a shell without the script to run, which exits at once; add the script"
         findings.error(f"{place}.{'command' if line.command else 'args'}", reason, RuleId.FLAGS_MALFORMED)
-    secret = _secret_variables(container)
+    env = container.get("env") or ()
+    secret = {variable["name"] for variable in env if "secretKeyRef" in (variable.get("valueFrom") or {})}
     if not secret or not line.script:
         return
     field = "command" if line.script < len(line.command) else "args"
@@ -110,10 +111,6 @@ def _check_script(container: Object, place: str, findings: Findings) -> None:
         )
 
 
-def _secret_variables(container: Object) -> set[str]:
-    return {each["name"] for each in container.get("env") or () if "secretKeyRef" in (each.get("valueFrom") or {})}
-
-
 def server_of(
     containers: list[Object],
     source: ProblemSource,
@@ -123,14 +120,14 @@ def server_of(
 ) -> Server:
     """Return the serving container of hand-written pods.
 
-    It is the one with a preferred name, otherwise one with a known engine, otherwise the first.
+    It is the one with the preferred name, otherwise the first with a known engine, otherwise the first.
 
     Args:
-        containers: The containers of the pods that take requests.
+        containers: The containers of the pods that receive requests.
         source: The resource.
-        path: The field that holds the containers.
-        preferred: Name of the container that serves, where the kind has one.
-        lines: What the containers are started with, where that is known.
+        path: The field with the containers.
+        preferred: Name of the serving container, if the kind defines one.
+        lines: Command lines of the containers, if they are parsed already.
     """
     lines = lines or [command_line_of(container) for container in containers]
     named = [position for position, container in enumerate(containers) if container["name"] == preferred]
@@ -143,21 +140,20 @@ def server_of(
 
 
 def declared_port(container: Object, line: CommandLine) -> int:
-    """Return where an engine listens: the port named ``http``, the one it is told, what it declares; else 0."""
+    """Return the port named ``http``, else that of the command line, else the first declared one, else 0."""
     declared: list[Any] = container.get("ports") or []
     named = next((port for port in declared if port.get("name") == "http"), None)
     if named:
         return int(named["containerPort"])
-    given = line.number_of(Setting.PORT)
-    return given or (int(declared[0]["containerPort"]) if declared else 0)
+    return line.number_of(Setting.PORT) or (int(declared[0]["containerPort"]) if declared else 0)
 
 
 def override_pod(template: Object, overrides: PodOverrides) -> None:
-    """Add what the environment asks of every pod; a template that says otherwise keeps its word."""
+    """Apply the environment's pod settings to a template; values that the template sets take precedence."""
     spec = template["spec"]
     if overrides.tolerations:
         own = spec.get("tolerations") or []
-        spec["tolerations"] = [*own, *(each for each in overrides.tolerations if each not in own)]
+        spec["tolerations"] = [*own, *(toleration for toleration in overrides.tolerations if toleration not in own)]
     if overrides.service_account_name:
         spec.setdefault("serviceAccountName", overrides.service_account_name)
     if overrides.image_pull_secrets:
@@ -173,7 +169,7 @@ def override_pod(template: Object, overrides: PodOverrides) -> None:
 
 
 def disable_token_mount(spec: Object) -> None:
-    """Keep the token of the namespace's default account out of a pod that names no account: engines never use it."""
+    """Do not mount the token of the default service account; engines never use it."""
     if not spec.get("serviceAccountName"):
         spec.setdefault("automountServiceAccountToken", False)
 
@@ -188,7 +184,7 @@ def deduplicate_env(env: Iterable[Object]) -> list[Object]:
 
 
 def warn_about_duplicate_env(env: Sequence[Object], path: str, findings: Findings) -> None:
-    """Warn of variables that a later one of the same name in a list replaces."""
+    """Warn about variables that a later one of the same name overrides."""
     names = [variable["name"] for variable in env]
     for index, name in enumerate(names):
         if name in names[index + 1 :]:
@@ -202,41 +198,39 @@ def warn_about_duplicate_env(env: Sequence[Object], path: str, findings: Finding
 def stricter_settings(
     context: Object | None, pod: Object | None = None, dropped: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return what a container's security context takes away, for a container that we add beside it.
+    """Return the restrictions of a container's security context that an added container beside it should share.
 
-    Only settings that are stricter than the added container's own: a container's profile replaces that of the pod, so
-    a profile that confines less, or cannot be compared, is left out. So are the user and a read-only root filesystem:
-    the added container has its own image, which may not work as that user, and it writes files.
+    Only settings that are stricter than those of the pod: a container's profile replaces that of the pod, so a
+    profile that is less strict, or cannot be compared, is left out. So are the user and a read-only root filesystem:
+    the added container has another image, which may not run as that user, and it writes files.
 
     Args:
-        context: The security context of the main container.
-        pod: The security context of the pod, which the added container inherits.
-        dropped: The capabilities that the added container drops anyway.
+        context: Security context of the main container.
+        pod: Security context of the pod, which the added container inherits.
+        dropped: Capabilities that the added container drops in any case.
     """
     context, pod = context or {}, pod or {}
-    taken: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name in _PROFILES:
         profile = context.get(name) or {}
-        confines, without = (_CONFINES.get(str(each.get("type")), 0) for each in (profile, pod.get(name) or {}))
-        if confines > without:
-            taken[name] = profile
+        own, inherited = (_STRICTNESS.get(str(p.get("type")), 0) for p in (profile, pod.get(name) or {}))
+        if own > inherited:
+            settings[name] = profile
     labels = context.get("seLinuxOptions") or {}
     if _is_confined(labels) and not _is_confined(pod.get("seLinuxOptions") or {}):
-        taken["seLinuxOptions"] = labels
+        settings["seLinuxOptions"] = labels
     if context.get("allowPrivilegeEscalation") is False:
-        taken["allowPrivilegeEscalation"] = False
-    united = list(dict.fromkeys((*dropped, *((context.get("capabilities") or {}).get("drop") or ()))))
-    if united:
-        taken["capabilities"] = {"drop": ["ALL"] if "ALL" in united else united}
-    return taken
+        settings["allowPrivilegeEscalation"] = False
+    capabilities = list(dict.fromkeys((*dropped, *((context.get("capabilities") or {}).get("drop") or ()))))
+    if capabilities:
+        settings["capabilities"] = {"drop": ["ALL"] if "ALL" in capabilities else capabilities}
+    return settings
 
 
 def _is_confined(labels: Object) -> bool:
-    """Whether SELinux labels confine a container at least as much as the defaults.
-
-    ``container_t`` is the type of the container runtimes; others, such as ``spc_t``, have more rights.
-    The Pod Security Standards refuse a user or a role in every profile but *privileged*.
-    """
+    """Return whether SELinux labels restrict a container at least as much as the defaults."""
+    # container_t is the type that container runtimes use; others, such as spc_t, have more rights. The Pod Security
+    # Standards forbid a user or a role in every profile but "privileged".
     every_category = str(labels.get("level", "")).endswith(":c0.c1023")
-    plain = labels.get("type") in (None, "", "container_t") and not labels.get("user") and not labels.get("role")
-    return bool(labels.get("type") or labels.get("level")) and plain and not every_category
+    standard = labels.get("type") in (None, "", "container_t") and not labels.get("user") and not labels.get("role")
+    return bool(labels.get("type") or labels.get("level")) and standard and not every_category
