@@ -72,7 +72,7 @@ class TestJson:
         (folder / "models.yaml").write_text(f"{MANIFESTS}---{other}")
         done = simulate(folder, "--output", "json", "--policy", "other")
         assert json.loads(done.stdout)["metrics"] == {"load": 5.0}
-        assert "note: the binding names the policy 'queue', and is simulated with 'other'\n" in done.stderr
+        assert "note: the binding names the policy 'queue', but is simulated with 'other'\n" in done.stderr
 
 
 class TestTable:

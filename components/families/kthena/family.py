@@ -1,4 +1,4 @@
-"""Kthena as a family: its kinds and what each becomes."""
+"""Registers the kinds of Kthena and the functions that render them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,40 +13,41 @@ from ...fleet.serving import render_declared
 from ...performance.simulation.scenario import Simulator
 from ..family import Convertible, Expandable, Family, Member, ScalingSimulator
 from .autoscaling.rendering import render_binding
-from .booster.literal.converting import convert
+from .booster.literal.conversion import convert
 from .booster.rendering import expanded, render_model_booster
 from .kinds import BINDING, MODEL_BOOSTER, MODEL_ROUTE, MODEL_SERVER, MODEL_SERVING, POLICY
-from .operated import OPERATOR
-from .routing.rendering import render_model_route
-from .routing.servers import render_model_server
-from .routing.together import shared_models
+from .names import OPERATOR
+from .routing.model_server import render_model_server
+from .routing.rendering import duplicate_models, render_model_route
 from .serving.rendering import render_model_serving
 from .simulation.scenario import SIMULATOR
 
 
-def _declared(source: LoadedResource, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
-    """Render a resource that others refer to: an object for the operator alone."""
+def _render_policy(
+    source: LoadedResource, _library: Library, options: Options, _findings: Findings
+) -> Rendered | None:
+    """Render an AutoscalingPolicy: an object for the operator, and nothing natively."""
     return render_declared(source, options, OPERATOR)
 
 
 class ModelBoosterMember(Member, Expandable, Convertible):
-    """ModelBooster, which stands for a ModelServing, ModelServer and ModelRoute."""
+    """ModelBooster, which stands for ModelServings, ModelServers, a ModelRoute, policies and bindings."""
 
     def expand(self, source: LoadedResource, options: Options, findings: Findings) -> tuple[Object, ...]:
-        """Return the resources to write instead, without the defects of the controllers."""
+        """Return the resources that it stands for, without the defects of Kthena's controllers."""
         return expanded(source, options, findings)
 
     def convert(self, source: LoadedResource, options: Options) -> tuple[tuple[Object, ...], str]:
-        """Return what the controllers make of it."""
+        """Return what Kthena's controllers generate from it, and why they give up, if they do."""
         return convert(source, options)
 
 
 class Kthena(Family, ScalingSimulator):
-    """Kthena: an autoscaler of its own, and routes that several models may claim."""
+    """Kthena, with a simulator of its autoscaler and a check across its routes."""
 
     def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:
-        """Yield names of models that several routes serve."""
-        yield from shared_models(rendered)
+        """Yield models that several routes lead to."""
+        yield from duplicate_models(rendered)
 
     def simulators(self) -> tuple[Simulator, ...]:
         """Return the simulator of AutoscalingPolicyBindings."""
@@ -60,7 +61,7 @@ FAMILY = Kthena(
     members=(
         ModelBoosterMember(MODEL_BOOSTER, render_model_booster, serves=True, component="ModelBooster"),
         Member(MODEL_SERVING, render_model_serving, serves=True, component="ModelServing"),
-        Member(POLICY, _declared, referred=True, component="AutoscalingPolicy"),
+        Member(POLICY, _render_policy, referred=True, component="AutoscalingPolicy"),
         Member(BINDING, render_binding, component="AutoscalingPolicyBinding"),
         Member(MODEL_SERVER, render_model_server, referred=True, component="ModelServer"),
         Member(MODEL_ROUTE, render_model_route, component="ModelRoute"),

@@ -1,4 +1,7 @@
-"""Names and labels of what Kthena makes (Kthena spec 2.1, 3.1, 3.2)."""
+"""Names and labels that Kthena uses (Kthena spec 2.1, 3.1, 3.2)."""
+
+OPERATOR = "kthena"
+"""Chart of the controllers."""
 
 WORKLOAD_GROUP = "workload.serving.volcano.sh"
 WORKLOAD_API = f"{WORKLOAD_GROUP}/v1alpha1"
@@ -7,13 +10,13 @@ SERVING_LABEL = "modelserving.volcano.sh"
 """Prefix of the labels of a ModelServing's pods: name, group-name, role, role-id, entry."""
 
 VOLCANO = "volcano"
-"""Chart of the scheduler that gangs need."""
+"""Chart of the scheduler for gangs."""
 ROUTER = "kthena-router"
-"""Chart of the router that pairs of prefill and decode need."""
+"""Chart of the router for disaggregated prefill and decode."""
 CONTROLLER_NAMESPACE = "kthena-system"
-"""Where the charts put controllers and router; the autoscaler sees bindings of this namespace alone (D-14)."""
+"""Namespace of the controllers and the router; the autoscaler only sees bindings in this namespace (D-14)."""
 ROUTER_SERVICE = f"networking-{ROUTER}"
-"""The router's Service, whatever the release of its chart is called."""
+"""The router's Service; it does not depend on the release name of the chart."""
 ROUTER_PORT = 80
 ROUTER_HOST = f"{ROUTER_SERVICE}.{CONTROLLER_NAMESPACE}.svc"
 ROUTER_PODS = {"app.kubernetes.io/component": ROUTER, "app.kubernetes.io/name": "networking"}
@@ -21,7 +24,7 @@ ROUTER_PODS = {"app.kubernetes.io/component": ROUTER, "app.kubernetes.io/name": 
 
 
 def backend_name(booster: str, backend: str) -> str:
-    """Return the name of the ModelServing and the ModelServer of a backend, and of its policy and binding."""
+    """Return the name of a backend's ModelServing, ModelServer, policy and binding."""
     return f"{booster}-{backend}"
 
 
@@ -31,7 +34,7 @@ def group_name(serving: str, group: int) -> str:
 
 
 def role_id(role: str, instance: int) -> str:
-    """Return what tells an instance of a role from the others of its group."""
+    """Return the identifier of a role instance, which is unique in its serving group."""
     return f"{role}-{instance}"
 
 
@@ -46,7 +49,7 @@ def entry_name(serving: str, group: int, role: str, instance: int) -> str:
 
 
 def role_service(serving: str, role: str) -> str:
-    """Return the name of the Service over the entry pods of a role."""
+    """Return the name of the Service for the entry pods of a role."""
     return f"{serving}-{role}"
 
 
@@ -61,12 +64,12 @@ def role_labels(serving: str, role: str) -> dict[str, str]:
 
 
 def entry_labels(serving: str, role: str) -> dict[str, str]:
-    """Return the labels of the pods of a role that take requests."""
+    """Return the labels of the entry pods of a role, which receive the requests."""
     return {**role_labels(serving, role), f"{SERVING_LABEL}/entry": "true"}
 
 
 def instance_labels(serving: str, group: int, role: str, instance: int) -> dict[str, str]:
-    """Return the labels that tell the pods of a role instance from those of others."""
+    """Return the labels that only the pods of one role instance have."""
     return {
         f"{SERVING_LABEL}/group-name": group_name(serving, group),
         f"{SERVING_LABEL}/role-id": role_id(role, instance),

@@ -4,7 +4,6 @@ import pytest
 
 from components.families import kinds
 from components.families.kthena import names
-from components.families.kthena.operated import OPERATOR
 from components.plan.prerequisites.charts import EXCLUSIVE, ChartValue, chart_values, charts, known, providers_of
 from components.resources.prerequisites.operators import ROUTER_SERVICE
 
@@ -127,6 +126,6 @@ def test_no_release_has_the_name_of_another_in_its_namespace() -> None:
 
 def test_the_words_of_the_family_are_those_of_the_charts() -> None:
     assert (names.ROUTER, names.VOLCANO) == ("kthena-router", "volcano")
-    assert {names.ROUTER, names.VOLCANO, OPERATOR} <= set(charts())
+    assert {names.ROUTER, names.VOLCANO, names.OPERATOR} <= set(charts())
     host = f"{ROUTER_SERVICE}.{charts()[names.ROUTER].namespace}.svc"
-    assert (host, charts()[OPERATOR].namespace) == (names.ROUTER_HOST, names.CONTROLLER_NAMESPACE)
+    assert (host, charts()[names.OPERATOR].namespace) == (names.ROUTER_HOST, names.CONTROLLER_NAMESPACE)

@@ -1,1 +1,1 @@
-"""What policies and bindings become: autoscalers."""
+"""Renders policies and bindings as autoscalers."""

@@ -1,150 +1,202 @@
-"""The ModelServings that a binding names, and what its other words about them come to (Kthena spec 4.2)."""
+"""The targets of an AutoscalingPolicyBinding: ModelServings and the pods that are measured (Kthena spec 4.2)."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....contract.findings.collector import Findings, Unrenderable, unknown_reference
 from ....contract.findings.ids import RuleId
+from ....contract.load import LoadedResource
 from ....engines.exporters import Exporter, exporter_of
 from ....fleet.library import Library
 from ....fleet.options import Options
-from ..lookup import loaded
+from ....fleet.origins import Origin
+from ..generated import origin_of
 from ..names import SERVING_LABEL, WORKLOAD_API
-from ..serving.asked import AskedServing
+from ..references import find
+from ..serving.context import ServingContext
 from ..serving.roles import RolePods, roles_of
-from ..types import ModelServing
-from ..types.autoscaling import MetricEndpoint
-from .aims import Aim
+from ..types import AutoscalingPolicy, AutoscalingPolicyBinding, ModelServing
+from ..types.autoscaling import MetricEndpoint, OptimizerParam, ScalingConfiguration, ScalingTarget
 from .effective import effective_endpoint
 
+SCALING = "spec.scalingConfiguration"
+OPTIMIZER = "spec.optimizerConfiguration"
 ROLE_LABEL = f"{SERVING_LABEL}/role"
-MEASURED = "leader"
-"""The role whose pods Kthena's controller measures, whatever it is told."""
-_KIND = "ModelServing"
-_UNREAD = ("fieldPath", "resourceVersion", "uid")
-"""Fields of a reference that nothing reads."""
-_USUAL = MetricEndpoint.model_validate({})
+MEASURED_ROLE = "leader"
+"""The role whose pods Kthena's controller measures, whatever the binding says."""
+_DEFAULT_ENDPOINT = MetricEndpoint.model_validate({})
 
 
 @dataclass(frozen=True, slots=True)
-class AimedServing:
-    """A ModelServing to scale.
+class BindingTarget:
+    """A target of a binding, as written.
 
     Attributes:
-        role: The role whose entry pods are measured; None where its pods cannot be made, which is reported there.
+        path: The field with the target and its bounds.
+        bounds: Its value.
     """
 
-    aim: Aim
-    asked: AskedServing
+    path: str
+    bounds: ScalingConfiguration | OptimizerParam
+
+    @property
+    def spec(self) -> ScalingTarget:
+        return self.bounds.target
+
+    @property
+    def name(self) -> str:
+        """Name of the ModelServing."""
+        return self.spec.target_ref.name or ""
+
+    @property
+    def name_path(self) -> str:
+        """The field with the name of the ModelServing."""
+        return f"{self.path}.target.targetRef.name"
+
+    @property
+    def has_cost(self) -> bool:
+        """Whether the binding sets the cost of a replica."""
+        return "cost" in self.bounds.model_fields_set
+
+
+def targets_of(binding: AutoscalingPolicyBinding) -> tuple[BindingTarget, ...]:
+    """Return the target of a binding, or those of its optimizer."""
+    spec = binding.spec
+    if spec.scaling_configuration is not None:
+        return (BindingTarget(SCALING, spec.scaling_configuration),)
+    params = spec.optimizer_configuration.params if spec.optimizer_configuration else []
+    return tuple(BindingTarget(f"{OPTIMIZER}.params[{position}]", param) for position, param in enumerate(params))
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledServing:
+    """A ModelServing that a binding scales.
+
+    Attributes:
+        role: The role whose entry pods are measured; None if it has errors, which are reported at the ModelServing.
+    """
+
+    target: BindingTarget
+    serving: ServingContext
     role: RolePods | None
 
     @property
     def exporter(self) -> Exporter | None:
-        """What its engine exports."""
+        """The metrics that its engine exports."""
         return exporter_of(self.role.container, self.role.server.line) if self.role else None
 
 
-def find(aim: Aim, library: Library, namespace: str, options: Options, findings: Findings) -> AimedServing | None:
-    """Return the target of a binding; None, with an error, where it is not there or has not what is asked for."""
-    _check_reference(aim, namespace, findings)
-    source = loaded(ModelServing, library, namespace, aim.name)
+@dataclass(frozen=True, slots=True)
+class PolicyBinding:
+    """A binding with its policy and its targets.
+
+    Attributes:
+        findings: The problems of the binding.
+        policy_findings: The problems of the policy, at its own fields.
+    """
+
+    source: LoadedResource
+    binding: AutoscalingPolicyBinding
+    namespace: str
+    policy: AutoscalingPolicy
+    targets: tuple[ScaledServing, ...]
+    findings: Findings
+    policy_findings: Findings
+
+
+def hpa_origins(bound: PolicyBinding, scaled: ScaledServing) -> Callable[[str], Origin]:
+    """Return a function that maps a field of a target's HPA to the field of the binding or policy it came from."""
+    source, policy, target = origin_of(bound.source), origin_of(bound.policy_findings.source), scaled.target
+
+    def origin(path: str) -> Origin:
+        metric = re.match(r"metrics(\[\d+\])", path)
+        if metric:
+            field = "targetValue" if ".target" in path else "metricName"
+            return Origin(policy, f"spec.metrics{metric[1]}.{field}")
+        if path.startswith("behavior"):
+            return Origin(policy, "spec.behavior")
+        is_bound = path in ("minReplicas", "maxReplicas")
+        return Origin(source, f"{target.path}.{path}" if is_bound else target.name_path)
+
+    return origin
+
+
+def find_target(
+    target: BindingTarget, library: Library, namespace: str, options: Options, findings: Findings
+) -> ScaledServing | None:
+    """Return the ModelServing of a target; None, with an error, if it or its measured role does not exist."""
+    _check_reference(target, namespace, findings)
+    source = find(ModelServing, library, namespace, target.name)
     if source is None:
-        if not library.is_unread(_KIND, aim.name):
+        if not library.is_unread("ModelServing", target.name):
             known = library.all(ModelServing, namespace)
-            findings.error(
-                aim.name_path,
-                unknown_reference(_KIND, aim.name, known, "correct the name, or add it"),
-                RuleId.REFERENCE_MISSING,
-            )
+            reason = unknown_reference("ModelServing", target.name, known, "correct the name, or add it")
+            findings.error(target.name_path, reason, RuleId.REFERENCE_MISSING)
         return None
-    serving = source.resource
-    assert isinstance(serving, ModelServing)  # noqa: S101  it was found by its kind
-    position = _role(aim, serving, findings)
-    if position is None:
+    resource = source.resource
+    assert isinstance(resource, ModelServing)  # noqa: S101  it was found by its kind
+    names = [role.name for role in resource.spec.template.roles]
+    measured = (target.spec.additional_match_labels or {}).get(ROLE_LABEL, names[0])
+    if measured not in names:
+        path = f"{target.path}.target.additionalMatchLabels[{ROLE_LABEL}]"
+        remedy = "use one of them, or remove it"
+        reason = unknown_reference(f"role in ModelServing {target.name!r}", measured, names, remedy)
+        findings.error(path, reason, RuleId.REFERENCE_MISSING)
         return None
-    # What is wrong with the pods is reported with the ModelServing.
-    asked = AskedServing(source, serving, namespace, options, Findings(source))
+    # Problems of the pods are reported at the ModelServing.
+    serving = ServingContext(source, resource, namespace, options, Findings(source))
     try:
-        role = roles_of(asked)[position]
+        role = roles_of(serving)[names.index(measured)]
     except Unrenderable:
         role = None
-    return AimedServing(aim, asked, role)
+    return ScaledServing(target, serving, role)
 
 
-def _check_reference(aim: Aim, namespace: str, findings: Findings) -> None:
-    reference, path = aim.target.target_ref, f"{aim.path}.target.targetRef"
+def _check_reference(target: BindingTarget, namespace: str, findings: Findings) -> None:
+    reference, path = target.spec.target_ref, f"{target.path}.target.targetRef"
     if reference.namespace not in (None, "", namespace):
-        reason = (
-            f"targets are looked up beside the binding, in {namespace!r}, found {reference.namespace!r}; remove it"
-        )
+        reason = f"must be the namespace of the binding, {namespace!r}, found {reference.namespace!r}; remove it"
         findings.error(f"{path}.namespace", reason, RuleId.REFERENCE_MISSING)
     if reference.api_version not in (None, "", WORKLOAD_API):
-        findings.error(
-            f"{path}.apiVersion", f"must be {WORKLOAD_API}, found {reference.api_version!r}", RuleId.REFERENCE_MISSING
-        )
-    written = reference.wire()
-    for field in _UNREAD:
-        if written.get(field):
-            findings.warn(
-                f"{path}.{field}",
-                "has no effect: a target is found by its name alone; remove it",
-                RuleId.FIELD_NO_EFFECT,
-            )
+        reason = f"must be {WORKLOAD_API}, found {reference.api_version!r}"
+        findings.error(f"{path}.apiVersion", reason, RuleId.REFERENCE_MISSING)
+    fields = reference.wire()
+    for field in ("fieldPath", "resourceVersion", "uid"):
+        if fields.get(field):
+            reason = "has no effect: targets are found by name; remove it"
+            findings.warn(f"{path}.{field}", reason, RuleId.FIELD_NO_EFFECT)
 
 
-def _role(aim: Aim, serving: ModelServing, findings: Findings) -> int | None:
-    """Return the role whose entry pods are measured: the one that is named, else the first."""
-    roles = [role.name for role in serving.spec.template.roles]
-    named = (aim.target.additional_match_labels or {}).get(ROLE_LABEL)
-    if named is None:
-        return 0
-    if named in roles:
-        return roles.index(named)
-    path = f"{aim.path}.target.additionalMatchLabels[{ROLE_LABEL}]"
-    findings.error(
-        path,
-        unknown_reference(f"role in ModelServing {aim.name!r}", named, roles, "use one of them, or remove it"),
-        RuleId.REFERENCE_MISSING,
-    )
-    return None
-
-
-def check_native(target: AimedServing, findings: Findings) -> None:
-    """Report what is said of the pods to measure, and does not reach an autoscaler."""
-    _check_exported(target, findings)
-    labels = (target.role.entry.body["metadata"].get("labels") or {}) if target.role else {}
-    for key, value in (target.aim.target.additional_match_labels or {}).items():
-        if target.role and labels.get(key) != value:
-            findings.error(
-                f"{target.aim.path}.target.additionalMatchLabels[{key}]",
-                f"natively an autoscaler measures all entry pods of role {target.role.name!r}, which do not have the "
-                f"label {key}: {value}; remove it, or use realization 'operator'",
-                RuleId.NATIVE_UNSUPPORTED,
-            )
-    for field, found, usual in _endpoint(target):
-        findings.warn(
-            f"{target.aim.path}.target.metricEndpoint.{field}",
-            f"has no effect natively: metrics are read where the engine serves them ({usual}), found {found}; remove "
-            "it",
-            RuleId.FIELD_NO_EFFECT,
-        )
-
-
-def _check_exported(target: AimedServing, findings: Findings) -> None:
-    """Report an engine that keeps its metrics to itself: what it is started with is the writer's."""
-    exporter, role = target.exporter, target.role
+def check_measured_pods(scaled: ScaledServing, findings: Findings) -> None:
+    """Report metrics that the engine does not export, and settings about measured pods that an HPA ignores."""
+    exporter, role = scaled.exporter, scaled.role
     reason = exporter.missing_reason(f"the metrics that {findings.source.title} scales on") if exporter else ""
     if role and reason:
         findings.problems.append(role.server.args.problem(reason, rule=RuleId.METRICS_OFF))
+    labels = (role.entry.body["metadata"].get("labels") or {}) if role else {}
+    for key, value in (scaled.target.spec.additional_match_labels or {}).items():
+        if role and labels.get(key) != value:
+            reason = (
+                f"natively an autoscaler measures all entry pods of role {role.name!r}, which do not have the label "
+                f"{key}: {value}; remove it, or use realization 'operator'"
+            )
+            path = f"{scaled.target.path}.target.additionalMatchLabels[{key}]"
+            findings.error(path, reason, RuleId.NATIVE_UNSUPPORTED)
 
-
-def _endpoint(target: AimedServing) -> Iterator[tuple[str, str, str]]:
-    """Yield what is said of the place of the metrics, other than what Kthena's runtime or the engine has."""
-    endpoint, exporter = effective_endpoint(target.aim.target), target.exporter
+    endpoint = effective_endpoint(scaled.target.spec)
     facts = exporter.facts if exporter else None
-    path = facts.path if facts else _USUAL.uri
-    if endpoint.uri not in (_USUAL.uri, path):
-        yield "uri", endpoint.uri, path
-    port = facts.owner.port if facts else None
-    if endpoint.port not in (_USUAL.port, port):
-        yield "port", str(endpoint.port), f"port {port}" if port else "its serving port"
+    engine_path = facts.path if facts else _DEFAULT_ENDPOINT.uri
+    engine_port = facts.owner.port if facts else None
+    ignored = []
+    if endpoint.uri not in (_DEFAULT_ENDPOINT.uri, engine_path):
+        ignored.append(("uri", endpoint.uri, engine_path))
+    if endpoint.port not in (_DEFAULT_ENDPOINT.port, engine_port):
+        expected = f"port {engine_port}" if engine_port else "its serving port"
+        ignored.append(("port", str(endpoint.port), expected))
+    for field, value, expected in ignored:
+        reason = (
+            f"has no effect natively: metrics are read where the engine serves them ({expected}), found {value}; "
+            "remove it"
+        )
+        findings.warn(f"{scaled.target.path}.target.metricEndpoint.{field}", reason, RuleId.FIELD_NO_EFFECT)

@@ -1,1 +1,1 @@
-"""What a ModelBooster is expanded into, and what that becomes."""
+"""Expands ModelBoosters into the resources that they stand for, and renders those."""

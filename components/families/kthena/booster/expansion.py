@@ -1,6 +1,6 @@
-"""A ModelBooster becomes a ModelServing and a ModelServer for each backend, a ModelRoute, policies and bindings."""
+"""Expands a ModelBooster: for each backend a ModelServing and a ModelServer, a ModelRoute, policies and bindings."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -10,133 +10,137 @@ from ....contract.kinds import Kind
 from ....contract.load import LoadedResource
 from ....contract.problems import field_path
 from ....fleet.objects import Object
+from ..generated import Generated
 from ..kinds import BINDING, MODEL_ROUTE, MODEL_SERVER, MODEL_SERVING, POLICY
-from ..made import Made
 from ..types import ModelBooster
-from . import blame
-from .blame import Field, fields_of
 from .checks import check_booster
-from .children import policies
-from .children.command import Commands
-from .children.route import route_of
-from .children.server import server_of
-from .children.serving import pods_of
-from .setup import Part, RoleOf, Setup
-from .sound import is_sound, needs_router
+from .command import Commands
+from .context import BackendContext, ExpansionOptions
+from .field_maps import (
+    Fields,
+    LazyFieldMap,
+    binding_fields,
+    policy_fields,
+    route_fields,
+    server_fields,
+    serving_fields,
+)
+from .networking import is_valid, needs_router, route_of, server_of
+from .scaling import backend_scaling, booster_scaling
+from .serving import RoleCommands, serving_of
 
-_NATIVE = Setup()
+_NATIVE = ExpansionOptions()
 
 
 @dataclass(slots=True)
 class Expansion:
-    """What a ModelBooster becomes, in the order in which it can be applied.
+    """The resources generated from a ModelBooster, in the order in which they can be applied.
 
     Attributes:
-        fronts: The backends, and what the pods of each run that take requests: in place of servers and routes where
-            nothing of those is written and all of them are good.
+        fronts: The backends with the command lines of the pods that receive requests. They take the place of servers
+            and routes if nothing needs those as resources and all of them are valid.
     """
 
-    servings: list[Made] = field(default_factory=list)
-    servers: list[Made] = field(default_factory=list)
-    routes: list[Made] = field(default_factory=list)
-    policies: list[Made] = field(default_factory=list)
-    bindings: list[Made] = field(default_factory=list)
-    fronts: list[tuple[Part, Commands]] = field(default_factory=list)
+    servings: list[Generated] = field(default_factory=list)
+    servers: list[Generated] = field(default_factory=list)
+    routes: list[Generated] = field(default_factory=list)
+    policies: list[Generated] = field(default_factory=list)
+    bindings: list[Generated] = field(default_factory=list)
+    fronts: list[tuple[BackendContext, Commands]] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Made]:
-        """Yield all of it."""
+    def __iter__(self) -> Iterator[Generated]:
+        """Yield all resources."""
         yield from (*self.servings, *self.servers, *self.routes, *self.policies, *self.bindings)
 
 
-def expand(source: LoadedResource, findings: Findings, setup: Setup = _NATIVE) -> Expansion:
-    """Return what a ModelBooster becomes; where a backend is wrong, only the ModelServings of the others.
+def expand(source: LoadedResource, findings: Findings, options: ExpansionOptions = _NATIVE) -> Expansion:
+    """Return the resources generated from a ModelBooster.
 
-    So that what is wrong with those is told as well.
+    If only backends have errors, the ModelServings of the others are generated, so that their problems are reported
+    too.
 
     Args:
         source: The booster.
-        findings: Where to report what is wrong with it.
-        setup: What else decides.
+        findings: Where to report its problems.
+        options: The options of the expansion.
 
     Raises:
-        Unrenderable: an error that leaves nothing to go on with; it is in ``findings``.
+        Unrenderable: nothing can be generated; the error is in ``findings``.
     """
-    parts = parts_of(source, setup)
-    booster = parts[0].booster
-    check_booster(booster, parts, findings)
-    maker, wrong = _Maker(source, findings), [problem.path for problem in findings.problems if problem.is_error]
-    if not wrong:
-        return maker.expansion(booster, parts)
-    if any(not path.startswith("spec.backends[") for path in wrong):
+    backends = backends_of(source, options)
+    check_booster(backends, findings)
+    generator = _Generator(source, findings)
+    failed = [problem.path for problem in findings.problems if problem.is_error]
+    if not failed:
+        return generator.expansion(backends)
+    if any(not path.startswith("spec.backends[") for path in failed):
         raise Unrenderable
-    return maker.servings(part for part in parts if not any(path.startswith(f"{part.path}.") for path in wrong))
+    expansion = Expansion()
+    for backend in backends:
+        if not any(path.startswith(f"{backend.path}.") for path in failed):
+            roles, body = serving_of(backend)
+            expansion.servings += generator.serving(backend, body)
+            generator.server(backend, roles)  # only for its problems
+    return expansion
 
 
-def parts_of(source: LoadedResource, setup: Setup) -> tuple[Part, ...]:
+def backends_of(source: LoadedResource, options: ExpansionOptions) -> tuple[BackendContext, ...]:
     """Return the backends of a ModelBooster."""
     booster = source.resource
     assert isinstance(booster, ModelBooster)  # noqa: S101  the caller chose this function by kind
-    namespace = booster.metadata.namespace or setup.namespace
-    return tuple(Part(booster, each, index, namespace, setup) for index, each in enumerate(booster.spec.backends))
+    namespace = booster.metadata.namespace or options.namespace
+    return tuple(
+        BackendContext(booster, spec, index, namespace, options) for index, spec in enumerate(booster.spec.backends)
+    )
 
 
-class _Maker:
-    """Makes the resources, and checks each as if somebody had written it."""
+class _Generator:
+    """Generates resources, and validates each as if the user had written it."""
 
     def __init__(self, source: LoadedResource, findings: Findings) -> None:
         self._source = source
         self._findings = findings
 
-    def expansion(self, booster: ModelBooster, parts: tuple[Part, ...]) -> Expansion:
-        """Return what the backends and the booster become."""
+    def expansion(self, backends: tuple[BackendContext, ...]) -> Expansion:
         expansion = Expansion()
-        pods = [pods_of(part) for part in parts]
-        fronts = [roles[-1][1] for roles, _ in pods]
-        unwritten = not (parts[0].setup.applied or needs_router(parts)) and is_sound(parts, fronts)
-        for part, (roles, serving) in zip(parts, pods, strict=True):
-            expansion.servings += self._serving(part, serving)
-            expansion.servers += [] if unwritten else self._server(part, roles)
-        if unwritten and len(expansion.servings) == len(parts):
-            expansion.fronts = [*zip(parts, fronts, strict=True)]
+        servings = [serving_of(backend) for backend in backends]
+        fronts = [roles[-1][1] for roles, _ in servings]
+        without_servers = not (backends[0].options.applied or needs_router(backends)) and is_valid(backends, fronts)
+        for backend, (roles, body) in zip(backends, servings, strict=True):
+            expansion.servings += self.serving(backend, body)
+            expansion.servers += [] if without_servers else self.server(backend, roles)
+        if without_servers and len(expansion.servings) == len(backends):
+            expansion.fronts = [*zip(backends, fronts, strict=True)]
         else:
-            # Where a ModelServing is refused, the ModelServers that do not find its pods are told of as well.
-            for part, (roles, _) in zip(parts, pods, strict=True) if unwritten else ():
-                expansion.servers += self._server(part, roles)
-            expansion.routes += self._child(route_of(booster, parts), MODEL_ROUTE, partial(blame.of_route, parts))
+            if without_servers:
+                # A ModelServing is invalid: the ModelServer that finds none of its pods is reported as well.
+                for backend, (roles, _) in zip(backends, servings, strict=True):
+                    expansion.servers += self.server(backend, roles)
+            expansion.routes += self._resource(route_of(backends), MODEL_ROUTE, partial(route_fields, backends))
         ports = [front.port for front in fronts]
-        self._bound(policies.of_booster(booster, parts, ports), "spec", parts, expansion)
-        for part, port in zip(parts, ports, strict=True):
-            self._bound(policies.of_backend(part, port), part.path, (part,), expansion)
+        scaling = [(booster_scaling(backends, ports), "spec", backends)]
+        scaling += [
+            (backend_scaling(backend, port), backend.path, (backend,))
+            for backend, port in zip(backends, ports, strict=True)
+        ]
+        for pair, path, scaled in scaling:
+            if pair is not None:
+                policy, binding = pair
+                expansion.policies += self._resource(policy, POLICY, partial(policy_fields, path))
+                expansion.bindings += self._resource(binding, BINDING, partial(binding_fields, path, scaled))
         return expansion
 
-    def servings(self, parts: Iterable[Part]) -> Expansion:
-        """Return the ModelServings of some backends; what is wrong with their ModelServers is told as well."""
-        expansion = Expansion()
-        for part in parts:
-            roles, serving = pods_of(part)
-            expansion.servings += self._serving(part, serving)
-            self._server(part, roles)
-        return expansion
+    def serving(self, backend: BackendContext, body: Object) -> list[Generated]:
+        return self._resource(body, MODEL_SERVING, partial(serving_fields, backend))
 
-    def _serving(self, part: Part, body: Object) -> list[Made]:
-        return self._child(body, MODEL_SERVING, partial(blame.of_serving, part))
+    def server(self, backend: BackendContext, roles: RoleCommands) -> list[Generated]:
+        return self._resource(server_of(backend, roles), MODEL_SERVER, partial(server_fields, backend))
 
-    def _server(self, part: Part, roles: Sequence[tuple[RoleOf, Commands]]) -> list[Made]:
-        return self._child(server_of(part, roles), MODEL_SERVER, partial(blame.of_server, part))
-
-    def _bound(
-        self, pair: tuple[Object, Object] | None, path: str, parts: tuple[Part, ...], expansion: Expansion
-    ) -> None:
-        if pair is None:
-            return
-        policy, binding = pair
-        expansion.policies += self._child(policy, POLICY, partial(blame.of_policy, path))
-        expansion.bindings += self._child(binding, BINDING, partial(blame.of_binding, path, parts))
-
-    def _child(self, body: Object, kind: Kind, fields: Callable[[], Iterator[Field]]) -> list[Made]:
-        behind = fields_of(kind, body["metadata"]["name"], fields)
+    def _resource(self, body: Object, kind: Kind, fields: Fields) -> list[Generated]:
+        """Return a resource; none, with errors at the booster's fields, if it is invalid."""
+        field_map = LazyFieldMap(kind, body["metadata"]["name"], fields)
         resource, problems = check(body, kind, odd=False)
         for parts, reason in problems:
-            written, lead = behind(field_path(parts))
-            self._findings.error(written, f"{lead}{reason}")
-        return [Made.by(self._source, resource, kind, behind)] if resource else []
+            path, prefix = field_map(field_path(parts))
+            self._findings.error(path, f"{prefix}{reason}")
+        return [Generated.create(self._source, resource, kind, field_map)] if resource else []

@@ -1,4 +1,4 @@
-"""What is known of the pods of a ModelBooster: the rows of ``facts.yaml``."""
+"""The pods of ModelBoosters as data: the rows of ``facts.yaml``."""
 
 import functools
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ from ....fleet.objects import Object
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
-    """How the engine of a type of backends is started; the attributes are the columns of the table."""
+class EngineFacts:
+    """How the engine of a backend type is started; the attributes are the columns of the table."""
 
     engine: str
     serves: str
@@ -25,13 +25,12 @@ class Started:
     env: tuple[Object, ...] = ()
 
     @property
-    def known(self) -> Engine:
-        """What is known of the engine."""
+    def definition(self) -> Engine:
         return engines()[self.engine]
 
 
 @dataclass(frozen=True, slots=True)
-class LiteralWords:
+class LiteralFacts:
     """What Kthena's own controllers write; the attributes are the columns of the table."""
 
     images: Mapping[str, str]
@@ -47,33 +46,34 @@ class Facts:
     """The table.
 
     Attributes:
-        runtime: What the runtime is started with.
+        runtime: Arguments of the runtime, with placeholders.
         downloader: Variables that the downloader reads.
-        s3_keys: Those without which it fetches nothing from an object store.
-        engines: By the type of a backend; the types that are not there have no pods.
+        s3_keys: Variables without which it downloads nothing from an object store.
+        engines: By backend type; types without an entry have no pods.
     """
 
     images: Mapping[str, str]
     runtime: tuple[str, ...]
     downloader: tuple[str, ...]
     s3_keys: tuple[str, ...]
-    literal: LiteralWords
-    engines: Mapping[str, Started] = field(default_factory=dict)
+    literal: LiteralFacts
+    engines: Mapping[str, EngineFacts] = field(default_factory=dict)
 
 
 @functools.cache
 def facts() -> Facts:
-    """Return the table."""
+    """Read the table."""
     table = dict(read_table(files(__package__).joinpath("facts.yaml")))
     rows = {
-        name: Started(**{key: _frozen(value) for key, value in row.items()}) for name, row in table["engines"].items()
+        name: EngineFacts(**{key: _frozen(value) for key, value in row.items()})
+        for name, row in table["engines"].items()
     }
     return Facts(
         table["images"],
         tuple(table["runtime"]),
         tuple(table["downloader"]),
         tuple(table["s3_keys"]),
-        LiteralWords(**{key: _frozen(value) for key, value in table["literal"].items()}),
+        LiteralFacts(**{key: _frozen(value) for key, value in table["literal"].items()}),
         rows,
     )
 

@@ -1,10 +1,11 @@
-"""A ModelBooster becomes what its resources become, or is left to Kthena's controllers."""
+"""Renders a ModelBooster: what it is expanded into, or the booster itself for Kthena's controllers."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
 from ....contract.findings.collector import Findings, Unrenderable
+from ....contract.kinds import Kind
 from ....contract.load import LoadedResource
 from ....fleet.combining import with_autoscaler
 from ....fleet.library import Library
@@ -12,108 +13,157 @@ from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
 from ....fleet.serving import as_manifest
-from ....fleet.workloads import NamedWeights, Workload
 from ..autoscaling.rendering import render_binding
-from ..made import Made
-from ..names import NETWORKING_API, WORKLOAD_API
-from ..operated import OPERATOR
-from ..routing.rendering import render_model_route
-from ..routing.servers import render_model_server
-from ..serving.rendering import render_model_serving
-from . import direct
-from .children.weights import named_weights
-from .direct import Step
-from .expansion import Expansion, expand, parts_of
-from .operated import check_booster_for_operator
-from .setup import Purpose, Setup
+from ..generated import Generated, GeneratedFindings, GeneratedOrigin
+from ..kinds import MODEL_ROUTE, MODEL_SERVER
+from ..names import NETWORKING_API, OPERATOR, WORKLOAD_API
+from ..references import SelectedRole, roles_in
+from ..routing.model_server import check_engines, render_model_server
+from ..routing.rendering import checked_endpoints, render_model_route
+from ..routing.rules import RouteContext, routed_adapters
+from ..routing.targets import RoutedServer, targets_of
+from ..serving.context import ServingContext
+from ..serving.rendering import check_serving, checked_roles, render_model_serving, render_native
+from ..types import ModelServing
+from .context import BackendContext, ExpansionOptions, Purpose
+from .expansion import Expansion, backends_of, expand
+from .field_maps import Fields, LazyFieldMap, route_fields, server_fields
+from .networking import adapter_names, route_rules
+from .operator_checks import check_booster_for_operator
+from .weights import named_weights
 
-_Render = Callable[[LoadedResource, Library, Options, Findings], Rendered | None]
+Roles = tuple[SelectedRole, ...]
+Step = tuple[Callable[[Findings], Rendered | None], Findings]
+"""A function that renders one of the generated resources, and where it reports problems."""
 
 
 def render_model_booster(source: LoadedResource, _library: Library, options: Options, findings: Findings) -> Rendered:
-    """Render a ModelBooster: what it is expanded into goes through the functions of what is written by hand.
+    """Render a ModelBooster: the generated resources are rendered like those that the user writes.
 
     Raises:
-        Unrenderable: an error that leaves nothing to render; it is in ``findings``.
+        Unrenderable: nothing can be rendered; the error is in ``findings``.
     """
-    setup = Setup.of(options, applied=not options.realization.is_native)
-    if setup.purpose is Purpose.CONTROLLERS:
-        check_booster_for_operator(parts_of(source, setup), options, findings)
-    expansion = expand(source, findings, setup)
-    parts = list(_rendered(_steps(source, expansion, options), findings))
+    native = options.realization.is_native
+    expansion_options = ExpansionOptions.of(options, applied=not native)
+    if expansion_options.purpose is Purpose.CONTROLLERS:
+        check_booster_for_operator(backends_of(source, expansion_options), options, findings)
+    expansion = expand(source, findings, expansion_options)
+    # After an error, some resources are missing, and warnings of the others may be due to that.
+    errors_only = findings.has_errors
+    parts = []
+    for render, part_findings in _steps(source, expansion, options):
+        try:
+            part = render(part_findings)
+        except Unrenderable:
+            part = None
+        findings.problems += [problem for problem in part_findings.problems if problem.is_error or not errors_only]
+        if part:
+            parts.append(part)
     if findings.has_errors:
         raise Unrenderable
-    joined = _joined(source, parts, options)
-    if options.realization.is_native:
-        return joined
-    # Its resources are made by the controllers.
-    others = (each for each in joined.others if each["apiVersion"] not in (WORKLOAD_API, NETWORKING_API))
-    return replace(joined, others=(as_manifest(source, options), *others), requires=joined.requires | {OPERATOR})
+    rendered = _combined(source, parts, options)
+    if native:
+        return rendered
+    # The controllers create the generated resources.
+    others = (body for body in rendered.others if body["apiVersion"] not in (WORKLOAD_API, NETWORKING_API))
+    return replace(rendered, others=(as_manifest(source, options), *others), requires=rendered.requires | {OPERATOR})
 
 
 def expanded(source: LoadedResource, options: Options, findings: Findings) -> tuple[Object, ...]:
-    """Return the resources that a ModelBooster stands for; with realization operator as the controllers need them."""
+    """Return the resources generated from a ModelBooster; with realization operator as the controllers need them."""
     try:
-        children = expand(source, findings, Setup.of(options))
+        expansion = expand(source, findings, ExpansionOptions.of(options))
     except Unrenderable:
         return ()
-    return () if findings.has_errors else tuple(child.resource.wire() for child in children)
+    return () if findings.has_errors else tuple(item.resource.wire() for item in expansion)
 
 
 def _steps(source: LoadedResource, expansion: Expansion, options: Options) -> Iterator[Step]:
-    """Yield what renders the resources; each knows the others and nothing else."""
-    kinds: tuple[tuple[_Render, Iterable[Made]], ...] = (
+    """Yield the steps that render the generated resources, which refer to each other only."""
+    renderers: tuple[tuple[Callable[..., Rendered | None], Iterable[Generated]], ...] = (
         (render_model_serving, expansion.servings),
         (render_model_server, expansion.servers),
         (render_model_route, expansion.routes),
     )
     if expansion.fronts:
-        yield from direct.steps(source, expansion.fronts, expansion.servings, options)
-        kinds = ()
-    if kinds or expansion.bindings:
+        yield from _direct_steps(source, expansion, options)
+        renderers = ()
+    if renderers or expansion.bindings:
         library = Library(expansion, options.namespace)
-        for render, children in (*kinds, (render_binding, expansion.bindings)):
-            yield from ((partial(render, child, library, options), Findings(child)) for child in children)
+        for render, resources in (*renderers, (render_binding, expansion.bindings)):
+            for resource in resources:
+                yield partial(render, resource, library, options), Findings(resource)
 
 
-def _rendered(steps: Iterable[Step], findings: Findings) -> Iterator[Rendered]:
-    """Yield what the resources become that become something."""
-    # Warnings of a part would be about what is missing around it.
-    in_part = findings.has_errors
-    for render, found in steps:
-        try:
-            item = render(found)
-        except Unrenderable:
-            item = None
-        findings.problems += [each for each in found.problems if each.is_error or not in_part]
-        if item:
-            yield item
+def _direct_steps(source: LoadedResource, expansion: Expansion, options: Options) -> Iterator[Step]:
+    """Yield the steps for a booster without ModelServers and a ModelRoute.
+
+    Nothing reads those natively: the functions that would render them get what the resources would contain.
+    """
+    roles_by_serving: list[Roles] = [tuple(roles_in(serving)) for serving in expansion.servings]
+    for serving, roles in zip(expansion.servings, roles_by_serving, strict=True):
+        yield partial(_render_serving, serving, roles, options), Findings(serving)
+    servers = {}
+    for (backend, front), roles in zip(expansion.fronts, roles_by_serving, strict=True):
+        servers[backend.name] = RoutedServer(backend.name, front.served, front.port, is_pair=False, roles=roles)
+        findings = _findings(source, MODEL_SERVER, backend.name, partial(server_fields, backend))
+        yield partial(check_engines, backend.engine.serves, roles), findings
+    backends = tuple(backend for backend, _ in expansion.fronts)
+    findings = _findings(source, MODEL_ROUTE, source.name, partial(route_fields, backends))
+    yield partial(_render_route, source, backends, servers, options, findings.origin), findings
 
 
-def _joined(source: LoadedResource, parts: list[Rendered], options: Options) -> Rendered:
-    """Return what all parts become together, under the booster's name."""
+def _findings(source: LoadedResource, kind: Kind, name: str, fields: Fields) -> GeneratedFindings:
+    origin = GeneratedOrigin(f"{kind.kind}/{name}", source, LazyFieldMap(kind, name, fields))
+    return GeneratedFindings(source, origin=origin)
+
+
+def _render_serving(source: Generated, roles: Roles, options: Options, findings: Findings) -> Rendered:
+    resource = source.resource
+    assert isinstance(resource, ModelServing)  # noqa: S101  it was generated as one
+    serving = ServingContext(source, resource, resource.metadata.namespace or options.namespace, options, findings)
+    check_serving(serving)
+    # The route leads to all roles.
+    return render_native(serving, checked_roles(serving, roles), frozenset(role.role.name for role in roles))
+
+
+def _render_route(
+    source: LoadedResource,
+    backends: tuple[BackendContext, ...],
+    servers: dict[str, RoutedServer],
+    options: Options,
+    origin: GeneratedOrigin,
+    findings: Findings,
+) -> Rendered:
+    model, namespace = backends[0].model, backends[0].namespace
+    names = tuple(adapter_names(backends))
+    adapters = routed_adapters(model, names)
+    rules = route_rules(backends)
+    route = RouteContext(origin, model, namespace, model, names, adapters, rules, options, findings)
+    endpoints = checked_endpoints(route, targets_of(route, servers), routed=False)
+    return Rendered(source, MODEL_ROUTE.kind, model, namespace, endpoints=endpoints, model=model)
+
+
+def _combined(source: LoadedResource, parts: list[Rendered], options: Options) -> Rendered:
+    """Return what all generated resources are rendered as, under the booster's name."""
     name = source.name
-    weights = tuple(named for part in parts_of(source, Setup.of(options)) for named in named_weights(part))
+    backends = backends_of(source, ExpansionOptions.of(options))
+    weights = tuple(item for backend in backends for item in named_weights(backend))
     scalers = {scaler.target: scaler for part in parts for scaler in part.autoscalers}
+    workloads = []
+    for workload in (workload for part in parts for workload in part.workloads):
+        scaler = scalers.get((workload.kind, workload.namespace, workload.name))
+        workloads.append(with_autoscaler(replace(workload, server=replace(workload.server, weights=weights)), scaler))
     return Rendered(
         source=source,
         kind=source.kind.kind,
         name=name,
         namespace=source.resource.metadata.namespace or options.namespace,
-        workloads=tuple(
-            with_autoscaler(each, scalers.get((each.kind, each.namespace, each.name)))
-            for each in _workloads(parts, weights)
-        ),
-        endpoints=tuple(each for part in parts for each in part.endpoints),
-        autoscalers=tuple(each for part in parts for each in part.autoscalers),
-        others=tuple(each for part in parts for each in part.others),
-        shared=tuple(each for part in parts for each in part.shared),
+        workloads=tuple(workloads),
+        endpoints=tuple(endpoint for part in parts for endpoint in part.endpoints),
+        autoscalers=tuple(autoscaler for part in parts for autoscaler in part.autoscalers),
+        others=tuple(body for part in parts for body in part.others),
+        shared=tuple(body for part in parts for body in part.shared),
         requires=frozenset[str]().union(*(part.requires for part in parts)),
         model=name,
     )
-
-
-def _workloads(parts: Iterable[Rendered], weights: tuple[NamedWeights, ...]) -> Iterator[Workload]:
-    """Yield the workloads of all parts, with the sources of what they load."""
-    for workload in (each for part in parts for each in part.workloads):
-        yield replace(workload, server=replace(workload.server, weights=weights))

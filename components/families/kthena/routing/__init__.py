@@ -1,1 +1,1 @@
-"""What ModelServers and ModelRoutes become: endpoints."""
+"""Renders ModelServers and ModelRoutes as endpoints."""

@@ -1,100 +1,112 @@
-"""What ModelRoute becomes."""
+"""Renders a ModelRoute: endpoints, and the objects for Kthena's router where only that can apply the rules."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
 from ....contract.load import LoadedResource
+from ....contract.problems import Problem
 from ....fleet.endpoints import Endpoint
 from ....fleet.library import Library
-from ....fleet.objects import Object
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
 from ....fleet.serving import as_manifest
+from ..generated import origin_of
 from ..kinds import MODEL_SERVER
-from ..lookup import server
-from ..made import behind as fields_of
-from ..names import ROUTER
-from ..operated import OPERATOR
+from ..names import OPERATOR, ROUTER
+from ..references import find_server
 from ..types import ModelRoute
-from .asked import AskedRoute, adapters_beside, rule_of
-from .backends import behind, check_names
-from .endpoints import check_endpoints, endpoints_of, routed_endpoints_of
-from .matching import check_rules, matches_paths, rules_for
-from .targets import Targets, check_targets, known_servers, targets_of
+from .endpoints import check_endpoint_names, check_model_names, role_backends, router_endpoints, service_endpoints
+from .rules import RouteContext, RoutingRule, check_rules, routed_adapters, rules_for
+from .targets import Targets, check_targets, find_servers, targets_of
 
 
 def render_model_route(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered:
-    """Render a ModelRoute: endpoints at the Services of roles, or at Kthena's router where only that can do it."""
-    asked = _asked(source, options, findings)
-    targets = targets_of(asked, known_servers(asked, library))
-    native = options.realization.is_native
-    routed = not native or _needs_router(asked, targets)
-    return Rendered(
-        source,
-        source.kind.kind,
-        asked.name,
-        asked.namespace,
-        endpoints=checked_endpoints(asked, targets, routed=routed),
-        others=(as_manifest(source, options),) if routed else (),
-        shared=tuple(_servers(asked, targets, library)) if routed and native else (),
-        requires=frozenset({ROUTER if native else OPERATOR}) if routed else frozenset(),
-        model=asked.name,
-    )
-
-
-def _asked(source: LoadedResource, options: Options, findings: Findings) -> AskedRoute:
-    route = source.resource
-    assert isinstance(route, ModelRoute)  # noqa: S101  the callers chose it by kind
-    spec = route.spec
-    model, written = spec.model_name or "", tuple(spec.lora_adapters or ())
-    return AskedRoute(
-        fields_of(source),
-        route.metadata.name,
-        route.metadata.namespace or options.namespace,
+    """Render a ModelRoute: endpoints at the Services of roles, or at Kthena's router if the rules need it."""
+    resource = source.resource
+    assert isinstance(resource, ModelRoute)  # noqa: S101  the callers chose it by kind
+    spec = resource.spec
+    model, adapters = spec.model_name or "", tuple(spec.lora_adapters or ())
+    rules = []
+    for index, rule in enumerate(spec.rules_):
+        rule_targets = tuple((target.model_server_name, target.weight) for target in rule.target_models)
+        rules.append(RoutingRule.create(index, rule.name or "", rule.model_match, rule_targets))
+    route = RouteContext(
+        origin_of(source),
+        resource.metadata.name,
+        resource.metadata.namespace or options.namespace,
         model,
-        written,
-        adapters_beside(model, written),
-        tuple(rule_of(index, rule) for index, rule in enumerate(spec.rules_)),
+        adapters,
+        routed_adapters(model, adapters),
+        tuple(rules),
         options,
         findings,
         limited=spec.rate_limit is not None,
     )
+    targets = targets_of(route, find_servers(route, library))
+    servers = [target.server for rule_targets in targets.values() for target in rule_targets]
+    native = options.realization.is_native
+    # No gateway sends requests to prefill and then to decode, counts tokens of one model, or matches paths.
+    needs_router = any(server.is_pair for server in servers) or route.limited or any(r.matches_paths for r in rules)
+    routed = not native or needs_router
+    # The router reads the ModelServers. Several routes may share one.
+    shared = []
+    for name in sorted({server.name for server in servers}) if routed and native else ():
+        server = find_server(library, route.namespace, name)
+        if server is not None:
+            shared.append(as_manifest(LoadedResource.from_program(server, MODEL_SERVER), options))
+    return Rendered(
+        source,
+        source.kind.kind,
+        route.name,
+        route.namespace,
+        endpoints=checked_endpoints(route, targets, routed=routed),
+        others=(as_manifest(source, options),) if routed else (),
+        shared=tuple(shared),
+        requires=frozenset({ROUTER if native else OPERATOR}) if routed else frozenset(),
+        model=route.name,
+    )
 
 
-def checked_endpoints(asked: AskedRoute, targets: Targets, *, routed: bool) -> tuple[Endpoint, ...]:
-    """Report what is wrong with a route, and return where clients reach its models.
+def checked_endpoints(route: RouteContext, targets: Targets, *, routed: bool) -> tuple[Endpoint, ...]:
+    """Return the endpoints of a route's models, and report problems of its rules.
 
     Args:
-        asked: The route.
-        targets: What its rules lead to.
-        routed: Whether Kthena's router does what they say.
+        route: The route.
+        targets: The targets of its rules.
+        routed: Whether Kthena's router applies the rules.
     """
-    check_targets(asked)
-    used = {model: rules_for(asked, model) for model in asked.models}
-    check_rules(asked, used)
-    if asked.findings.has_errors:
+    check_targets(route)
+    active = {model: rules_for(route, model) for model in route.models}
+    check_rules(route, active)
+    if route.findings.has_errors:
         return ()
-    answering = {path: behind(several) for path, several in targets.items()}
-    for model, rules in used.items():
+    backends = {path: role_backends(rule_targets) for path, rule_targets in targets.items()}
+    for model, rules in active.items():
         for rule in rules:
-            check_names(asked, answering[rule.path], model)
-    found = tuple((routed_endpoints_of if routed else endpoints_of)(asked, used, answering))
-    check_endpoints(asked, found)
-    return found
+            check_model_names(route, backends[rule.path], model)
+    endpoints = tuple((router_endpoints if routed else service_endpoints)(route, active, backends))
+    check_endpoint_names(route, endpoints)
+    return endpoints
 
 
-def _needs_router(asked: AskedRoute, targets: Targets) -> bool:
-    """Tell whether a route says what no gateway in front of the models does.
-
-    That is to ask prefill and decode one after the other, to count tokens of one model, to match paths.
-    """
-    pairs = any(target.server.is_pair for several in targets.values() for target in several)
-    return pairs or asked.limited or any(map(matches_paths, asked.rules))
-
-
-def _servers(asked: AskedRoute, targets: Targets, library: Library) -> Iterator[Object]:
-    """Yield the ModelServers that the router must know; several routes may lead to one."""
-    for name in sorted({target.server.name for several in targets.values() for target in several}):
-        there = server(library, asked.namespace, name)
-        if there is not None:
-            yield as_manifest(LoadedResource.from_program(there, MODEL_SERVER), asked.options)
+def duplicate_models(rendered: Sequence[Rendered]) -> Iterator[Problem]:
+    """Yield routes for a model that another route has: Kthena's router keeps the last one that it reads."""
+    routed = {
+        endpoint.model
+        for item in rendered
+        for endpoint in item.endpoints
+        if any(backend.router for backend in endpoint.backends)
+    }
+    first_by_model: dict[str, Rendered] = {}
+    for item in rendered:
+        for endpoint in item.endpoints:
+            if endpoint.weights.kind != "ModelRoute" or endpoint.model not in routed:
+                continue
+            first = first_by_model.setdefault(endpoint.model, item)
+            if first is not item:
+                reason = (
+                    f"{endpoint.model!r} is also routed by {first.source.where}, but Kthena's router keeps one route "
+                    "per model in the whole cluster; rename one of the two"
+                )
+                yield endpoint.origin.problem(reason, rule=RuleId.NAMES_TAKEN)

@@ -1,4 +1,4 @@
-"""What a ModelRoute leads to: ModelServers, and the roles whose pods those select."""
+"""The targets of a ModelRoute: ModelServers, and the roles whose pods they select."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,20 +6,19 @@ from dataclasses import dataclass
 from ....contract.findings.collector import unknown_reference
 from ....contract.findings.ids import RuleId
 from ....fleet.library import Library
-from ..lookup import server
-from ..reach import SelectedRole, selected_by
+from ..references import SelectedRole, find_server, selected_by
 from ..types import ModelServer
-from .asked import AskedRoute
+from .rules import RouteContext
 
 
 @dataclass(frozen=True, slots=True)
 class RoutedServer:
-    """A ModelServer that requests are led to, whether somebody wrote it or a ModelBooster stands for it.
+    """A ModelServer, written by the user or standing for a ModelBooster.
 
     Attributes:
-        model: What its engines are asked for; empty for what clients ask for.
-        port: Where they are asked; 0 for where each listens.
-        is_pair: Whether prefill and decode are asked one after the other.
+        model: The model name for its engines; empty for that of the request.
+        port: The port of its pods; 0 for the one on which each of them listens.
+        is_pair: Whether requests go to prefill and then to decode.
         roles: The roles whose entry pods it selects.
     """
 
@@ -35,7 +34,7 @@ class RouteTarget:
     """A ModelServer that a rule leads to.
 
     Attributes:
-        path: The field that names it.
+        path: The field with its name.
         weight: Its share of the requests.
     """
 
@@ -45,75 +44,61 @@ class RouteTarget:
 
 
 Targets = Mapping[str, list[RouteTarget]]
-"""What each rule leads to, by its field."""
+"""The targets of each rule, by the field of the rule."""
 
 
-def targets_of(asked: AskedRoute, servers: Mapping[str, RoutedServer | None]) -> Targets:
-    """Return the targets of each rule that exist.
+def targets_of(route: RouteContext, servers: Mapping[str, RoutedServer | None]) -> Targets:
+    """Return the existing targets of each rule.
 
     Args:
-        asked: The route.
-        servers: The ModelServers that it names, None for one that does not exist.
+        route: The route.
+        servers: The ModelServers by name; None for one that does not exist.
     """
     return {
         rule.path: [
-            RouteTarget(f"{rule.path}.targetModels[{index}]", there, weight)
+            RouteTarget(f"{rule.path}.targetModels[{index}]", server, weight)
             for index, (name, weight) in enumerate(rule.targets)
-            if (there := servers[name]) is not None
+            if (server := servers[name]) is not None
         ]
-        for rule in asked.rules
+        for rule in route.rules
     }
 
 
-def known_servers(asked: AskedRoute, library: Library) -> dict[str, RoutedServer | None]:
-    """Return the ModelServers that the rules of a route name; those that do not exist are reported."""
-    known: dict[str, RoutedServer | None] = {}
-    for rule in asked.rules:
+def find_servers(route: RouteContext, library: Library) -> dict[str, RoutedServer | None]:
+    """Return the ModelServers of all targets by name, and report those that do not exist."""
+    servers: dict[str, RoutedServer | None] = {}
+    for rule in route.rules:
         for index, (name, _) in enumerate(rule.targets):
-            if name not in known:
-                known[name] = _server(asked, library, name)
-            if known[name] is None:
-                _report_missing(asked, library, f"{rule.path}.targetModels[{index}].modelServerName", name)
-    return known
+            if name not in servers:
+                server = find_server(library, route.namespace, name)
+                servers[name] = _routed_server(server, library, route.namespace) if server else None
+            # A manifest that could not be read is reported there.
+            if servers[name] is None and not library.is_unread("ModelServer", name):
+                remedy = f"add its manifest to namespace {route.namespace}, or correct the name"
+                reason = unknown_reference("ModelServer", name, library.all(ModelServer, route.namespace), remedy)
+                path = f"{rule.path}.targetModels[{index}].modelServerName"
+                route.findings.error(path, reason, RuleId.REFERENCE_MISSING)
+    return servers
 
 
-def _server(asked: AskedRoute, library: Library, name: str) -> RoutedServer | None:
-    there = server(library, asked.namespace, name)
-    return _routed(there, asked, library) if there else None
-
-
-def _routed(there: ModelServer, asked: AskedRoute, library: Library) -> RoutedServer:
-    spec, selector = there.spec, there.spec.workload_selector
+def _routed_server(server: ModelServer, library: Library, namespace: str) -> RoutedServer:
+    spec, selector = server.spec, server.spec.workload_selector
     labels = selector.match_labels or {}
     return RoutedServer(
-        there.metadata.name,
+        server.metadata.name,
         spec.model or "",
         spec.workload_port.port if spec.workload_port else 0,
         selector.pd_group is not None,
-        tuple(selected_by(labels, library, asked.namespace)) if labels else (),
+        tuple(selected_by(labels, library, namespace)) if labels else (),
     )
 
 
-def _report_missing(asked: AskedRoute, library: Library, path: str, name: str) -> None:
-    if library.is_unread("ModelServer", name):
-        return  # it is reported where it could not be read
-    remedy = f"add its manifest to namespace {asked.namespace}, or correct the name"
-    asked.findings.error(
-        path,
-        unknown_reference("ModelServer", name, library.all(ModelServer, asked.namespace), remedy),
-        RuleId.REFERENCE_MISSING,
-    )
-
-
-def check_targets(asked: AskedRoute) -> None:
-    """Report rules that lead nowhere."""
-    for rule in asked.rules:
+def check_targets(route: RouteContext) -> None:
+    """Reject rules without a target that gets requests."""
+    for rule in route.rules:
         if not rule.targets:
-            asked.findings.error(
-                f"{rule.path}.targetModels",
-                "must have at least one target, found none; add one",
-                RuleId.ACCESS_UNROUTABLE,
-            )
+            reason = "must have at least one target, found none; add one"
+            route.findings.error(f"{rule.path}.targetModels", reason, RuleId.ACCESS_UNROUTABLE)
         elif not any(weight for _, weight in rule.targets):
-            reason = "must have a weight above 0 for at least one target: with 0 for all of them no request has a way"
-            asked.findings.error(f"{rule.path}.targetModels[0].weight", reason, RuleId.ACCESS_UNROUTABLE)
+            reason = "must be above 0 for at least one target, or no target gets requests"
+            route.findings.error(f"{rule.path}.targetModels[0].weight", reason, RuleId.ACCESS_UNROUTABLE)

@@ -1,1 +1,1 @@
-"""What a ModelServing becomes: LeaderWorkerSets, Services and PodGroups."""
+"""Renders ModelServings as LeaderWorkerSets, Services and PodGroups."""

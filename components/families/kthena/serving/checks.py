@@ -1,158 +1,184 @@
-"""What of a ModelServing cannot live without Kthena's controller, or is lost (Kthena spec 7)."""
+"""Checks of a ModelServing, and of what Kthena's controller does that LeaderWorkerSets do not (Kthena spec 7)."""
 
 import functools
 from collections.abc import Mapping
 
 from ....contract.findings.ids import RuleId
-from ....fleet.instances import accelerator_resources
+from ....engines.images import parse_image
+from ....engines.lint import report_findings
+from ....engines.pairs.checks import handover_rule
+from ....engines.pairs.faults import Side, pair_faults
+from ....engines.pairs.rows import Stage
+from ....engines.scripts.checks import script_faults
+from ....engines.served.adapters import adapter_problems
+from ....fleet.instances import accelerator_resources, fabrics, instance
 from ....fleet.library import Library
+from ....fleet.placement import requests_of
 from ....fleet.words import WorkloadChoice
-from ..autoscaling.aims import aims_of
-from ..made import Made
+from ..autoscaling.targets import targets_of
+from ..generated import Generated
 from ..names import SERVING_LABEL
-from ..rules.images import bad_images
 from ..types import AutoscalingPolicyBinding
-from ..types.model_serving import PodTemplateSpec, RollingUpdateConfiguration
-from .asked import GROUP, AskedServing
-from .gang import GROUP_ANNOTATION, SCHEDULER, TASK_ANNOTATION
-from .groups import has_pod_groups, is_gang, is_one_set
-from .pods import Template
-from .roles import RolePods
-from .spread import PATH as SPREAD
+from ..types.values import is_image
+from .context import GROUP, ServingContext
+from .groups import GROUP_ANNOTATION, SCHEDULER, TASK_ANNOTATION, has_pod_groups, is_gang, is_one_set
+from .pods import SPREAD
+from .roles import PAIR, RolePods, stages_of
 
-MOST_SETS = 1000
-"""LeaderWorkerSets of one ModelServing. Each is an object that is compared in every preview."""
+MAX_SETS = 1000
+"""LeaderWorkerSets of one ModelServing. Each is an object that every preview compares."""
 _OPERATOR = "use realization 'operator'"
-_ROLLOUT = "spec.rolloutStrategy.rollingUpdateConfiguration"
-_LABELS = frozenset(
+_RESERVED_LABELS = frozenset(
     f"{SERVING_LABEL}/{name}" for name in ("name", "group-name", "role", "role-id", "entry", "revision")
 )
 
 
-def check_pods(asked: AskedServing) -> None:
-    """Report what must not be written of pods, whoever makes them."""
-    for path, role in asked.roles:
+def check_pod_metadata(serving: ServingContext) -> None:
+    """Reject labels and annotations that Kthena reserves, and malformed images."""
+    for path, role in serving.roles:
         for part, template in (("entryTemplate", role.entry_template), ("workerTemplate", role.worker_template)):
-            if template is not None:
-                _check_metadata(asked, f"{path}.{part}.metadata", template)
-                for place, reason in bad_images(template.spec or {}):
-                    asked.findings.error(f"{path}.{part}.spec.{place}", reason)
+            if template is None:
+                continue
+            metadata = f"{path}.{part}.metadata"
+            for key in (template.metadata and template.metadata.labels) or ():
+                if key in _RESERVED_LABELS:
+                    reason = "is reserved: Kthena sets it to find its pods; remove it"
+                    serving.findings.error(f"{metadata}.labels[{key}]", reason, RuleId.NAMES_TAKEN)
+            for key in (template.metadata and template.metadata.annotations) or ():
+                if key in (GROUP_ANNOTATION, TASK_ANNOTATION) and is_gang(serving.group):
+                    reason = "is reserved: it is set for the gang of the serving group; remove it"
+                    serving.findings.error(f"{metadata}.annotations[{key}]", reason, RuleId.NAMES_TAKEN)
+            # V3 of Kthena spec 1.4 is checked here: a CEL rule over whole pods would exceed the API server's budget.
+            for field in ("initContainers", "containers"):
+                for index, container in enumerate((template.spec or {}).get(field) or ()):
+                    image = container.get("image") or ""
+                    if not is_image(image):
+                        reason = f"must be an image reference, without a space, found {image!r}"
+                        serving.findings.error(f"{path}.{part}.spec.{field}[{index}].image", reason)
 
 
-def _check_metadata(asked: AskedServing, path: str, template: PodTemplateSpec) -> None:
-    metadata = template.metadata
-    if metadata is None:
+def check_replicas_owner(serving: ServingContext, library: Library) -> None:
+    """Warn about explicit replicas of a ModelServing that an AutoscalingPolicyBinding scales."""
+    if "replicas" not in serving.spec.model_fields_set or isinstance(serving.source, Generated):
         return
-    for key in metadata.labels or ():
-        if key in _LABELS:
-            reason = "is set by Kthena, which finds its pods by it; remove it"
-            asked.findings.error(f"{path}.labels[{key}]", reason, RuleId.NAMES_TAKEN)
-    for key in metadata.annotations or ():
-        if key in (GROUP_ANNOTATION, TASK_ANNOTATION) and is_gang(asked.group):
-            reason = "is set for the gang of the serving group; remove it"
-            asked.findings.error(f"{path}.annotations[{key}]", reason, RuleId.NAMES_TAKEN)
-
-
-def check_native(asked: AskedServing) -> None:
-    """Report what LeaderWorkerSets do not do.
-
-    Raises:
-        Unrenderable: there would be too many of them.
-    """
-    findings, group = asked.findings, asked.group
-    if asked.options.workload == WorkloadChoice.DEPLOYMENT:
-        findings.error("spec", "requires a LeaderWorkerSet; set workload to 'auto' or 'lws'", RuleId.SETTINGS)
-    if group.restart_grace_period_seconds:
-        findings.warn(
-            f"{GROUP}.restartGracePeriodSeconds",
-            f"has no effect natively: pods that failed are made again at once; remove it, or {_OPERATOR}",
-            RuleId.FIELD_NO_EFFECT,
-        )
-    if not is_one_set(group):
-        _check_many(asked)
-
-
-def check_owned(asked: AskedServing, library: Library) -> None:
-    """Report a number of serving groups that somebody wrote and an autoscaler decides."""
-    if "replicas" not in asked.serving.spec.model_fields_set or isinstance(asked.source, Made):
-        return
-    binding = _bindings(library, asked.namespace).get(asked.name)
+    binding = _bindings_by_target(library, serving.namespace).get(serving.name)
     if binding is not None:
-        owner = f"the autoscaler of AutoscalingPolicyBinding {binding!r}"
-        asked.findings.warn(
-            "spec.replicas", f"has no effect: {owner} owns the replicas; remove it", RuleId.FIELD_NO_EFFECT
-        )
+        reason = f"has no effect: the autoscaler of AutoscalingPolicyBinding {binding!r} owns the replicas; remove it"
+        serving.findings.warn("spec.replicas", reason, RuleId.FIELD_NO_EFFECT)
 
 
 @functools.lru_cache(maxsize=4)
-def _bindings(library: Library, namespace: str) -> Mapping[str, str]:
-    """Return which binding of a namespace scales a ModelServing, by its name."""
-    found: dict[str, str] = {}
+def _bindings_by_target(library: Library, namespace: str) -> Mapping[str, str]:
+    """Return the binding that scales each ModelServing of a namespace, both by name."""
+    bindings: dict[str, str] = {}
     for name, binding in sorted(library.all(AutoscalingPolicyBinding, namespace).items()):
-        for aim in aims_of(binding):
-            found.setdefault(aim.name, name)
-    return found
+        for target in targets_of(binding):
+            bindings.setdefault(target.name, name)
+    return bindings
 
 
-def _check_many(asked: AskedServing) -> None:
-    instances = sum(role.replicas for role in asked.group.roles)
-    if instances * asked.replicas > MOST_SETS:
+def check_native(serving: ServingContext) -> None:
+    """Report what LeaderWorkerSets cannot do.
+
+    Raises:
+        Unrenderable: there would be more than ``MAX_SETS`` of them.
+    """
+    findings, group, spec = serving.findings, serving.group, serving.spec
+    if serving.options.workload == WorkloadChoice.DEPLOYMENT:
+        findings.error("spec", "requires a LeaderWorkerSet; set workload to 'auto' or 'lws'", RuleId.SETTINGS)
+    if group.restart_grace_period_seconds:
+        reason = f"has no effect natively: failed pods are replaced at once; remove it, or {_OPERATOR}"
+        findings.warn(f"{GROUP}.restartGracePeriodSeconds", reason, RuleId.FIELD_NO_EFFECT)
+    if is_one_set(group):
+        return
+
+    instances = sum(role.replicas for role in group.roles)
+    if instances * serving.replicas > MAX_SETS:
         reason = (
-            f"makes {instances * asked.replicas} role instances in {asked.replicas} serving groups, and natively "
-            f"each is a LeaderWorkerSet, of which there may be {MOST_SETS}; lower the replicas, or {_OPERATOR}"
+            f"results in {instances * serving.replicas} role instances in {serving.replicas} serving groups; "
+            f"natively each is a LeaderWorkerSet, with a limit of {MAX_SETS}; lower the replicas, or {_OPERATOR}"
         )
-        raise asked.findings.fail("spec.replicas", reason, RuleId.NATIVE_UNSUPPORTED)
-    if asked.serving.spec.recovery_policy == "ServingGroupRecreate" and instances > 1:
+        raise findings.fail("spec.replicas", reason, RuleId.NATIVE_UNSUPPORTED)
+    if spec.recovery_policy == "ServingGroupRecreate" and instances > 1:
         reason = (
-            "needs Kthena's controller: natively only the role instance whose pod failed is made again, as with "
-            f"RoleRecreate; write RoleRecreate, or {_OPERATOR}"
+            "needs Kthena's controller: natively a failed pod restarts only its role instance, like RoleRecreate; "
+            f"set RoleRecreate, or {_OPERATOR}"
         )
-        asked.findings.error("spec.recoveryPolicy", reason, RuleId.NATIVE_UNSUPPORTED)
-    if asked.serving.spec.topology_spread_constraints:
+        findings.error("spec.recoveryPolicy", reason, RuleId.NATIVE_UNSUPPORTED)
+    if spec.topology_spread_constraints:
         reason = (
-            "has no effect natively where a serving group has several role instances or a gang: its pods are in "
-            "several places; write the constraints into the pod templates"
+            "has no effect natively if a serving group has several role instances or a gang, whose pods run in "
+            "several places; add the constraints to the pod templates"
         )
-        asked.findings.warn(SPREAD, reason, RuleId.FIELD_NO_EFFECT)
-    _check_rollout(asked)
+        findings.warn(SPREAD, reason, RuleId.FIELD_NO_EFFECT)
+    if serving.rolling_update.partition:
+        reason = (
+            f"needs Kthena's controller: natively a change of the pod templates updates all {serving.replicas} "
+            f"serving groups; remove it, or {_OPERATOR}"
+        )
+        path = "spec.rolloutStrategy.rollingUpdateConfiguration.partition"
+        findings.error(path, reason, RuleId.NATIVE_UNSUPPORTED)
+    elif serving.replicas > 1:
+        reason = (
+            f"natively a change of the pod templates restarts all {serving.replicas} serving groups at once, "
+            f"whatever rolloutStrategy says; use one ModelServing per group, or {_OPERATOR}"
+        )
+        findings.warn("spec.replicas", reason, RuleId.NATIVE_DIFFERS)
 
 
-def _check_rollout(asked: AskedServing) -> None:
-    strategy = asked.serving.spec.rollout_strategy
-    stated = (strategy and strategy.rolling_update_configuration) or RollingUpdateConfiguration()
-    if stated.partition:
-        reason = (
-            f"needs Kthena's controller: natively a change of the pods reaches all {asked.replicas} serving groups; "
-            f"remove it, or {_OPERATOR}"
-        )
-        asked.findings.error(f"{_ROLLOUT}.partition", reason, RuleId.NATIVE_UNSUPPORTED)
-    elif asked.replicas > 1:
-        reason = (
-            f"has {asked.replicas} serving groups, which natively a change of the pods starts anew all at once, "
-            f"whatever rolloutStrategy says; use a ModelServing for each, or {_OPERATOR}"
-        )
-        asked.findings.warn("spec.replicas", reason, RuleId.NATIVE_DIFFERS)
-
-
-def check_placed(asked: AskedServing, roles: list[RolePods]) -> None:
-    """Report pods that no scheduler, or no node that is made for them, would take as is meant."""
+def check_scheduling(serving: ServingContext, roles: list[RolePods]) -> None:
+    """Warn about schedulers that ignore gangs, and about accelerator pods that do not select an instance type."""
     for role in roles:
-        for part, template in (("entryTemplate", role.entry), ("workerTemplate", role.worker)):
-            if template is not None:
-                _check_template(asked, f"{role.path}.{part}.spec", template)
+        for path, template in role.templates:
+            scheduler = template.spec.get("schedulerName")
+            if has_pod_groups(serving.group) and scheduler != SCHEDULER and serving.options.realization.is_native:
+                reason = f"is {scheduler!r}, which ignores the gang of the serving group; remove it"
+                serving.findings.warn(f"{path}.spec.schedulerName", reason, RuleId.NATIVE_DIFFERS)
+            devices = {key: amount for key, amount in template.requests.items() if key in accelerator_resources()}
+            if devices and not any(choice.instance_type for choice in template.choices):
+                key, amount = next(iter(devices.items()))
+                remedy = template.node_field.remedy.format(type="...")
+                reason = (
+                    f"the pod requests {amount} {key} but does not select an instance type, so it gets no node group "
+                    f"and its price is unknown; {remedy}"
+                )
+                serving.findings.warn(f"{path}.spec.nodeSelector", reason, RuleId.NODES_TYPE_UNNAMED)
 
 
-def _check_template(asked: AskedServing, path: str, template: Template) -> None:
-    own = template.spec.get("schedulerName")
-    if has_pod_groups(asked.group) and own != SCHEDULER and asked.options.realization.is_native:
-        reason = f"is {own!r}, which knows nothing of the gang of the serving group; remove it"
-        asked.findings.warn(f"{path}.schedulerName", reason, RuleId.NATIVE_DIFFERS)
-    wanted = {key: amount for key, amount in template.requests.items() if key in accelerator_resources()}
-    if wanted and not any(choice.instance_type for choice in template.choices):
-        key, amount = next(iter(wanted.items()))
-        remedy = template.node_field.remedy.format(type="...")
-        reason = (
-            f"the pod requests {amount} {key} but does not select an instance type, so it gets no node group and its "
-            f"price is unknown; {remedy}"
-        )
-        asked.findings.warn(f"{path}.nodeSelector", reason, RuleId.NODES_TYPE_UNNAMED)
+def check_arguments(serving: ServingContext, roles: list[RolePods]) -> None:
+    """Check the arguments of the serving containers against the versions of their engines."""
+    for role in roles:
+        image = parse_image(str(role.container.get("image") or ""))
+        if image.digest and not image.tag:
+            continue  # an image with a digest alone does not tell its version
+        report_findings(serving.findings, role.server.args.path, role.server.line)
+        for fault in script_faults(role.server.line):
+            serving.findings.record(role.line_path, fault.reason, fault.severity, fault.rule)
+        for severity, reason in adapter_problems(role.server.line):
+            serving.findings.record(role.line_path, reason, severity, RuleId.ADAPTERS_WRONG)
+
+
+def check_pairs(serving: ServingContext, roles: list[RolePods]) -> None:
+    """Report prefill roles that cannot transfer their KV cache to a decode role, or only slowly."""
+    if len(roles) < len(PAIR):
+        return
+    stages = stages_of(roles)
+    reported = set()
+    for prefill in (role for role in roles if stages.get(role.name) is Stage.PREFILL):
+        for decode in (role for role in roles if stages.get(role.name) is Stage.DECODE):
+            for fault in pair_faults(_side(prefill), _side(decode)):
+                path = (prefill if fault.role is Stage.PREFILL else decode).line_path
+                if (path, fault.reason) not in reported:
+                    serving.findings.record(path, fault.reason, fault.severity, handover_rule(fault.severity))
+                reported.add((path, fault.reason))
+
+
+def _side(role: RolePods) -> Side:
+    variables = {item["name"]: str(item.get("value") or "") for item in role.container.get("env") or ()}
+    if not fabrics().keys().isdisjoint(requests_of(role.entry.spec)):
+        has_efa: bool | None = True
+    else:
+        nodes = [instance(choice.instance_type or "") for choice in role.entry.choices]
+        is_unknown = not nodes or None in nodes
+        has_efa = None if is_unknown else all(node.fabric_interfaces > 0 for node in nodes if node)
+    return Side(role.server.line, has_efa, variables, is_whole=not role.container.get("envFrom"))

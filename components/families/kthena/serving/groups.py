@@ -1,50 +1,105 @@
-"""Serving groups in numbers: their pods, and what of them must find room together."""
+"""Serving groups: their size, and gangs of pods that the Volcano scheduler starts together (Kthena spec 3.3)."""
 
+from decimal import Decimal
+
+from ....contract.quantity import format_quantity, parse_quantity
+from ....fleet.objects import Object, new_object
+from ..names import SERVING_LABEL, group_name, role_id, serving_labels
 from ..types.model_serving import Role, ServingGroup
+from .context import ServingContext
+
+GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
+TASK_ANNOTATION = "volcano.sh/task-spec"
+SCHEDULER = "volcano"
 
 
-def pods_of_group(group: ServingGroup) -> int:
-    """Count the pods of one serving group."""
-    return sum(size_of(role) * role.replicas for role in group.roles)
+def pods_per_group(group: ServingGroup) -> int:
+    return sum(pods_per_instance(role) * role.replicas for role in group.roles)
 
 
-def size_of(role: Role) -> int:
-    """Count the pods of one instance of a role."""
+def pods_per_instance(role: Role) -> int:
+    """Return the number of pods of one role instance: the entry pod and its workers."""
     return 1 + role.worker_replicas
 
 
 def is_gang(group: ServingGroup) -> bool:
-    """Tell whether pods of a group must find room together."""
+    """Tell whether pods of a serving group must be scheduled together."""
     return group.gang_policy is not None or group.network_topology is not None
 
 
-def least_instances(group: ServingGroup, role: Role) -> int:
-    """Return how many instances of a role must find room: all of them unless the policy says fewer."""
-    stated = (group.gang_policy.min_role_replicas or {}) if group.gang_policy else {}
-    return max(0, min(role.replicas, stated.get(role.name, role.replicas)))
-
-
-def least_pods(group: ServingGroup) -> int:
-    """Count the pods of a group that must find room together."""
-    return sum(least_instances(group, role) * size_of(role) for role in group.roles)
-
-
 def is_one_set(group: ServingGroup) -> bool:
-    """Tell whether one LeaderWorkerSet stands for all serving groups.
+    """Tell whether one LeaderWorkerSet can run all serving groups.
 
-    Each of them must be one role instance, and no gang may span several of its pods: each gang has a PodGroup of its
-    own that its pods name, and all groups of a set have one template.
+    That takes serving groups of a single role instance. Each gang of several pods needs a PodGroup of its own, whose
+    name its pods carry, while all groups of a set share one pod template.
     """
-    return len(group.roles) == 1 and group.roles[0].replicas == 1 and not _binds_pods(group)
+    if len(group.roles) != 1 or group.roles[0].replicas != 1:
+        return False
+    if group.network_topology is not None:
+        return pods_per_group(group) <= 1
+    gang_pods = sum(_min_instances(group, role) * pods_per_instance(role) for role in group.roles)
+    return group.gang_policy is None or gang_pods <= 1
 
 
 def has_pod_groups(group: ServingGroup) -> bool:
-    """Tell whether the pods of each serving group are a gang for the scheduler."""
+    """Tell whether each serving group has a PodGroup."""
     return is_gang(group) and not is_one_set(group)
 
 
-def _binds_pods(group: ServingGroup) -> bool:
-    """Tell whether a gang is more than a pod that is scheduled by itself anyway."""
+def pod_groups(serving: ServingContext) -> list[Object]:
+    """Return the PodGroup of each serving group; none without a gang."""
+    group = serving.group
+    if not is_gang(group):
+        return []
+    tasks = {
+        role_id(role.name, instance): pods_per_instance(role)
+        for role in group.roles
+        for instance in range(_min_instances(group, role))
+    }
+    spec: Object = {
+        "minMember": sum(tasks.values()),
+        "minTaskMember": tasks,
+        "minResources": {key: format_quantity(amount) for key, amount in sorted(_min_resources(group).items())},
+    }
     if group.network_topology is not None:
-        return pods_of_group(group) > 1
-    return group.gang_policy is not None and least_pods(group) > 1
+        topology = group.network_topology
+        spec["networkTopology"] = {"mode": topology.mode, "highestTierAllowed": topology.highest_tier_allowed}
+    bodies = []
+    for ordinal in range(serving.replicas):
+        name = group_name(serving.name, ordinal)
+        body = new_object("scheduling.volcano.sh/v1beta1", "PodGroup", name, serving.namespace, spec)
+        body["metadata"]["labels"] = {**serving_labels(serving.name), f"{SERVING_LABEL}/group-name": name}
+        body["metadata"]["annotations"] = {GROUP_ANNOTATION: name}
+        bodies.append(body)
+    return bodies
+
+
+def gang_annotations(serving: ServingContext, group: int, role: str, instance: int) -> dict[str, str]:
+    """Return the annotations with which Volcano assigns a pod to its gang and task; none without a gang."""
+    if not is_gang(serving.group):
+        return {}
+    return {GROUP_ANNOTATION: group_name(serving.name, group), TASK_ANNOTATION: role_id(role, instance)}
+
+
+def _min_instances(group: ServingGroup, role: Role) -> int:
+    """Return how many instances of a role the gang includes: all of them, unless the policy sets fewer."""
+    min_replicas = (group.gang_policy.min_role_replicas or {}) if group.gang_policy else {}
+    return max(0, min(role.replicas, min_replicas.get(role.name, role.replicas)))
+
+
+def _min_resources(group: ServingGroup) -> dict[str, Decimal]:
+    """Return the total requests of a gang, without init containers."""
+    total: dict[str, Decimal] = {}
+    for role in group.roles:
+        entry = role.entry_template.spec or {}
+        worker = (role.worker_template.spec if role.worker_template else None) or {}
+        for pod, count in ((entry, 1), (worker, role.worker_replicas)):
+            for container in pod.get("containers") or ():
+                resources = container.get("resources") or {}
+                # The API server defaults requests to limits. Accelerators usually have a limit only: a gang without
+                # them would be admitted before there are any.
+                requests = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+                for key, amount in requests.items():
+                    needed = parse_quantity(amount) * count * _min_instances(group, role)
+                    total[key] = total.get(key, Decimal(0)) + needed
+    return {key: amount for key, amount in total.items() if amount}

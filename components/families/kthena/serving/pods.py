@@ -5,36 +5,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from ....fleet.demand import NodeChoice, NodeField, PodDemand
+from ....contract.findings.ids import RuleId
+from ....fleet.demand import INSTANCE_TYPE_LABEL, TYPE_LABELS, NodeChoice, NodeField, PodDemand, instance_type_in
+from ....fleet.instances import accelerator_resources
 from ....fleet.objects import Object, copied
 from ....fleet.options import Options
-from ....fleet.placement import requests_of
+from ....fleet.origins import Origin, ProblemSource
+from ....fleet.placement import assign_nodes, requested_by, requests_of, taints, tolerate
 from ....fleet.serving import disable_token_mount, override_pod
-from ..made import behind
-from ..names import entry_labels, role_labels
+from ..generated import origin_of
+from ..names import SERVING_LABEL, entry_labels, role_labels
 from ..types.model_serving import PodTemplateSpec
-from .asked import AskedServing
-from .gang import SCHEDULER
-from .groups import has_pod_groups
-from .nodes import choices_of, put_on_nodes, selector_field
-from .spread import spread
+from .context import ServingContext
+from .groups import SCHEDULER, has_pod_groups, is_one_set
 
 GROUP_VARIABLES = ("GROUP_SIZE", "ENTRY_ADDRESS", "WORKER_INDEX")
-"""What every container of a ModelServing knows of its role instance."""
+"""Variables that Kthena's controller sets in every container of a role instance."""
 LEADER_ADDRESS = "$(LWS_LEADER_ADDRESS)"
-"""Address of the entry pod as LeaderWorkerSets tell it."""
-_USUAL_SCHEDULER = Options().scheduler_name
-_CHANGED = ("affinity", "tolerations")
-"""Fields of a pod that are changed where they stand; all others are only replaced as a whole."""
-_SIZE, _INDEX = "$(LWS_GROUP_SIZE)", "$(LWS_WORKER_INDEX)"
+"""The address of the entry pod, from a variable of the LeaderWorkerSet controller."""
+SPREAD = "spec.topologySpreadConstraints"
+_DEFAULT_SCHEDULER = Options().scheduler_name
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 @dataclass(frozen=True, slots=True)
 class RoleInstance:
-    """What tells the pods of one role instance from those of another.
+    """What distinguishes the pods of one role instance from those of another.
 
     Attributes:
-        entry_address: Where its entry pod is found.
+        entry_address: Address of its entry pod.
         labels: Labels that only its pods have.
         annotations: Annotations that only its pods have.
     """
@@ -46,13 +46,13 @@ class RoleInstance:
 
 @dataclass(frozen=True)
 class Template:
-    """The entry pods or the workers of a role, complete but for what differs between its instances.
+    """The template of the entry pods or the workers of a role, without what differs between its instances.
 
     Attributes:
-        part: Field of a LeaderWorkerSet that takes them.
-        body: The template.
+        part: The field of a LeaderWorkerSet for these pods.
+        body: The pod template.
         choices: Nodes that the pods may run on.
-        node_field: The field that could choose nodes.
+        node_field: The field to select nodes with.
     """
 
     part: str
@@ -62,80 +62,211 @@ class Template:
 
     @property
     def spec(self) -> Object:
-        """The pod."""
         spec: Object = self.body["spec"]
         return spec
 
     @functools.cached_property
     def requests(self) -> Mapping[str, Decimal]:
-        """What one of them requests."""
+        """The requests of one pod."""
         return requests_of(self.spec)
 
     def demand(self, pods: int, *, per_replica: int, surge: int = 0) -> PodDemand:
-        """Return what some of these pods need from nodes."""
+        """Return the nodes that a number of these pods need."""
         return PodDemand(
             pods, self.requests, self.choices, surge_pods=surge, per_replica=per_replica, node_field=self.node_field
         )
 
 
-def complete(asked: AskedServing, path: str, role: str, written: PodTemplateSpec, *, entry: bool) -> Template:
+def pod_template(
+    serving: ServingContext, path: str, role: str, template: PodTemplateSpec, *, entry: bool
+) -> Template:
     """Return the template of the entry pods or the workers of a role.
 
     Args:
-        asked: The ModelServing.
+        serving: The ModelServing.
         path: The field of the template.
         role: Name of the role.
-        written: What is written.
-        entry: Whether it is that of the entry pods.
+        template: The template in the ModelServing.
+        entry: Whether it is the template of the entry pods.
     """
-    native = asked.options.realization.is_native
-    own = written.metadata.wire() if written.metadata else {}
-    spec = written.spec or {}
-    body: Object = {"metadata": own, "spec": {**spec, **{key: copied(spec[key]) for key in _CHANGED if key in spec}}}
-    if native:
-        override_pod(body, asked.options.overrides)
-    labels = entry_labels(asked.name, role) if entry else role_labels(asked.name, role)
-    body["metadata"] = {**body["metadata"], "labels": {**(body["metadata"].get("labels") or {}), **labels}}
-    alternatives = asked.options.alternatives if native else {}
-    choices = choices_of(body["spec"], alternatives, behind(asked.source), f"{path}.spec")
-    if native:
-        _settle(body["spec"], choices, asked)
-        if entry:
-            spread(asked, role, body["spec"])
-    part = "leaderTemplate" if entry else "workerTemplate"
-    return Template(part, body, choices, selector_field(behind(asked.source), f"{path}.spec"))
-
-
-def _settle(spec: Object, choices: tuple[NodeChoice, ...], asked: AskedServing) -> None:
-    """Add what no controller adds: the way to the nodes, the scheduler, and no token."""
-    put_on_nodes(spec, choices)
-    if has_pod_groups(asked.group):
-        spec.setdefault("schedulerName", SCHEDULER)
-    elif asked.options.scheduler_name != _USUAL_SCHEDULER:
-        spec.setdefault("schedulerName", asked.options.scheduler_name)
-    disable_token_mount(spec)
-
-
-def template_for(template: Template, instance: RoleInstance) -> Object:
-    """Return a template for the pods of one role instance; what it does not change is that of all instances."""
-    written, spec = template.body["metadata"], template.body["spec"]
-    metadata = {**written, "labels": {**written["labels"], **instance.labels}}
-    if instance.annotations:
-        metadata["annotations"] = {**(written.get("annotations") or {}), **instance.annotations}
-    containers = {
-        field: [_told_group(container, instance.entry_address) for container in spec[field]]
-        for field in ("initContainers", "containers")
-        if spec.get(field)
+    native, options = serving.options.realization.is_native, serving.options
+    spec = template.spec or {}
+    # These two are changed in place below; other fields are only replaced as a whole.
+    in_place = {key: copied(spec[key]) for key in ("affinity", "tolerations") if key in spec}
+    body: Object = {
+        "metadata": template.metadata.wire() if template.metadata else {},
+        "spec": {**spec, **in_place},
     }
-    return {"metadata": metadata, "spec": {**spec, **containers}}
+    if native:
+        override_pod(body, options.overrides)
+    labels = entry_labels(serving.name, role) if entry else role_labels(serving.name, role)
+    body["metadata"] = {**body["metadata"], "labels": {**(body["metadata"].get("labels") or {}), **labels}}
+    alternatives = options.alternatives if native else {}
+    source = origin_of(serving.source)
+    choices = _node_choices(body["spec"], alternatives, source, f"{path}.spec")
+    if native:
+        _allow_nodes(body["spec"], choices)
+        if has_pod_groups(serving.group):
+            body["spec"].setdefault("schedulerName", SCHEDULER)
+        elif options.scheduler_name != _DEFAULT_SCHEDULER:
+            body["spec"].setdefault("schedulerName", options.scheduler_name)
+        disable_token_mount(body["spec"])
+        if entry:
+            _spread_groups(serving, role, body["spec"])
+    part = "leaderTemplate" if entry else "workerTemplate"
+    return Template(part, body, choices, _selector_field(source, f"{path}.spec"))
 
 
-def _told_group(container: Object, entry_address: str) -> Object:
-    """Return a container with the variables of the group, in place of any of their names.
+def instance_template(template: Template, instance: RoleInstance) -> Object:
+    """Return the pod template of one role instance; parts that do not differ are shared by all instances."""
+    metadata = dict(template.body["metadata"])
+    metadata["labels"] = {**metadata["labels"], **instance.labels}
+    if instance.annotations:
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), **instance.annotations}
+    values = zip(GROUP_VARIABLES, ("$(LWS_GROUP_SIZE)", instance.entry_address, "$(LWS_WORKER_INDEX)"), strict=True)
+    variables = dict(values)
+    spec = dict(template.body["spec"])
+    for containers in ("initContainers", "containers"):
+        if not spec.get(containers):
+            continue
+        # The variables come first, so that others can refer to them. The LeaderWorkerSet controller inserts those
+        # that they refer to themselves before them.
+        spec[containers] = [
+            {
+                **container,
+                "env": [
+                    *({"name": name, "value": value} for name, value in variables.items()),
+                    *(variable for variable in container.get("env") or () if variable["name"] not in variables),
+                ],
+            }
+            for container in spec[containers]
+        ]
+    return {"metadata": metadata, "spec": spec}
 
-    They stand first, so that other variables can refer to them; those that they refer to are put before them by the
-    controller of LeaderWorkerSets.
+
+# Nodes
+
+
+def _node_choices(
+    spec: Object, alternatives: Mapping[str, tuple[str, ...]], source: ProblemSource, path: str
+) -> tuple[NodeChoice, ...]:
+    """Return the nodes that a pod may run on, in order of preference; none if the pod does not select nodes.
+
+    Args:
+        spec: The pod.
+        alternatives: By instance type, the types that the environment also accepts.
+        source: The resource.
+        path: The field of the pod.
     """
-    values = dict(zip(GROUP_VARIABLES, (_SIZE, entry_address, _INDEX), strict=True))
-    others = [variable for variable in container.get("env") or () if variable["name"] not in values]
-    return {**container, "env": [*({"name": name, "value": value} for name, value in values.items()), *others]}
+    selector = {str(key): str(value) for key, value in sorted((spec.get("nodeSelector") or {}).items())}
+    instance_type = instance_type_in(selector)
+    terms = _node_selector_terms(spec)
+    if instance_type is not None or not terms:
+        labels = {key: value for key, value in selector.items() if key != INSTANCE_TYPE_LABEL}
+        # Any other label that names the type keeps the pod off other types.
+        others = alternatives.get(instance_type or "", ()) if INSTANCE_TYPE_LABEL in selector else ()
+        choice = NodeChoice("nodeSelector", instance_type, labels, others, _selector_field(source, path))
+        return (choice,) if selector else ()
+    field = NodeField(Origin(source, f"{path}.affinity"))
+    choices = []
+    for term in terms:
+        values = _accepted_values(term)
+        label = next((label for label in TYPE_LABELS if label in values), None)
+        types: list[str | None] = [*values.pop(label)] if label else [None]
+        labels = {**selector, **{key: accepted[0] for key, accepted in values.items() if len(accepted) == 1}}
+        for name in types:
+            others = alternatives.get(name or "", ()) if label == INSTANCE_TYPE_LABEL else ()
+            choices.append(NodeChoice("affinity", name, labels, others, field))
+    return _by_preference(choices, spec) if any(choice.labels for choice in choices) else ()
+
+
+def _by_preference(choices: list[NodeChoice], spec: Object) -> tuple[NodeChoice, ...]:
+    """Sort nodes by the weights of the pod's preferred node affinity, and remove duplicates."""
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    preferences = [
+        (int(term["weight"]), _accepted_values(term["preference"])) for term in affinity.get(_PREFERRED) or ()
+    ]
+
+    def weight(choice: NodeChoice) -> int:
+        return sum(
+            weight
+            for weight, accepted in preferences
+            if accepted and all(choice.labels.get(key) in values for key, values in accepted.items())
+        )
+
+    ordered = sorted(choices, key=weight, reverse=True)
+    return tuple(choice for position, choice in enumerate(ordered) if choice not in ordered[:position])
+
+
+def _allow_nodes(spec: Object, choices: tuple[NodeChoice, ...]) -> None:
+    """Add alternative instance types and the tolerations for the taints of the chosen nodes to a pod."""
+    selector: Mapping[str, str] = spec.get("nodeSelector") or {}
+    if any(choice.alternatives for choice in choices):
+        if INSTANCE_TYPE_LABEL in selector:
+            labels = {key: value for key, value in selector.items() if key != INSTANCE_TYPE_LABEL}
+            spec.pop("nodeSelector")
+            spec.update({"nodeSelector": labels} if labels else {})
+            assign_nodes(spec, choices)
+        else:
+            alternatives = {choice.instance_type: choice.alternatives for choice in choices}
+            for term in _node_selector_terms(spec):
+                for expression in term.get("matchExpressions") or ():
+                    if expression["key"] == INSTANCE_TYPE_LABEL and expression["operator"] == "In":
+                        types = expression["values"]
+                        others = (other for name in types for other in alternatives.get(name, ()))
+                        expression["values"] = list(dict.fromkeys([*types, *others]))
+    devices = [key for key in requested_by(spec) if key in accelerator_resources()]
+    tolerate(spec, [*devices, *(taint["key"] for choice in choices for taint in taints(choice.instance_type))])
+
+
+def _selector_field(source: ProblemSource, path: str) -> NodeField:
+    return NodeField(Origin(source, f"{path}.nodeSelector"))
+
+
+def _node_selector_terms(spec: Object) -> list[Object]:
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    return list((affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ())
+
+
+def _accepted_values(term: Object) -> dict[str, list[str]]:
+    """Return the values that a term accepts for each label, from its expressions with the operator In."""
+    expressions = (expression for expression in term.get("matchExpressions") or () if expression["operator"] == "In")
+    return {str(item["key"]): [str(value) for value in item.get("values") or ()] for item in expressions}
+
+
+def _spread_groups(serving: ServingContext, role: str, spec: Object) -> None:
+    """Add the ModelServing's topology spread constraints to its entry pods.
+
+    That spreads serving groups of one role instance only: such a group runs where its entry pod runs. Kthena's
+    controller ignores the constraints (D-21).
+    """
+    constraints = serving.spec.topology_spread_constraints or []
+    if not constraints or not is_one_set(serving.group):
+        return
+    pod_constraints = spec.get("topologySpreadConstraints") or []
+    keys = {(item.get("topologyKey"), item.get("whenUnsatisfiable")) for item in pod_constraints}
+    added = []
+    for position, constraint in enumerate(constraints):
+        # The CRD requires less than a pod does.
+        problems = {}
+        if not constraint.max_skew or constraint.max_skew < 1:
+            problems["maxSkew"] = f"must be at least 1, found {constraint.max_skew}"
+        if not constraint.topology_key:
+            problems["topologyKey"] = "is required; set a node label, such as topology.kubernetes.io/zone"
+        actions = ("DoNotSchedule", "ScheduleAnyway")
+        if constraint.when_unsatisfiable not in actions:
+            problems["whenUnsatisfiable"] = f"must be {' or '.join(actions)}, found {constraint.when_unsatisfiable!r}"
+        for name, reason in problems.items():
+            serving.findings.error(f"{SPREAD}[{position}].{name}", reason, RuleId.NATIVE_UNSUPPORTED)
+        key = (constraint.topology_key, constraint.when_unsatisfiable)
+        if key in keys:
+            reason = f"duplicates the constraint for {key[0]!r} and {key[1]!r}; remove one of them"
+            serving.findings.error(f"{SPREAD}[{position}]", reason, RuleId.NATIVE_UNSUPPORTED)
+        keys.add(key)
+        rendered = constraint.wire()
+        selector: Object = rendered.get("labelSelector") or {}
+        # Without a selector, the constraint counts the entry pods of this ModelServing.
+        labels = selector.get("matchLabels") or ({} if selector else entry_labels(serving.name, role))
+        selector = {**selector, "matchLabels": {**labels, f"{SERVING_LABEL}/entry": "true"}}
+        added.append({**rendered, "labelSelector": selector})
+    spec["topologySpreadConstraints"] = [*pod_constraints, *added]

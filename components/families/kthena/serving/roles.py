@@ -1,14 +1,15 @@
-"""The roles of a ModelServing: their pods, and the container in them that serves."""
+"""The roles of a ModelServing: their pods, the serving container, and their stage in a disaggregated pair."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from ....contract.findings.collector import Unrenderable
 from ....contract.findings.ids import RuleId
 from ....contract.problems import did_you_mean
 from ....engines.command_line import command_line_of
+from ....engines.pairs.reading import transfer_of
+from ....engines.pairs.rows import Stage
 from ....engines.registry import Engine, engines
 from ....engines.settings import Setting
 from ....engines.shell import expanded_variables
@@ -16,20 +17,22 @@ from ....fleet.objects import Object
 from ....fleet.origins import ProblemSource
 from ....fleet.serving import check_containers, declared_port, require_containers, server_of
 from ....fleet.workloads import LWS_VARIABLES, Server, SpreadField
-from ..made import Behind, behind
+from ..generated import GeneratedOrigin, origin_of
+from ..prices import cost_of
 from ..types.model_serving import Role
-from .asked import AskedServing
-from .pods import GROUP_VARIABLES, Template, complete
+from .context import ServingContext
+from .pods import GROUP_VARIABLES, Template, pod_template
 
-_PARTS = ("entryTemplate", "workerTemplate")
+PAIR = (Stage.PREFILL, Stage.DECODE)
+_TEMPLATES = ("entryTemplate", "workerTemplate")
+# Programs, which a shell runs in the same brackets, have no such names.
 _VARIABLE = re.compile(r"[A-Za-z]+(_[A-Za-z0-9]+)+")
-_OF_SETS = frozenset(asdict(LWS_VARIABLES).values())
-_RUNTIMES = ("kthena/runtime", "volcano-sh/runtime")
-"""Images of the container that Kthena puts beside an engine."""
+_LWS_VARIABLES = frozenset(asdict(LWS_VARIABLES).values())
+_SIDECARS = ("kthena/runtime", "volcano-sh/runtime")
+"""Images of the container that Kthena adds next to an engine."""
 
-
-Listening = tuple[Server, int]
-"""The container of a role that serves, and where that listens; 0 where it is not known."""
+ServerPort = tuple[Server, int]
+"""The serving container of a role and its port; 0 if the port is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,9 @@ class RolePods:
 
     Attributes:
         path: The field of the role.
-        worker: The workers beside an entry pod; None without.
-        server: The container of the entry pods that serves.
-        port: Where it listens; 0 where that is not known.
+        worker: The template of the workers; None without workers.
+        server: The serving container of the entry pods.
+        port: Its port; 0 if unknown.
     """
 
     path: str
@@ -52,45 +55,58 @@ class RolePods:
 
     @property
     def name(self) -> str:
-        """Name of the role."""
         return self.role.name
 
     @property
+    def templates(self) -> list[tuple[str, Template]]:
+        """The templates, each with its field."""
+        entry = (f"{self.path}.entryTemplate", self.entry)
+        return [entry, (f"{self.path}.workerTemplate", self.worker)] if self.worker else [entry]
+
+    @property
     def line_path(self) -> str:
-        """The field that its server is started with."""
-        place = self.server.args.path
-        return place if self.server.line.args else f"{place.removesuffix('.args')}.command"
+        """The field with the command line of the server: args, or command if there are no args."""
+        args = self.server.args.path
+        return args if self.server.line.args else f"{args.removesuffix('.args')}.command"
 
     @property
     def container(self) -> Object:
-        """The container that serves."""
+        """The serving container."""
         container: Object = self.entry.spec["containers"][self.server.position]
         return container
 
 
-def roles_of(asked: AskedServing, servers: Mapping[str, Listening] | None = None) -> list[RolePods]:
+def roles_of(serving: ServingContext, servers: Mapping[str, ServerPort] | None = None) -> list[RolePods]:
     """Return the pods of each role.
 
     Args:
-        asked: The ModelServing.
-        servers: What serves in each role by its field, where that is known.
+        serving: The ModelServing.
+        servers: The serving containers that are already known, by the field of the role.
 
     Raises:
-        Unrenderable: a template has no containers; it is in the findings.
+        Unrenderable: a template has no containers, or workers have no template; it is in the findings.
     """
-    lacking = False
-    for path, role in asked.roles:
+    failed = False
+    for path, role in serving.roles:
         try:
-            _check(asked, path, role)
+            _check_templates(serving, path, role)
         except Unrenderable:
-            lacking = True
-    if lacking:
+            failed = True
+    if failed:
         raise Unrenderable
-    return [_role(asked, path, role, (servers or {}).get(path)) for path, role in asked.roles]
+    roles = []
+    for path, role in serving.roles:
+        entry = pod_template(serving, f"{path}.entryTemplate", role.name, role.entry_template, entry=True)
+        worker = None
+        if role.worker_replicas and role.worker_template is not None:
+            worker = pod_template(serving, f"{path}.workerTemplate", role.name, role.worker_template, entry=False)
+        server = (servers or {}).get(path) or server_in(role, origin_of(serving.source), path)
+        roles.append(RolePods(path, role, entry, worker, *server))
+    return roles
 
 
-def server_in(role: Role, source: ProblemSource, path: str) -> Listening:
-    """Return the container of a role that serves, and where it listens; 0 where that is not known.
+def server_in(role: Role, source: ProblemSource, path: str) -> ServerPort:
+    """Return the serving container of a role and its port.
 
     Args:
         role: A role whose entry pods have containers.
@@ -99,22 +115,24 @@ def server_in(role: Role, source: ProblemSource, path: str) -> Listening:
     """
     containers = (role.entry_template.spec or {})["containers"]
     lines = [command_line_of(container) for container in containers]
-    preferred = "" if any(line.engine for line in lines) else _preferred(containers)
+    preferred = ""
+    if not any(line.engine for line in lines):
+        # No image tells which container serves: take the first one that Kthena did not add.
+        images = [f"/{str(container.get('image') or '').partition('@')[0]}:" for container in containers]
+        sidecars = [any(f"/{sidecar}:" in image for sidecar in _SIDECARS) for image in images]
+        preferred = str(containers[sidecars.index(False) if False in sidecars else 0]["name"])
     server = server_of(containers, source, f"{path}.entryTemplate.spec.containers", preferred, lines)
     engine = engines().get(server.line.engine)
-    if engine and isinstance(source, Behind):
-        server = replace(server, spread=_spread_of_booster(engine))
+    if engine and isinstance(source, GeneratedOrigin):
+        server = replace(server, spread=_booster_spread_field(engine))
     port = declared_port(containers[server.position], server.line) or (engine.port if engine else None) or 0
     return server, port
 
 
-def _spread_of_booster(engine: Engine) -> SpreadField | None:
-    """Return how the config of a worker sets parallelism: its keys are the engine's flags."""
-    keys = [
-        flag.removeprefix("--")
-        for setting in (Setting.TENSOR_PARALLEL, Setting.PIPELINE_PARALLEL)
-        if (flag := engine.flag(setting))
-    ]
+def _booster_spread_field(engine: Engine) -> SpreadField | None:
+    """Return how to set parallelism in the config of a ModelBooster's worker, whose keys are the engine's flags."""
+    flags = [engine.flag(setting) for setting in (Setting.TENSOR_PARALLEL, Setting.PIPELINE_PARALLEL)]
+    keys = [flag.removeprefix("--") for flag in flags if flag]
     if not keys:
         return None
     tensor = f"{keys[0]}: {{tensor}}"
@@ -122,85 +140,93 @@ def _spread_of_booster(engine: Engine) -> SpreadField | None:
     return SpreadField(f"set config: {{{tensor}}}", f"set config: {{{both}}}" if both else "")
 
 
-def ports_in(role: Role, listening: int) -> list[int]:
-    """Return where a role's server listens, if that is known, then whatever else its entry pods declare."""
+def ports_in(role: Role, server_port: int) -> list[int]:
+    """Return the port of a role's server, if it is known, then the other TCP ports that its entry pods declare."""
     containers = (role.entry_template.spec or {}).get("containers") or ()
     declared = [port for container in containers for port in container.get("ports") or ()]
     numbers = [int(port["containerPort"]) for port in declared if port.get("protocol", "TCP") == "TCP"]
-    return list(dict.fromkeys([*([listening] if listening else []), *numbers]))
+    return list(dict.fromkeys([*([server_port] if server_port else []), *numbers]))
 
 
-def _role(asked: AskedServing, path: str, role: Role, known: Listening | None) -> RolePods:
-    entry = complete(asked, f"{path}.entryTemplate", role.name, role.entry_template, entry=True)
-    worker = None
-    if role.worker_replicas and role.worker_template is not None:
-        worker = complete(asked, f"{path}.workerTemplate", role.name, role.worker_template, entry=False)
-    return RolePods(path, role, entry, worker, *(known or server_in(role, behind(asked.source), path)))
+def stages_of(roles: list[RolePods]) -> Mapping[str, Stage]:
+    """Return the prefill and decode roles by name; other roles serve whole requests.
+
+    Roles named prefill and decode are a pair whatever their command lines say, which are then reported as wrong.
+    Otherwise the command lines decide.
+    """
+    stages: dict[str, Stage] = {}
+    for role in roles:
+        transfer = transfer_of(role.server.line)
+        if transfer and transfer.role in PAIR:
+            stages[role.name] = transfer.role
+    names = {role.name.lower(): role.name for role in roles}
+    if all(stage in names for stage in PAIR):
+        stages |= {names[stage]: stage for stage in PAIR}
+    return stages
 
 
-def _preferred(containers: list[Object]) -> str:
-    """Return the container that serves where no image tells: the first one that is not Kthena's own."""
-    others = (container for container in containers if not _is_runtime(container))
-    return str(next(others, containers[0])["name"])
+def replica_cost(serving: ServingContext) -> int | None:
+    """Return the price of a serving group in US cents per hour, rounded up; None if it is unknown."""
+    try:
+        roles = roles_of(serving)
+    except Unrenderable:
+        return None
+    pods = [(role.entry, role.role.replicas) for role in roles]
+    pods += [(role.worker, role.role.replicas * role.role.worker_replicas) for role in roles if role.worker]
+    return cost_of(template.demand(count, per_replica=count) for template, count in pods)
 
 
-def _is_runtime(container: Mapping[str, Any]) -> bool:
-    image = str(container.get("image") or "").partition("@")[0]
-    return any(f"/{known}:" in f"/{image}:" for known in _RUNTIMES)
+def _check_templates(serving: ServingContext, path: str, role: Role) -> None:
+    """Report templates that no pod can be created from, and settings that have no effect.
 
-
-def _check(asked: AskedServing, path: str, role: Role) -> None:
-    """Report what no pod can be made of, and what is set and never reaches one."""
-    written: Object = {
-        part: {"spec": template.spec}
-        for part, template in zip(_PARTS, (role.entry_template, role.worker_template), strict=True)
+    Raises:
+        Unrenderable: a template has no containers, or workers have no template; it is in the findings.
+    """
+    templates: Object = {
+        field: {"spec": template.spec}
+        for field, template in zip(_TEMPLATES, (role.entry_template, role.worker_template), strict=True)
         if template is not None
     }
     if not role.worker_replicas:
-        _check_unused(asked, path, written.pop("workerTemplate", None))
+        unused = templates.pop("workerTemplate", None) or {}
+        if (unused.get("spec") or {}).get("containers"):
+            reason = "has no effect: workerReplicas is 0; set the number of workers, or remove the template"
+            serving.findings.warn(f"{path}.workerTemplate", reason, RuleId.FIELD_NO_EFFECT)
     elif role.worker_template is None:
         reason = (
-            f"is required with workerReplicas {role.worker_replicas}: the group would wait for its workers for ever; "
+            f"is required with workerReplicas {role.worker_replicas}: the group would wait for its workers forever; "
             "add it, or set workerReplicas to 0"
         )
-        raise asked.findings.fail(f"{path}.workerTemplate", reason)
-    require_containers(written, path, asked.findings, _PARTS)
-    check_containers(written, path, asked.findings, _PARTS)
-    for part in _PARTS:
-        _check_variables(asked, f"{path}.{part}.spec", (written.get(part) or {}).get("spec") or {})
+        raise serving.findings.fail(f"{path}.workerTemplate", reason)
+    require_containers(templates, path, serving.findings, _TEMPLATES)
+    check_containers(templates, path, serving.findings, _TEMPLATES)
+    for template in _TEMPLATES:
+        spec = (templates.get(template) or {}).get("spec") or {}
+        for field in ("initContainers", "containers"):
+            for position, container in enumerate(spec.get(field) or ()):
+                _check_variables(serving, f"{path}.{template}.spec.{field}[{position}]", container)
 
 
-def _check_unused(asked: AskedServing, path: str, template: Object | None) -> None:
-    if ((template or {}).get("spec") or {}).get("containers"):
-        reason = "has no effect: workerReplicas is 0; set the number of workers, or remove the template"
-        asked.findings.warn(f"{path}.workerTemplate", reason, RuleId.FIELD_NO_EFFECT)
+def _check_variables(serving: ServingContext, path: str, container: Object) -> None:
+    """Report variables that Kthena overrides, and references to variables that the container does not have.
 
-
-def _check_variables(asked: AskedServing, path: str, pod: Object) -> None:
-    for field in ("initContainers", "containers"):
-        for position, container in enumerate(pod.get(field) or ()):
-            place = f"{path}.{field}[{position}]"
-            for index, variable in enumerate(container.get("env") or ()):
-                if variable["name"] in GROUP_VARIABLES:
-                    reason = f"has no effect: every container gets its own {variable['name']}; remove it"
-                    asked.findings.warn(f"{place}.env[{index}]", reason, RuleId.FIELD_NO_EFFECT)
-            _check_references(asked, place, container)
-
-
-def _check_references(asked: AskedServing, place: str, container: Object) -> None:
-    """Report variables that a command refers to and no pod has: upstream's own sample has one.
-
-    Names of programs, which a shell runs in such brackets too, are no such words.
+    Upstream's own sample has such a reference.
     """
+    variables = [variable["name"] for variable in container.get("env") or ()]
+    for index, name in enumerate(variables):
+        if name in GROUP_VARIABLES:
+            reason = f"has no effect: Kthena sets {name} in every container; remove it"
+            serving.findings.warn(f"{path}.env[{index}]", reason, RuleId.FIELD_NO_EFFECT)
     if container.get("envFrom"):
         return
     for field in ("command", "args"):
-        words = [text for text in map(str, container.get(field) or ()) if "$" in text]
-        if not words:
+        names = {
+            name for text in map(str, container.get(field) or ()) if "$" in text for name in expanded_variables(text)
+        }
+        if not names:
             continue
-        names = {name for text in words for name in expanded_variables(text)}
-        own = {*GROUP_VARIABLES, *(variable["name"] for variable in container.get("env") or ())}
-        for name in sorted(name for name in names - own - _OF_SETS if _VARIABLE.fullmatch(name)):
-            hint = did_you_mean(name, own) or f"; the address of the entry pod is $({GROUP_VARIABLES[1]})"
-            reason = f"refers to $({name}), and the container has no such variable{hint}"
-            asked.findings.warn(f"{place}.{field}", reason, RuleId.REFERENCE_ELSEWHERE)
+        known = {*GROUP_VARIABLES, *variables}
+        for name in sorted(name for name in names - known - _LWS_VARIABLES if _VARIABLE.fullmatch(name)):
+            hint = did_you_mean(name, known) or f"; the address of the entry pod is $({GROUP_VARIABLES[1]})"
+            reason = f"refers to $({name}), but the container has no such variable{hint}"
+            serving.findings.warn(f"{path}.{field}", reason, RuleId.REFERENCE_ELSEWHERE)

@@ -1,7 +1,8 @@
-"""LeaderWorkerSets in place of serving groups (Kthena spec 7).
+"""LeaderWorkerSets in place of serving groups, and the Services for their pods (Kthena spec 7).
 
-One set with a group for each serving group where a serving group is one role instance: it can be scaled, and rolls
-out as it is told. Else one set for each role instance, named and labelled as Kthena's controller does it with pods.
+If each serving group is one role instance, one set has a group for each serving group: it can be scaled, and rolls
+out as configured. Otherwise there is one set for each role instance, with the names and labels that Kthena's
+controller gives its pods.
 """
 
 from collections.abc import Iterator
@@ -15,108 +16,143 @@ from ..names import (
     entry_name,
     instance_labels,
     instance_name,
+    role_labels,
     role_service,
     serving_labels,
 )
-from ..types.model_serving import RollingUpdateConfiguration
-from .asked import AskedServing
-from .gang import gang_annotations
-from .groups import is_one_set, size_of
-from .pods import LEADER_ADDRESS, RoleInstance, Template, template_for
-from .roles import RolePods
+from .context import ServingContext
+from .groups import gang_annotations, is_one_set, pods_per_instance
+from .pods import LEADER_ADDRESS, RoleInstance, Template, instance_template
+from .roles import RolePods, ports_in
 
-_RESTART = {
+_RESTART_POLICIES = {
     "RoleRecreate": "RecreateGroupOnPodRestart",
     "ServingGroupRecreate": "RecreateGroupOnPodRestart",
     "None": "None",
 }
 
 
-def workloads(asked: AskedServing, roles: list[RolePods]) -> Iterator[Workload]:
-    """Yield the sets of a ModelServing."""
-    if is_one_set(asked.group):
-        yield _scalable(asked, roles[0])
+def workloads(serving: ServingContext, roles: list[RolePods]) -> Iterator[Workload]:
+    """Yield the LeaderWorkerSets of a ModelServing."""
+    if is_one_set(serving.group):
+        rolling_update = serving.rolling_update
+        bounds: Object = {"maxUnavailable": rolling_update.max_unavailable, "maxSurge": rolling_update.max_surge}
+        if rolling_update.partition is not None:
+            bounds["partition"] = rolling_update.partition
+        rollout = {"type": "RollingUpdate", "rollingUpdateConfiguration": bounds}
+        spec = {
+            "replicas": serving.replicas,
+            "startupPolicy": "LeaderCreated",
+            "rolloutStrategy": rollout,
+            "leaderWorkerTemplate": _leader_worker_template(serving, roles[0], RoleInstance()),
+        }
+        yield _workload(serving, roles[0], serving.name, spec, group_update(rollout).added(serving.replicas))
         return
-    for group in range(asked.replicas):
+    for group in range(serving.replicas):
         for role in roles:
-            yield from (_instance(asked, role, group, instance) for instance in range(role.role.replicas))
+            for instance in range(role.role.replicas):
+                spec = {
+                    "replicas": 1,
+                    "startupPolicy": "LeaderCreated",
+                    "leaderWorkerTemplate": _leader_worker_template(
+                        serving, role, _role_instance(serving, role, group, instance)
+                    ),
+                }
+                workload = _workload(serving, role, instance_name(serving.name, group, role.name, instance), spec)
+                yield replace(workload, part_of=_pod_set(serving, role))
 
 
-def _scalable(asked: AskedServing, role: RolePods) -> Workload:
-    rollout = _rollout(asked)
+def operated_workload(serving: ServingContext, role: RolePods) -> Workload:
+    """Return the pods of a role, which Kthena's controller creates one by one."""
+    instance = RoleInstance(entry_address=entry_name(serving.name, 0, role.name, 0))
     spec = {
-        "replicas": asked.replicas,
-        "startupPolicy": "LeaderCreated",
-        "rolloutStrategy": rollout,
-        "leaderWorkerTemplate": _template(asked, role, RoleInstance()),
+        "replicas": serving.replicas * role.role.replicas,
+        "leaderWorkerTemplate": _leader_worker_template(serving, role, instance),
     }
-    return _workload(asked, role, asked.name, spec, group_update(rollout).added(asked.replicas))
+    workload = _workload(serving, role, role_service(serving.name, role.name), spec)
+    return replace(workload, operated=True, bare=True, part_of=_pod_set(serving, role))
 
 
-def _instance(asked: AskedServing, role: RolePods, group: int, instance: int) -> Workload:
-    # An entry pod has a Service of its own only where there is a template of workers; else the set has one for it.
-    own = f"{entry_name(asked.name, group, role.name, instance)}.{asked.namespace}"
-    which = RoleInstance(
-        entry_address=LEADER_ADDRESS if role.role.worker_template is None else own,
-        labels=instance_labels(asked.name, group, role.name, instance),
-        annotations=gang_annotations(asked, group, role.name, instance),
+def entry_service(serving: ServingContext, role: RolePods) -> Object:
+    """Return the Service for the entry pods of a role, of all groups and instances."""
+    ports = [
+        {"name": f"port-{number}" if position else "http", "port": number, "protocol": "TCP", "targetPort": number}
+        for position, number in enumerate(ports_in(role.role, role.port))
+    ]
+    spec = {"ports": ports, "selector": entry_labels(serving.name, role.name)}
+    body = new_object("v1", "Service", role_service(serving.name, role.name), serving.namespace, spec)
+    body["metadata"]["labels"] = role_labels(serving.name, role.name)
+    return body
+
+
+def instance_services(serving: ServingContext, roles: list[RolePods]) -> Iterator[Object]:
+    """Yield a headless Service for each role instance: the name that Kthena's controller gives its entry pod.
+
+    Each role with a worker template has them, even with no workers, so that other roles can refer to the name.
+    """
+    if is_one_set(serving.group):
+        return
+    for group in range(serving.replicas):
+        for role in (role for role in roles if role.role.worker_template is not None):
+            for instance in range(role.role.replicas):
+                labels = instance_labels(serving.name, group, role.name, instance)
+                spec = {
+                    "clusterIP": "None",
+                    "publishNotReadyAddresses": True,
+                    "selector": {**entry_labels(serving.name, role.name), **labels},
+                }
+                name = entry_name(serving.name, group, role.name, instance)
+                body = new_object("v1", "Service", name, serving.namespace, spec)
+                body["metadata"]["labels"] = {**role_labels(serving.name, role.name), **labels}
+                yield body
+
+
+def _role_instance(serving: ServingContext, role: RolePods, group: int, instance: int) -> RoleInstance:
+    # Only roles with a worker template have the headless Services of instance_services.
+    service = f"{entry_name(serving.name, group, role.name, instance)}.{serving.namespace}"
+    return RoleInstance(
+        entry_address=LEADER_ADDRESS if role.role.worker_template is None else service,
+        labels=instance_labels(serving.name, group, role.name, instance),
+        annotations=gang_annotations(serving, group, role.name, instance),
     )
-    spec = {
-        "replicas": 1,
-        "startupPolicy": "LeaderCreated",
-        "leaderWorkerTemplate": _template(asked, role, which),
-    }
-    workload = _workload(asked, role, instance_name(asked.name, group, role.name, instance), spec)
-    return replace(workload, part_of=pods_of_role(asked, role))
 
 
-def operated(asked: AskedServing, role: RolePods) -> Workload:
-    """Return the pods of a role as Kthena's controller makes them, one by one."""
-    which = RoleInstance(entry_address=entry_name(asked.name, 0, role.name, 0))
-    spec = {"replicas": asked.replicas * role.role.replicas, "leaderWorkerTemplate": _template(asked, role, which)}
-    workload = _workload(asked, role, role_service(asked.name, role.name), spec)
-    return replace(workload, operated=True, bare=True, part_of=pods_of_role(asked, role))
-
-
-def pods_of_role(asked: AskedServing, role: RolePods) -> PodSet:
-    """Return what the pods of all instances of a role are together; roles of a serving talk to one another."""
+def _pod_set(serving: ServingContext, role: RolePods) -> PodSet:
+    """Return the pods of all instances of a role; the roles of a ModelServing talk to each other."""
     return PodSet(
-        name=role_service(asked.name, role.name),
-        front=entry_labels(asked.name, role.name),
-        group=serving_labels(asked.name),
-        prefix=asked.name,
+        name=role_service(serving.name, role.name),
+        front=entry_labels(serving.name, role.name),
+        group=serving_labels(serving.name),
+        prefix=serving.name,
     )
 
 
-def _workload(asked: AskedServing, role: RolePods, name: str, spec: Object, surge: int = 0) -> Workload:
+def _workload(serving: ServingContext, role: RolePods, name: str, spec: Object, surge: int = 0) -> Workload:
     replicas: int = spec["replicas"]
-    workers = role.role.worker_replicas
-    parts: list[tuple[Template, int]] = [(role.entry, 1), *([(role.worker, workers)] if role.worker else [])]
+    templates: list[tuple[Template, int]] = [(role.entry, 1)]
+    if role.worker:
+        templates.append((role.worker, role.role.worker_replicas))
     return Workload(
-        body=new_object(LEADER_WORKER_SET.api_version, LEADER_WORKER_SET.kind, name, asked.namespace, spec),
+        body=new_object(LEADER_WORKER_SET.api_version, LEADER_WORKER_SET.kind, name, serving.namespace, spec),
         server=role.server,
         port=role.port,
         replicas=replicas,
-        pods=tuple(part.demand(replicas * pods, per_replica=pods, surge=surge * pods) for part, pods in parts),
-        model=asked.model,
-        origin=asked.origin("spec"),
+        pods=tuple(
+            template.demand(replicas * pods, per_replica=pods, surge=surge * pods) for template, pods in templates
+        ),
+        model=serving.model,
+        origin=serving.origin("spec"),
         role=role.name,
     )
 
 
-def _template(asked: AskedServing, role: RolePods, instance: RoleInstance) -> Object:
-    """Return the pods of a group; that of an entry pod alone has one template, which sets call that of workers."""
-    group: Object = {"size": size_of(role.role), "restartPolicy": _RESTART[asked.serving.spec.recovery_policy]}
-    entry = template_for(role.entry, instance)
+def _leader_worker_template(serving: ServingContext, role: RolePods, instance: RoleInstance) -> Object:
+    template: Object = {
+        "size": pods_per_instance(role.role),
+        "restartPolicy": _RESTART_POLICIES[serving.spec.recovery_policy],
+    }
+    entry = instance_template(role.entry, instance)
     if role.worker is None:
-        return {**group, "workerTemplate": entry}
-    return {**group, "leaderTemplate": entry, "workerTemplate": template_for(role.worker, instance)}
-
-
-def _rollout(asked: AskedServing) -> Object:
-    strategy = asked.serving.spec.rollout_strategy
-    stated = (strategy and strategy.rolling_update_configuration) or RollingUpdateConfiguration()
-    bounds: Object = {"maxUnavailable": stated.max_unavailable, "maxSurge": stated.max_surge}
-    if stated.partition is not None:
-        bounds["partition"] = stated.partition
-    return {"type": "RollingUpdate", "rollingUpdateConfiguration": bounds}
+        # LeaderWorkerSets use the worker template for all pods if there is no leader template.
+        return {**template, "workerTemplate": entry}
+    return {**template, "leaderTemplate": entry, "workerTemplate": instance_template(role.worker, instance)}

@@ -1,1 +1,1 @@
-"""Kthena's autoscaler as a function: a trace of metrics in, replicas out (Kthena spec 4)."""
+"""Simulates Kthena's autoscaler on a trace of metrics (Kthena spec 4)."""

@@ -1,16 +1,20 @@
 """The autoscaler of one binding, pass by pass (Kthena spec 4.1 to 4.5)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ....performance.simulation.runs import Pass, ScalingRun
-from ....performance.simulation.trace import Moment, TargetReading
+from ....performance.simulation.trace import Moment
 from .correction import Corrector, Situation
-from .optimizer import distribution
 from .recommendation import Observation, recommended
 from .settings import FIXED, Bound, Defects, Number, ScaledTarget, ScalingPolicy
 
 SCALER = "Kthena"
+_NO_PORT = "no pod answers: metricEndpoint is not set, and the controller asks at port 0"
+_CRASH = "the controller crashes: panicPolicy is not set"
+_ONE_BLOCK = 100
+"""Expansion rate at which all replicas of a target are one block, as they are with any lower rate."""
 
 
 def simulate(
@@ -20,14 +24,14 @@ def simulate(
     start: Mapping[str, int],
     defects: Defects = FIXED,
 ) -> ScalingRun:
-    """Return what the autoscaler does on a trace.
+    """Run the autoscaler on a trace.
 
     Args:
-        policy: What to scale on, and how fast.
-        bound: What is scaled, and its bounds.
-        moments: What it reads in each pass.
-        start: By target, the replicas before the first pass.
-        defects: Which defects of the controller to simulate.
+        policy: The metrics and the limits.
+        bound: The targets and their bounds.
+        moments: The metrics at each pass.
+        start: The replicas before the first pass, by target.
+        defects: The defects of the controller to simulate.
     """
     autoscaler = BindingScaler(policy, bound, defects)
     replicas, passes = dict(start), []
@@ -37,42 +41,58 @@ def simulate(
     return ScalingRun(SCALER, dict(start), tuple(passes))
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What the controller reads of one target."""
+
+    target: str
+    values: Mapping[str, Number] | None
+    unready: int = 0
+    note: str = ""
+
+
 class BindingScaler:
-    """One binding, with what the controller remembers of it."""
+    """The state that the controller keeps for one binding."""
 
     def __init__(self, policy: ScalingPolicy, bound: Bound, defects: Defects = FIXED) -> None:
-        self._blind = defects.optimizer_without_targets and bound.expansion is not None
-        self._policy = _without_metrics(policy) if self._blind else policy
+        # The controller does not pass the metrics of the policy on to an optimizer (D-18).
+        self._has_no_metrics = defects.optimizer_without_targets and bound.expansion is not None
+        self._policy = replace(policy, metrics=()) if self._has_no_metrics else policy
         self._bound, self._defects = bound, defects
         self._corrector = Corrector(policy, (bound.minimum, bound.maximum), defects)
         self._crashed = False
 
     def step(self, moment: Moment, replicas: Mapping[str, int]) -> Pass:
-        """Return what it makes of the replicas that there are, and of what their pods report."""
-        current = sum(replicas[target.name] for target in self._bound.targets)
-        moment = _with_load_of_the_empty(moment, replicas)
-        states = [self._state(target, moment, replicas[target.name]) for target in self._bound.targets]
+        """Run one pass, given the current replicas by target."""
+        targets = self._bound.targets
+        current = sum(replicas[target.name] for target in targets)
+        moment = _redirect_load(moment, replicas)
+        states = [self._state(target, moment, replicas[target.name]) for target in targets]
         observed = Observation([state.values for state in states], sum(state.unready for state in states))
         bounds = self._bound.minimum, self._bound.maximum
         wanted = recommended(self._policy, bounds, current, observed, self._defects)
-        note = _notes(states)
+        if len(states) == 1:
+            note = states[0].note
+        else:
+            note = ", ".join(f"{state.target}: {state.note}" for state in states if state.note)
         if wanted is None:
-            return Pass(moment.time, dict(replicas), None, self._why_nothing(note))
-        if self._blind and self._policy.crashes:
+            if self._has_no_metrics:
+                note = "the optimizer has no metric targets"
+            return Pass(moment.time, dict(replicas), None, _CRASH if self._crashed else note)
+        if self._has_no_metrics and self._policy.crashes:
             self._crashed = True
         if self._crashed:
             return Pass(moment.time, dict(replicas), wanted, _CRASH)
         corrected, panic = self._corrector.correct(Situation(moment.time, current, wanted))
-        return Pass(moment.time, self._shared_out(corrected), wanted, "panic" if panic else note)
-
-    def _shared_out(self, total: int) -> dict[str, int]:
         if self._bound.expansion is None:
-            return {self._bound.targets[0].name: total}
-        names = (target.name for target in self._bound.targets)
-        return dict(zip(names, distribution(self._bound, total), strict=True))
+            distributed = {targets[0].name: corrected}
+        else:
+            names = (target.name for target in targets)
+            distributed = dict(zip(names, distribution(self._bound, corrected), strict=True))
+        return Pass(moment.time, distributed, wanted, "panic" if panic else note)
 
-    def _state(self, scaled: ScaledTarget, moment: Moment, replicas: int) -> "_State":
-        """Return what the controller gets of a target: nothing while a single pod has failed or is not ready."""
+    def _state(self, scaled: ScaledTarget, moment: Moment, replicas: int) -> _State:
+        """Return what the controller reads of a target: nothing if a single pod has failed or is not ready."""
         target = scaled.name
         reading = moment.readings.get(target)
         if reading is None:
@@ -85,28 +105,25 @@ class BindingScaler:
         if not pods.ready:
             return _State(target, None, note="has no pods")
         if self._defects.absent_endpoint and not scaled.has_endpoint:
-            return _State(target, {}, note=_NO_PORT)
-        return _State(target, self._numbers(reading), note="" if reading.values else "no pod answers")
-
-    def _numbers(self, reading: TargetReading) -> Mapping[str, Number]:
+            return _State(
+                target, {}, note="no pod answers: metricEndpoint is not set, and the controller asks at port 0"
+            )
+        values: Mapping[str, Number] = reading.values
         if self._defects.tolerance_of_one:
-            return {metric: float(value) for metric, value in reading.values.items()}
-        return reading.values
-
-    def _why_nothing(self, note: str) -> str:
-        if self._crashed:
-            return _CRASH
-        return "the optimizer has no metric targets" if self._blind else note
+            values = {metric: float(value) for metric, value in reading.values.items()}
+        return _State(target, values, note="" if reading.values else "no pod answers")
 
 
-def _with_load_of_the_empty(moment: Moment, replicas: Mapping[str, int]) -> Moment:
-    """Return a moment in which targets that have no replicas here leave their load to another one.
+def _redirect_load(moment: Moment, replicas: Mapping[str, int]) -> Moment:
+    """Add the load of targets without replicas in this run to another target.
 
-    Requests go to the pods that there are; a trace tells only where they went when it was recorded.
+    Requests go to the existing pods; a trace only tells where they went when it was recorded.
     """
     readings = dict(moment.readings)
-    empty = [name for name, each in readings.items() if each.ready is None and not each.pods(replicas[name]).count]
-    heir = next((name for name, each in readings.items() if name not in empty and each.values), None)
+    empty = [
+        name for name, reading in readings.items() if reading.ready is None and not reading.pods(replicas[name]).count
+    ]
+    heir = next((name for name, reading in readings.items() if name not in empty and reading.values), None)
     if heir is None or not empty:
         return moment
     total = {
@@ -117,26 +134,41 @@ def _with_load_of_the_empty(moment: Moment, replicas: Mapping[str, int]) -> Mome
     return Moment(moment.time, readings)
 
 
-_NO_PORT = "no pod answers: metricEndpoint is not set, and the controller asks at port 0"
-_CRASH = "the controller crashes: panicPolicy is not set"
+class Block(NamedTuple):
+    """Replicas that a target gets before more expensive ones; sorted by cost, then by position of the target."""
+
+    cost: int
+    target: int
+    size: int
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What the controller gets of one target."""
-
-    target: str
-    values: Mapping[str, Number] | None
-    unready: int = 0
-    note: str = ""
-
-
-def _notes(states: Sequence[_State]) -> str:
-    if len(states) == 1:
-        return states[0].note
-    return ", ".join(f"{state.target}: {state.note}" for state in states if state.note)
+def distribution(bound: Bound, total: int) -> tuple[int, ...]:
+    """Distribute replicas over the targets of an optimizer: minima first, then the cheapest blocks (spec 4.5)."""
+    replicas = [target.minimum for target in bound.targets]
+    rest = min(max(total, bound.minimum), bound.maximum) - bound.minimum
+    for block in blocks(bound):
+        taken = min(rest, block.size)
+        replicas[block.target] += taken
+        rest -= taken
+    return tuple(replicas)
 
 
-def _without_metrics(policy: ScalingPolicy) -> ScalingPolicy:
-    """Return a policy as the optimizer knows it (D-18): its metrics are not handed over."""
-    return replace(policy, metrics=())
+def blocks(bound: Bound) -> list[Block]:
+    """Return the blocks of all targets above their minima, the cheapest first."""
+    rate = _ONE_BLOCK if bound.expansion is None else bound.expansion
+    return sorted(block for index, target in enumerate(bound.targets) for block in _blocks_of(index, target, rate))
+
+
+def _blocks_of(index: int, target: ScaledTarget, rate: int) -> Iterator[Block]:
+    rest = target.maximum - target.minimum
+    if rate <= _ONE_BLOCK:
+        if rest > 0:
+            yield Block(target.cost, index, rest)
+        return
+    # The length grows as float64, as in the controller.
+    length = 1.0
+    while rest > 0:
+        size = min(rest, max(int(length), 1))
+        yield Block(target.cost * size, index, size)
+        rest -= size
+        length = length * float(rate) / 100

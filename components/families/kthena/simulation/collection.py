@@ -1,4 +1,4 @@
-"""Which numbers the autoscaler reads from pods (Kthena spec 4.2)."""
+"""Collects the metrics of pods as the autoscaler does (Kthena spec 4.2)."""
 
 import math
 from collections import deque
@@ -9,31 +9,31 @@ from fractions import Fraction
 from ....performance.simulation.trace import Histogram, Moment, Reported, Sample, TargetReading, Trace
 from .settings import Defects, Number
 
-_FRESH = 60_000
-_KEPT = 300_000
+_MIN_AGE, _MAX_AGE = 60_000, 300_000
+"""Milliseconds; histograms of this age are compared with the current ones."""
 _PERCENTILE = 95
 
 
 def moments(trace: Trace, metrics: Iterable[str], defects: Defects, every: int | None = None) -> tuple[Moment, ...]:
-    """Return what the autoscaler reads of some metrics: numbers, those of all pods of a target together."""
+    """Return the sums of metrics over the pods of each target, for each pass of a trace."""
     watched = tuple(metrics)
     collectors: dict[str, Collector] = {}
-    found = []
+    readings_by_time = []
     for tick in trace.ticks(every):
         readings = {
             target: collectors.setdefault(target, Collector(watched, defects)).read(tick.time, sample)
             for target, sample in tick.samples.items()
         }
-        found.append(Moment(tick.time, readings))
-    return tuple(found)
+        readings_by_time.append(Moment(tick.time, readings))
+    return tuple(readings_by_time)
 
 
 Snapshot = Mapping[tuple[str, str], tuple[str, Histogram]]
-"""By metric and pod, when the pod started, and its histogram."""
+"""By metric and pod: when the pod started, and its histogram."""
 
 
 class Collector:
-    """Reads the metrics of one target, and remembers its histograms."""
+    """Reads the metrics of one target, and keeps its histograms."""
 
     def __init__(self, metrics: Iterable[str], defects: Defects) -> None:
         self._metrics = tuple(metrics)
@@ -41,7 +41,7 @@ class Collector:
         self._snapshots: deque[tuple[int, Snapshot]] = deque()
 
     def read(self, now: int, sample: Sample) -> TargetReading:
-        """Return what the pods report together; a metric that only others of their metrics stand for is 0."""
+        """Return the sums over the pods of a sample; a metric that they do not report, unlike others, is 0."""
         past = self._past(now)
         reported = {metric: sample.metrics[metric] for metric in self._metrics if sample.metrics.get(metric)}
         values = {}
@@ -67,28 +67,28 @@ class Collector:
         return float(value) if self._float64 else Fraction(value)
 
     def _past(self, now: int) -> Snapshot:
-        """Return the newest histograms that are more than 60 and at most 300 s old."""
-        while len(self._snapshots) > 1 and self._snapshots[1][0] + _FRESH < now:
+        """Return the newest histograms that are more than 60 and at most 300 seconds old."""
+        while len(self._snapshots) > 1 and self._snapshots[1][0] + _MIN_AGE < now:
             self._snapshots.popleft()
         if not self._snapshots:
             return {}
         time, snapshot = self._snapshots[0]
-        return snapshot if time + _FRESH < now <= time + _KEPT else {}
+        return snapshot if time + _MIN_AGE < now <= time + _MAX_AGE else {}
 
 
 def _histograms(
     reported: Mapping[str, Mapping[str, Reported]],
 ) -> Iterator[tuple[tuple[str, str], tuple[str, Histogram]]]:
     for metric, pods in reported.items():
-        for pod, each in pods.items():
-            if isinstance(each.value, Histogram):
-                yield (metric, pod), (each.started, each.value)
+        for pod, item in pods.items():
+            if isinstance(item.value, Histogram):
+                yield (metric, pod), (item.started, item.value)
 
 
 def percentile_of_difference(now: Histogram, past: Histogram | None, *, float64: bool) -> Number | None:
-    """Return the 95th percentile of what was counted since a past histogram, or since the start of the process.
+    """Return the 95th percentile of the values since a past histogram, or since the start of the process.
 
-    None where the two have different buckets, or counts that sank.
+    None if the two have different buckets, or if counts decreased.
     """
     before = past.counts if past else (0,) * len(now.counts)
     if len(before) != len(now.counts):
@@ -105,7 +105,7 @@ def percentile_of_difference(now: Histogram, past: Histogram | None, *, float64:
             return None
         high = low * 2 if bound.is_infinite() else float(bound) if float64 else Fraction(bound)
         if upto > below and rank <= upto:
-            # In the order of the controller, whose float64 rounds after each step.
+            # In this order of operations, like the controller: its float64 rounds after each of them.
             return high - (upto - rank) * (high - low) / (upto - below)
         low, below = high, upto
     return None

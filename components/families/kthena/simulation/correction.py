@@ -1,15 +1,79 @@
-"""How fast and how steadily replicas follow the recommendations (Kthena spec 4.4)."""
+"""Limits on how fast and how steadily replicas follow the recommendations (Kthena spec 4.4)."""
 
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..autoscaling.effective import Pace, Panic
 from .settings import Defects, ScalingPolicy
-from .windows import Recommendations, SizeHistory
+
+Choice = Callable[[Iterable[int]], int]
+"""``min`` or ``max``."""
+
+
+class Recommendations:
+    """The minimum or maximum of the recommendations in a window, in milliseconds; nothing if the window is 0."""
+
+    def __init__(self, window: int, choose: Choice) -> None:
+        self._window = window
+        self._choose = choose
+        self._values: deque[tuple[int, int]] = deque()
+
+    def append(self, now: int, value: int) -> None:
+        """Add a recommendation."""
+        self._values.append((now, value))
+        self._expire(now)
+
+    def at(self, now: int) -> int | None:
+        """Return the minimum or maximum of the window, which includes its start; None if it is empty."""
+        self._expire(now)
+        if not self._window or not self._values:
+            return None
+        return self._choose(value for _, value in self._values)
+
+    def _expire(self, now: int) -> None:
+        while self._values and self._values[0][0] + self._window < now:
+            self._values.popleft()
+
+
+class SizeHistory:
+    """The minimum or maximum of the replicas in a period, in milliseconds; nothing if the period is 0.
+
+    A number counts for one period after it was superseded. The last one counts for two periods after it was added:
+    after a longer gap in the metrics, the period begins again.
+    """
+
+    def __init__(self, period: int, choose: Choice) -> None:
+        self._period = period
+        self._choose = choose
+        self._superseded: deque[tuple[int, int]] = deque()
+        self._last: tuple[int, int] | None = None
+
+    def append(self, now: int, value: int) -> None:
+        """Add a number of replicas, which supersedes the last one."""
+        self._expire(now)
+        if self._last is not None:
+            self._superseded.append((now, self._last[1]))
+        self._last = now, value
+
+    def at(self, now: int, current: int) -> int | None:
+        """Return the minimum or maximum of the period and the current number; None without a period."""
+        if not self._period:
+            return None
+        self._expire(now)
+        last = () if self._last is None else (self._last[1],)
+        return self._choose((current, *last, *(value for _, value in self._superseded)))
+
+    def _expire(self, now: int) -> None:
+        while self._superseded and self._superseded[0][0] + self._period < now:
+            self._superseded.popleft()
+        if self._last is not None and self._last[0] + 2 * self._period < now:
+            self._last = None
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a binding's targets have together and are to have, at one time in milliseconds."""
+    """The current and the recommended replicas of all targets, at a time in milliseconds."""
 
     now: int
     current: int
@@ -17,7 +81,7 @@ class Situation:
 
 
 class Corrector:
-    """Limits recommendations, and remembers what the limits depend on."""
+    """Limits recommendations, and keeps the history that the limits depend on."""
 
     def __init__(self, policy: ScalingPolicy, bounds: tuple[int, int], defects: Defects) -> None:
         self._policy, self._bounds, self._defects = policy, bounds, defects
@@ -29,19 +93,24 @@ class Corrector:
         self._panic_until: int | None = None
 
     def correct(self, step: Situation) -> tuple[int, bool]:
-        """Return how many replicas to set, and whether in panic."""
+        """Return the replicas to set, and whether panic mode is on."""
         panic = self._policy.panic if self._in_panic(step) else None
         if panic:
-            limited = self._in_a_hurry(step, panic)
+            limited = self._panic_limit(step, panic)
         elif step.wanted < step.current:
-            limited = self._down(step)
+            limited = self._down_limit(step)
         elif step.wanted > step.current:
-            limited = self._up(step)
+            limited = self._up_limit(step)
         else:
             limited = step.current
         minimum, maximum = self._bounds
         corrected = min(max(limited, minimum), maximum)
-        self._remember(step, corrected)
+        # The windows should hold what was recommended; the controller adds what was set (D-17).
+        recommendation = corrected if self._defects.windows_of_corrected else step.wanted
+        for window in (self._highest, self._lowest):
+            window.append(step.now, recommendation)
+        for sizes in (self._before_down, self._before_up, self._before_panic):
+            sizes.append(step.now, corrected)
         return corrected, panic is not None
 
     def _in_panic(self, step: Situation) -> bool:
@@ -52,12 +121,12 @@ class Corrector:
             self._panic_until = step.now + panic.hold
         return self._panic_until is not None and step.now <= self._panic_until
 
-    def _in_a_hurry(self, step: Situation, panic: Panic) -> int:
+    def _panic_limit(self, step: Situation, panic: Panic) -> int:
         before = self._before_panic.at(step.now, step.current)
         limit = step.wanted if before is None else before + before * panic.percent // 100
         return max(min(step.wanted, limit), step.current)
 
-    def _down(self, step: Situation) -> int:
+    def _down_limit(self, step: Situation) -> int:
         limited, pace = step.wanted, self._policy.down
         highest = self._highest.at(step.now)
         if highest is not None:
@@ -67,7 +136,7 @@ class Corrector:
             limited = max(limited, before - _change(pace, before))
         return min(limited, step.current)
 
-    def _up(self, step: Situation) -> int:
+    def _up_limit(self, step: Situation) -> int:
         limited, pace = step.wanted, self._policy.up
         lowest = self._lowest.at(step.now)
         if lowest is not None:
@@ -77,16 +146,8 @@ class Corrector:
             limited = min(limited, before + _change(pace, before))
         return max(limited, step.current)
 
-    def _remember(self, step: Situation, corrected: int) -> None:
-        """Remember what was recommended and what is set; the controller takes the latter for both (D-17)."""
-        recommendation = corrected if self._defects.windows_of_corrected else step.wanted
-        for window in (self._highest, self._lowest):
-            window.append(step.now, recommendation)
-        for sizes in (self._before_down, self._before_up, self._before_panic):
-            sizes.append(step.now, corrected)
-
 
 def _change(pace: Pace, before: int) -> int:
-    """Return by how much a number of replicas may change in a period."""
+    """Return by how many replicas a number may change in a period."""
     choose = max if pace.fastest else min
     return choose(pace.instances, before * pace.percent // 100)

@@ -1,4 +1,4 @@
-"""How many replicas the metrics ask for (Kthena spec 4.3)."""
+"""Recommends replicas from metrics (Kthena spec 4.3)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,16 +7,16 @@ from fractions import Fraction
 
 from .settings import Defects, Number, ScalingPolicy
 
-_MOST = 1_000_000_000
-"""What the controller cuts a recommendation at, before its bounds."""
+_MAX_RECOMMENDATION = 1_000_000_000
+"""The controller caps recommendations at this number before it applies the bounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What all targets of a binding report at one time.
+    """The metrics of all targets of a binding at one time.
 
     Attributes:
-        values: By metric and target, the sum over the target's pods; None for a target without metrics.
+        values: For each target, the sum of its pods by metric; None for a target without metrics.
         unready: How many targets have a pod that is not ready.
     """
 
@@ -27,7 +27,7 @@ class Observation:
 def recommended(
     policy: ScalingPolicy, bounds: tuple[int, int], current: int, observed: Observation, defects: Defects
 ) -> int | None:
-    """Return the replicas that the metrics ask for, within bounds; None where no metric says anything."""
+    """Return the recommended replicas within the bounds; None if no metric is reported."""
     minimum, maximum = bounds
     if current < minimum:
         return minimum
@@ -46,7 +46,7 @@ class _Metric:
     """One metric of a policy.
 
     Attributes:
-        target: Its value for one replica.
+        target: Its target for one replica.
         tolerance: In percent.
     """
 
@@ -56,10 +56,10 @@ class _Metric:
     defects: Defects
 
     def desired(self, current: int, observed: Observation) -> int | None:
-        """Return the replicas that this metric asks for; None where nobody reports it.
+        """Return the replicas that this metric recommends; None if no target reports it.
 
-        The direction is that of the first ratio, as if each target were one replica; targets without metrics count as
-        on target when scaling down, and as idle, like those that are not ready, when scaling up.
+        The first ratio decides the direction, as if each target were one replica. When scaling down, targets without
+        metrics count as on target; when scaling up, they count as idle, like those that are not ready.
         """
         reported = [values[self.name] for values in observed.values if values and self.name in values]
         if not reported:
@@ -70,14 +70,14 @@ class _Metric:
         upwards = ratio >= 1
         add_unready = observed.unready > 0 and upwards
         if not add_unready and not missing:
-            return current if self._tolerable(ratio, count, current) else _ceiling(ratio * count)
+            return current if self._is_tolerable(ratio, count, current) else _ceiling(ratio * count)
         count += missing
         if not upwards:
             total += missing * target
         if add_unready:
             count += observed.unready
         ratio = total / count / target
-        if self._tolerable(ratio, count, current) or (ratio >= 1) != upwards:
+        if self._is_tolerable(ratio, count, current) or (ratio >= 1) != upwards:
             return current
         desired = _ceiling(ratio * count)
         return current if (desired < current if upwards else desired > current) else desired
@@ -86,16 +86,13 @@ class _Metric:
     def _target(self) -> Number:
         return float(self.target) if self.defects.tolerance_of_one else self.target
 
-    def _tolerable(self, ratio: Number, count: int, current: int) -> bool:
-        """Tell whether a ratio is too near to what is wanted to change anything.
-
-        Promised is a share of the current replicas. The controller tests how far the ratio is from 1, which it is
-        where a target has exactly one replica (D-15).
-        """
+    def _is_tolerable(self, ratio: Number, count: int, current: int) -> bool:
+        """Tell whether a ratio is within the tolerance, which is documented as a share of the current replicas."""
+        # The controller compares the ratio to 1, as if each target had exactly one replica (D-15).
         if self.defects.tolerance_of_one:
             return abs(ratio - 1.0) <= float(self.tolerance) * 0.01
         return abs(_ceiling(ratio * count) - current) * 100 < current * self.tolerance
 
 
 def _ceiling(value: Number) -> int:
-    return min(math.ceil(value), _MOST)
+    return min(math.ceil(value), _MAX_RECOMMENDATION)

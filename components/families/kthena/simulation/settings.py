@@ -1,4 +1,4 @@
-"""What the algorithm is told: a policy and a binding, with periods in milliseconds."""
+"""The inputs of the algorithm: a policy and a binding, with periods in milliseconds, and the defects to simulate."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ DEFECTS = {
     "D-19": "without metricEndpoint the port is 0, so that no pod answers",
     "M2": "nothing fills in what is left out: absent sections of the policy set no limit, a cost is 0",
 }
-"""Where the controller does not do what the fields promise (Kthena spec 1.4 and 10)."""
+"""Where the controller does not behave as its fields are documented (Kthena spec 1.4 and 10)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Defects:
-    """Which defects to simulate as they are; none by default."""
+    """The defects to simulate, in the order of ``DEFECTS``; none by default."""
 
     tolerance_of_one: bool = False
     least_of_period: bool = False
@@ -31,7 +31,7 @@ class Defects:
 
     @classmethod
     def of(cls, names: Iterable[str]) -> Self:
-        """Return the switches for some of the defects."""
+        """Return the switches for defects by name."""
         chosen = set(names)
         return cls(*(name in chosen for name in DEFECTS))
 
@@ -40,21 +40,21 @@ FIXED = Defects()
 LITERAL = Defects.of(DEFECTS)
 
 Number = Fraction | float
-"""Exact, or float64 as the controller computes."""
+"""Exact, or float64 like in the controller."""
 
 
 UNLIMITED = Pace(instances=0, percent=0, period=0, fastest=True, window=0)
-"""What the controller makes of a section that nobody has filled in."""
+"""The limits that the controller applies without a section: none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScalingPolicy:
-    """What an AutoscalingPolicy says.
+    """An AutoscalingPolicy.
 
     Attributes:
-        tolerance: Percent of the replicas by which they may be wrong.
-        metrics: By metric, its value for one replica.
-        crashes: Whether the controller crashes when an optimizer is to change something: it has no panicPolicy.
+        tolerance: Percent of the replicas by which a recommendation may differ without effect.
+        metrics: Each metric with its target for one replica.
+        crashes: Whether the controller crashes when an optimizer changes replicas: it does without a panicPolicy.
     """
 
     tolerance: int
@@ -67,11 +67,11 @@ class ScalingPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ScaledTarget:
-    """What a binding scales, and between which bounds.
+    """A target of a binding, with its bounds.
 
     Attributes:
         cost: Its cost in an optimizer; 0 elsewhere.
-        has_endpoint: Whether ``metricEndpoint`` is set, be it empty.
+        has_endpoint: Whether ``metricEndpoint`` is set, even if it is empty.
     """
 
     name: str
@@ -83,7 +83,7 @@ class ScaledTarget:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What an AutoscalingPolicyBinding says.
+    """An AutoscalingPolicyBinding.
 
     Attributes:
         expansion: costExpansionRatePercent of an optimizer; None for a binding that scales one target.
@@ -94,10 +94,10 @@ class Bound:
 
     @property
     def minimum(self) -> int:
-        """Replicas that all targets have together at least."""
+        """The lower bound of all targets together."""
         return sum(target.minimum for target in self.targets)
 
     @property
     def maximum(self) -> int:
-        """Replicas that all targets have together at most."""
+        """The upper bound of all targets together."""
         return sum(target.maximum for target in self.targets)

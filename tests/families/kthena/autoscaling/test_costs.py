@@ -7,8 +7,8 @@ import pytest
 
 from components.contract.findings.collector import Findings
 from components.families import objects
-from components.families.kthena.autoscaling.costs import replica_cost
-from components.families.kthena.serving.asked import AskedServing
+from components.families.kthena.serving.context import ServingContext
+from components.families.kthena.serving.roles import replica_cost
 from components.families.kthena.types import ModelServing
 from components.fleet.instances import instance
 from components.fleet.options import Options
@@ -32,7 +32,7 @@ def priced(*templates: tuple[str, int, int], replicas: int = 1) -> int | None:
     document = serving("chat", role(replicas=replicas, entryTemplate=entry, **more))
     source = read(document)
     assert isinstance(source.resource, ModelServing)
-    return replica_cost(AskedServing(source, source.resource, "ns", Options(), Findings(source)))
+    return replica_cost(ServingContext(source, source.resource, "ns", Options(), Findings(source)))
 
 
 def test_the_prices_that_the_table_gives() -> None:

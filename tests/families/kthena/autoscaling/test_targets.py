@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from components.families import parse
-from components.families.kthena.autoscaling.aims import SCALING
+from components.families.kthena.autoscaling.targets import SCALING
 from components.fleet.options import Options
 from components.fleet.words import Realization
 from components.plan.environment import Environment
@@ -98,7 +98,7 @@ def test_a_group_that_is_one_instance_can(own: Object, template: Object) -> None
         (
             binding(reference={"namespace": "other"}),
             f"{REFERENCE}.namespace",
-            "looked up beside the binding, in 'ns'",
+            "must be the namespace of the binding, 'ns'",
         ),
         (binding(reference={"apiVersion": "apps/v1"}), f"{REFERENCE}.apiVersion", "found 'apps/v1'"),
         (
@@ -234,7 +234,7 @@ class TestBooster:
         assert scaler.target == ("LeaderWorkerSet", "ns", "chat-gpu")
         assert (scaler.minimum, scaler.maximum) == (1, 3)
         assert scaler.hpa["spec"]["metrics"][0]["pods"]["metric"]["name"] == QUEUE
-        tolerance = [p for p in found.problems if "autoscaler of Kubernetes before 1.35" in p.reason]
+        tolerance = [p for p in found.problems if "HPA of Kubernetes before 1.35" in p.reason]
         assert [(p.kind, p.path) for p in tolerance] == [
             ("ModelBooster", "spec.backends[0].autoscalingPolicy.tolerancePercent")
         ]

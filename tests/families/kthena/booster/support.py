@@ -2,15 +2,17 @@
 
 import copy
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from components.contract.findings.collector import Findings, Unrenderable
 from components.contract.load import LoadedResource
 from components.contract.problems import Problem
 from components.families import parse
+from components.families.kthena.booster.context import ExpansionOptions, Purpose
 from components.families.kthena.booster.expansion import Expansion, expand
-from components.families.kthena.booster.literal.converting import Conversion, converted
-from components.families.kthena.booster.setup import Purpose, Setup
+from components.families.kthena.booster.literal.conversion import convert
+from components.fleet.options import Options
 from tests.fleets import fleet_of
 
 Object = dict[str, Any]
@@ -18,7 +20,7 @@ WORKLOAD_API = "workload.serving.volcano.sh/v1alpha1"
 GROUP = "workload.serving.volcano.sh"
 SERVING = "modelserving.volcano.sh"
 VLLM = "vllm/vllm-openai:v0.11.0"
-CONTROLLERS = Setup(Purpose.CONTROLLERS)
+CONTROLLERS = ExpansionOptions(Purpose.CONTROLLERS)
 KEYS: list[Object] = [
     {"name": name, "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}} for name in ("ACCESS_KEY", "SECRET_KEY")
 ]
@@ -78,27 +80,27 @@ def load(document: Object) -> LoadedResource:
     return source
 
 
-def expanded(document: Object, setup: Setup | None = None) -> dict[tuple[str, str], Object]:
+def expanded(document: Object, options: ExpansionOptions | None = None) -> dict[tuple[str, str], Object]:
     """What a booster without an error becomes, by kind and name."""
     source = load(document)
     findings = Findings(source)
-    expansion = expand(source, findings, setup or Setup())
+    expansion = expand(source, findings, options or ExpansionOptions())
     assert not findings.has_errors, list(map(str, findings.problems))
     return {(child.kind.kind, child.name): child.resource.wire() for child in expansion}
 
 
-def expansion_of(document: Object, setup: Setup | None = None) -> Expansion:
+def expansion_of(document: Object, options: ExpansionOptions | None = None) -> Expansion:
     """What a booster becomes."""
     source = load(document)
-    return expand(source, Findings(source), setup or Setup())
+    return expand(source, Findings(source), options or ExpansionOptions())
 
 
-def problems_of(document: Object, setup: Setup | None = None) -> list[Problem]:
+def problems_of(document: Object, options: ExpansionOptions | None = None) -> list[Problem]:
     """What is wrong with a booster."""
     source = load(document)
     findings = Findings(source)
     try:
-        expand(source, findings, setup or Setup())
+        expand(source, findings, options or ExpansionOptions())
     except Unrenderable:
         assert findings.has_errors
     return findings.problems
@@ -109,9 +111,17 @@ def reported(document: Object, **options: Any) -> list[Problem]:
     return list(fleet_of(document, **options).problems)
 
 
+@dataclass(frozen=True)
+class Conversion:
+    """What Kthena's controllers generate from a booster, and why they give up; empty if they finish."""
+
+    objects: tuple[Object, ...]
+    failure: str
+
+
 def literal(document: Object) -> Conversion:
-    """What the controllers make of a booster."""
-    return converted(load(document), "default")
+    """Convert a booster as Kthena's controllers do."""
+    return Conversion(*convert(load(document), Options()))
 
 
 def role_of(serving: Object, place: int = 0) -> Object:

@@ -25,7 +25,7 @@ ERRORS: list[tuple[Object, str, str]] = [
     (booster("m", backend(type="MindIE")), f"{B}.type", "MindIE is not supported"),
     (booster("m", backend(workers=[{"type": "server"}])), f"{W}.image", "is required"),
     (booster("m", backend(workers=[worker(pods=0)])), f"{W}.pods", "must be at least 1, found 0"),
-    (booster("m", backend(workers=[worker(config={"--port": 1})])), f"{W}.config", "without the dashes"),
+    (booster("m", backend(workers=[worker(config={"--port": 1})])), f"{W}.config", "without leading dashes"),
     (booster("m", backend(workers=[worker(config={"a b": 1})])), f"{W}.config", "has the key 'a b'"),
     (booster("m", backend(workers=[worker(config={"": 1})])), f"{W}.config", "has the key ''"),
     (booster("m", backend(cacheURI="pvc://a/b")), f"{B}.cacheURI", "the name of a claim"),
@@ -44,7 +44,7 @@ ERRORS: list[tuple[Object, str, str]] = [
     ),
     (booster("m", backend(modelURI="pvc://c/m")), f"{B}.modelURI", "set cacheURI: pvc://c"),
     (booster("m", backend(modelURI="pvc://cc/m", cacheURI="pvc://c")), f"{B}.modelURI", "set cacheURI: pvc://cc"),
-    (booster("m", backend(routeWeight=0)), f"{B}.routeWeight", "more than 0 for at least one backend"),
+    (booster("m", backend(routeWeight=0)), f"{B}.routeWeight", "above 0 for at least one backend"),
     (
         booster("m", backend("a", loraAdapters=ADAPTERS)) if (ADAPTERS := [
             {"name": f"a{place}", "artifactURL": "hf://org/a"} for place in range(11)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.families.kthena.booster.literal.golang import duration, verbatim
+from components.families.kthena.booster.literal.golang import format_duration, format_value
 from tests.families.kthena.booster.support import (
     GROUP,
     POLICY,
@@ -178,7 +178,7 @@ def test_a_policy_of_a_backend() -> None:
     ],
 )
 def test_values_as_go_writes_them(value: object, text: str) -> None:
-    assert verbatim(value) == text
+    assert format_value(value) == text
 
 
 @pytest.mark.parametrize(
@@ -196,4 +196,4 @@ def test_values_as_go_writes_them(value: object, text: str) -> None:
     ],
 )
 def test_durations_as_go_writes_them(written: str, text: str) -> None:
-    assert duration(written) == text
+    assert format_duration(written) == text

@@ -52,7 +52,7 @@ ERRORS: list[tuple[str, Object, str]] = [
         f"{W}.config.chat-template",
     ),
     (
-        "requests alone",
+        "requests only",
         booster("m", fit(server={"pods": 2, "resources": {"limits": {"nvidia.com/gpu": 1}}})),
         f"{W}.resources",
     ),
@@ -61,8 +61,8 @@ ERRORS: list[tuple[str, Object, str]] = [
     ("D-20", booster("m", fit(config={**NAMED, "enforce-eager": False})), f"{W}.config.enforce-eager"),
     ("D-20", booster("m", fit(config={**NAMED, "enable-lora": None})), f"{W}.config.enable-lora"),
     ("D-20", booster("m", fit(config={**NAMED, "hf-overrides": {"a": 1}})), f"{W}.config.hf-overrides"),
-    ("does not know", booster("m", fit(config={})), f"{W}.config"),
-    ("does not know", booster("m", fit(config={"served_model_name": "m"})), f"{W}.config"),
+    ("does not serve", booster("m", fit(config={})), f"{W}.config"),
+    ("does not serve", booster("m", fit(config={"served_model_name": "m"})), f"{W}.config"),
     ("port 8000", booster("m", fit(config={**NAMED, "port": 9000})), f"{W}.config.port"),
     ("D-21", booster("m", fit(server={"affinity": AFFINITY})), f"{W}.affinity"),
     ("D-26", booster("m", fit(config={**NAMED, "chat-template": "${MODEL_NAME}"})), f"{B}.workers"),
@@ -83,7 +83,7 @@ ERRORS: list[tuple[str, Object, str]] = [
     ),
     *(
         (
-            f"reads {name} from value alone",
+            f"ignores valueFrom of {name}",
             booster("m", fit(env=[{"name": "A", "value": "b"}, {"name": name, "valueFrom": ELSEWHERE}])),
             f"{B}.env[1]",
         )

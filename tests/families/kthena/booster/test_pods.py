@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components.families.kthena.booster.setup import Setup
+from components.families.kthena.booster.context import ExpansionOptions
 from components.fleet.options import ModelCache
 from tests.families.kthena.booster.support import (
     CONTROLLERS,
@@ -34,9 +34,9 @@ AFFINITY: Object = {
 }
 
 
-def serving(setup: Setup | None = None, **fields: Any) -> Object:
+def serving(options: ExpansionOptions | None = None, **fields: Any) -> Object:
     """The ModelServing of a booster of one backend."""
-    return expanded(booster("m", backend(**fields)), setup)["ModelServing", "m-b"]
+    return expanded(booster("m", backend(**fields)), options)["ModelServing", "m-b"]
 
 
 def names(env: list[Object]) -> list[str]:
@@ -87,8 +87,8 @@ def test_the_controllers_take_the_text_as_it_is(uri: str | None, folder: str, cl
     ],
 )
 def test_the_cache_of_the_environment_is_for_backends_without_one(cache: ModelCache, volume: Object) -> None:
-    assert pod_of(serving(Setup(cache=cache)))["volumes"] == [{"name": "b-weights", **volume}]
-    own = pod_of(serving(Setup(cache=cache), cacheURI="pvc://own"))["volumes"]
+    assert pod_of(serving(ExpansionOptions(cache=cache)))["volumes"] == [{"name": "b-weights", **volume}]
+    own = pod_of(serving(ExpansionOptions(cache=cache), cacheURI="pvc://own"))["volumes"]
     assert own == [{"name": "b-weights", "persistentVolumeClaim": {"claimName": "own"}}]
 
 
@@ -139,7 +139,7 @@ def test_each_adapter_has_a_loader() -> None:
 
 @pytest.mark.parametrize("loader", ["", "mirror.example/downloader:v1"])
 def test_the_loader_can_be_another_image(loader: str) -> None:
-    (container,) = pod_of(serving(Setup(loader_image=loader)))["initContainers"]
+    (container,) = pod_of(serving(ExpansionOptions(loader_image=loader)))["initContainers"]
     assert container["image"] == (loader or "ghcr.io/volcano-sh/downloader:v0.1.0")
 
 
@@ -148,8 +148,8 @@ def test_the_loader_can_be_another_image(loader: str) -> None:
 
 def test_the_users_value_wins_and_stands_once() -> None:
     env = [{"name": "VLLM_USE_V1", "value": "0"}, {"name": "POD_NAME", "value": "own"}]
-    for setup in (None, CONTROLLERS):
-        found = engine_of(serving(setup, env=env))["env"]
+    for options in (None, CONTROLLERS):
+        found = engine_of(serving(options, env=env))["env"]
         assert found[:2] == env
         assert len(set(names(found))) == len(found)
         assert names(found)[2] == "NAMESPACE"

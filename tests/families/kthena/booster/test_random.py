@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.families import objects as read
-from components.families.kthena.booster.setup import Setup
+from components.families.kthena.booster.context import ExpansionOptions
 from tests.families.kthena.booster.strategies import boosters
 from tests.families.kthena.booster.support import (
     CONTROLLERS,
@@ -20,23 +20,23 @@ from tests.families.kthena.booster.support import (
     words_of,
 )
 
-SETUPS = st.sampled_from([Setup(), CONTROLLERS])
+OPTIONS = st.sampled_from([ExpansionOptions(), CONTROLLERS])
 runs = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @runs
-@given(boosters(), SETUPS)
-def test_what_it_becomes_is_valid(document: Object, setup: Setup) -> None:
-    bodies = list(expanded(document, setup).values())
+@given(boosters(), OPTIONS)
+def test_what_it_becomes_is_valid(document: Object, options: ExpansionOptions) -> None:
+    bodies = list(expanded(document, options).values())
     again = read(bodies)
     assert not again.problems, list(map(str, again.problems))
     assert [source.resource.wire() for source in again.resources] == bodies
 
 
 @runs
-@given(boosters(), SETUPS)
-def test_it_is_the_same_each_time(document: Object, setup: Setup) -> None:
-    assert expanded(document, setup) == expanded(copy.deepcopy(document), setup)
+@given(boosters(), OPTIONS)
+def test_it_is_the_same_each_time(document: Object, options: ExpansionOptions) -> None:
+    assert expanded(document, options) == expanded(copy.deepcopy(document), options)
 
 
 @runs
@@ -73,9 +73,9 @@ def test_the_references_lead_somewhere(document: Object) -> None:
 
 
 @runs
-@given(boosters(), SETUPS)
-def test_no_variable_stands_twice(document: Object, setup: Setup) -> None:
-    for (kind, _), body in expanded(document, setup).items():
+@given(boosters(), OPTIONS)
+def test_no_variable_stands_twice(document: Object, options: ExpansionOptions) -> None:
+    for (kind, _), body in expanded(document, options).items():
         if kind != "ModelServing":
             continue
         for role in body["spec"]["template"]["roles"]:
@@ -103,9 +103,9 @@ def test_an_edit_of_one_backend_leaves_the_others_alone(document: Object) -> Non
 
 
 @runs
-@given(boosters(), SETUPS)
-def test_strings_of_the_user_reach_the_engine_as_they_are(document: Object, setup: Setup) -> None:
-    found = expanded(document, setup)
+@given(boosters(), OPTIONS)
+def test_strings_of_the_user_reach_the_engine_as_they_are(document: Object, options: ExpansionOptions) -> None:
+    found = expanded(document, options)
     for part in document["spec"]["backends"]:
         serving = found["ModelServing", f"{document['metadata']['name']}-{part['name']}"]
         for place, worker in enumerate(part["workers"]):
@@ -118,9 +118,9 @@ def test_strings_of_the_user_reach_the_engine_as_they_are(document: Object, setu
 
 
 @runs
-@given(boosters(), SETUPS)
-def test_labels_of_pods_are_those_of_nobody_else(document: Object, setup: Setup) -> None:
-    for (kind, _), body in expanded(document, setup).items():
+@given(boosters(), OPTIONS)
+def test_labels_of_pods_are_those_of_nobody_else(document: Object, options: ExpansionOptions) -> None:
+    for (kind, _), body in expanded(document, options).items():
         if kind == "ModelServing":
             for role in body["spec"]["template"]["roles"]:
                 labels = role["entryTemplate"]["metadata"]["labels"]

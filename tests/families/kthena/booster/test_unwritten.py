@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from components.contract.findings.collector import Findings
 from components.families import objects as read
 from components.families.kthena.booster import expansion
-from components.families.kthena.booster.setup import Setup
+from components.families.kthena.booster.context import ExpansionOptions
 from components.fleet.endpoints import Endpoint
 from components.plan.plan import plan
 from tests.families.kthena.booster.strategies import boosters
 from tests.families.kthena.booster.support import POLICY, Object, backend, booster, load, pair, worker
 from tests.fleets import fleet_of
 
-IN_PLACE = Setup(applied=False)
+IN_PLACE = ExpansionOptions(applied=False)
 ADAPTER = {"name": "sql", "artifactURL": "hf://org/sql"}
 runs = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 ODD = st.sampled_from(
@@ -92,7 +92,7 @@ def is_unwritten(document: Object) -> bool:
 @given(boosters(), st.none() | ODD)
 def test_all_is_told_as_with_the_resources(document: Object, odd: Object | None) -> None:
     document = edited(document, odd or {})
-    with mock.patch.object(expansion, "is_sound", return_value=False):
+    with mock.patch.object(expansion, "is_valid", return_value=False):
         written = told(document)
     assert told(document) == written
 

@@ -91,14 +91,14 @@ def test_paths_need_it(match: Object, *, needed: bool) -> None:
 def test_two_routes_of_one_model_are_refused() -> None:
     """The router knows routes by the name of the model, of all namespaces: the last one wins (Kthena spec 5)."""
     found = told(*PAIR, model_route(rule("pd")), model_route(rule("pd"), name="q"))
-    assert "one route for a model" in found["spec.modelName"]
+    assert "one route per model" in found["spec.modelName"]
     assert not told(*PAIR, model_route(rule("pd")), model_route(rule("pd"), name="q", model="other"))
 
 
 def test_an_adapter_called_like_a_model_is_refused() -> None:
     """Of the two the model would answer (Kthena spec 5)."""
     routes = (model_route(rule("pd")), model_route(rule("pd"), name="q", model="other", loraAdapters=["m"]))
-    assert "one route for a model" in told(*PAIR, *routes)["spec.modelName"]
+    assert "one route per model" in told(*PAIR, *routes)["spec.modelName"]
 
 
 def test_routes_that_the_router_does_not_know_may_share_a_model() -> None:

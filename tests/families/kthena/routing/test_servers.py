@@ -36,7 +36,7 @@ def test_pods_of_others_may_be_left_to_the_operator() -> None:
     wrong = server(workloadSelector={"matchLabels": {"app": "t"}})
     options: dict[str, Any] = {"realization": Realization.OPERATOR}
     assert not of_server(*wrong, **options)
-    assert "made elsewhere" in of_server(*wrong, severity="warning", **options)[f"{SELECTOR}.matchLabels"]
+    assert "created elsewhere" in of_server(*wrong, severity="warning", **options)[f"{SELECTOR}.matchLabels"]
 
 
 def test_labels_must_say_something() -> None:
@@ -112,7 +112,7 @@ def paired(**group: Any) -> Object:
     [
         ({"prefillLabels": {"x": "z"}}, "prefillLabels", "selects no pods"),
         ({"decodeLabels": {"x": "z"}}, "decodeLabels", "selects no pods"),
-        ({"decodeLabels": {f"{LABEL}/role": "prefill"}}, "decodeLabels", "selects too"),
+        ({"decodeLabels": {f"{LABEL}/role": "prefill"}}, "decodeLabels", "also selects"),
         ({"groupKey": "other"}, "groupKey", f"use {LABEL}/group-name"),
     ],
 )
@@ -141,7 +141,7 @@ SPOKEN: list[tuple[str, str | None, str, str]] = [
     ("NixlConnector", None, "spec.kvConnector.type", "nixl"),
     ("LMCacheConnectorV1", "lmcache", "", ""),
     ("LMCacheConnectorV1", "http", "", ""),
-    ("MooncakeConnector", "mooncake", f"{SELECTOR}.pdGroup", "cannot ask"),
+    ("MooncakeConnector", "mooncake", f"{SELECTOR}.pdGroup", "does not support"),
 ]
 
 

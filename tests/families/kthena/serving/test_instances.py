@@ -152,7 +152,7 @@ def test_what_a_rollout_loses_is_told() -> None:
     path = "spec.rolloutStrategy.rollingUpdateConfiguration.partition"
     assert "realization 'operator'" in problems(rollout(partition=1), "error")[path]
     assert problems(rollout(partition=0), "error") == {}
-    assert "all at once" in problems(rollout(maxUnavailable=2), "warning")["spec.replicas"]
+    assert "all 3 serving groups at once" in problems(rollout(maxUnavailable=2), "warning")["spec.replicas"]
     assert problems(model_serving("ms", *PAIR), "warning").keys() & {"spec.replicas"} == set()
 
 

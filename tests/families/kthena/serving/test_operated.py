@@ -59,7 +59,7 @@ REFUSED: list[tuple[str, Object, str, str, Object]] = [
         "D-09",
         model_serving("ms", WIDE, template={"gangPolicy": {}}),
         f"{ROLE}.workerTemplate.spec.schedulerName",
-        "write volcano",
+        "set volcano",
         model_serving("ms", VOLCANO, template={"gangPolicy": {}}),
     ),
     (

@@ -50,7 +50,7 @@ REFUSED: list[tuple[str, Object, Object, str, str]] = [
     ("no workers", {**role(), "workerReplicas": 2}, {}, f"{ROLE}.workerTemplate", "workerReplicas 2"),
     *(
         (f"label {name}", role(entryTemplate=labelled(f"{LABEL}/{name}")), {},
-         f"{ROLE}.entryTemplate.metadata.labels[{LABEL}/{name}]", "is set by Kthena")
+         f"{ROLE}.entryTemplate.metadata.labels[{LABEL}/{name}]", "is reserved: Kthena sets it")
         for name in ("name", "group-name", "role", "role-id", "entry", "revision")
     ),
     (

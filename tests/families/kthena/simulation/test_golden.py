@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.families.kthena.simulation.optimizer import distribution
+from components.families.kthena.simulation.autoscaler import distribution
 from components.families.kthena.simulation.settings import LITERAL, Bound, ScaledTarget, ScalingPolicy
 from tests.families.kthena.simulation.support import (
     CRD,

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.families.kthena.autoscaling.effective import Pace, Panic
-from components.families.kthena.simulation.optimizer import blocks, distribution
+from components.families.kthena.simulation.autoscaler import blocks, distribution
 from components.families.kthena.simulation.settings import Bound, ScaledTarget, ScalingPolicy
 from components.performance.simulation.runs import Pass, ScalingRun
 from components.performance.simulation.trace import Moment, TargetReading

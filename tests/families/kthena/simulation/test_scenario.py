@@ -114,7 +114,7 @@ class TestFinding:
     def test_another_policy(self) -> None:
         found = scenario(policy("other"), policy("p"), binding(), names=AutoscalerQuery("b", "other", "default"))
         assert found.sources[1].name == "other"
-        assert found.notes == ("the binding names the policy 'p', and is simulated with 'other'",)
+        assert found.notes == ("the binding names the policy 'p', but is simulated with 'other'",)
 
     def test_namespaces(self) -> None:
         both = (policy(namespace="one"), policy(namespace="two"), binding(namespace="one"), binding(namespace="two"))

@@ -5,8 +5,7 @@ from fractions import Fraction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.families.kthena.simulation.autoscaler import BindingScaler
-from components.families.kthena.simulation.optimizer import distribution
+from components.families.kthena.simulation.autoscaler import BindingScaler, distribution
 from components.families.kthena.simulation.settings import Bound, Defects, ScaledTarget, ScalingPolicy
 from components.performance.simulation.trace import Moment, TargetReading
 from tests.families.kthena.simulation.formulation import Plain

@@ -1,1 +1,1 @@
-"""What Kthena's own controllers make of a ModelBooster, defects included, for comparison (Kthena spec 2, LITERAL)."""
+"""What Kthena's own controllers generate from a ModelBooster, including defects (Kthena spec 2, LITERAL)."""

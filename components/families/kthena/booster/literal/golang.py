@@ -1,4 +1,4 @@
-"""How Go writes values into text: what Kthena's controllers do to config and durations."""
+"""Formats values as Go does: config and durations, as Kthena's controllers write them."""
 
 import math
 from decimal import Decimal
@@ -7,14 +7,14 @@ from .....contract.base import Json
 from ...durations import nanoseconds_of
 
 _DIGITS = 6
-"""A number with more digits before its point is written with an exponent."""
+"""Numbers with more digits before the point are written with an exponent."""
 _SECOND = 10**9
 _SMALL = (("ms", 10**6), ("µs", 10**3), ("ns", 1))
 """Units below a second, in nanoseconds."""
 
 
-def verbatim(value: Json) -> str:
-    """Return a value of JSON as Go's ``%v`` writes it: 1048576 as ``1.048576e+06``, a map as ``map[a:1]``."""
+def format_value(value: Json) -> str:
+    """Format a JSON value like Go's ``%v``: 1048576 as ``1.048576e+06``, a map as ``map[a:1]``."""
     match value:
         case None:
             return "<nil>"
@@ -23,9 +23,9 @@ def verbatim(value: Json) -> str:
         case str():
             return value
         case dict():
-            return f"map[{' '.join(f'{key}:{verbatim(value[key])}' for key in sorted(value))}]"
+            return f"map[{' '.join(f'{key}:{format_value(value[key])}' for key in sorted(value))}]"
         case list():
-            return f"[{' '.join(map(verbatim, value))}]"
+            return f"[{' '.join(map(format_value, value))}]"
     return _number(float(value))
 
 
@@ -46,20 +46,20 @@ def _number(value: float) -> str:
     return f"{lead}{text[0]}{rest}e{'-' if power < 0 else '+'}{abs(power):02d}"
 
 
-def duration(text: str) -> str:
-    """Return a duration as Go writes it: ``60s`` as ``1m0s``."""
+def format_duration(text: str) -> str:
+    """Format a duration like Go: ``60s`` as ``1m0s``."""
     amount = nanoseconds_of(text)
     lead, rest = "-" * (amount < 0), Decimal(abs(amount))
     if rest == 0:
         return "0s"
     if rest < _SECOND:
         unit, size = next((unit, size) for unit, size in _SMALL if rest >= size)
-        return f"{lead}{_plain(rest / size)}{unit}"
+        return f"{lead}{_decimal(rest / size)}{unit}"
     whole, rest = divmod(rest, 60 * _SECOND)
     hours, minutes = divmod(int(whole), 60)
-    parts = [f"{hours}h" if hours else "", f"{minutes}m" if hours or minutes else "", f"{_plain(rest / _SECOND)}s"]
+    parts = [f"{hours}h" if hours else "", f"{minutes}m" if hours or minutes else "", f"{_decimal(rest / _SECOND)}s"]
     return lead + "".join(parts)
 
 
-def _plain(value: Decimal) -> str:
+def _decimal(value: Decimal) -> str:
     return f"{value.normalize():f}"

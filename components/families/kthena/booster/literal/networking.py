@@ -10,7 +10,7 @@ from .....fleet.objects import Object
 from ...names import SERVING_LABEL, WORKLOAD_GROUP, backend_name
 from ...types.model_booster import ModelBackend, ModelBoosterSpec, ModelWorker
 from ..facts import facts
-from .command import Unconvertible
+from .serving import ConversionError
 
 _TRANSFER = (engines()["vllm"].flag(Setting.TRANSFER) or "").lstrip("-")
 _ROLE = f"{SERVING_LABEL}/role"
@@ -20,7 +20,7 @@ def server_spec(model: str, backend: ModelBackend, uid: str) -> Object:
     """Return the spec of a backend's ModelServer: it selects the pods of all backends (D-01).
 
     Raises:
-        Unconvertible: the controllers give up: a worker has no config (D-05).
+        ConversionError: a worker has no config (D-05), or its KV transfer config is malformed.
     """
     selector: Object = {"matchLabels": {f"{WORKLOAD_GROUP}/model-uid": uid}}
     if backend.type.endswith("Disaggregated"):
@@ -43,15 +43,16 @@ def server_spec(model: str, backend: ModelBackend, uid: str) -> Object:
 def route_spec(model: str, spec: ModelBoosterSpec) -> Object:
     """Return the spec of the ModelRoute."""
     targets = [
-        {"modelServerName": backend_name(model, each.name), "weight": each.route_weight} for each in spec.backends
+        {"modelServerName": backend_name(model, backend.name), "weight": backend.route_weight}
+        for backend in spec.backends
     ]
-    adapters = sorted({adapter.name for each in spec.backends for adapter in each.lora_adapters or ()})
+    adapters = sorted({adapter.name for backend in spec.backends for adapter in backend.lora_adapters or ()})
     match = spec.model_match.wire() if spec.model_match else None
     rules: list[Object] = [{"name": "default", **({"modelMatch": match} if match is not None else {})}]
     rules[0]["targetModels"] = targets
     if len(spec.backends) > 1:
         rules = [_rule("default", match, model, targets)]
-        rules += [_rule(name, match, name, _having(spec, name, targets)) for name in adapters]
+        rules += [_rule(name, match, name, _with_adapter(spec, name, targets)) for name in adapters]
     return {"modelName": model, **({"loraAdapters": adapters} if adapters else {}), "rules": rules}
 
 
@@ -59,7 +60,7 @@ def _rule(name: str, match: Object | None, model: str, targets: list[Object]) ->
     return {"name": name, "modelMatch": {**(match or {}), "body": {"model": model}}, "targetModels": targets}
 
 
-def _having(spec: ModelBoosterSpec, name: str, targets: list[Object]) -> list[Object]:
+def _with_adapter(spec: ModelBoosterSpec, name: str, targets: list[Object]) -> list[Object]:
     return [
         target
         for target, backend in zip(targets, spec.backends, strict=True)
@@ -69,7 +70,7 @@ def _having(spec: ModelBoosterSpec, name: str, targets: list[Object]) -> list[Ob
 
 
 def _served(model: str, backend: ModelBackend) -> str:
-    """Return the name that the first server or decode worker gives; one spelling of the flag is known."""
+    """Return the served name of the first server or decode worker; only one spelling of the flag is known."""
     for worker in backend.workers:
         if worker.type in ("server", "decode"):
             name = _config(worker).get("served-model-name")
@@ -88,9 +89,9 @@ def _connectors(backend: ModelBackend) -> Iterator[str]:
         try:
             transfer = json.loads(text)
         except ValueError:
-            raise Unconvertible(f"what worker {worker.type} says of the transfer of its cache is no JSON") from None
+            raise ConversionError(f"the KV transfer config of worker {worker.type} is not JSON") from None
         if transfer is not None and not isinstance(transfer, dict):
-            raise Unconvertible(f"what worker {worker.type} says of the transfer of its cache is no JSON object")
+            raise ConversionError(f"the KV transfer config of worker {worker.type} is not a JSON object")
         name = (transfer or {}).get("kv_connector")
         if isinstance(name, str) and name in facts().literal.connectors:
             yield facts().literal.connectors[name]
@@ -98,6 +99,6 @@ def _connectors(backend: ModelBackend) -> Iterator[str]:
 
 def _config(worker: ModelWorker) -> dict[str, Json]:
     if worker.config is None:
-        raise Unconvertible(f"worker of type {worker.type} has no config (D-05)")
+        raise ConversionError(f"worker of type {worker.type} has no config (D-05)")
     config: dict[str, Json] = worker.config
     return config

@@ -5,16 +5,16 @@ import copy
 from .....fleet.objects import Object
 from ...names import SERVING_LABEL, backend_name
 from ...types.model_booster import ModelBackend, ModelBoosterSpec
-from .command import Unconvertible
-from .golang import duration
+from .golang import format_duration
+from .serving import ConversionError
 
 _DURATIONS = ("period", "stabilizationWindow", "panicModeHold")
 
 
 def policy_spec(stored: Object) -> Object:
-    """Return the spec of a policy, from that in the booster as it is stored.
+    """Return the spec of a policy, from the one that is stored in the booster.
 
-    Parts that are absent are sent empty, and so get the defaults of the CRD; a panic's period is sent as 0.
+    Missing sections are sent empty, and so get the defaults of the CRD; the period of a panic policy is sent as 0.
     """
     spec = copy.deepcopy(stored)
     behavior = spec.setdefault("behavior", {})
@@ -26,28 +26,28 @@ def policy_spec(stored: Object) -> Object:
     ]
     parts[1].setdefault("period", "0s")
     for part in parts:
-        part.update({key: duration(part[key]) for key in _DURATIONS if key in part})
-    spec["metrics"] = [{**each, "targetValue": str(each["targetValue"])} for each in spec["metrics"]]
+        part.update({key: format_duration(part[key]) for key in _DURATIONS if key in part})
+    spec["metrics"] = [{**metric, "targetValue": str(metric["targetValue"])} for metric in spec["metrics"]]
     return spec
 
 
 def optimizer_spec(model: str, spec: ModelBoosterSpec) -> Object:
-    """Return the spec of the binding of a booster's policy; what is 0 is not sent (D-27).
+    """Return the spec of the binding of a booster's policy; zeros are omitted (D-27).
 
     Raises:
-        Unconvertible: the controllers crash: there is no costExpansionRatePercent (D-25).
+        ConversionError: the controllers crash without costExpansionRatePercent (D-25).
     """
     rate = spec.cost_expansion_rate_percent
     if rate is None:
-        raise Unconvertible("the controllers crash without costExpansionRatePercent (D-25)")
+        raise ConversionError("the controllers crash without costExpansionRatePercent (D-25)")
     params = [
         {
-            "target": _target(model, each),
-            **({"cost": each.scaling_cost} if each.scaling_cost else {}),
-            "minReplicas": each.min_replicas,
-            "maxReplicas": each.max_replicas,
+            "target": _target(model, backend),
+            **({"cost": backend.scaling_cost} if backend.scaling_cost else {}),
+            "minReplicas": backend.min_replicas,
+            "maxReplicas": backend.max_replicas,
         }
-        for each in spec.backends
+        for backend in spec.backends
     ]
     optimizer = {"params": params, **({"costExpansionRatePercent": rate} if rate else {})}
     return {"policyRef": {"name": model}, "optimizerConfiguration": optimizer}

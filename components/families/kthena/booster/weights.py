@@ -1,0 +1,93 @@
+"""The weights of a backend: their cache, and the init containers that download them (Kthena spec 2.4)."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ....fleet.objects import Object
+from ....fleet.workloads import NamedWeights
+from .context import BackendContext
+from .facts import facts
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The cache of a backend in its pods.
+
+    Attributes:
+        folder: Its mount path.
+        model: Path of the model.
+        adapters: Name and path of each adapter.
+        volume: Its volume.
+        loaders: The init containers that fill it.
+    """
+
+    folder: str
+    model: str
+    adapters: tuple[tuple[str, str], ...]
+    volume: Object
+    loaders: tuple[Object, ...]
+
+
+def weights_of(backend: BackendContext) -> Weights:
+    """Return the cache of a backend."""
+    spec, folder = backend.spec, cache_folder(backend.spec.cache_uri)
+    adapters = spec.lora_adapters or ()
+    sources = [spec.model_uri, *(adapter.artifact_url for adapter in adapters)]
+    model, *adapter_paths = (f"{folder}/{digest(source)}" for source in sources)
+    volume = {"name": f"{spec.name}-weights", **_volume_source(backend, folder)}
+    names = [f"{backend.model}-model-downloader"]
+    names += [f"{backend.model}-lora-downloader-{position}" for position in range(len(adapters))]
+    # The downloader gets only the variables that it reads. The others are for the engine: HF_HUB_OFFLINE would keep
+    # the downloader from working.
+    env = [item for item in backend.env if item["name"] in facts().downloader and item.get("value") != ""]
+    loaders = []
+    for name, source, path in zip(names, sources, (model, *adapter_paths), strict=True):
+        loader: Object = {
+            "name": name,
+            "image": backend.options.loader_image or facts().images["downloader"],
+            "args": ["--source", source, "--output-dir", path],
+        }
+        if env:
+            loader["env"] = list(env)
+        if spec.env_from:
+            loader["envFrom"] = list(spec.env_from)
+        loader["volumeMounts"] = [{"name": volume["name"], "mountPath": folder}]
+        loaders.append(loader)
+    named = tuple(zip((adapter.name for adapter in adapters), adapter_paths, strict=True))
+    return Weights(folder, model, named, volume, tuple(loaders))
+
+
+def named_weights(backend: BackendContext) -> Iterator[NamedWeights]:
+    """Yield the sources of the paths in a backend's cache."""
+    spec, folder = backend.spec, cache_folder(backend.spec.cache_uri)
+    for source in (spec.model_uri, *(adapter.artifact_url for adapter in spec.lora_adapters or ())):
+        yield NamedWeights(f"{folder}/{digest(source)}", source.removeprefix("hf://"))
+
+
+def cache_folder(uri: str | None) -> str:
+    """Return the mount path of a cache: always an absolute path without a trailing slash (D-03, D-04)."""
+    return f"/{path_of(uri).strip('/')}" if uri else "/weights"
+
+
+def path_of(uri: str) -> str:
+    """Return the part of a URI after its scheme."""
+    return uri.partition("://")[2]
+
+
+def digest(source: str) -> str:
+    """Return the folder of a source in a cache, which is the one that Kthena uses."""
+    return hashlib.md5(source.encode(), usedforsecurity=False).hexdigest()
+
+
+def _volume_source(backend: BackendContext, folder: str) -> Object:
+    uri, cache = backend.spec.cache_uri, backend.options.cache
+    if uri is None:
+        if cache and cache.claim:
+            return {"persistentVolumeClaim": {"claimName": cache.claim}}
+        if cache and cache.host_path:
+            return {"hostPath": {"path": cache.host_path, "type": "DirectoryOrCreate"}}
+        return {"emptyDir": {}}
+    if uri.startswith("pvc://"):
+        return {"persistentVolumeClaim": {"claimName": path_of(uri).strip("/")}}
+    return {"hostPath": {"path": folder, "type": "DirectoryOrCreate"}}

@@ -1,0 +1,68 @@
+"""A ModelServing while it is rendered."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ....contract.findings.collector import Findings
+from ....contract.load import LoadedResource
+from ....fleet.options import Options
+from ....fleet.origins import Origin
+from ..generated import Generated, origin_of
+from ..types import ModelServing
+from ..types.model_serving import ModelServingSpec, Role, RollingUpdateConfiguration, ServingGroup
+
+GROUP = "spec.template"
+"""The field of the serving group's template."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServingContext:
+    """A ModelServing, the options to render it with, and where its problems go."""
+
+    source: LoadedResource
+    resource: ModelServing
+    namespace: str
+    options: Options
+    findings: Findings
+
+    def origin(self, path: str = "") -> Origin:
+        """Return the origin of a field; of the whole resource without a path."""
+        return Origin(origin_of(self.source), path)
+
+    @property
+    def name(self) -> str:
+        return self.resource.metadata.name
+
+    @property
+    def spec(self) -> ModelServingSpec:
+        return self.resource.spec
+
+    @property
+    def model(self) -> str:
+        """The name of the model in metrics and dashboards: that of the resource that the user wrote."""
+        return self.source.origin.owner.name if isinstance(self.source, Generated) else self.name
+
+    @property
+    def replicas(self) -> int:
+        """The number of serving groups before any autoscaling."""
+        return self.spec.replicas
+
+    @property
+    def group(self) -> ServingGroup:
+        return self.spec.template
+
+    @property
+    def roles(self) -> Iterator[tuple[str, Role]]:
+        """The roles, each with its field."""
+        return roles_with_paths(self.group)
+
+    @property
+    def rolling_update(self) -> RollingUpdateConfiguration:
+        """The configuration of rolling updates, with its defaults where the resource has none."""
+        strategy = self.spec.rollout_strategy
+        return (strategy and strategy.rolling_update_configuration) or RollingUpdateConfiguration()
+
+
+def roles_with_paths(group: ServingGroup) -> Iterator[tuple[str, Role]]:
+    """Yield the roles of a serving group, each with its field."""
+    return ((f"{GROUP}.roles[{index}]", role) for index, role in enumerate(group.roles))

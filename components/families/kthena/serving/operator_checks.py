@@ -1,0 +1,119 @@
+"""Problems of a ModelServing under Kthena's controller v0.1.0: what it does not support, ignores or does wrong.
+
+The numbers D-nn are those of the register of its defects (Kthena spec 10).
+"""
+
+from collections.abc import Iterator, Sequence
+
+from ....contract.findings.collector import Findings
+from ....contract.findings.ids import RuleId
+from ....fleet.options import Options
+from ....fleet.placement import taints, tolerates
+from .context import GROUP, ServingContext
+from .groups import SCHEDULER, is_gang, pods_per_group, pods_per_instance
+from .pods import SPREAD, Template
+from .roles import RolePods
+
+_ROLLOUT = "spec.rolloutStrategy.rollingUpdateConfiguration"
+_MAX_ORDERED_GROUPS = 10
+"""With up to this many groups, their names sort like their numbers."""
+Defect = tuple[str, str]
+"""The path of a field, and what the controller does to it."""
+
+
+def check_options_for_operator(options: Options, findings: Findings) -> None:
+    """Reject options that Kthena's controllers do not apply."""
+    for name in ("overrides", "scheduler_name"):
+        if getattr(options, name) != getattr(Options(), name):
+            reason = (
+                f"the option {name!r} applies only to realization 'native'; Kthena's controllers do not support it"
+            )
+            findings.error("", reason, RuleId.SETTINGS)
+
+
+def check_serving_for_operator(serving: ServingContext, roles: Sequence[RolePods]) -> None:
+    """Reject what Kthena's controller breaks, and warn about what it ignores."""
+    check_options_for_operator(serving.options, serving.findings)
+    for path, reason in (*_spec_errors(serving), *_template_errors(serving, roles)):
+        serving.findings.error(
+            path, f"Kthena's controller {reason}, or use realization 'native'", RuleId.OPERATOR_UNSUPPORTED
+        )
+    for path, reason in (*_rollout_warnings(serving), *_recovery_warnings(serving)):
+        serving.findings.warn(
+            path, f"Kthena's controller {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS
+        )
+
+
+def _spec_errors(serving: ServingContext) -> Iterator[Defect]:
+    group = serving.group
+    if group.network_topology is not None and group.gang_policy is None:
+        yield f"{GROUP}.networkTopology", "crashes on it without a gangPolicy (D-11); add gangPolicy: {}"
+    for path, role in serving.roles:
+        for part, template in (("entryTemplate", role.entry_template), ("workerTemplate", role.worker_template)):
+            if template and template.metadata and template.metadata.annotations:
+                field = f"{path}.{part}.metadata.annotations"
+                yield field, "crashes on annotations of templates (D-10); remove them"
+    if serving.spec.recovery_policy == "None":
+        reason = "deletes a failed pod and does not replace it with None (D-12); set ServingGroupRecreate"
+        yield "spec.recoveryPolicy", reason
+
+
+def _template_errors(serving: ServingContext, roles: Sequence[RolePods]) -> Iterator[Defect]:
+    for role in roles:
+        for path, template in role.templates:
+            if not serving.options.tolerates_devices:
+                yield from _missing_tolerations(f"{path}.spec.tolerations", template)
+        # Entry pods get the scheduler of the ModelServing, workers keep their own (v0.1.0, GenerateWorkerPod).
+        if is_gang(serving.group) and role.worker and role.worker.spec.get("schedulerName") != SCHEDULER:
+            reason = f"leaves the workers of a gang to the default scheduler (D-09); set {SCHEDULER}"
+            yield f"{role.path}.workerTemplate.spec.schedulerName", reason
+
+
+def _missing_tolerations(path: str, template: Template) -> Iterator[Defect]:
+    tolerations = template.spec.get("tolerations") or ()
+    for taint in {t["key"]: t for choice in template.choices for t in taints(choice.instance_type)}.values():
+        if not any(tolerates(toleration, taint) for toleration in tolerations):
+            yield (
+                path,
+                f"adds no toleration for the taint {taint['key']}={taint['value']}:NoSchedule of the nodes, so the "
+                f"pods stay Pending; add {{key: {taint['key']}, operator: Exists}}",
+            )
+
+
+def _rollout_warnings(serving: ServingContext) -> Iterator[Defect]:
+    update = serving.rolling_update
+    for field, value, default in (("maxUnavailable", update.max_unavailable, 1), ("maxSurge", update.max_surge, 0)):
+        if value != default:
+            yield f"{_ROLLOUT}.{field}", "ignores it and updates one serving group at a time (D-21); remove it"
+    if update.partition and serving.replicas > _MAX_ORDERED_GROUPS:
+        yield (
+            f"{_ROLLOUT}.partition",
+            "sorts serving groups by name as text, where 10 comes before 2; use at most "
+            f"{_MAX_ORDERED_GROUPS} replicas",
+        )
+    if serving.spec.topology_spread_constraints:
+        yield SPREAD, "ignores them (D-21); add them to the pod templates"
+
+
+def _recovery_warnings(serving: ServingContext) -> Iterator[Defect]:
+    """Yield roles whose failed pods are not replaced.
+
+    Before the controller replaces a failed pod, it waits for another pod of the role instance, or of the serving
+    group, to end.
+    """
+    single = [role.name for _, role in serving.roles if pods_per_instance(role) == 1 and role.replicas]
+    policy = serving.spec.recovery_policy
+    if policy == "RoleRecreate" and single:
+        yield (
+            "spec.recoveryPolicy",
+            f"does not replace a failed pod that is the only one of its role instance: {', '.join(single)} (D-13); "
+            "set ServingGroupRecreate",
+        )
+    elif policy == "ServingGroupRecreate" and pods_per_group(serving.group) == 1:
+        path = next(path for path, role in serving.roles if role.replicas)
+        if any(role.worker_template is not None for _, role in serving.roles):
+            yield (
+                f"{path}.workerTemplate",
+                "does not replace the only pod of a serving group while the group has a Service, which a worker "
+                "template creates (D-13); remove it",
+            )
