@@ -9,7 +9,11 @@ from pydantic.alias_generators import to_camel
 
 
 class Section(BaseModel):
-    """A part of the settings: keys in camelCase, unknown ones refused."""
+    """A part of the settings: keys in camelCase, unknown ones refused.
+
+    Sections that are not set are constructed by ``model_construct``: their defaults need no validation, for which
+    pydantic would build the validator of each section, and the section of image caches would load all clouds.
+    """
 
     model_config = ConfigDict(  # type: ignore[pydantic-alias]
         alias_generator=to_camel,

@@ -177,22 +177,22 @@ class FleetSettings(Section):
     """Whether to create the required nodes as Node objects, for a cluster in which kwok simulates them."""
     custom_resources: Flag = False
     """Whether to install the CRDs of the kinds in use; charts install their own."""
-    model_cache: Cache = Field(default_factory=Cache)
+    model_cache: Cache = Field(default_factory=Cache.model_construct)
     """Where loaded weights are kept. Default: nowhere; every pod loads them at startup."""
-    image_cache: ImageCacheSettings = Field(default_factory=ImageCacheSettings)
+    image_cache: ImageCacheSettings = Field(default_factory=ImageCacheSettings.model_construct)
     """A cache of ECR that images are pulled by way of, on AWS. Default: none."""
-    pods: Pods = Field(default_factory=Pods)
+    pods: Pods = Field(default_factory=Pods.model_construct)
     """Settings of every pod."""
     model_buckets: list[str] = Field(default_factory=list)
     """Buckets that pods read weights from; the pods run as the service account model-loader, which Identities gives
     access."""
-    prerequisites: Prerequisites = Field(default_factory=Prerequisites)
+    prerequisites: Prerequisites = Field(default_factory=Prerequisites.model_construct)
     """What to install into the cluster besides the models. Default: nothing."""
-    front_door: FrontDoorSettings = Field(default_factory=FrontDoorSettings)
+    front_door: FrontDoorSettings = Field(default_factory=FrontDoorSettings.model_construct)
     """How clients outside the cluster reach the models. Default: not at all."""
-    hardening: HardeningSettings = Field(default_factory=HardeningSettings)
+    hardening: HardeningSettings = Field(default_factory=HardeningSettings.model_construct)
     """Security and availability settings of the pods. Default: none."""
-    service_levels: LevelSettings = Field(default_factory=LevelSettings)
+    service_levels: LevelSettings = Field(default_factory=LevelSettings.model_construct)
     """What models promise and what is asked of them, for VariantAutoscalings. Default: nothing."""
     prices: str = ""
     """File with your own prices, in YAML or CSV, which count more than the shipped ones: see docs/costs.md. Default:

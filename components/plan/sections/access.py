@@ -90,15 +90,15 @@ class FrontDoorSettings(Section):
     """How clients reach the models: not at all, at one address for all, or at one address per model."""
     host: str | None = None
     """DNS name of the gateway."""
-    tls: TlsSettings = Field(default_factory=TlsSettings)
+    tls: TlsSettings = Field(default_factory=TlsSettings.model_construct)
     """Where TLS ends, and with which certificate."""
-    auth: AuthSettings = Field(default_factory=AuthSettings)
+    auth: AuthSettings = Field(default_factory=AuthSettings.model_construct)
     """How clients authenticate."""
     request_timeout: str = "10m"
     """Timeout of a whole request, such as 10m; long generations take minutes."""
     max_body_size: str = BODY_SIZE
     """Largest request, and largest answer that is not streamed. A proxy holds them in memory."""
-    rate_limit: RateLimitSettings = Field(default_factory=RateLimitSettings)
+    rate_limit: RateLimitSettings = Field(default_factory=RateLimitSettings.model_construct)
     """How much each client may ask for; clients are told apart by their keys or tokens."""
     internal: Flag = False
     """Whether the gateway gets a private address."""
@@ -114,7 +114,7 @@ class FrontDoorSettings(Section):
     balancer_cidrs: list[str] = Field(default_factory=list)
     """With network policies: address ranges from which load balancers connect to models. Default: the VPC that is
     created, on AWS; none elsewhere, where connections keep the client's address."""
-    rollout: RolloutSettings = Field(default_factory=RolloutSettings)
+    rollout: RolloutSettings = Field(default_factory=RolloutSettings.model_construct)
     """How proxies, and pods behind load balancers, are replaced without cutting requests off."""
 
     def door(self) -> Door:

@@ -162,7 +162,7 @@ class LevelSettings(Section):
         default_factory=dict
     )
     """Accelerators, by the name that variants give them."""
-    controller: ControllerSettings = Field(default_factory=ControllerSettings)
+    controller: ControllerSettings = Field(default_factory=ControllerSettings.model_construct)
     """The controller, with realization operator."""
 
     @field_validator("classes")
