@@ -1,8 +1,8 @@
-"""What the plan needs of a cloud: the protocols behind which each cloud keeps what only it knows.
+"""Protocols through which the plan uses a cloud.
 
-A :class:`CloudProvider` is what is true of a cloud everywhere: its prices, the charts that its nodes need, what an
-update does to its resources. A :class:`Cloud` is one environment on it: where models run, what its nodes are, and the
-checks that only this cloud can make. ``components/clouds`` lists the providers.
+A :class:`CloudProvider` describes a cloud in general: its prices, the charts that its nodes need, and the effect of
+updates on its resources. A :class:`Cloud` is one environment on it: its region, its nodes, and the checks that only
+this cloud can make. ``components/clouds`` lists the providers.
 """
 
 import re
@@ -23,39 +23,39 @@ _Path = tuple[str | int, ...]
 
 
 class NodeDisk(Protocol):
-    """The disk of a node that the cloud bills by its size and by what it can do."""
+    """A node disk that is billed by size and performance."""
 
     @property
     def gib(self) -> int:
-        """Its size."""
+        """Size in GiB."""
 
     @property
     def throughput(self) -> int | None:
-        """In MiB/s; None for what every disk can do."""
+        """Throughput in MiB/s; None for the included throughput."""
 
     @property
     def iops(self) -> int | None:
-        """Operations a second; None for what every disk can do."""
+        """Provisioned IOPS; None for the included IOPS."""
 
 
 class NodePlan(Protocol):
-    """One node group as a cloud is going to make it."""
+    """A node group as the cloud will create it."""
 
     @property
     def name(self) -> str:
-        """Stable name; the same for the same need in every run."""
+        """Stable name, which depends only on the demand."""
 
     @property
     def id(self) -> str:
-        """Name that changes with everything that only a new node group can have."""
+        """Name that changes with every property that requires a new node group."""
 
     @property
     def demand(self) -> NodeGroupDemand:
-        """What models need of it."""
+        """The demand of the models."""
 
     @property
     def instance_types(self) -> tuple[str, ...]:
-        """First the one that models ask for, then what may be taken instead."""
+        """The requested instance type, then its alternatives."""
 
     @property
     def zones(self) -> tuple[str, ...]:
@@ -63,38 +63,38 @@ class NodePlan(Protocol):
 
     @property
     def minimum(self) -> int:
-        """Nodes that stay."""
+        """Minimum size."""
 
     @property
     def maximum(self) -> int:
-        """Nodes that there may be: what costs, checks and quotas count with."""
+        """Maximum size, which costs, checks and quotas use."""
 
     @property
     def disk(self) -> NodeDisk | None:
-        """The disk of each node; None where it costs nothing of its own."""
+        """The disk of each node; None if it is not billed separately."""
 
     @property
     def held(self) -> Sequence[Reservation]:
-        """Reserved capacity that is paid for whether or not nodes use it; empty where nodes are paid for by use."""
+        """Reserved capacity that is billed whether or not it is used; empty if nodes are billed by use."""
 
 
 class ResourceUpdates(Protocol):
-    """What an update does to resources of a cloud's Pulumi provider; nothing where no source says it."""
+    """Effects of updates on resources of a cloud's Pulumi provider; empty results if no source documents them."""
 
     def replaced_fields(self, type_token: str) -> tuple[str, ...]:
-        """Return the fields of a resource that only a new one can have."""
+        """Return the fields of a resource whose change replaces it."""
 
     def order_free_fields(self, type_token: str) -> tuple[str, ...]:
-        """Return the lists of a resource whose order has no meaning."""
+        """Return the list fields of a resource whose order is irrelevant."""
 
     def renewed_outputs(self, type_token: str) -> Mapping[str, tuple[str, ...]]:
-        """Return the outputs of a resource that an update in place changes, each with the fields that do it."""
+        """Return the outputs that an in-place update changes, each with the fields that cause it."""
 
     def rolling_fields(self, type_token: str) -> tuple[str, ...]:
-        """Return the fields of a resource whose change replaces the nodes that are made of it."""
+        """Return the fields of a resource whose change replaces the nodes that are created from it."""
 
     def deletes_first(self, type_token: str, inputs: Mapping[str, Any]) -> bool:
-        """Whether a replacement deletes a resource before the new one is there, unless the program says otherwise."""
+        """Return whether a replacement deletes the old resource first, unless the program says otherwise."""
 
 
 class ImageCaching(Protocol):
@@ -102,20 +102,20 @@ class ImageCaching(Protocol):
 
     @property
     def account_pattern(self) -> str:
-        """Regular expression of the account that settings name."""
+        """Regular expression for account IDs in settings."""
 
     def problems(self, registries: Iterable[str], prefix: str, account: str | None) -> Iterator[tuple[_Path, str]]:
-        """Yield what the service would refuse of the settings of a cache, by path of the setting."""
+        """Yield path and reason of each cache setting that the service would reject."""
 
     def region_problem(self, region: str) -> str:
-        """Say that a region has no caches; empty if it has."""
+        """Return why a region does not support caches; empty if it does."""
 
     def cache(self, region: str, account: str, registries: Iterable[str], prefix: str) -> PullThroughCache:
         """Return the cache that settings describe."""
 
 
 class Cloud(Protocol):
-    """One environment on a cloud, as far as it is known. What is not known is not checked."""
+    """One environment on a cloud. Checks that depend on unknown facts are skipped."""
 
     @property
     def provider(self) -> "CloudProvider":
@@ -123,35 +123,35 @@ class Cloud(Protocol):
 
     @property
     def region(self) -> str:
-        """Region of the environment; empty if it is not known."""
+        """Region of the environment; empty if unknown."""
 
     @property
     def existing(self) -> bool:
-        """Whether the cluster is there already; otherwise it is made with the models."""
+        """Whether the cluster exists already; otherwise the stack creates it."""
 
     @property
     def owns_nodes(self) -> bool:
-        """Whether there are no nodes but those that are made for the models and for the cluster itself."""
+        """Whether this environment creates all nodes of the cluster."""
 
     @property
     def node_policy(self) -> NodePolicy | None:
-        """What settings say about nodes; None where others make them."""
+        """Settings of nodes; None if the environment does not create them."""
 
     @property
     def system_types(self) -> tuple[str, ...]:
-        """Instance types of the nodes without taints on which the cluster's own pods run."""
+        """Instance types of the untainted nodes for system pods."""
 
     @property
     def general_nodes(self) -> Instance | None:
-        """The largest nodes that there may be for pods which name no instance type, beside those of the system."""
+        """The largest node type for pods that select no instance type, besides the system nodes; None if unknown."""
 
     @property
     def alternatives(self) -> Mapping[str, tuple[str, ...]]:
-        """Further instance types that pods may run on instead, by instance type."""
+        """Alternative instance types, by instance type."""
 
     @property
     def tolerations(self) -> tuple[Object, ...]:
-        """What the models' pods must tolerate of their nodes, beside the taints of accelerators."""
+        """Tolerations that model pods need, besides those for accelerators."""
 
     @property
     def tolerates_devices(self) -> bool:
@@ -159,33 +159,33 @@ class Cloud(Protocol):
 
     @property
     def efa_types(self) -> frozenset[str]:
-        """Instance types whose nodes have their fast network interfaces whether or not a pod asks for them."""
+        """Instance types whose nodes have fast network interfaces even if no pod requests them."""
 
     @property
     def network(self) -> tuple[str, ...]:
-        """Address ranges of the private network, as far as they are known."""
+        """Known address ranges of the private network."""
 
     @property
     def addresses(self) -> int | None:
-        """How many addresses on the internet all nodes share; None if that is not known, 0 without a way there."""
+        """Number of public addresses that all nodes share; None if unknown, 0 without internet access."""
 
     @property
     def image_cache(self) -> PullThroughCache | None:
-        """The registry that images are pulled through; None where they are pulled from where they are."""
+        """The registry that caches images; None if images are pulled directly."""
 
     def adapted(self, fleet: Fleet, seconds: BalancerSeconds | None = None) -> Fleet:
-        """Return the fleet as it runs here, such as with load balancers inside the private network.
+        """Return the fleet adapted to this environment, such as with internal load balancers.
 
         Args:
-            fleet: What is rendered.
-            seconds: What load balancers are told of time; None for the cloud's defaults.
+            fleet: The rendered fleet.
+            seconds: Timeouts of load balancers; None for the cloud's defaults.
         """
 
     def plan_nodes(self, fleet: Fleet, file: str) -> tuple[tuple[NodePlan, ...], list[Problem]]:
-        """Return the node groups of a fleet, and what is wrong with them or with the cluster.
+        """Return the node groups of a fleet, and the problems of nodes and cluster.
 
         Args:
-            fleet: What is rendered.
+            fleet: The rendered fleet.
             file: File of the settings, for messages.
         """
 
@@ -193,8 +193,8 @@ class Cloud(Protocol):
         """Report claims that the cluster cannot provision, so that their pods would stay Pending.
 
         Args:
-            fleet: What is rendered.
-            others: Who else asks for a volume, in words.
+            fleet: The rendered fleet.
+            others: Descriptions of further claims, such as those of charts.
             file: File of the settings, for messages.
         """
 
@@ -204,39 +204,39 @@ class Cloud(Protocol):
         """Report nodes that load balancers may not reach.
 
         Args:
-            fleet: What is rendered.
+            fleet: The rendered fleet.
             groups: The node groups.
             every_model: Whether every model has a load balancer.
             gateway: Whether a gateway has one.
         """
 
     def check_scaling(self, groups: Sequence[NodePlan], installed: Collection[str], file: str) -> Iterator[Problem]:
-        """Report settings of nodes that have no effect, because nothing that is installed here keeps them.
+        """Report node settings that have no effect because the stack installs no controller for them.
 
         Args:
             groups: The node groups.
-            installed: Names of the charts that are installed with the models.
+            installed: Names of the installed charts.
             file: File of the settings, for messages.
         """
 
     def check_image_cache(self, file: str) -> Iterator[Problem]:
-        """Report what keeps nodes from pulling through the image cache."""
+        """Report what prevents nodes from pulling through the image cache."""
 
     def charts_for_models(self, fleet: Fleet) -> Iterator[tuple[str, str]]:
-        """Yield the charts that models need on this cloud alone, each with the resource that needs it."""
+        """Yield the charts that models need only on this cloud, each with the resource that needs it."""
 
     def cost_notes(self, groups: Iterable[NodeGroupDemand]) -> Iterator[str]:
-        """Yield what a reader of costs has to know of node groups on this cloud."""
+        """Yield notes about the costs of node groups on this cloud."""
 
     def image_passes_gateway(self, reference: str) -> bool:
-        """Whether an image is pulled through a NAT gateway of the network."""
+        """Return whether an image is pulled through a NAT gateway."""
 
     def weights_pass_gateway(self, address: str) -> bool:
-        """Whether weights at an address are fetched through a NAT gateway of the network."""
+        """Return whether weights at this address are downloaded through a NAT gateway."""
 
 
 class CloudProvider(Protocol):
-    """A cloud, whatever runs on it."""
+    """A cloud in general, independent of an environment."""
 
     @property
     def name(self) -> str:
@@ -248,46 +248,43 @@ class CloudProvider(Protocol):
 
     @property
     def regions(self) -> re.Pattern[str]:
-        """What names of its regions look like."""
+        """Pattern of its region names."""
 
     @property
     def prices(self) -> PriceList:
-        """Its prices."""
+        """Its price list."""
 
     @property
     def updates(self) -> ResourceUpdates:
-        """What updates do to its resources."""
+        """Effects of updates on its resources."""
 
     @property
     def network_title(self) -> str:
-        """What it calls a private network, such as ``VPC``."""
+        """Its name for a private network, such as ``VPC``."""
 
     @property
     def balancers(self) -> LoadBalancers | None:
-        """Its load balancers; None where a cluster makes them without being told how."""
+        """Its load balancers; None if a cluster creates them without annotations."""
 
     @property
     def node_images(self) -> Mapping[str, frozenset[str]]:
-        """By name in settings, the images of nodes and what each brings, as charts name what they provide.
-
-        The first one is the default.
-        """
+        """Capabilities that each node image includes, by image name. The first image is the default."""
 
     @property
     def caching(self) -> ImageCaching | None:
-        """The rules of its registry service; None if that caches no other registries."""
+        """The rules of its registry service; None if that cannot cache other registries."""
 
     def node_charts(self, group: NodeGroupDemand) -> Iterator[tuple[str, str]]:
-        """Yield the charts that make usable what only its nodes have, each with what needs it."""
+        """Yield the charts that its nodes need for cloud-specific devices, each with the reason."""
 
     def range_problem(self, cidr: str) -> str:
-        """Say what is wrong with the address range of a private network; empty if nothing is."""
+        """Return why an address range is invalid for a private network; empty if it is valid."""
 
     def existing(self, region: str, cidr: str | None, cache: PullThroughCache | None) -> Cloud:
-        """Return the environment of a cluster that is there already, and whose nodes others make.
+        """Return the environment of an existing cluster, whose nodes are managed elsewhere.
 
         Args:
-            region: Its region; empty if it is not known.
-            cidr: Address range of its private network; None if it is not known.
-            cache: The registry that images are pulled through.
+            region: Its region; empty if unknown.
+            cidr: Address range of its private network; None if unknown.
+            cache: The registry that caches images, if any.
         """

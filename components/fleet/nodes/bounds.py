@@ -1,4 +1,4 @@
-"""How many nodes are enough, in whatever order pods come and wherever the scheduler puts them."""
+"""An upper bound on the nodes that pods need, for any scheduling order."""
 
 import math
 from collections import Counter
@@ -14,16 +14,16 @@ _Sizes = dict[str, int]
 
 
 def nodes_for_any_order(offered: Mapping[str, Decimal], demands: Iterable[PodDemand]) -> int:
-    """Return so many equal nodes that no pod can stay Pending, even when all pods are there.
+    """Return a number of equal nodes with which no pod can stay Pending, even if all pods exist at once.
 
-    The scheduler spreads pods: two pods of one GPU on two nodes of four block both for a pod of four. So for
-    each kind of pod the nodes are counted that all others could block, plus one for it. A node is blocked for a
-    pod when the others use more of some resource than leaves room; each pod can do a certain share of that, and
+    The scheduler spreads pods: two pods with one GPU each, on two nodes with four GPUs, block both nodes for a pod
+    that needs four. For each kind of pod, this counts the nodes that all other pods could block, plus one. A node is
+    blocked for a pod if the others leave too little of some resource; each pod contributes a share of that, and
     blocking a node takes shares of at least one.
 
     Args:
-        offered: What one empty node offers, per resource, in base units.
-        demands: Every kind of pod that may come to these nodes, at its most.
+        offered: Allocatable amounts of an empty node, in base units.
+        demands: Every kind of pod that may run on these nodes, at its maximum.
     """
     kinds: Counter[tuple[tuple[str, int], ...]] = Counter()
     for demand in demands:
@@ -40,7 +40,7 @@ def _sizes(demand: PodDemand) -> tuple[tuple[str, int], ...]:
 
 
 def _steps(capacity: _Sizes, kinds: list[_Sizes]) -> _Sizes:
-    """Return the amount of which every use of a resource is a multiple."""
+    """Return the greatest common divisor of all requests, by resource."""
     return {key: math.gcd(*(sizes[key] for sizes in kinds if key in sizes)) or 1 for key in capacity}
 
 

@@ -1,6 +1,6 @@
-"""Node groups: what nodes the pods of a fleet need, and how many.
+"""Node groups: which nodes the pods of a fleet need, and how many.
 
-Labels, taints and tags here, and the affinity and tolerations of :mod:`.placement`, come from the same choices.
+Labels, taints and tags here, and affinity and tolerations in :mod:`..placement`, derive from the same node choices.
 """
 
 import hashlib
@@ -24,17 +24,17 @@ MAX_UNCLAIMED_NODES = 10
 """Maximum size of a group for flavors without models: there are no pods to count."""
 _DEFAULT = NodePolicy()
 _NAME_LENGTH = 48
-"""Of the 63 characters that EKS allows, so that a cluster's name can go before it."""
+"""Maximum length of a group name: EKS allows 63 characters, and the cluster's name may be prepended."""
 _DIGEST = 6
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 _MIB = Decimal(2**20)
 _DAEMONS = {"cpu": Decimal("0.5"), "memory": 512 * _MIB, "pods": Decimal(10)}
-"""An allowance for the DaemonSets of a node, whose requests nothing here knows: network plugin (25m twice),
-kube-proxy (100m), volume drivers (30m and 120 MiB each), and what else an environment adds."""
+"""Allowance for the DaemonSets of a node, whose requests are unknown here: network plugin (25m twice), kube-proxy
+(100m), volume drivers (30m and 120 MiB each), and those that an environment adds."""
 
 
 def allocatable(node: Instance, *, efa: bool = False) -> dict[str, Decimal]:
-    """Return what pods can ask of a node, whoever makes it and from whichever image.
+    """Return the allocatable resources of a node, with any provisioner and image.
 
     Args:
         node: The instance type.
@@ -51,30 +51,30 @@ def allocatable(node: Instance, *, efa: bool = False) -> dict[str, Decimal]:
 
 
 def takes(node: Instance, requests: Mapping[str, Decimal]) -> bool:
-    """Whether an empty node, with its fast network interfaces where those are asked for, has what a pod requests."""
+    """Return whether an empty node fits a pod; it has fast network interfaces if the pod requests them."""
     offered = allocatable(node, efa=node.fabric_resource in requests)
     return all(amount <= offered.get(key, 0) for key, amount in requests.items())
 
 
 def wants_efa(demand: PodDemand) -> bool:
-    """Whether a pod asks for fast network interfaces."""
+    """Return whether a pod requests fast network interfaces."""
     return any(demand.requests.get(resource, 0) > 0 for resource in fabrics())
 
 
 @dataclass(frozen=True, slots=True)
 class NodeGroupDemand:
-    """Nodes of one kind that the models need: a node group in the cloud, simulated nodes at home.
+    """Nodes of one kind that models need: a node group in the cloud, or simulated nodes locally.
 
     Attributes:
-        nodes: Enough for every model that prefers them, at rest.
-        labels: What pods select, and the labels that every node of the environment carries.
-        capacity: How the nodes are bought, a ``Capacity``.
-        max_nodes: Enough when autoscalers have added all they may and fallbacks land here.
-        alternatives: Further instance types that the nodes may be of.
-        efa: Whether pods ask for EFA interfaces.
-        rank: Position of the flavor in the order of preference; 0 is first. The best of all models counts.
-        level: How early an autoscaler with one order for all pods adds nodes here; the highest comes first.
-        pods: How many pods a node takes.
+        nodes: Nodes for all models that prefer this group, at their minimum replicas.
+        labels: Labels that pods select, and those of every node of the environment.
+        capacity: Purchase option, a ``Capacity``.
+        max_nodes: Nodes that suffice with all autoscalers at their maximum and all fallbacks on this group.
+        alternatives: Other instance types that the nodes may have.
+        efa: Whether pods request EFA interfaces.
+        rank: Position of the flavor in the order of preference, 0 for the first; the best of all models.
+        level: Priority for autoscalers with one order for all pods; the highest level is filled first.
+        pods: Maximum pods of a node.
     """
 
     name: str
@@ -94,10 +94,10 @@ class NodeGroupDemand:
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Need:
-    """What tells the nodes of a group from all others. Nothing of it depends on who else needs nodes.
+    """Identity of a node group, which does not depend on other groups.
 
     Attributes:
-        labels: Labels beside those that say type, capacity and zone, and beside those of every node.
+        labels: Labels other than type, capacity and zone, and other than those of every node.
     """
 
     instance_type: str
@@ -107,7 +107,6 @@ class _Need:
 
     @classmethod
     def of(cls, choice: NodeChoice, policy: NodePolicy) -> Self:
-        """Return what a choice needs."""
         known = (INSTANCE_TYPE_LABEL, ZONE_LABEL, *capacity_labels())
         shared = policy.labels_of(choice.instance_type or "")
         further = {k: v for k, v in choice.labels.items() if k not in known and shared.get(k) != v}
@@ -116,7 +115,7 @@ class _Need:
 
     @property
     def name(self) -> str:
-        """Name of the group: what can be read of the need, and a digest where that is not all of it."""
+        """Name of the group, with a digest if the readable part is truncated or omits label keys."""
         capacity = "" if self.capacity == Capacity.ON_DEMAND else self.capacity
         parts = (self.instance_type, capacity, self.zone, *(value for _, value in self.labels))
         name = _NOT_IN_NAME.sub("-", "-".join(filter(None, parts)).lower()).strip("-")
@@ -129,7 +128,7 @@ class _Need:
 
 @dataclass(slots=True)
 class _Group:
-    """The nodes of one need, and the pods that may come to them."""
+    """A node group under construction, with the pods that may run on it."""
 
     choice: NodeChoice
     capacity: str
@@ -139,13 +138,12 @@ class _Group:
     rank: int = 99
 
     def admits(self, demand: PodDemand, policy: NodePolicy) -> bool:
-        """Whether a pod may come here, also one that has a group of its own."""
+        """Return whether a pod may run here, even if it prefers another group."""
         if not demand.choices:
             return not taints(self.choice.instance_type)
         return any(lands_on(choice, self.labels, self.capacity, policy) for choice in demand.choices)
 
     def add(self, choice: NodeChoice, demand: PodDemand, rank: int) -> None:
-        """Take in a pod."""
         self.labels.update(choice.labels)
         self.possible.append(demand)
         self.rank = min(self.rank, rank)
@@ -154,10 +152,10 @@ class _Group:
 
 
 def lands_on(choice: NodeChoice, labels: Mapping[str, str], capacity: str, policy: NodePolicy) -> bool:
-    """Whether a choice may be met by nodes of a group with these labels, bought like this.
+    """Return whether nodes with these group labels and this purchase option may satisfy a choice.
 
-    Labels that the cloud sets are on nodes whether or not the group names them; where the group is in several zones,
-    some of its nodes may be in the wanted one.
+    Labels that the cloud sets may be present even if the group does not name them: a group in several zones may have
+    nodes in the requested one.
     """
     by_capacity = {key for key in capacity_labels() if key in choice.labels}
     if by_capacity and policy.capacity_of(choice) != capacity:
@@ -167,31 +165,31 @@ def lands_on(choice: NodeChoice, labels: Mapping[str, str], capacity: str, polic
 
 
 def node_groups(fleet: Fleet, policy: NodePolicy = _DEFAULT) -> tuple[NodeGroupDemand, ...]:
-    """Return the node groups of a fleet, large enough at rest."""
+    """Return the node groups of a fleet."""
     return groups_of([pod for item in fleet.rendered for pod in item.pods], policy)
 
 
 def groups_of(demands: Sequence[PodDemand], policy: NodePolicy = _DEFAULT) -> tuple[NodeGroupDemand, ...]:
     """Return one node group per distinct instance type, capacity kind, zone and further labels, by name.
 
-    What agrees is shared; what differs in any label is not: a group that took in others' labels would get another
-    name, and new nodes, when those others change. A model counts against its preferred flavor; groups of its other
-    flavors exist for fallback, empty at rest.
+    Only identical needs share a group: with merged labels, a change of one model would rename the group of others and
+    replace their nodes. A model's pods count towards its preferred flavor; the groups of its other flavors are
+    fallbacks, empty unless needed.
     """
-    wanted = [
+    choices = [
         (choice, rank, demand)
         for demand in demands
         for rank, choice in enumerate(demand.choices)
         if choice.instance_type and instance(choice.instance_type)
     ]
     groups: dict[_Need, _Group] = {}
-    for choice, rank, demand in sorted(wanted, key=lambda w: sorted(w[0].labels.items())):
+    for choice, rank, demand in sorted(choices, key=lambda entry: sorted(entry[0].labels.items())):
         need = _Need.of(choice, policy)
         group = groups.setdefault(need, _Group(choice, need.capacity, policy.labels_of(need.instance_type)))
         group.add(choice, demand, rank)
     levels = group_order(preferences(demands, policy)).levels
     return tuple(
-        _demand(group, need.name, demands, policy, levels[need.name]) for need, group in sorted(groups.items())
+        _group_demand(group, need.name, demands, policy, levels[need.name]) for need, group in sorted(groups.items())
     )
 
 
@@ -219,22 +217,30 @@ def flavor_groups(
 
 
 def preferences(demands: Iterable[PodDemand], policy: NodePolicy) -> list[list[str]]:
-    """Return the names of the groups that each kind of pod may run on, in its order of preference."""
+    """Return the group names of each kind of pod, in its order of preference."""
     return [
         [_Need.of(choice, policy).name for choice in demand.choices if instance(choice.instance_type or "")]
         for demand in demands
     ]
 
 
-def _demand(
-    group: _Group, name: str, everybody: Sequence[PodDemand], policy: NodePolicy, level: int
+def _group_demand(
+    group: _Group, name: str, demands: Sequence[PodDemand], policy: NodePolicy, level: int
 ) -> NodeGroupDemand:
     instance_type = group.labels[INSTANCE_TYPE_LABEL]
     efa = any(map(wants_efa, group.possible))
-    pods = _pods_per_node((instance_type, *group.choice.alternatives), policy)
+    pods = MAX_PODS
+    if not policy.prefixes:
+        # Without prefixes a node takes as many pods as its smallest type has addresses for; more would wait for one
+        # (EKS user guide, "Assign more IP addresses to Amazon EKS nodes with prefixes").
+        types = map(instance, (instance_type, *group.choice.alternatives))
+        pods = min([MAX_PODS, *(node.address_pods for node in types if node)])
     offered = offered_by(instance_type, efa=efa or policy.of(instance_type).efa, pods=pods)
     nodes = _nodes_for(instance_type, offered, group.preferred)
-    visitors = [demand for demand in everybody if group.admits(demand, policy)]
+    visitors = [demand for demand in demands if group.admits(demand, policy)]
+    # DaemonSets take part of each node. Without an allowance for them, pods that fit on paper would stay Pending at the
+    # maximum size, where autoscalers stop.
+    for_models = {key: max(amount - _DAEMONS.get(key, Decimal(0)), Decimal(0)) for key, amount in offered.items()}
     return NodeGroupDemand(
         name=name,
         instance_type=instance_type,
@@ -243,7 +249,7 @@ def _demand(
         taints=(*taints(instance_type), *policy.taints_of(instance_type)),
         capacity=group.capacity,
         zone=group.choice.zone,
-        max_nodes=max(nodes, min(policy.most_nodes, nodes_for_any_order(_beside_daemons(offered), visitors))),
+        max_nodes=max(nodes, min(policy.most_nodes, nodes_for_any_order(for_models, visitors))),
         alternatives=group.choice.alternatives,
         efa=efa,
         rank=group.rank,
@@ -252,32 +258,18 @@ def _demand(
     )
 
 
-def _beside_daemons(offered: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """Return what a node surely has for models: autoscalers stop at the number of nodes that is counted with it."""
-    return {key: max(amount - _DAEMONS.get(key, Decimal(0)), Decimal(0)) for key, amount in offered.items()}
-
-
-def _pods_per_node(types: Iterable[str], policy: NodePolicy) -> int:
-    """Return how many pods each node takes: without prefixes, those that the smallest type has addresses for.
-
-    More would wait for an address (EKS user guide, "Assign more IP addresses to Amazon EKS nodes with prefixes").
-    """
-    nodes = [node for node in map(instance, types) if node]
-    return MAX_PODS if policy.prefixes else min([MAX_PODS, *(node.address_pods for node in nodes)])
-
-
 def offered_by(instance_type: str, *, efa: bool, pods: int = MAX_PODS) -> dict[str, Decimal]:
-    """Return what one node of a type offers to pods; nothing for an unknown type."""
+    """Return the allocatable resources of an instance type; empty for an unknown type."""
     node = instance(instance_type)
     return {**allocatable(node, efa=efa), "pods": Decimal(pods)} if node else {}
 
 
 def _nodes_for(instance_type: str, offered: Mapping[str, Decimal], demands: Iterable[PodDemand]) -> int:
-    """Count nodes by first fit, largest pods first; a pod that fits no node takes one, and ``fit`` reports it.
+    """Count nodes by first fit, largest pods first. A pod that fits no node takes one; ``fit`` reports it.
 
-    Nodes that were opened one after another with the same pods on them are one run, so that the time depends on the
-    kinds of pods, and not on how many replicas there are. What a node has left only shrinks: a run without room for
-    one kind of pod is never looked at again for that kind.
+    Consecutive nodes with the same pods form a run, so that the time depends on the kinds of pods and not on the
+    number of replicas. Free capacity only shrinks, so that a run without room for a kind of pod is never visited
+    again for it.
     """
     node = instance(instance_type)
     scarce = (node.accelerator_resource if node else None) or "pods"
@@ -285,29 +277,29 @@ def _nodes_for(instance_type: str, offered: Mapping[str, Decimal], demands: Iter
     passed: dict[tuple[tuple[str, Decimal], ...], _Run] = {}
     total = 0
     for demand in sorted(demands, key=lambda d: d.requests.get(scarce, Decimal(0)), reverse=True):
-        wanted, pods = {**demand.requests, "pods": Decimal(1)}, demand.pods
-        kind = tuple(sorted(wanted.items()))
+        requests, pods = {**demand.requests, "pods": Decimal(1)}, demand.pods
+        kind = tuple(sorted(requests.items()))
         before = passed.get(kind, first)
         while pods and (run := before.next):
-            each = 0 if run.free.get(scarce, Decimal(0)) <= 0 else _room_for(wanted, run.free)
-            if each:
-                pods -= run.take(wanted, each, pods)
+            per_node = 0 if run.free.get(scarce, Decimal(0)) <= 0 else _room_for(requests, run.free)
+            if per_node:
+                pods -= run.take(requests, per_node, pods)
             else:
                 before = run
         passed[kind] = before
         if pods:
-            each = _room_for(wanted, offered) or 1
-            opened = -(-pods // each)
+            per_node = _room_for(requests, offered) or 1
+            opened = -(-pods // per_node)
             last = last.end
             last.next = _Run(dict(offered), opened)
-            last.next.take(wanted, each, pods)
+            last.next.take(requests, per_node, pods)
             total += opened
     return total
 
 
 @dataclass(slots=True)
 class _Run:
-    """Nodes that were opened one after another, and have as much left; ``next`` are those opened after them."""
+    """Consecutive nodes with equal free capacity; ``next`` is the run after them."""
 
     free: dict[str, Decimal]
     count: int
@@ -315,39 +307,39 @@ class _Run:
 
     @property
     def end(self) -> "_Run":
-        """The last run from here on."""
-        found = self
-        while found.next:
-            found = found.next
-        return found
+        """The last run of the list."""
+        run = self
+        while run.next:
+            run = run.next
+        return run
 
-    def take(self, wanted: Mapping[str, Decimal], each: int, pods: int) -> int:
-        """Put pods on the nodes, so many on each before the next one, and return how many found room.
+    def take(self, requests: Mapping[str, Decimal], per_node: int, pods: int) -> int:
+        """Fill the nodes one after another, split the run accordingly, and return how many pods were placed.
 
         Args:
-            wanted: What a pod requests.
-            each: How many of them a node has room for.
-            pods: How many there are.
+            requests: Requests of a pod.
+            per_node: Pods that fit a node of this run.
+            pods: Pods to place.
         """
-        taken = min(pods, each * self.count)
-        full, rest = divmod(taken, each)
-        parts = [(full, each), (1 if rest else 0, rest), (self.count - full - (1 if rest else 0), 0)]
+        taken = min(pods, per_node * self.count)
+        full, rest = divmod(taken, per_node)
+        parts = [(full, per_node), (1 if rest else 0, rest), (self.count - full - (1 if rest else 0), 0)]
         (self.count, most), *others = [(count, number) for count, number in parts if count]
         free, at, after = self.free, self, self.next
-        self.free = _without(free, wanted, most)
+        self.free = _without(free, requests, most)
         for count, number in others:
-            at.next = _Run(_without(free, wanted, number), count)
+            at.next = _Run(_without(free, requests, number), count)
             at = at.next
         at.next = after
         return taken
 
 
-def _room_for(wanted: Mapping[str, Decimal], free: Mapping[str, Decimal]) -> int:
-    """Return how many pods find room in what a node has left."""
-    if any(free.get(key, Decimal(0)) < amount for key, amount in wanted.items()):
+def _room_for(requests: Mapping[str, Decimal], free: Mapping[str, Decimal]) -> int:
+    """Return how many pods fit the free capacity of a node."""
+    if any(free.get(key, Decimal(0)) < amount for key, amount in requests.items()):
         return 0
-    return min(int(free[key] // amount) for key, amount in wanted.items() if amount > 0)
+    return min(int(free[key] // amount) for key, amount in requests.items() if amount > 0)
 
 
-def _without(free: Mapping[str, Decimal], wanted: Mapping[str, Decimal], pods: int) -> dict[str, Decimal]:
-    return {**free, **{key: free.get(key, Decimal(0)) - amount * pods for key, amount in wanted.items()}}
+def _without(free: Mapping[str, Decimal], requests: Mapping[str, Decimal], pods: int) -> dict[str, Decimal]:
+    return {**free, **{key: free.get(key, Decimal(0)) - amount * pods for key, amount in requests.items()}}

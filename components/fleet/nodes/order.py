@@ -1,7 +1,7 @@
-"""One order of node groups that follows the preferences of all models, as far as these agree.
+"""A single order of node groups that follows the preferences of all models as far as they agree.
 
-Each model names its kinds of nodes in order of preference. A node autoscaler that knows no pod's preference, only one
-order of groups, needs all these orders in one.
+Each model lists its kinds of nodes in order of preference. A node autoscaler that ignores the preferences of pods
+needs one order of groups that combines them.
 """
 
 import itertools
@@ -14,10 +14,10 @@ class GroupOrder:
     """One order of node groups.
 
     Attributes:
-        levels: By group, how many groups are below it, one under another: a model's first choice has a higher level
-            than its second. Groups that no model compares have level 0.
-        tied: By group, the others of its level that some models prefer to it and other models do not: no order
-            follows both.
+        levels: Level by group: the length of the longest chain of less preferred groups, so that a model's first
+            choice has a higher level than its second. Groups that no model compares have level 0.
+        tied: By group, the groups of its level with which it is in a cycle of preferences, so that no order can
+            follow all of them.
     """
 
     levels: Mapping[str, int]
@@ -27,11 +27,11 @@ class GroupOrder:
 def group_order(preferences: Iterable[Sequence[str]]) -> GroupOrder:
     """Return the order that follows the most preferences.
 
-    Groups that preferences put in a circle, such as A before B and B before A, are on one level, so that all other
-    preferences still hold.
+    Groups in a cycle of preferences, such as A before B and B before A, share a level, so that all other preferences
+    still hold.
 
     Args:
-        preferences: Per model, the names of its groups, the preferred one first.
+        preferences: For each model, the names of its groups, the preferred one first.
     """
     after: dict[str, set[str]] = {}
     for names in preferences:
@@ -40,14 +40,14 @@ def group_order(preferences: Iterable[Sequence[str]]) -> GroupOrder:
             after.setdefault(name, set())
         for first, second in itertools.pairwise(distinct):
             after[first].add(second)
-    reached = {name: _reached(name, after) for name in after}
-    tied = {name: frozenset(other for other in reached[name] if name in reached[other]) - {name} for name in after}
+    followers = {name: _followers(name, after) for name in after}
+    tied = {name: frozenset(o for o in followers[name] if name in followers[o]) - {name} for name in after}
     levels: dict[str, int] = {}
 
     def level(name: str) -> int:
         if name not in levels:
-            below = {second for each in (name, *tied[name]) for second in after[each]} - tied[name] - {name}
-            levels[name] = max((level(each) + 1 for each in below), default=0)
+            below = {second for first in (name, *tied[name]) for second in after[first]} - tied[name] - {name}
+            levels[name] = max((level(other) + 1 for other in below), default=0)
         return levels[name]
 
     for name in after:
@@ -55,13 +55,13 @@ def group_order(preferences: Iterable[Sequence[str]]) -> GroupOrder:
     return GroupOrder(levels, {name: others for name, others in tied.items() if others})
 
 
-def _reached(name: str, after: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return the groups that come after one, also by way of others."""
-    found: set[str] = set()
-    ahead = [name]
-    while ahead:
-        for other in after[ahead.pop()]:
-            if other not in found:
-                found.add(other)
-                ahead.append(other)
-    return found
+def _followers(name: str, after: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return the groups that come after a group, directly or transitively."""
+    visited: set[str] = set()
+    pending = [name]
+    while pending:
+        for other in after[pending.pop()]:
+            if other not in visited:
+                visited.add(other)
+                pending.append(other)
+    return visited

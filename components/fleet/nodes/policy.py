@@ -1,4 +1,4 @@
-"""What an environment says about nodes: how they are bought, of which types, in which zones."""
+"""Node settings of an environment: purchase options, instance types and zones."""
 
 import datetime
 from collections.abc import Iterable, Mapping
@@ -15,16 +15,16 @@ class Capacity(Word):
     ON_DEMAND = "on-demand"
     SPOT = "spot"
     ODCR = "odcr"
-    """Out of an On-Demand Capacity Reservation."""
+    """From an On-Demand Capacity Reservation."""
     CAPACITY_BLOCK = "capacity-block"
 
 
 RESERVED = (Capacity.ODCR, Capacity.CAPACITY_BLOCK)
 RESERVED_CAPACITY = "reserved"
-"""In labels of nodes: capacity that is reserved in any way; which one, the policy of the instance type says."""
+"""Value of node labels for any kind of reserved capacity; the policy of the instance type determines which."""
 MOST_NODES = 450
-"""Nodes of one node group where the environment sets no other bound: the limit of managed node groups of EKS (aws-gpu
-spec 14), also for simulated nodes, so that a plan is the same with and without the cloud."""
+"""Default maximum size of a node group: the limit of EKS managed node groups (aws-gpu spec 14), which also applies to
+simulated nodes so that a plan is the same with and without the cloud."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class Reservation:
     Attributes:
         id: ``cr-...``, or the ARN of a resource group of On-Demand reservations.
         zone: Its availability zone.
-        count: How many instances it holds.
-        starts: When a Capacity Block begins; None for On-Demand reservations.
-        ends: When it ends.
+        count: Number of reserved instances.
+        starts: Start of a Capacity Block; None for On-Demand reservations.
+        ends: Its end.
     """
 
     id: str
@@ -48,21 +48,21 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class TypePolicy:
-    """What an environment says about one instance type.
+    """Node settings of one instance type.
 
     Attributes:
-        capacity: None takes the environment's.
-        reservation: Needed where the capacity is ``odcr`` or ``capacity-block``.
-        next_blocks: Capacity Blocks that follow the reservation, which is one then.
-        zones: Availability zones of its nodes; empty for all of the environment's.
-        alternatives: Further types that pods may run on instead, for spot capacity in several pools.
-        efa: Whether nodes get EFA interfaces even where no pod asks for them.
-        placement_group: Whether nodes are put close together, in a cluster placement group.
-        ami_id: An image of one's own, for types that AWS has no image for.
-        min_nodes: Lower bound instead of the computed one.
-        max_nodes: Upper bound instead of the computed one: what the group may cost.
-        labels: Labels of its nodes, beside those of all nodes.
-        taints: Taints of its nodes, beside those of all nodes and that of its accelerators.
+        capacity: Purchase option; None for that of the environment.
+        reservation: Required if the capacity is ``odcr`` or ``capacity-block``.
+        next_blocks: Capacity Blocks after the reservation, which is then a Capacity Block itself.
+        zones: Availability zones of its nodes; empty for all zones of the environment.
+        alternatives: Instance types that pods may use instead, so that spot capacity comes from several pools.
+        efa: Whether nodes get EFA interfaces even if no pod requests them.
+        placement_group: Whether nodes are placed in a cluster placement group.
+        ami_id: Custom image, for types that AWS has no image for.
+        min_nodes: Minimum size; overrides the computed one.
+        max_nodes: Maximum size, which bounds the cost; overrides the computed one.
+        labels: Labels of its nodes, in addition to those of all nodes.
+        taints: Taints of its nodes, in addition to those of all nodes and of its accelerators.
     """
 
     capacity: Capacity | None = None
@@ -84,15 +84,15 @@ _NOTHING = TypePolicy()
 
 @dataclass(frozen=True, slots=True)
 class NodePolicy:
-    """What an environment says about all its nodes.
+    """Node settings of an environment.
 
     Attributes:
-        capacity: For types that say nothing of their own.
-        labels: Labels that every pod selects, and every node carries therefore.
-        further: Labels of all nodes that no pod must select.
-        taints: Taints of all nodes, beside those of their accelerators; the models' pods tolerate them.
-        prefixes: Whether the network plugin hands out prefixes, so that addresses do not bound the pods of a node.
-        most_nodes: Nodes that one node group may have at most.
+        capacity: Default purchase option.
+        labels: Labels that every pod selects and every node therefore carries.
+        further: Further labels of all nodes, which pods do not select.
+        taints: Taints of all nodes besides those of their accelerators; model pods tolerate them.
+        prefixes: Whether the network plugin assigns prefixes, so that addresses do not limit the pods of a node.
+        most_nodes: Maximum size of a node group.
     """
 
     capacity: Capacity = Capacity.ON_DEMAND
@@ -108,24 +108,25 @@ class NodePolicy:
         return {**self.further, **self.of(instance_type).labels, **self.labels}
 
     def taints_of(self, instance_type: str) -> tuple[Mapping[str, str], ...]:
-        """Return the taints of every node of a type, beside that of its accelerators."""
+        """Return the taints of every node of a type, without those of its accelerators."""
         return (*self.taints, *self.of(instance_type).taints)
 
     @property
     def tolerations(self) -> tuple[dict[str, Any], ...]:
-        """What the models' pods tolerate: affinity binds each to its nodes, whatever else it tolerates."""
-        every = [*self.taints, *(taint for rule in self.types.values() for taint in rule.taints)]
-        met = [{"key": t["key"], "operator": "Equal", "value": t["value"], "effect": t["effect"]} for t in every]
-        return tuple(each for index, each in enumerate(met) if each not in met[:index])
+        """Tolerations of model pods for the taints of all types; node affinity keeps each pod on its own nodes."""
+        taints = [*self.taints, *(taint for rule in self.types.values() for taint in rule.taints)]
+        matching = [
+            {"key": t["key"], "operator": "Equal", "value": t["value"], "effect": t["effect"]} for t in taints
+        ]
+        return tuple(toleration for index, toleration in enumerate(matching) if toleration not in matching[:index])
 
     def of(self, instance_type: str) -> TypePolicy:
-        """Return what is said about a type."""
         return self.types.get(instance_type, _NOTHING)
 
     def capacity_of(self, choice: NodeChoice) -> str:
-        """Return how nodes of a choice are bought: as its labels say, else its type, else the environment.
+        """Return the purchase option of a choice: that of its labels, else of its type, else of the environment.
 
-        Labels may have any word; what is no ``Capacity`` is reported by the checks of a cloud.
+        Labels may have any value; the checks of a cloud report values that are not a ``Capacity``.
         """
         rule = self.of(choice.instance_type or "")
         if choice.capacity == RESERVED_CAPACITY:
@@ -134,24 +135,25 @@ class NodePolicy:
 
     @property
     def efa_types(self) -> frozenset[str]:
-        """Instance types whose nodes have their EFA interfaces whether or not a pod asks for them."""
+        """Instance types whose nodes have EFA interfaces even if no pod requests them."""
         return frozenset(name for name, rule in self.types.items() if rule.efa)
 
     @property
     def alternatives(self) -> dict[str, tuple[str, ...]]:
-        """Further types by instance type, for :class:`~..fleet.options.Options`."""
+        """Alternative types by instance type, for :class:`~..fleet.options.Options`."""
         return {name: rule.alternatives for name, rule in self.types.items() if rule.alternatives}
 
 
 def most_at_once(blocks: Iterable[Reservation]) -> int:
-    """Return the most instances that Capacity Blocks have at one moment; those without times count always."""
+    """Return the most instances that Capacity Blocks provide at once; blocks without times always count."""
     blocks = list(blocks)
+
+    def runs_at_start_of(block: Reservation, other: Reservation) -> bool:
+        if block.starts is None or other.starts is None or other.ends is None:
+            return True
+        return other.starts <= block.starts < other.ends
+
+    # The number is largest at the start of some block.
     return max(
-        (sum(other.count for other in blocks if _runs_at_start_of(block, other)) for block in blocks), default=0
+        (sum(other.count for other in blocks if runs_at_start_of(block, other)) for block in blocks), default=0
     )
-
-
-def _runs_at_start_of(block: Reservation, other: Reservation) -> bool:
-    if block.starts is None or other.starts is None or other.ends is None:
-        return True
-    return other.starts <= block.starts < other.ends

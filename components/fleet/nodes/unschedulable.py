@@ -1,8 +1,8 @@
-"""Pods that no node of an environment takes: without a word they would stay Pending for ever.
+"""Pods that no node of an environment accepts, so that they would stay Pending forever.
 
-Only for environments of which all nodes are known. A pod of which it is known on which instance type it runs has a
-node group of that type (:mod:`.groups`), and :mod:`.fit` tells whether it fits; here such a pod must only tolerate
-its nodes. Whether there are enough nodes for all pods is another question.
+Only for environments whose nodes are all known. A pod that selects an instance type has a node group of that type
+(:mod:`.groups`), and :mod:`.fit` checks whether it fits; here such a pod only needs to tolerate the taints of its
+nodes. Whether there are enough nodes for all pods is not checked here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
 from ..cloud_facts import is_set_by_cloud
 from ..demand import INSTANCE_TYPE_LABEL, NodeField, PodDemand
-from ..instances import Instance, instances
+from ..instances import instances
 from ..objects import Object
 from ..origins import Origin
 from ..placement import tolerates
@@ -23,10 +23,10 @@ from .fit import amount_needed, amount_of
 from .groups import NodeGroupDemand, offered_by, takes
 
 _SHOWN = 3
-"""Kinds of nodes that a message tells about."""
+"""Maximum kinds of nodes in a message."""
 _USUAL_ARCH = "amd64"
 _WHOLE_GIB = 14
-"""Memory of the smallest accelerator that is not a part of one, about."""
+"""Memory below which an accelerator is taken for a fraction of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class NodeKind:
     """Nodes of one kind, as the scheduler sees them.
 
     Attributes:
-        offered: What an empty one has, per resource; empty for a type that nothing is known of.
-        labels: The labels that are known. The cloud may set others.
+        offered: Allocatable resources of an empty node; empty for an unknown type.
+        labels: The known labels. The cloud may set others.
     """
 
     name: str
@@ -45,61 +45,56 @@ class NodeKind:
 
     @classmethod
     def of_group(cls, group: NodeGroupDemand) -> "NodeKind":
-        """Return the nodes of a group."""
         return cls(
             group.name, offered_by(group.instance_type, efa=group.efa, pods=group.pods), group.labels, group.taints
         )
 
     @classmethod
     def of_type(cls, name: str, instance_type: str) -> "NodeKind":
-        """Return nodes of a type without labels and taints of their own."""
+        """Return nodes of an instance type without further labels or taints."""
         return cls(name, offered_by(instance_type, efa=False), {INSTANCE_TYPE_LABEL: instance_type})
 
     def obstacle(self, pod: Object, requests: Mapping[str, Decimal]) -> str:
-        """Return what keeps a pod from these nodes; empty where nothing does."""
+        """Return why these nodes reject a pod; empty if they accept it."""
         taint = untolerated(pod, self.taints)
         if taint:
             return f"{self.name} is kept for pods that tolerate {taint}"
         label = _unmatched(pod, self.labels)
         if label:
             return f"{self.name} does not have the label {label}"
-        lacking = next((key for key, wanted in sorted(requests.items()) if wanted > self.offered.get(key, 0)), "")
+        lacking = next((key for key, amount in sorted(requests.items()) if amount > self.offered.get(key, 0)), "")
         return f"{self.name} has only {amount_of(lacking, self.offered.get(lacking, Decimal(0)))}" if lacking else ""
 
 
 def unschedulable(fleet: Fleet, kinds: Sequence[NodeKind], *, tolerates_devices: bool = False) -> Iterator[Problem]:
-    """Yield the pods that no kind of node takes, each with what to write.
+    """Report pods that no kind of node accepts, each with a fix.
 
     Args:
-        fleet: What is rendered.
-        kinds: Every kind of node that there may be.
-        tolerates_devices: Whether the API server lets pods tolerate the taints of the devices that they request.
+        fleet: The rendered fleet.
+        kinds: Every kind of node that may exist.
+        tolerates_devices: Whether the API server adds tolerations for the devices that pods request.
     """
     for item, workload in fleet.workloads:
-        found: dict[Problem, None] = {}
+        problems: dict[Problem, None] = {}  # templates of a workload may have equal problems
         for template, demand in pods_of(workload):
             pod = admitted(template, demand) if tolerates_devices else template
-            field = _field(demand) or NodeField(Origin(item.source, "spec"))
+            chosen = next((choice.chosen_by for choice in demand.choices if choice.chosen_by), demand.node_field)
+            field = chosen or NodeField(Origin(item.source, "spec"))
             reason = _obstacles(pod, demand, field, kinds) if demand.most else ""
             if reason:
-                found[field.origin.problem(reason, rule=RuleId.NODES_UNSERVED)] = None
-        yield from found
+                problems[field.origin.problem(reason, rule=RuleId.NODES_UNSERVED)] = None
+        yield from problems
 
 
 def pods_of(workload: Workload) -> Iterable[tuple[Object, PodDemand]]:
-    """Return the spec of each pod template of a workload, with what its pods demand."""
+    """Return the spec of each pod template of a workload with its node demand."""
     return zip((template["spec"] for template in workload.templates), workload.pods, strict=False)
 
 
 def admitted(pod: Object, demand: PodDemand) -> Object:
-    """Return a pod as the admission plugin ExtendedResourceToleration leaves it."""
+    """Return a pod spec with the tolerations that the admission plugin ExtendedResourceToleration adds."""
     added = [{"key": key, "operator": "Exists"} for key in demand.requests if "/" in key]
     return {**pod, "tolerations": [*(pod.get("tolerations") or ()), *added]}
-
-
-def _field(demand: PodDemand) -> NodeField | None:
-    chosen = (choice.chosen_by for choice in demand.choices)
-    return next((field for field in chosen if field), demand.node_field)
 
 
 def _obstacles(pod: Object, demand: PodDemand, field: NodeField, kinds: Sequence[NodeKind]) -> str:
@@ -110,17 +105,17 @@ def _obstacles(pod: Object, demand: PodDemand, field: NodeField, kinds: Sequence
     if not all(obstacles):
         return ""
     wanted = ", ".join(amount_needed(key, amount) for key, amount in sorted(demand.requests.items())) or "nothing"
-    there = "; ".join(obstacles[:_SHOWN]) or "there are none"
+    reasons = "; ".join(obstacles[:_SHOWN]) or "there are none"
     more = f"; and {len(obstacles) - _SHOWN} more" if len(obstacles) > _SHOWN else ""
     remedy = field.remedy.format(type=_suggested(demand.requests))
     return (
-        f"no node of this environment takes its pods, which request {wanted} each and would stay Pending: {there}"
+        f"no node of this environment takes its pods, which request {wanted} each and would stay Pending: {reasons}"
         f"{more}; for example, {remedy}"
     )
 
 
 def _intolerant(pod: Object, types: set[str | None], kinds: Sequence[NodeKind]) -> str:
-    """Return which taint keeps a pod from the nodes that it chooses; rendered pods tolerate theirs."""
+    """Return which taint of its own nodes a hand-written pod does not tolerate; empty if there is none."""
     chosen = [kind for kind in kinds if kind.labels.get(INSTANCE_TYPE_LABEL) in types]
     refusing = [taint for kind in chosen if (taint := untolerated(pod, kind.taints))]
     if not chosen or len(refusing) < len(chosen):
@@ -132,26 +127,26 @@ def _intolerant(pod: Object, types: set[str | None], kinds: Sequence[NodeKind]) 
 
 
 def untolerated(pod: Object, taints: Iterable[Mapping[str, str]]) -> str:
-    """Return the key of the first taint that a pod does not tolerate; empty where it tolerates all."""
+    """Return the key of the first taint that a pod does not tolerate; empty if it tolerates all."""
     tolerations = pod.get("tolerations") or ()
-    found = (taint for taint in taints if not any(tolerates(each, taint) for each in tolerations))
-    return next((taint["key"] for taint in found), "")
+    return next((taint["key"] for taint in taints if not any(tolerates(t, taint) for t in tolerations)), "")
 
 
 def _unmatched(pod: Object, labels: Mapping[str, str]) -> str:
-    """Return a label that a pod selects and nodes with these labels do not have; empty where they may have all."""
+    """Return a label that a pod requires and the nodes cannot have; empty if they may match."""
     for key, value in (pod.get("nodeSelector") or {}).items():
         if not _may_be(labels, str(key), [str(value)]):
             return f"{key}={value}"
     node = (pod.get("affinity") or {}).get("nodeAffinity") or {}
     terms = (node.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
     unmet = [
-        next((e["key"] for e in term.get("matchExpressions") or () if not _is_met(e, labels)), "") for term in terms
+        next((e["key"] for e in term.get("matchExpressions") or () if not _may_match(e, labels)), "")
+        for term in terms
     ]
     return unmet[0] if unmet and all(unmet) else ""
 
 
-def _is_met(expression: Object, labels: Mapping[str, str]) -> bool:
+def _may_match(expression: Object, labels: Mapping[str, str]) -> bool:
     key, values = str(expression["key"]), [str(value) for value in expression.get("values") or ()]
     match expression["operator"]:
         case "In":
@@ -170,9 +165,10 @@ def _may_be(labels: Mapping[str, str], key: str, values: Sequence[str]) -> bool:
 
 
 def _suggested(requests: Mapping[str, Decimal]) -> str:
-    """Name the cheapest instance type on which a pod fits, the smallest one where prices are not known.
+    """Suggest the cheapest instance type that fits a pod; types without a price rank last, by size.
 
-    It has no accelerators that the pod does not ask for, no part of one, and the architecture of most images.
+    Types with accelerators that the pod does not request, with fractional accelerators, or with another architecture
+    than that of most images are not suggested.
     """
     fitting = [
         node
@@ -182,9 +178,9 @@ def _suggested(requests: Mapping[str, Decimal]) -> str:
         and (node.accelerator_memory_gib is None or node.accelerator_memory_gib >= _WHOLE_GIB)
         and takes(node, requests)
     ]
-    cheapest = min(fitting, key=_expense, default=None)
+    cheapest = min(
+        fitting,
+        key=lambda node: (node.usd_per_hour is None, node.usd_per_hour or 0, node.vcpu, node.memory_gib, node.name),
+        default=None,
+    )
     return cheapest.name if cheapest else "<type>"
-
-
-def _expense(node: Instance) -> tuple[bool, Decimal, int, Decimal, str]:
-    return node.usd_per_hour is None, node.usd_per_hour or Decimal(0), node.vcpu, node.memory_gib, node.name
