@@ -13,11 +13,11 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 from components.checks.front_door.settings import Acme, Door
 from components.checks.front_door.words import Exposure, IssuerKind, TlsKind
 from components.clouds.aws.access import account_of
+from components.clouds.aws.api_server import SSM_ENDPOINTS
 from components.clouds.aws.environment import AwsEnvironment
 from components.clouds.aws.names import dns_solver
 from components.clouds.aws.nodes.launch import USUAL_REGION
 from components.clouds.aws.nodes.settings_location import SettingsLocation
-from components.clouds.aws.reach import SSM_ENDPOINTS
 from components.clouds.aws.subnets import CIDR, in_order
 from components.clouds.aws.words import NatGateways, Provisioner, ServiceLinkedRole
 from components.contract import clock

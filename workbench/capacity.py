@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from components.clouds.aws.nodes.capacity import STATUS, Shortage, shortages
+from components.clouds.aws.nodes.autoscaler_status import STATUS, Shortage, shortages
 from toolkit.kube import Kube, KubeError
 from toolkit.printing import Format
 

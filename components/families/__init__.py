@@ -30,8 +30,7 @@ from .registry import Families
 
 if TYPE_CHECKING:
     from ..performance.simulation.scenario import Simulator
-    from ..performance.sizing.cases import Profile
-    from ..performance.sizing.variants import ModelVariant
+    from ..performance.sizing.cases import ModelVariant, Profile
 
 FAMILIES = Families(
     {

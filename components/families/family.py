@@ -34,8 +34,7 @@ from ..fleet.rendered import Rendered
 
 if TYPE_CHECKING:
     from ..performance.simulation.scenario import Simulator
-    from ..performance.sizing.cases import Profile
-    from ..performance.sizing.variants import ModelVariant
+    from ..performance.sizing.cases import ModelVariant, Profile
 
 Render = Callable[[LoadedResource, Library, Options, Findings], Rendered | None]
 """Returns what a resource becomes; None if it becomes nothing by itself.

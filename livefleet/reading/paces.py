@@ -25,8 +25,7 @@ from ..fleet import Startup, TokenPace
 from ..pace.estimates import pace_of, profiled
 
 if TYPE_CHECKING:
-    from components.performance.sizing.cases import Profile
-    from components.performance.sizing.variants import ModelVariant
+    from components.performance.sizing.cases import ModelVariant, Profile
     from components.plan.plan import Plan
 
 _GIB = 2**30

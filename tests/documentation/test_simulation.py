@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from components.families import simulators
-from components.performance.simulation.reading import read_trace
-from components.performance.simulation.rows import RESERVED
+from components.performance.simulation.trace_reader import RESERVED, read_trace
 from tests.documentation.blocks import ROOT, blocks
 
 PAGE = "docs/simulate.md"

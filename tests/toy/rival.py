@@ -41,8 +41,7 @@ from components.performance.simulation.scenario import (
     Simulator,
 )
 from components.performance.simulation.trace import Moment, TargetReading, Trace
-from components.performance.sizing.cases import Profile
-from components.performance.sizing.variants import ModelVariant
+from components.performance.sizing.cases import ModelVariant, Profile
 
 
 class PacerSpec(ApiModel):

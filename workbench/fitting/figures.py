@@ -3,7 +3,7 @@
 import math
 import re
 
-from components.performance.simulation.cells import shown
+from components.performance.simulation.trace_reader import excerpt
 
 MOST_AT_ONCE = 1_000_000.0
 MOST_MS = 1e7
@@ -33,7 +33,7 @@ def figure(value: object, least: float, most: float) -> float:
     found = _float(value)
     # The comparison is false for what is not a number, too.
     if found is None or not least <= found <= most:
-        raise FigureError(f"must be a number from {least:g} to {most:g}, found {shown(value)}")
+        raise FigureError(f"must be a number from {least:g} to {most:g}, found {excerpt(value)}")
     return found
 
 

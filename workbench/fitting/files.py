@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from components.contract.documents.files import read_text
-from components.performance.simulation.cells import shown
+from components.performance.simulation.trace_reader import excerpt
 from toolkit.printing import problem_lines
 
 from ..errors import WorkbenchError
@@ -108,4 +108,4 @@ def _read_value(value: Any, file: str, number: int, found: Benchmarks) -> None: 
             _read_value(each, file, index, found)
     else:
         keys = ", ".join(map(str, value)) if isinstance(value, Mapping) else value
-        found.wrong(place, 0, "", _UNKNOWN.format(found=shown(keys)))
+        found.wrong(place, 0, "", _UNKNOWN.format(found=excerpt(keys)))

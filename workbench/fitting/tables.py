@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from components.contract.problems import did_you_mean
-from components.performance.simulation.cells import shown
+from components.performance.simulation.trace_reader import excerpt
 
 from .figures import LEAST_MS, MOST_AT_ONCE, MOST_MS, FigureError, figure, latency, possible
 from .guidellm import refuse_latency
@@ -60,7 +60,7 @@ def _read_own(line: int, titles: Sequence[str], rows: Sequence[Row], file: str, 
     for title in _OWN[:2]:
         if title not in titles:
             hint = did_you_mean(title, [each for each in titles if each not in _OWN])
-            found.wrong(file, line, "", f"the header has no column {title}, found {shown(', '.join(titles))}{hint}")
+            found.wrong(file, line, "", f"the header has no column {title}, found {excerpt(', '.join(titles))}{hint}")
     for title in _OWN:
         if titles.count(title) > 1:
             found.wrong(file, line, title, "is in the header twice; remove or rename one of the two")
@@ -70,7 +70,7 @@ def _read_own(line: int, titles: Sequence[str], rows: Sequence[Row], file: str, 
         found.wrong(file, line, "", "has a header and no row; write a row for each run")
     unused = [title for title in titles if title not in _OWN]
     if unused:
-        found.notes.append(f"{file}: not used: {shown(', '.join(unused))}; used are {', '.join(_OWN)}")
+        found.notes.append(f"{file}: not used: {excerpt(', '.join(unused))}; used are {', '.join(_OWN)}")
     for row, cells in rows:
         if len(cells) != len(titles):
             found.wrong(file, row, "", f"has {len(cells)} columns, and the header {len(titles)}")

@@ -32,7 +32,7 @@ def read_metrics(path: Path, scenario: "Scenario") -> "Trace":
     """
     from components.contract.documents.files import read_text
     from components.contract.problems import errors
-    from components.performance.simulation.reading import read_trace
+    from components.performance.simulation.trace_reader import read_trace
 
     problems: list[Problem] = []
     file = "<stdin>" if str(path) == STDIN else str(path)
@@ -59,7 +59,7 @@ def prices_given(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str,
 
 def start_given(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str, int]:
     """Read numbers of replicas that are given as ``TARGET=N``."""
-    from components.performance.simulation.cells import CellError, read_count
+    from components.performance.simulation.trace_reader import CellError, read_count
 
     found = {}
     for target, value in _pairs(texts, "--start", scenario):

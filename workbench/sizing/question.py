@@ -141,8 +141,7 @@ def candidates_of(
     Raises:
         WorkbenchError: nobody says how fast the model is on any, or what was given is of another one.
     """
-    from components.performance.sizing.accelerators import known_accelerator
-    from components.performance.sizing.prices import AcceleratorPrice, accelerator_price
+    from components.performance.sizing.accelerators import AcceleratorPrice, accelerator_price, known_accelerator
 
     found = _candidates(target, comparison, load)
     names = sorted({each.profile.accelerator for each in found})

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from components.fleet.instances import Instance
     from components.fleet.levels import Load, ServiceLevels
     from components.fleet.workloads import Workload
-    from components.performance.sizing.cases import Profile
-    from components.performance.sizing.variants import ModelVariant
+    from components.performance.sizing.cases import ModelVariant, Profile
     from components.plan.plan import Plan
 
 

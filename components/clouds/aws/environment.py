@@ -23,12 +23,12 @@ from .nodes.autoscaler import EXPANDER
 from .nodes.balanced import check_balanced_zones
 from .nodes.checks import check_nodes
 from .nodes.fabric import with_efa
+from .nodes.karpenter import largest
 from .nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
-from .nodes.pools.general import largest
-from .nodes.pools.rules import NODE_REPAIR, SPOT_TO_SPOT, features
+from .nodes.pool_rules import NODE_REPAIR, SPOT_TO_SPOT, features
 from .provider import AWS, Aws
 from .storage.checks import check_cache_zone
-from .storage.classes import ENCRYPTED_CLASS, VOLUME_DRIVER
+from .storage.volumes import ENCRYPTED_CLASS, VOLUME_DRIVER
 from .subnets import range_of
 from .traffic import image_passes_gateway, weights_pass_gateway
 from .versions import check_version

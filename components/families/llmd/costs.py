@@ -10,8 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from ...fleet.demand import accelerated_nodes
 from ...fleet.levels import Accelerator, ServiceLevels
 from ...fleet.workloads import Workload
-from ...performance.sizing.accelerators import known_accelerator
-from ...performance.sizing.prices import accelerator_price, node_with
+from ...performance.sizing.accelerators import accelerator_price, known_accelerator, node_with
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from ...fleet.library import Library
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
-from ...performance.sizing.cases import Profile
-from ...performance.sizing.variants import ModelVariant
+from ...performance.sizing.cases import ModelVariant, Profile
 from ..family import Family, Member, OperatorObjects, OperatorSite, SharedObjects, VariantDescriber
 from .controller.objects import controller_objects
 from .kinds import VARIANT_AUTOSCALING

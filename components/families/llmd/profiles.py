@@ -4,8 +4,7 @@ from decimal import Decimal
 
 from ...contract.base import Json
 from ...contract.load import LoadedResource
-from ...performance.sizing.cases import Profile
-from ...performance.sizing.variants import ModelVariant
+from ...performance.sizing.cases import ModelVariant, Profile
 from .load import observed_load
 from .names import ACCELERATOR_LABEL
 from .types import AcceleratorProfile, VariantAutoscaling

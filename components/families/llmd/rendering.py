@@ -21,7 +21,7 @@ from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_manifest
 from ...fleet.shapes import DEPLOYMENT
-from ...performance.sizing.prices import accelerator_price
+from ...performance.sizing.accelerators import accelerator_price
 from .checks.accelerator import ENTRIES
 from .load import load_of
 from .metrics import engine_metrics

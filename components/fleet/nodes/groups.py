@@ -238,8 +238,8 @@ def _group_demand(
     offered = offered_by(instance_type, efa=efa or policy.of(instance_type).efa, pods=pods)
     nodes = _nodes_for(instance_type, offered, group.preferred)
     visitors = [demand for demand in demands if group.admits(demand, policy)]
-    # DaemonSets take part of each node. Without an allowance for them, pods that fit on paper would stay Pending at the
-    # maximum size, where autoscalers stop.
+    # DaemonSets take part of each node. Without an allowance for them, pods that fit on paper would stay Pending at
+    # the maximum size, where autoscalers stop.
     for_models = {key: max(amount - _DAEMONS.get(key, Decimal(0)), Decimal(0)) for key, amount in offered.items()}
     return NodeGroupDemand(
         name=name,

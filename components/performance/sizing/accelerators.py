@@ -1,9 +1,9 @@
-"""Accelerators by the names that variants give them: which instance types have them, their cost, and their labels."""
+"""Accelerators by the names that variants use: instance types, prices and node labels."""
 
 import functools
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from typing import Any
 from ...contract.tables import load_table
 from ...fleet.clouds import cleared_with_clouds
 from ...fleet.instances import Instance, instances
+from ...fleet.levels import Accelerator, ServiceLevels
 
 _SEVERAL = re.compile(r"([1-9][0-9]?)x(.+)", re.IGNORECASE)
 """Several on one node under one name, such as ``4xA100`` (WVA spec 12)."""
@@ -116,3 +117,51 @@ def _known(row: Mapping[str, Any]) -> KnownAccelerator:
         most_gib=row.get("most_gib", sys.maxsize),
         device=row.get("device", ""),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AcceleratorPrice:
+    """What one accelerator costs.
+
+    Attributes:
+        cents_per_hour: US cents an hour.
+        source: Where the price is from.
+    """
+
+    cents_per_hour: Decimal
+    source: str
+
+
+def accelerator_price(
+    name: str, levels: ServiceLevels, nodes: Sequence[Instance] = (), count: int = 1
+) -> AcceleratorPrice | None:
+    """Return what one accelerator costs, on demand in the tables if no setting says it; None if unknown.
+
+    Args:
+        name: Name of the accelerator.
+        levels: What settings say.
+        nodes: The instance types that it is on, in order of preference: those with more beside their accelerators
+            cost more.
+        count: How many of them one replica has: the cheapest instance must have so many too.
+    """
+    own = levels.accelerators.get(name, Accelerator()).cents_per_hour
+    if own is not None:
+        return AcceleratorPrice(own, f"serviceLevels.accelerators[{name}]")
+    known = known_accelerator(name)
+    several = known.count if known else 1
+    price = _share(node_with(known, nodes), several)
+    if price is None and known:
+        price = _share(known.cheapest(several * count), several, ", the cheapest with it")
+    return price
+
+
+def node_with(known: KnownAccelerator | None, nodes: Iterable[Instance]) -> Instance | None:
+    """Return the first instance type that has an accelerator; any of them where its name is not known."""
+    return next((node for node in nodes if known is None or known.is_on(node)), None)
+
+
+def _share(node: Instance | None, several: int, why: str = "") -> AcceleratorPrice | None:
+    cents = hourly_cents(node) if node else None
+    if node is None or cents is None:
+        return None
+    return AcceleratorPrice(cents * several, f"{node.name} at ${node.usd_per_hour}/h{why}")

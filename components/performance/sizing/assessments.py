@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from ...contract.clock import HOURS_PER_MONTH
 from ...fleet.levels import Load, Promise
+from .accelerators import AcceleratorPrice
 from .cases import Case, Profile, Sized, one_at_a_time
-from .prices import AcceleratorPrice
 from .queues import rank, size
 from .reference import ReferenceProfile
 

@@ -1,9 +1,10 @@
-"""What is asked of the model of queues, and what it answers."""
+"""Inputs and results of the queueing model."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ...fleet.levels import Promise
+from ...contract.load import LoadedResource
+from ...fleet.levels import Load, Promise
 
 MINUTE = 60_000.0
 """Milliseconds."""
@@ -170,3 +171,21 @@ def one_at_a_time(profile: Profile, promise: Promise) -> Promise:
     """
     kept = profile.batch == 1 and profile.alpha + profile.beta <= promise.itl_ms
     return replace(promise, itl_ms=0) if kept else promise
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVariant:
+    """A model on one of several accelerators.
+
+    Attributes:
+        model: The name under which clients ask for it.
+        accelerator: The one that it runs on; empty where its resource does not say.
+        profiles: How fast it is on each that it could run on.
+        load: What was once observed to be asked of it; None where its resource does not say.
+    """
+
+    source: LoadedResource
+    model: str
+    accelerator: str
+    profiles: tuple[Profile, ...]
+    load: Load | None = None

@@ -6,8 +6,7 @@ from ...engines.memory.rows import Device
 from ...engines.served.behavior import ConcurrencyLimit, concurrency_limit
 from ...fleet.instances import Instance
 from ...fleet.workloads import Workload
-from .accelerators import known_accelerator
-from .prices import node_with
+from .accelerators import known_accelerator, node_with
 
 _GIB = 2**30
 

@@ -7,7 +7,7 @@ import pulumi
 
 from ...clouds.aws.names import LOAD_BALANCER_CONTROLLER, NEURON_RESOURCE, ROLE_ANNOTATION
 from ...clouds.aws.nodes.autoscaler import EXPANDER, chart_groups, discovery_keys, expander_priorities
-from ...clouds.aws.nodes.pools.rules import FEATURES
+from ...clouds.aws.nodes.pool_rules import FEATURES
 from ...fleet.instances import instances
 from ..prerequisites.accelerators import EVERYTHING
 from ..prerequisites.chart import ChartComponent, FixedChart

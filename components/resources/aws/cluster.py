@@ -26,10 +26,9 @@ import pulumi
 import pulumi_kubernetes
 from pulumi_aws import eks, iam
 
-from ...clouds.aws.kubeconfig import kubeconfig, tunnel_command
+from ...clouds.aws.api_server import TUNNEL_PORT, kubeconfig, tunnel_command
 from ...clouds.aws.nodes.releases import eks_release
-from ...clouds.aws.reach import TUNNEL_PORT
-from ...clouds.aws.storage.classes import VOLUME_DRIVER, encrypted_class, former_class
+from ...clouds.aws.storage.volumes import VOLUME_DRIVER, encrypted_class, former_class
 from ...clouds.aws.words import NodeImage
 from ..serving.arguments import checked_args
 from ..serving.objects import KubernetesObject, kubernetes_object, token

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ...clouds.aws.access import Namespaces, access_problems, role_problems
+from ...clouds.aws.api_server import TUNNEL_PORT, endpoint_access_problems
 from ...clouds.aws.facts.eks import addons
 from ...clouds.aws.logs import retention_problems
 from ...clouds.aws.nodes.releases import release_problem
-from ...clouds.aws.reach import TUNNEL_PORT, endpoint_access_problems
-from ...clouds.aws.storage.classes import VOLUME_DRIVER
+from ...clouds.aws.storage.volumes import VOLUME_DRIVER
 from ...clouds.aws.versions import check_version
 from ...clouds.aws.words import NodeImage, Provisioner, Support
 from ...contract import clock

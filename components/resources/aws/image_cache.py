@@ -13,8 +13,17 @@ import json
 import pulumi
 from pulumi_aws import ecr, iam
 
-from ...clouds.aws.image_policies import lifecycle_policy, node_policy, template_policy
-from ...clouds.aws.images import MOST_IMAGES, RegistryCache, cache_problems, region_problem, secret_problem, upstream
+from ...clouds.aws.images import (
+    MOST_IMAGES,
+    RegistryCache,
+    cache_problems,
+    lifecycle_policy,
+    node_policy,
+    region_problem,
+    secret_problem,
+    template_policy,
+    upstream,
+)
 from ...contract.problems import field_path
 from ..serving.arguments import checked_args
 from ..serving.objects import token

@@ -15,9 +15,15 @@ from typing import Self
 
 import pulumi
 
-from ...clouds.aws.nodes.karpenter import Surroundings, node_class, node_pool, static_pool
+from ...clouds.aws.nodes.karpenter import (
+    Surroundings,
+    general_class,
+    general_pool,
+    node_class,
+    node_pool,
+    static_pool,
+)
 from ...clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan
-from ...clouds.aws.nodes.pools.general import general_class, general_pool
 from ...clouds.aws.words import Provisioner
 from ...fleet.objects import Object
 from ..serving.objects import KubernetesObject, kubernetes_object, token

@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from ...clouds.aws.names import MOST_NODES
 from ...clouds.aws.nodes.launch import LEAST_IOPS, LEAST_THROUGHPUT, MOST_IOPS, Boot
 from ...clouds.aws.nodes.plan import NodeEnvironment
-from ...clouds.aws.nodes.pools.rules import PoolRules
+from ...clouds.aws.nodes.pool_rules import PoolRules
 from ...clouds.aws.nodes.settings_location import SettingsLocation
 from ...clouds.aws.words import NodeImage, Provisioner
 from ...contract import clock

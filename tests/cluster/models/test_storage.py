@@ -3,8 +3,15 @@
 from functools import partial
 from typing import Any
 
-from components.clouds.aws.storage.folders import folder_job
-from components.clouds.aws.storage.volumes import FSX_OPTIONS, efs_source, fsx_source, s3_options, s3_source, volume
+from components.clouds.aws.storage.volumes import (
+    FSX_OPTIONS,
+    efs_source,
+    folder_job,
+    fsx_source,
+    s3_options,
+    s3_source,
+    volume,
+)
 from components.fleet.options import BoundClaim
 from components.plan.claims import claim_objects
 from tests.cluster.waiting import eventually

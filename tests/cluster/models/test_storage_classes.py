@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.clouds.aws.storage.classes import encrypted_class, former_class
+from components.clouds.aws.storage.volumes import encrypted_class, former_class
 from tests.cluster.waiting import eventually, gone
 from toolkit.kube import Kube, KubeError
 

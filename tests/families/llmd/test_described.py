@@ -7,8 +7,7 @@ import pytest
 
 from components.families import objects, variants
 from components.fleet.levels import Load
-from components.performance.sizing.cases import Profile
-from components.performance.sizing.variants import ModelVariant
+from components.performance.sizing.cases import ModelVariant, Profile
 
 VARIANT: dict[str, Any] = {
     "apiVersion": "llmd.ai/v1alpha1",

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from components.performance.simulation.reading import read_trace
 from components.performance.simulation.trace import Histogram, Reported, Sample, Trace
+from components.performance.simulation.trace_reader import read_trace
 
 CSV = """time,target,queue,ready,failed,starting
 0,a,5,2,,

@@ -6,9 +6,9 @@ from decimal import Decimal
 import pytest
 
 from components.fleet.levels import Load, Promise
+from components.performance.sizing.accelerators import AcceleratorPrice
 from components.performance.sizing.assessments import Assessment, Candidate, Question, assessed, reference_candidates
 from components.performance.sizing.cases import Profile
-from components.performance.sizing.prices import AcceleratorPrice
 from components.performance.sizing.reference import ReferenceProfile, ReferenceSource
 
 SAMPLE = Promise(itl_ms=24, ttft_ms=500)

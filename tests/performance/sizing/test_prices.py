@@ -6,7 +6,7 @@ import pytest
 
 from components.fleet.instances import instances
 from components.fleet.levels import Accelerator, ServiceLevels
-from components.performance.sizing.prices import AcceleratorPrice, accelerator_price
+from components.performance.sizing.accelerators import AcceleratorPrice, accelerator_price
 
 NOTHING = ServiceLevels()
 # On demand in us-east-1, divided by hand.

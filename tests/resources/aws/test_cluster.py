@@ -6,8 +6,8 @@ from typing import Any
 import pulumi
 import pytest
 
+from components.clouds.aws.api_server import kubeconfig
 from components.clouds.aws.facts.eks import addons
-from components.clouds.aws.kubeconfig import kubeconfig
 from components.resources.aws.args import ClusterArgs
 from components.resources.aws.cluster import Cluster
 from components.resources.serving.arguments import InvalidArguments

@@ -9,7 +9,7 @@ import pulumi_kubernetes
 import pytest
 import yaml
 
-from components.clouds.aws.nodes.pools.rules import GeneralPool, PoolRules
+from components.clouds.aws.nodes.pool_rules import GeneralPool, PoolRules
 from components.fleet.nodes.policy import Capacity, TypePolicy
 from components.resources.aws.charts import Karpenter
 from components.resources.aws.karpenter_access import KarpenterAccess

@@ -18,7 +18,7 @@ from ..words import NodeImage, Provisioner
 from .autoscaler import Bounds, autoscaler_tags
 from .labels import capacity_type, cloud_labels, own_labels
 from .launch import Boot, Disk, Interface, disk, interfaces, pulls_fast
-from .pools.rules import PoolRules
+from .pool_rules import PoolRules
 from .releases import eks_release, karpenter_release
 from .settings_location import SettingsLocation
 from .sizes import CapacityBlock, block_of, sizes_of

@@ -1,13 +1,11 @@
-"""PersistentVolumes for the file systems and buckets that weights are in: one per namespace and claim.
+"""Kubernetes objects for storage on AWS: volumes of models, storage classes, and the Job that creates folders."""
 
-All are provisioned statically: what a volume is made of exists, or belongs to the stack. No driver has to create or
-delete anything, and deleting a volume deletes no data.
-"""
-
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ....fleet.objects import Object
+from ....engines.shell import script_words
+from ....fleet.objects import Object, new_object
 from ....fleet.options import BoundClaim
 
 
@@ -93,3 +91,93 @@ def fsx_source(name: str, dns_name: Any, mount_name: Any) -> dict[str, Any]:  # 
 
 FSX_OPTIONS = ("flock",)
 """Loaders that share a cache take turns by locks of files, which Lustre has on request only (FSx user guide)."""
+
+
+VOLUME_DRIVER = "aws-ebs-csi-driver"
+"""Name of the EKS add-on that provides the volumes."""
+ENCRYPTED_CLASS = "ebs-encrypted"
+FORMER_CLASS = "ebs-csi-default-sc"
+"""The class that the add-on makes if it is told to (``defaultStorageClass.enabled``)."""
+_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+
+
+def encrypted_class(key_arn: str = "") -> Object:
+    """Return the default class, whose volumes are encrypted whatever the account's setting is.
+
+    Its name is the same with every key. A class cannot be changed, so another key replaces it; claims know a class by
+    its name alone, and the volumes of claims that are bound stay as they are.
+
+    Args:
+        key_arn: ARN of a KMS key; empty for the account's key for EBS.
+    """
+    key = {"kmsKeyId": key_arn} if key_arn else {}
+    return _class(ENCRYPTED_CLASS, {"type": "gp3", "encrypted": "true", **key}, is_default=True)
+
+
+def former_class() -> Object:
+    """Return the class that claims of an earlier release of this package name, no longer as the default.
+
+    The class of a claim cannot be changed. Without the class, a bound claim can no longer grow, and one that is not
+    bound yet stays Pending. Apart from the annotation it equals the class in the add-on's chart, so that it is taken
+    over whether or not EKS has removed it by then.
+    """
+    return _class(FORMER_CLASS, {}, is_default=False)
+
+
+def _class(name: str, parameters: dict[str, str], *, is_default: bool) -> Object:
+    annotations = {_DEFAULT: "true" if is_default else "false"}
+    if not is_default:
+        # The annotation belongs to EKS until it is taken over (Pulumi Kubernetes provider, "Server-Side Apply").
+        annotations["pulumi.com/patchForce"] = "true"
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name, "annotations": annotations},
+        "provisioner": "ebs.csi.aws.com",
+        **({"parameters": parameters} if parameters else {}),
+        "volumeBindingMode": "WaitForFirstConsumer",
+        "allowVolumeExpansion": True,
+    }
+
+
+NAMESPACE = "kube-system"
+"""Whose pods may be root; those of models may not."""
+_IMAGE = "public.ecr.aws/docker/library/busybox:1.37.0"
+_MOUNTED = "/cache"
+_SCRIPT = f"""\
+for folder; do
+  mkdir -p "{_MOUNTED}/$folder" && chmod 0777 "{_MOUNTED}/$folder" || exit 1
+done
+"""
+_DIGEST = 8
+
+
+def folder_job(claim: BoundClaim, folders: Iterable[str]) -> Object:
+    """Return a job that makes folders, open to all users, on a claim in the same namespace.
+
+    A job cannot be changed: with other folders it is another, which makes those that are missing.
+    """
+    wanted = sorted(folders)
+    digest = hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:_DIGEST]
+    container = {
+        "name": "folders",
+        "image": _IMAGE,
+        "command": list(script_words(_SCRIPT, "folders", *wanted)),
+        "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"memory": "64Mi"}},
+        "securityContext": {
+            "runAsUser": 0,
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        },
+        "volumeMounts": [{"name": "cache", "mountPath": _MOUNTED}],
+    }
+    pod = {
+        "automountServiceAccountToken": False,
+        "containers": [container],
+        "restartPolicy": "OnFailure",
+        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+        "volumes": [{"name": "cache", "persistentVolumeClaim": {"claimName": claim.name}}],
+    }
+    spec = {"backoffLimit": 6, "template": {"spec": pod}}
+    return new_object("batch/v1", "Job", f"{claim.name}-folders-{digest}", NAMESPACE, spec)

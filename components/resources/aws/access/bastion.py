@@ -14,8 +14,8 @@ from typing import Any
 import pulumi
 from pulumi_aws import ec2, iam, vpc
 
+from ....clouds.aws.api_server import HTTPS
 from ....clouds.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, Disk
-from ....clouds.aws.reach import HTTPS
 from ...serving.arguments import checked_args
 from ...serving.objects import token
 from ..args import BastionArgs

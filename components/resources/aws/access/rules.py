@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pulumi
 from pulumi_aws import vpc
 
-from ....clouds.aws.reach import HTTPS
+from ....clouds.aws.api_server import HTTPS
 from ..args import ClusterArgs
 from ..parts.roles import named
 

@@ -10,7 +10,7 @@ from pulumi_aws import eks, iam
 from ....clouds.aws.facts.eks import Addon, addons
 from ....clouds.aws.facts.iam import policy
 from ....clouds.aws.facts.releases import addon_release
-from ....clouds.aws.storage.classes import VOLUME_DRIVER
+from ....clouds.aws.storage.volumes import VOLUME_DRIVER
 from .roles import managed_policy, named, service_role
 
 POD_IDENTITY = "pods.eks.amazonaws.com"

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ....clouds.aws.nodes.pools.rules import Budget, Disruption, GeneralPool
+from ....clouds.aws.nodes.pool_rules import Budget, Disruption, GeneralPool
 from ....plan.section import Flag, Section
 
 _Reason = Literal["Underutilized", "Empty", "Drifted", "Unhealthy"]

@@ -16,9 +16,16 @@ from collections.abc import Sequence
 import pulumi
 from pydantic import ValidationError
 
-from ....clouds.aws.storage.folders import NAMESPACE as FOLDERS
-from ....clouds.aws.storage.folders import folder_job
-from ....clouds.aws.storage.volumes import FSX_OPTIONS, efs_source, fsx_source, s3_options, s3_source, volume
+from ....clouds.aws.storage.volumes import (
+    FSX_OPTIONS,
+    efs_source,
+    folder_job,
+    fsx_source,
+    s3_options,
+    s3_source,
+    volume,
+)
+from ....clouds.aws.storage.volumes import NAMESPACE as FOLDERS
 from ....contract.problems import field_path
 from ....fleet.objects import Object
 from ....fleet.options import BoundClaim

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.clouds.aws.kubeconfig import kubeconfig, tunnel_command
-from components.clouds.aws.reach import endpoint_access_problems
+from components.clouds.aws.api_server import endpoint_access_problems, kubeconfig, tunnel_command
 from components.resources.serving.arguments import InvalidArguments
 from tests.clouds.aws.access.roles import made
 from tests.recorded import Echo, Recorded

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.clouds.aws.nodes.capacity import shortages
+from components.clouds.aws.nodes.autoscaler_status import shortages
 
 STATUS = """\
 time: 2026-11-23 10:00:00 +0000 UTC

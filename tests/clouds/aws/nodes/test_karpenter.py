@@ -6,11 +6,18 @@ from typing import Any
 
 import pytest
 
-from components.clouds.aws.nodes.karpenter import Surroundings, node_class, node_pool, static_pool
+from components.clouds.aws.nodes.karpenter import (
+    Surroundings,
+    general_class,
+    general_pool,
+    largest,
+    node_class,
+    node_pool,
+    static_pool,
+)
 from components.clouds.aws.nodes.launch import Boot
 from components.clouds.aws.nodes.plan import NodeGroupPlan
-from components.clouds.aws.nodes.pools.general import general_class, general_pool, largest
-from components.clouds.aws.nodes.pools.rules import Budget, Disruption, GeneralPool, PoolRules
+from components.clouds.aws.nodes.pool_rules import Budget, Disruption, GeneralPool, PoolRules
 from components.fleet.nodes.policy import Capacity, TypePolicy
 from tests.clouds.aws.environments import BLOCK, HELD, environment, flavor, one, planned
 

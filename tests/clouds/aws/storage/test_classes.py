@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.clouds.aws.environment import AwsEnvironment
-from components.clouds.aws.storage.classes import encrypted_class, former_class
+from components.clouds.aws.storage.volumes import encrypted_class, former_class
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Severity
 from components.fleet.rendered import Fleet

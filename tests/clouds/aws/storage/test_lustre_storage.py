@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from components.clouds.aws.storage.folders import folder_job
+from components.clouds.aws.storage.volumes import folder_job
 from components.fleet.options import BoundClaim
 from tests.clouds.aws.storage.storages import (
     OWN_FSX,

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .....fleet.objects import Object
+from ....fleet.objects import Object
 
 if TYPE_CHECKING:
-    from ..plan import NodeGroupPlan
+    from .plan import NodeGroupPlan
 
 WHEN_EMPTY = "WhenEmpty"
 CONSOLIDATION = (WHEN_EMPTY, "WhenEmptyOrUnderutilized", "Balanced")
