@@ -15,7 +15,7 @@ from ...fleet.load_balancers import BalancerSeconds
 from ...fleet.nodes.groups import NodeGroupDemand
 from ...fleet.nodes.policy import NodePolicy
 from ...fleet.objects import Object, is_balanced, tcp_ports
-from ...fleet.rendered import Fleet, Rendered
+from ...fleet.rendered import Fleet
 from .facts.releases import addons_date, image_date, image_release
 from .load_balancers import load_balancer_annotations
 from .names import EFA_COST, LOAD_BALANCER_CONTROLLER
@@ -43,22 +43,21 @@ class AwsEnvironment:
     """One environment on AWS.
 
     Attributes:
-        nodes: Where and how nodes are made; None where others make them.
-        existing: Whether the cluster is there already.
-        support: What happens when standard support for the version ends; of an existing cluster it is not known.
-        version_named: Whether somebody named the version of an existing cluster; otherwise it is assumed, and its
+        nodes: Node settings; None if nodes are managed elsewhere.
+        existing: Whether the cluster exists already.
+        support: Upgrade policy at the end of standard support; unknown for an existing cluster.
+        version_named: Whether settings name the version of an existing cluster; otherwise it is assumed, and its
             support is not checked.
-        addons: Names of the EKS add-ons that are asked for.
-        cidr: Range of the VPC, as far as it is known.
-        system_types: Instance types of the nodes without taints on which the cluster's own pods run.
-        control_plane_zones: Zones of the control plane, as far as they are named.
-        system_zones: Zones of the system nodes, where they are not those of the control plane.
-        cache_zone: Zone of the file system in which weights are kept, if it is in one.
-        renders: Whether the models are made as they are rendered here; otherwise other programs make them.
-        system_scales: Whether the Cluster Autoscaler is to size these nodes.
-        image_cache: The registry that images are pulled by way of; None where they are pulled from where they are.
-        addresses: How many addresses the nodes have on the internet, those of NAT gateways; None where that is not
-            known.
+        addons: Names of the configured EKS add-ons.
+        cidr: Address range of the VPC, if known.
+        system_types: Instance types of the untainted nodes for system pods.
+        control_plane_zones: Configured zones of the control plane.
+        system_zones: Zones of the system nodes, if they differ from those of the control plane.
+        cache_zone: Zone of the file system for weights, if it is in a single zone.
+        renders: Whether the stack creates the models that are rendered here; otherwise other programs do.
+        system_scales: Whether the Cluster Autoscaler scales the system nodes.
+        image_cache: The registry that caches images; None if images are pulled directly.
+        addresses: Public addresses of the nodes, which are those of NAT gateways; None if unknown.
     """
 
     region: str
@@ -83,59 +82,59 @@ class AwsEnvironment:
 
     @property
     def owns_nodes(self) -> bool:
-        """Whether there are no nodes but those that are made for the models and for the cluster itself."""
+        """Whether this environment creates all nodes of the cluster."""
         return self.nodes is not None and not self.existing
 
     @property
     def node_policy(self) -> NodePolicy | None:
-        """What settings say about nodes; None where others make them."""
+        """Settings of nodes; None if nodes are managed elsewhere."""
         return self.nodes.nodes if self.nodes else None
 
     @property
     def network(self) -> tuple[str, ...]:
-        """The range of the VPC, as far as it is known and one."""
-        known = range_of(self.cidr) if self.cidr else None
-        return (str(known),) if known else ()
+        """The address range of the VPC, if it is known and valid."""
+        cidr = range_of(self.cidr) if self.cidr else None
+        return (str(cidr),) if cidr else ()
 
     @property
     def efa_types(self) -> frozenset[str]:
-        """Instance types whose nodes have their EFA interfaces whether or not a pod asks for them."""
+        """Instance types whose nodes have EFA interfaces even if no pod requests them."""
         return self.nodes.nodes.efa_types if self.nodes else frozenset()
 
     def features(self, groups: Iterable[NodeGroupPlan]) -> tuple[str, ...]:
-        """Return the features that Karpenter must have for some node groups; none where others make nodes."""
+        """Return the Karpenter feature gates that node groups need; empty with another provisioner."""
         if self.nodes is None or self.nodes.provisioner != Provisioner.KARPENTER:
             return ()
         return features(groups, self.nodes.pools, node_repair=self.nodes.node_repair)
 
     @property
     def general_nodes(self) -> Instance | None:
-        """The largest nodes that there may be for pods which name no instance type, beside those of the system."""
+        """The largest node of the general pool, for pods that select no instance type; None without that pool."""
         pool = self.nodes.pools.general if self.nodes else None
         return largest(pool) if pool else None
 
     @property
     def alternatives(self) -> Mapping[str, tuple[str, ...]]:
-        """Further instance types that pods may run on instead, by instance type."""
+        """Alternative instance types, by instance type."""
         return self.nodes.nodes.alternatives if self.nodes else {}
 
     @property
     def tolerations(self) -> tuple[Object, ...]:
-        """What the models' pods must tolerate of their nodes, beside the taints of accelerators."""
+        """Tolerations that model pods need, besides those for accelerators."""
         return self.nodes.nodes.tolerations if self.nodes else ()
 
     def adapted(self, fleet: Fleet, seconds: BalancerSeconds | None = None) -> Fleet:
-        """Return the fleet as it runs on AWS: with load balancers inside, and EFA where the environment has it.
+        """Return the fleet adapted to AWS: with internal load balancers, and EFA requests on nodes that have it.
 
         Args:
-            fleet: What is rendered.
-            seconds: What load balancers are told of time; None for AWS's defaults.
+            fleet: The rendered fleet.
+            seconds: Timeouts of load balancers; None for AWS's defaults.
         """
-        inside = kept_inside(fleet, seconds)
-        return with_efa(inside, self.nodes.nodes) if self.nodes and self.renders else inside
+        internal = with_internal_balancers(fleet, seconds)
+        return with_efa(internal, self.nodes.nodes) if self.nodes and self.renders else internal
 
     def plan_nodes(self, fleet: Fleet, file: str) -> tuple[tuple[NodeGroupPlan, ...], list[Problem]]:
-        """Return the node groups of a fleet, and what is wrong with them or with the cluster's version."""
+        """Return the node groups of a fleet, and the problems of nodes and cluster version."""
         if self.nodes is None:
             return (), []
         groups = node_plan(fleet, self.nodes)
@@ -150,7 +149,7 @@ class AwsEnvironment:
     def check_balancers(
         self, fleet: Fleet, groups: Sequence[NodePlan], *, every_model: bool, gateway: bool
     ) -> Iterator[Problem]:
-        """Warn of nodes that load balancers may not reach; see :func:`.nodes.balanced.check_balanced_zones`."""
+        """Warn about nodes that load balancers may not reach; see :func:`.nodes.balanced.check_balanced_zones`."""
         if self.nodes is not None:
             zones, system = self.control_plane_zones, self.system_zones
             yield from check_balanced_zones(
@@ -158,9 +157,9 @@ class AwsEnvironment:
             )
 
     def check_ages(self, file: str) -> Iterator[Problem]:
-        """Warn of pinned node images and add-ons that are older than six months, all in one finding.
+        """Warn about pinned node images and add-ons that are older than six months, in a single finding.
 
-        Releases that settings name are a choice, and not reported.
+        Releases that settings name are deliberate and not reported.
         """
         nodes = self.nodes
         if nodes is None:
@@ -180,14 +179,14 @@ class AwsEnvironment:
             yield Problem(file, 0, "", "", "cluster.addons", reason, Severity.WARNING, rule=RuleId.RELEASE_OLD)
 
     def check_scaling(self, groups: Sequence[NodePlan], installed: Collection[str], file: str) -> Iterator[Problem]:
-        """Report sizes that no autoscaler of the plan keeps, and features of Karpenter that nothing turns on."""
+        """Report bounds that no installed autoscaler enforces, and Karpenter features that nothing enables."""
         if CLUSTER_AUTOSCALER not in installed:
             yield from self._check_bounds(groups, file)
         if {CLUSTER_AUTOSCALER, KARPENTER}.isdisjoint(installed):
             yield from self._check_features(groups)
 
     def _check_bounds(self, groups: Iterable[NodePlan], file: str) -> Iterator[Problem]:
-        """Report sizes that only the Cluster Autoscaler keeps: EKS gets none (:mod:`.nodes.sizes`)."""
+        """Report bounds that only the Cluster Autoscaler could enforce, because EKS has none (:mod:`.nodes.sizes`)."""
         if self.nodes is None:
             return
         if self.nodes.provisioner == Provisioner.KARPENTER:
@@ -211,7 +210,7 @@ class AwsEnvironment:
             yield Problem(file, 0, "", "", "prerequisites", reason, Severity.WARNING, rule=RuleId.NODES_UNSCALED)
 
     def _check_features(self, groups: Iterable[NodePlan]) -> Iterator[Problem]:
-        """Warn of settings that take effect only if Karpenter is installed with its features turned on."""
+        """Warn about settings that need a Karpenter feature gate which the stack does not enable."""
         if self.nodes is None:
             return
         keys = {NODE_REPAIR: ("nodeRepair",), SPOT_TO_SPOT: ("disruption", "spotToSpot")}
@@ -225,7 +224,7 @@ class AwsEnvironment:
             )
 
     def charts_for_models(self, fleet: Fleet) -> Iterator[tuple[str, str]]:
-        """Yield the charts that models need on AWS alone, each with the resource that needs it."""
+        """Yield the charts that models need only on AWS, each with the resource that needs it."""
         for item in fleet.rendered:
             if any(endpoint.has_own_balancer for endpoint in item.endpoints):
                 yield LOAD_BALANCER_CONTROLLER, item.title
@@ -233,12 +232,11 @@ class AwsEnvironment:
     def check_volumes(self, fleet: Fleet, others: Sequence[str], file: str) -> Iterator[Problem]:
         """Report claims that a cluster created here cannot provision: they and their pods would stay Pending.
 
-        Where volumes are provisioned by a storage class that is not made here, whether they are encrypted is not
-        known.
+        Whether volumes of a storage class that the stack does not create are encrypted is unknown.
 
         Args:
-            fleet: What is rendered.
-            others: Who else asks for a volume, in words.
+            fleet: The rendered fleet.
+            others: Descriptions of further claims, such as those of charts.
             file: File of the settings, for messages.
         """
         claims = {
@@ -277,7 +275,7 @@ class AwsEnvironment:
             yield Problem(file, 0, "", "", "cluster.addons", reason, rule=RuleId.STORAGE_UNPROVISIONED)
 
     def check_image_cache(self, file: str) -> Iterator[Problem]:
-        """Warn of a cache whose first pulls have no way to the internet."""
+        """Warn about a cache whose first pulls have no route to the internet."""
         if self.image_cache is not None and self.addresses == 0:
             reason = (
                 "the first pull of each image fails without a way to the internet: ECR requires one from the subnets "
@@ -288,39 +286,39 @@ class AwsEnvironment:
             yield Problem(file, 0, "", "", "imageCache", reason, Severity.WARNING, rule=RuleId.IMAGES_FIRST_PULL)
 
     def cost_notes(self, groups: Iterable[NodeGroupDemand]) -> Iterator[str]:
-        """Yield that EFA is free of charge where nodes have it."""
+        """Yield a note that EFA is free of charge, if nodes have it."""
         if any(group.efa for group in groups):
             yield EFA_COST
 
     def image_passes_gateway(self, reference: str) -> bool:
-        """Whether an image is pulled through a NAT gateway; see :mod:`.traffic`."""
+        """Return whether an image is pulled through a NAT gateway; see :mod:`.traffic`."""
         return image_passes_gateway(reference, self.region)
 
     def weights_pass_gateway(self, address: str) -> bool:
-        """Whether weights are fetched through a NAT gateway; see :mod:`.traffic`."""
+        """Return whether weights are downloaded through a NAT gateway; see :mod:`.traffic`."""
         return weights_pass_gateway(address)
 
 
 def own_groups(groups: Iterable[NodePlan]) -> tuple[NodeGroupPlan, ...]:
-    """Return node groups with all that AWS knows of them: those of a plan on AWS are all its own."""
+    """Return the node groups of AWS. All groups of a plan on AWS are its own; this only narrows their type."""
     return tuple(group for group in groups if isinstance(group, NodeGroupPlan))
 
 
-def kept_inside(fleet: Fleet, seconds: BalancerSeconds | None = None) -> Fleet:
-    """Return the fleet with load balancers of models in the private network alone, as far as that is ours to say.
+def with_internal_balancers(fleet: Fleet, seconds: BalancerSeconds | None = None) -> Fleet:
+    """Return the fleet with internal load balancers for models, unless their manifests say otherwise.
 
-    On AWS a Service of type LoadBalancer is open to the internet otherwise, and an engine has no authentication.
+    On AWS a Service of type LoadBalancer is otherwise public, and engines have no authentication.
     """
-    return replace(fleet, rendered=tuple(_inside(item, seconds) for item in fleet.rendered))
+    items = (
+        replace(item, endpoints=tuple(_with_internal_balancer(endpoint, seconds) for endpoint in item.endpoints))
+        if any(endpoint.has_own_balancer for endpoint in item.endpoints)
+        else item
+        for item in fleet.rendered
+    )
+    return replace(fleet, rendered=tuple(items))
 
 
-def _inside(item: Rendered, seconds: BalancerSeconds | None) -> Rendered:
-    if not any(endpoint.has_own_balancer for endpoint in item.endpoints):
-        return item
-    return replace(item, endpoints=tuple(_behind(endpoint, seconds) for endpoint in item.endpoints))
-
-
-def _behind(endpoint: Endpoint, seconds: BalancerSeconds | None) -> Endpoint:
+def _with_internal_balancer(endpoint: Endpoint, seconds: BalancerSeconds | None) -> Endpoint:
     body = endpoint.body
     if body is None or not is_balanced(body):
         return endpoint

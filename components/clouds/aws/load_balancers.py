@@ -1,4 +1,4 @@
-"""Network Load Balancers: what Services tell the AWS Load Balancer Controller."""
+"""Annotations that make the AWS Load Balancer Controller create Network Load Balancers."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ CERTIFICATE_FORM = "arn:aws:acm:REGION:ACCOUNT:certificate/ID"
 _LOAD_BALANCER = "service.beta.kubernetes.io/aws-load-balancer"
 _CERTIFICATE_ARN = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+\Z", re.ASCII)
 _TLS_POLICY = "ELBSecurityPolicy-TLS13-1-2-2021-06"
-"""TLS 1.2 and 1.3 only; the controller's own default still takes TLS 1.0."""
+"""TLS 1.2 and 1.3 only; the controller's default still accepts TLS 1.0."""
 
 
 def load_balancer_annotations(
@@ -26,27 +26,27 @@ def load_balancer_annotations(
     seconds: BalancerSeconds | None = None,
     tcp_ports: Iterable[int] = (),
 ) -> dict[str, str]:
-    """Return what makes the AWS controller put a Network Load Balancer before pods, by their own addresses.
+    """Return the annotations for a Network Load Balancer with pod addresses as targets.
 
     Client addresses are not preserved, which is AWS's default for TCP to IP targets: connections come from the load
-    balancer's addresses, as its health checks do in any case, and a pod may be a client of a load balancer on its own
-    node. Who may connect is up to the load balancer's security group, which sees the client's address; the controller
-    makes its rules of ``loadBalancerSourceRanges``.
+    balancer's addresses, as its health checks always do, and a pod can be a client of a load balancer with a target
+    on its own node. The load balancer's security group, which sees client addresses, decides who may connect; the
+    controller derives its rules from ``loadBalancerSourceRanges``.
 
-    Each of its nodes sends to the targets of all zones: while pods are replaced a zone may have none, and clients
-    that still resolve to its node would be refused. A target that is deregistered keeps its connections, and their
-    end is up to the pod (``deregistration_delay.connection_termination.enabled`` is off for TCP).
+    Cross-zone load balancing is on: while pods are replaced a zone may have no target, and clients that resolve to
+    its node would be refused. A deregistered target keeps its connections until the pod closes them
+    (``deregistration_delay.connection_termination.enabled`` is off for TCP).
 
     The controller changes attributes in place: neither load balancer nor target group is replaced, whose names hold
     the Service's uid, ports, protocols and health check (buildTargetGroupName in pkg/service/
     model_build_target_group.go).
 
     Args:
-        internal: Whether the address is one of the private network.
-        proxy_protocol: Whether the load balancer sends the client's address ahead of each connection; the pod must
+        internal: Whether the address is in the private network.
+        proxy_protocol: Whether the load balancer announces the client address by PROXY protocol, which the pod must
             expect it.
-        seconds: How long targets drain and connections may be silent; None for AWS's defaults.
-        tcp_ports: Ports of the Service with listeners of protocol TCP; that of TLS listeners cannot be changed.
+        seconds: Timeouts; None for AWS's defaults.
+        tcp_ports: Service ports with TCP listeners; the idle timeout of TLS listeners is fixed.
 
     Sources: AWS Load Balancer Controller 225f4456, docs/guide/service/{nlb,annotations}.md, docs/deploy/
     security_groups.md and pkg/service/model_build_managed_sg.go, as in v3.5.0. (That ranges are ignored where
@@ -74,12 +74,12 @@ def load_balancer_annotations(
 
 
 def is_certificate(arn: str) -> bool:
-    """Tell whether a text is the ARN of a certificate of AWS Certificate Manager."""
+    """Return whether a text is the ARN of an ACM certificate."""
     return bool(_CERTIFICATE_ARN.match(arn))
 
 
 def certificate_annotations(arn: str) -> dict[str, str]:
-    """Return what makes the load balancer take the encryption off on port 443, with a certificate of ACM."""
+    """Return the annotations that terminate TLS on port 443 with an ACM certificate."""
     return {
         f"{_LOAD_BALANCER}-ssl-cert": arn,
         f"{_LOAD_BALANCER}-ssl-ports": "443",

@@ -15,24 +15,24 @@ from ...fleet.instances import Instance, instances
 from ...fleet.levels import Accelerator, ServiceLevels
 
 _SEVERAL = re.compile(r"([1-9][0-9]?)x(.+)", re.IGNORECASE)
-"""Several on one node under one name, such as ``4xA100`` (WVA spec 12)."""
+"""Names of several accelerators on one node, such as ``4xA100`` (WVA spec 12)."""
 _IGNORED = str.maketrans("", "", "-_ ")
 _CENTS = 100
 _SAME_SIZE = Decimal("1.25")
-"""Memory of one size differs by less between clouds: an L4 has 22.35 GiB or, as it is sold, 24 GB."""
+"""Memory sizes within this factor are the same product: clouds report an L4 with 22.35 GiB or with 24 GB."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownAccelerator:
-    """What is known of a name.
+    """An accelerator from the table.
 
     Attributes:
-        name: As the table spells it.
-        count: How many of them the name means: 4 for ``4xA100``.
-        accelerator: What the tables of instance types call it.
-        least_gib: Memory that one has at least.
-        most_gib: Memory that one has at most.
-        device: Product in the labels of nodes, where no instance type has it.
+        name: Its name in the table.
+        count: Number of accelerators that the name stands for, such as 4 for ``4xA100``.
+        accelerator: Its name in the tables of instance types.
+        least_gib: Minimum memory of one accelerator.
+        most_gib: Maximum memory of one accelerator.
+        device: Product label of its nodes, if no instance type has it.
     """
 
     name: str
@@ -43,7 +43,7 @@ class KnownAccelerator:
     device: str
 
     def is_on(self, node: Instance) -> bool:
-        """Tell whether an instance type has it, and not a part of one."""
+        """Return whether an instance type has it, not just a fraction of one."""
         if node.accelerator != self.accelerator:
             return False
         return self.least_gib <= int(node.accelerator_memory_gib or 0) <= self.most_gib
@@ -54,15 +54,15 @@ class KnownAccelerator:
         return tuple(node for node in instances().values() if self.is_on(node))
 
     def product(self, node: Instance | None) -> str:
-        """Return the product in the labels of its nodes; empty where that is not known.
+        """Return the product label of its nodes; empty if unknown.
 
         Args:
-            node: An instance type that has it, where one is known.
+            node: An instance type that may have it, if one is known.
         """
         return (node.product if self.is_on(node) else "") if node else self.device
 
     def cheapest(self, count: int = 1) -> Instance | None:
-        """Return the instance type with the cheapest one, of those with so many; None where no price is known."""
+        """Return the type with the lowest price per accelerator that has at least ``count``; None without prices."""
         fitting = (node for node in self.types if node.accelerators >= count)
         priced = [
             (price, node.accelerators, node.name) for node in fitting if (price := hourly_cents(node)) is not None
@@ -71,7 +71,7 @@ class KnownAccelerator:
 
 
 def known_accelerator(name: str) -> KnownAccelerator | None:
-    """Return what is known of a name; None for one that is not in the table."""
+    """Return an accelerator by name; None if it is not in the table."""
     several = _SEVERAL.fullmatch(name)
     count, one = (int(several[1]), several[2]) if several else (1, name)
     found = _by_name().get(_plain(one))
@@ -79,7 +79,7 @@ def known_accelerator(name: str) -> KnownAccelerator | None:
 
 
 def hourly_cents(node: Instance) -> Decimal | None:
-    """Return what one accelerator of an instance type costs, in US cents an hour; None where it is not known."""
+    """Return the price of one accelerator of an instance type, in US cents per hour; None if unknown."""
     if not node.accelerators or node.usd_per_hour is None:
         return None
     return node.usd_per_hour * _CENTS / node.accelerators
@@ -92,10 +92,10 @@ def _plain(name: str) -> str:
 @cleared_with_clouds
 @functools.cache
 def _by_name() -> Mapping[str, KnownAccelerator]:
-    """Return what is known by every name, the products of nodes among them.
+    """Return the table by every name, including product labels of nodes.
 
-    A product is no name of a row whose accelerators are of several sizes, such as V100 with 16 and 32 GiB: the
-    product is one of them alone. Clouds report the memory of one size a little differently.
+    The product label is not used for rows with several memory sizes, such as V100 with 16 and 32 GiB, because it
+    stands for one of them only.
     """
     rows: list[dict[str, Any]] = load_table(__package__, "accelerators.yaml")
     known = {row["name"]: _known(row) for row in rows}
@@ -121,11 +121,11 @@ def _known(row: Mapping[str, Any]) -> KnownAccelerator:
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorPrice:
-    """What one accelerator costs.
+    """Price of one accelerator.
 
     Attributes:
-        cents_per_hour: US cents an hour.
-        source: Where the price is from.
+        cents_per_hour: US cents per hour.
+        source: The setting or instance type that the price comes from.
     """
 
     cents_per_hour: Decimal
@@ -135,14 +135,15 @@ class AcceleratorPrice:
 def accelerator_price(
     name: str, levels: ServiceLevels, nodes: Sequence[Instance] = (), count: int = 1
 ) -> AcceleratorPrice | None:
-    """Return what one accelerator costs, on demand in the tables if no setting says it; None if unknown.
+    """Return the price of one accelerator; None if unknown.
+
+    A price in the settings wins; otherwise it is the accelerator's share of the on-demand price of its node.
 
     Args:
         name: Name of the accelerator.
-        levels: What settings say.
-        nodes: The instance types that it is on, in order of preference: those with more beside their accelerators
-            cost more.
-        count: How many of them one replica has: the cheapest instance must have so many too.
+        levels: Service levels of the settings.
+        nodes: Instance types that it runs on, in order of preference; without a match the cheapest type is used.
+        count: Accelerators of one replica; the cheapest type must have at least as many.
     """
     own = levels.accelerators.get(name, Accelerator()).cents_per_hour
     if own is not None:
@@ -156,7 +157,7 @@ def accelerator_price(
 
 
 def node_with(known: KnownAccelerator | None, nodes: Iterable[Instance]) -> Instance | None:
-    """Return the first instance type that has an accelerator; any of them where its name is not known."""
+    """Return the first instance type with an accelerator; the first of all if the accelerator is unknown."""
     return next((node for node in nodes if known is None or known.is_on(node)), None)
 
 

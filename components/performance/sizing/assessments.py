@@ -1,4 +1,4 @@
-"""What each of several accelerators would need to keep a promise, and what that costs: the cheapest first."""
+"""Compare accelerators: the replicas that each needs for the latency targets and their cost, cheapest first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,13 +19,13 @@ class Candidate:
     """An accelerator that a model could run on.
 
     Attributes:
-        profile: How fast a replica is, with the batch that it has for the requests in question.
-        source: Where the figures are from.
+        profile: Profile of a replica, with the batch for the given request length.
+        source: Source of the profile.
         batch: The batch that the source gives.
-        tokens: Tokens of a request for which that is; None where it holds for any.
-        doubt: Why the figures are uncertain; empty where they are taken as they are.
-        ends: The fastest and the slowest that it may be; None where the figures are taken as they are.
-        price: What one accelerator costs; None where that is not known.
+        tokens: Request length in tokens that ``batch`` is valid for; None for any length.
+        doubt: Why the figures are uncertain; empty for measured ones.
+        ends: The fastest and the slowest profile that the source allows; None for measured ones.
+        price: Price of one accelerator; None if unknown.
         most: The engine's limit on concurrent requests; None if unknown, which leaves the batch uncapped.
         limit: Source of that limit, or why it is unknown.
         uncapped: The batch for these requests before capping; 0 for that of the profile.
@@ -44,7 +44,7 @@ class Candidate:
 
     @property
     def is_scaled(self) -> bool:
-        """Whether the requests in question have another batch than those of the source."""
+        """Whether the batch was scaled from that of the source to the given request length."""
         return self.batch != (self.uncapped or self.profile.batch)
 
     @property
@@ -66,15 +66,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked for.
+    """A sizing request.
 
     Attributes:
-        promise: What is promised to clients.
-        prefill_ms: Time from the beginning of the work on a request to its first token, which the model of queues
-            leaves out; None if it was not measured.
-        accelerator: What it runs on now; empty where that is not known.
-        literal: Whether to answer as upstream's controller does, with its rounding and its choice.
-        scale_to_zero: Whether no replica is kept without requests.
+        promise: Latency targets.
+        prefill_ms: Prefill time of a request, which the queueing model ignores; None if it was not measured.
+        accelerator: The accelerator that it runs on now; empty if unknown.
+        literal: Whether to reproduce upstream's controller, with its rounding and its choice.
+        scale_to_zero: Whether no replica is kept without load.
     """
 
     promise: Promise
@@ -91,18 +90,18 @@ class Question:
 
     @property
     def budget(self) -> Promise:
-        """What is left of the promise for the queue."""
+        """The latency targets for the queue: the time to first token without prefill."""
         left = self.promise.ttft_ms and self.promise.ttft_ms - (self.prefill_ms or 0)
         return replace(self.promise, ttft_ms=left)
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a candidate needs.
+    """The sizing result of a candidate.
 
     Attributes:
-        ends: The same for the fastest and the slowest that it may be.
-        chosen: Whether it is what to take: no other candidate keeps the promise for less.
+        ends: The results for the fastest and the slowest profile.
+        chosen: Whether it is the recommended candidate, the cheapest that meets the targets.
     """
 
     candidate: Candidate
@@ -113,23 +112,23 @@ class Assessment:
 
     @property
     def cents_per_hour(self) -> float | None:
-        """Price of all replicas; None where it is not known, or the promise cannot be kept."""
+        """Price of all replicas; None if it is unknown or the targets cannot be met."""
         return self._cents(self.sized)
 
     @property
     def usd_per_month(self) -> float | None:
-        """Likewise in US dollars, for 730 hours."""
+        """Price of all replicas for 730 hours, in US dollars."""
         return self._per_month(self.sized)
 
     @property
     def usd_per_month_ends(self) -> tuple[float | None, float | None]:
-        """Likewise for the fastest and the slowest that it may be."""
+        """The same for the fastest and the slowest profile."""
         low, high = self.ends or (self.sized, self.sized)
         return self._per_month(low), self._per_month(high)
 
     @property
     def usd_per_million_tokens(self) -> float | None:
-        """US dollars for a million tokens of answers, at the load in question."""
+        """US dollars per million output tokens at the given load."""
         load, cents = self.question.load, self.cents_per_hour
         tokens = float(load.per_minute * load.output_tokens) * 60
         return None if cents is None or not tokens else cents / _CENTS / tokens * _MILLION
@@ -154,7 +153,7 @@ class Assessment:
 
 
 def reference_candidates(found: Sequence[ReferenceProfile], load: Load) -> tuple[Candidate, ...]:
-    """Return the candidates of the reference table, with the batches that they have for the requests of a load."""
+    """Return candidates from the reference table, with batches scaled to the request length of a load."""
     return tuple(_reference_candidate(each, load) for each in found)
 
 
@@ -175,13 +174,13 @@ def _reference_candidate(found: ReferenceProfile, load: Load) -> Candidate:
 
 
 def _batch(batch: int, tokens: int | None, load: Load) -> int:
-    """Return how many requests fit at once, where the tokens of a request are not those that the batch is for."""
-    asked = load.input_tokens + load.output_tokens
-    return batch if tokens is None or not asked else max(int(batch * tokens / asked), 1)
+    """Scale a batch from the request length of the source to that of a load; at least 1."""
+    length = load.input_tokens + load.output_tokens
+    return batch if tokens is None or not length else max(int(batch * tokens / length), 1)
 
 
 def assessed(question: Question, candidates: Sequence[Candidate]) -> tuple[Assessment, ...]:
-    """Size each candidate; those that keep the promise come first, by price, and then those that do not."""
+    """Size each candidate. Those that meet the targets come first, by price."""
     cases = [_case(question, each, profile) for each in candidates for profile in (each.profile, *(each.ends or ()))]
     answers = iter(_sized(cases, literal=question.literal))
     found = []
@@ -205,7 +204,7 @@ def _sized(cases: Sequence[Case], *, literal: bool) -> tuple[Sized, ...]:
 
 
 def _taken(question: Question, possible: Sequence[Sized]) -> Sized | None:
-    """Return the cheapest, which comes first, or what upstream takes: it never moves to another accelerator."""
+    """Return the cheapest result, or upstream's choice, which never moves to another accelerator."""
     if not question.literal:
         return next(iter(possible), None)
     from .literal.controller import Current, chosen
@@ -216,7 +215,7 @@ def _taken(question: Question, possible: Sequence[Sized]) -> Sized | None:
 def _case(question: Question, candidate: Candidate, profile: Profile) -> Case:
     load, price, promise = question.load, candidate.price, question.budget
     if (candidate.tokens or candidate.is_capped) and not question.literal:
-        # Requests may be so long that only one fits, and an engine may be configured to take one at a time.
+        # Long requests may leave room for only one, and an engine may be limited to one at a time.
         promise = one_at_a_time(profile, promise)
     return Case(
         profile,

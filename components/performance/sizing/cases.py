@@ -7,21 +7,21 @@ from ...contract.load import LoadedResource
 from ...fleet.levels import Load, Promise
 
 MINUTE = 60_000.0
-"""Milliseconds."""
+"""Milliseconds per minute."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How fast one replica of a model generates tokens on an accelerator (WVA spec 2, 8.2).
+    """Decoding speed of one replica on an accelerator (WVA spec 2, 8.2).
 
-    With n requests at once, a token of each takes ``alpha + beta * n`` milliseconds.
+    With n concurrent requests, each token takes ``alpha + beta * n`` milliseconds.
 
     Attributes:
         accelerator: Name of the accelerator.
         count: Accelerators of one replica.
-        alpha: Milliseconds for a token, without other requests.
-        beta: Milliseconds that each request at once adds.
-        batch: Requests that a replica works on at once.
+        alpha: Base time per token, in milliseconds.
+        beta: Time per token that each concurrent request adds, in milliseconds.
+        batch: Maximum concurrent requests of a replica.
     """
 
     accelerator: str
@@ -32,23 +32,23 @@ class Profile:
 
     @property
     def title(self) -> str:
-        """The accelerators of a replica, for people."""
+        """The accelerators of a replica, for display."""
         return f"{self.count} x {self.accelerator}" if self.count > 1 else self.accelerator
 
     def within(self, most: int | None) -> "Profile":
-        """Return the profile of a replica whose engine works on at most so many requests at once."""
+        """Return the profile with its batch capped by an engine limit; unchanged without a limit."""
         return self if most is None or most >= self.batch else replace(self, batch=most)
 
 
 class Limit(StrEnum):
-    """What keeps a replica from taking more requests."""
+    """What limits the request rate of a replica."""
 
     ITL = "itl"
-    """The promised inter-token latency."""
+    """The inter-token latency target."""
     TTFT = "ttft"
-    """The promised time to the first token: requests wait."""
+    """The time-to-first-token target: requests wait in the queue."""
     CAPACITY = "capacity"
-    """Nothing promised: it has no more to give."""
+    """Its capacity; no latency target is stricter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class Case:
     """One model on one accelerator.
 
     Attributes:
-        profile: How fast a replica is.
-        promise: What is promised.
-        per_minute: Requests a minute, over all replicas.
-        output_tokens: Mean tokens of an answer; its whole part counts, as upstream reads it.
+        profile: Decoding speed of a replica.
+        promise: Latency targets.
+        per_minute: Requests per minute over all replicas.
+        output_tokens: Mean output tokens of a request, truncated to a whole number like upstream does.
         cents_per_hour: Price of one accelerator.
-        least: Replicas that there are at least.
+        least: Minimum replicas.
     """
 
     profile: Profile
@@ -74,20 +74,19 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What one replica does at some rate of requests, in the long run (WVA spec 8.3).
+    """Steady state of one replica at a request rate (WVA spec 8.3).
 
     Attributes:
-        per_minute: Requests that arrive at it a minute.
-        throughput: Requests that it completes a minute.
-        in_system: Mean requests that wait or are worked on.
-        in_service: Mean requests that are worked on.
-        utilisation: Share of the time in which it works on something, ``rho`` of upstream; not how full its batches
-            are.
+        per_minute: Arriving requests per minute.
+        throughput: Completed requests per minute.
+        in_system: Mean requests that wait or are served.
+        in_service: Mean requests that are served.
+        utilisation: Share of time with at least one request, upstream's ``rho``; not how full its batches are.
         response_ms: Mean time from arrival to the last token.
         service_ms: Mean time from the first to the last token.
-        wait_ms: Mean time until the work on a request begins.
-        wait_p95_ms: Time that 95 % of the requests wait at most, if waits are exponential (8.4).
-        itl_ms: Mean time from one token to the next.
+        wait_ms: Mean time in the queue.
+        wait_p95_ms: 95th percentile of the time in the queue, assuming exponential waits (8.4).
+        itl_ms: Mean inter-token latency.
     """
 
     per_minute: float
@@ -103,29 +102,29 @@ class Behaviour:
 
     @property
     def waiting(self) -> float:
-        """Mean requests that wait; their small number is no difference of large ones."""
+        """Mean requests that wait, by Little's law; subtracting two large means would lose precision."""
         return self.throughput * (self.wait_ms / MINUTE)
 
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """Replicas, and what they do; without any if the promise cannot be kept (WVA spec 8.5, 8.6).
+    """Sizing result: the required replicas, or why the latency targets cannot be met (WVA spec 8.5, 8.6).
 
     Attributes:
-        reason: Why it cannot be kept, with the numbers that prove it; empty if it can, and where nothing is asked.
-        limit: What bounds the rate of a replica.
-        most_per_minute: Requests a minute that one replica can take and keep the promise; 0 if none, and where
-            answers have no whole token.
-        itl_per_minute: Those within the promised inter-token latency alone; None without that promise.
-        ttft_per_minute: Those within the promised time to the first token alone; None without that promise.
-        capacity_per_minute: Those with no promise, upstream's ``lambda_max``: a thousandth less than it can complete.
-        replicas: How many are needed.
-        behaviour: Of one of them, at its share of the requests; None if the promise cannot be kept.
-        cents_per_hour: Price of all of them.
-        slowest_per_minute: The smallest rate at which the promise is tried, ``lambda_min`` of upstream.
-        service_limit_ms: Mean time from first to last token that the promised inter-token latency allows; None
-            without that promise.
-        wait_limit_ms: Mean wait that the promised time to the first token allows; None without that promise.
+        reason: Why the targets cannot be met, with the figures that show it; empty if they can, or without load.
+        limit: What limits the request rate of a replica.
+        most_per_minute: Requests per minute that one replica can serve within the targets; 0 if none, or if answers
+            have no whole token.
+        itl_per_minute: The rate within the inter-token latency target alone; None without that target.
+        ttft_per_minute: The rate within the time-to-first-token target alone; None without that target.
+        capacity_per_minute: The rate without targets, upstream's ``lambda_max``: 0.1 % below the largest throughput.
+        replicas: Required replicas.
+        behaviour: Steady state of one replica at its share of the load; None if the targets cannot be met.
+        cents_per_hour: Price of all replicas.
+        slowest_per_minute: The smallest rate at which the targets are tested, upstream's ``lambda_min``.
+        service_limit_ms: Mean time from first to last token that the inter-token latency target allows; None without
+            that target.
+        wait_limit_ms: Mean queueing time that the time-to-first-token target allows; None without that target.
     """
 
     case: Case
@@ -144,44 +143,45 @@ class Sized:
 
     @property
     def is_feasible(self) -> bool:
-        """Whether the promise can be kept."""
+        """Whether the latency targets can be met."""
         return not self.reason
 
     @property
     def accelerators(self) -> int:
-        """Of all replicas."""
+        """Accelerators of all replicas."""
         return self.replicas * self.case.profile.count
 
     @property
     def batch(self) -> int:
-        """Requests that a replica works on at once."""
+        """Maximum concurrent requests of a replica."""
         return self.case.profile.batch
 
     @property
     def is_saturated(self) -> bool:
-        """Whether more is asked than the replicas can take."""
+        """Whether the load exceeds what the replicas can serve."""
         return self.case.per_minute > self.replicas * self.most_per_minute
 
 
 def one_at_a_time(profile: Profile, promise: Promise) -> Promise:
-    """Return what a promise bounds where a replica works on one request at a time for a known reason.
+    """Return the effective targets of a replica that serves one request at a time for a known reason.
 
-    No load makes a token slower then: an inter-token latency that one request keeps is kept always, and bounds
-    nothing. A profile that says so of itself is another matter: its beta means nothing (:func:`.refusals.constant`).
+    Load cannot slow down tokens then, so that an inter-token latency target that a single request meets is always met
+    and does not limit the rate. A measured profile with a batch of 1 is different: its beta is meaningless
+    (:func:`.refusals.constant`).
     """
-    kept = profile.batch == 1 and profile.alpha + profile.beta <= promise.itl_ms
-    return replace(promise, itl_ms=0) if kept else promise
+    met = profile.batch == 1 and profile.alpha + profile.beta <= promise.itl_ms
+    return replace(promise, itl_ms=0) if met else promise
 
 
 @dataclass(frozen=True, slots=True)
 class ModelVariant:
-    """A model on one of several accelerators.
+    """A variant of a model: the model on one of several accelerators, from a resource of any family.
 
     Attributes:
-        model: The name under which clients ask for it.
-        accelerator: The one that it runs on; empty where its resource does not say.
-        profiles: How fast it is on each that it could run on.
-        load: What was once observed to be asked of it; None where its resource does not say.
+        model: The model name that clients request.
+        accelerator: The accelerator that it runs on; empty if its resource does not name one.
+        profiles: Its profiles, one for each accelerator that it could run on.
+        load: The load that its status reports; None if it reports none.
     """
 
     source: LoadedResource

@@ -19,7 +19,7 @@ def limit_on(
     Args:
         workloads: The workloads that serve the model. Unknown limits are ignored if another is known.
         accelerator: Name of the accelerator, which the engine's default may depend on.
-        nodes: Instance types that the workloads may be on, in order of preference.
+        nodes: Instance types that the workloads may run on, in order of preference.
     """
     device = device_named(accelerator, nodes)
     found = (concurrency_limit(each.container, each.server.line, device) for each in workloads)

@@ -1,4 +1,4 @@
-"""Reference figures of models on accelerators, for those who have no benchmark of their own yet (WVA spec 12)."""
+"""Published profiles of models on accelerators, for models without a benchmark of their own (WVA spec 12)."""
 
 import functools
 import re
@@ -13,14 +13,14 @@ from .cases import Profile
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSource:
-    """Where figures come from.
+    """The source of reference profiles.
 
     Attributes:
-        title: Where they were published.
-        date: When, as ``YYYY-MM-DD``.
-        measured: Whether a benchmark gave them; otherwise they are sample data.
-        tokens: Tokens of a request for which the largest batch is sized; None where nobody says.
-        doubt: Why they are uncertain.
+        title: The publication.
+        date: Its date, as ``YYYY-MM-DD``.
+        measured: Whether the figures come from a benchmark; otherwise they are sample data.
+        tokens: Request length in tokens that the batches are valid for; None if unspecified.
+        doubt: Why the figures are uncertain.
     """
 
     title: str
@@ -32,13 +32,13 @@ class ReferenceSource:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceProfile:
-    """What was published of a model on an accelerator, and how far from the truth that may be.
+    """A published profile of a model on an accelerator, with its uncertainty.
 
     Attributes:
         model: Name of the model in the table.
-        profile: The figures as published.
-        low: The fastest replica that the sources speak for: the lowest beta, with the batch that goes with it.
-        high: The slowest one.
+        profile: The profile as published.
+        low: The fastest profile that the sources allow: the lowest beta, with its batch.
+        high: The slowest profile.
     """
 
     model: str
@@ -49,23 +49,23 @@ class ReferenceProfile:
 
 
 def reference_profiles(model: str) -> tuple[ReferenceProfile, ...]:
-    """Return what is known of a model, by the name under which clients ask for it or that of the hub.
+    """Return the profiles of a model, by its served name or its name at the hub.
 
-    The organisation in front, case, and words such as ``Instruct`` that change no speed do not matter; sizes,
-    generations and quantizations do.
+    Names are compared without organization, case, and words such as ``Instruct`` that do not affect speed; sizes,
+    generations and quantizations must match.
     """
     return _profiles().get(_key(model), ())
 
 
 def known_models() -> tuple[str, ...]:
-    """Return the names of the models of which something is known."""
+    """Return the names of all models in the table."""
     return tuple(sorted(entry["name"] for entry in load_table(__package__, "reference.yaml")["models"]))
 
 
 _SAME_SPEED = frozenset(("base", "bf16", "chat", "fp16", "hf", "instruct", "it", "meta"))
-"""Words of names that say nothing of how many weights there are, and in which precision."""
+"""Words in model names that do not affect the number or precision of weights."""
 _BREAK = re.compile(r"[-_ ]+|(?<=\d)\.(?=\d)(?!\d+b)|(?<=[a-z]{3})(?=\d)")
-"""Between words: ``llama3.1-8b`` has four; a size such as ``1.5b`` is one."""
+"""Word boundaries: ``llama3.1-8b`` has four words; a size such as ``1.5b`` is one."""
 
 
 def _key(name: str) -> tuple[str, ...]:

@@ -1,19 +1,19 @@
-"""What the model of queues does not take, and promises that nobody can keep, each with the numbers that prove it."""
+"""Reasons why a case cannot be sized: numbers out of range, and latency targets that no rate meets."""
 
 from .cases import Case
 
 MOST_AT_ONCE = 65_536
-"""Requests that a replica works on at once; engines take some thousands."""
+"""Maximum batch; engines support a few thousand concurrent requests."""
 MOST_REPLICAS = 2**31 - 1
-"""Of a workload: Kubernetes counts them in 32 bits."""
+"""Maximum replicas of a workload: Kubernetes stores them as int32."""
 _MOST_MS = 2**31 - 1
-"""Of a promise: 24 days."""
+"""Maximum latency target: 24 days."""
 _MOST = 1e200
-"""Of any number: products of some of them are numbers yet."""
+"""Maximum of any input, so that products of several inputs stay finite."""
 
 
 def unusable(case: Case) -> str:
-    """Return why there are no figures for a case, whatever is promised; empty if there are."""
+    """Return why a case cannot be computed, whatever its targets; empty if it can."""
     profile, promise = case.profile, case.promise
     numbers = (
         ("alpha", profile.alpha),
@@ -45,7 +45,7 @@ def _short(number: float) -> str:
 
 
 def _immeasurable(case: Case) -> str:
-    """Return why rates cannot be computed: they are at the ends of what numbers can be."""
+    """Return why rates cannot be computed: service times would under- or overflow."""
     profile, tokens = case.profile, max(int(case.output_tokens), 1)
     if profile.alpha + profile.beta == 0:
         return "alpha and beta are 0: a token would take no time"
@@ -55,9 +55,9 @@ def _immeasurable(case: Case) -> str:
 
 
 def constant(case: Case) -> str:
-    """Return why a promise does not bound the load: tokens take the same time under any (WVA spec 8.5).
+    """Return why an inter-token latency target cannot limit the load: token times are constant (WVA spec 8.5).
 
-    Upstream compares two equal figures there, and rounding decides.
+    Upstream compares two equal figures in this case, so that rounding decides.
     """
     profile, promised = case.profile, case.promise.itl_ms
     fixed = profile.alpha + profile.beta
@@ -71,20 +71,20 @@ def constant(case: Case) -> str:
 
 
 def broken_itl(case: Case, slowest: float, itl_ms: float) -> str:
-    """Say that the inter-token latency is too long under the least load."""
+    """Return the reason for a target that the inter-token latency exceeds even at the smallest load."""
     promised = case.promise.itl_ms
     return f"a token takes {_beyond(itl_ms, promised)} ms {_at(slowest)}, promised are {promised} ms"
 
 
 def broken_ttft(case: Case, slowest: float, wait_p95_ms: float) -> str:
-    """Say that requests wait too long under the least load."""
+    """Return the reason for a target that queueing exceeds even at the smallest load."""
     promised = case.promise.ttft_ms
     figure = _beyond(wait_p95_ms, promised)
     return f"5 % of the requests wait longer than {figure} ms {_at(slowest)}, promised are {promised} ms"
 
 
 def too_many(case: Case, most: float) -> str:
-    """Say that a workload cannot have so many replicas."""
+    """Return the reason for a load that needs more replicas than a workload can have."""
     return (
         f"{case.per_minute:g} requests a minute, of which one replica takes {most:.6g}, need more than the "
         f"{MOST_REPLICAS} replicas that a workload can have"
@@ -96,6 +96,6 @@ def _at(slowest: float) -> str:
 
 
 def _beyond(figure: float, limit: float) -> str:
-    """Write a figure with so many digits that it differs from a limit."""
+    """Format a figure with enough digits to differ from a limit."""
     texts = (f"{figure:.{digits}g}" for digits in (4, 6, 9, 12))
     return next((text for text in texts if float(text) != limit), repr(figure))

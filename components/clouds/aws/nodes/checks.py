@@ -23,13 +23,12 @@ from .quotas import check_quotas
 from .releases import release_problem
 from .user_data import user_data_problem
 
-_Misplaced = tuple[RuleId, str]
 _POOLS_WANTED = 3
-"""Spot types from which on an interruption of one pool leaves others."""
+"""Minimum instance types for spot capacity, so that the interruption of one pool leaves others."""
 
 
 def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> tuple[Problem, ...]:
-    """Return every problem of the nodes: of flavors at their manifests, of settings at their keys."""
+    """Report all problems of nodes: those of flavors at their manifests, those of settings at their keys."""
     found = (
         *check_groups(node_requests(fleet), groups, environment),
         *pending(fleet, groups, environment),
@@ -40,13 +39,13 @@ def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: No
 
 
 def check_groups(
-    wished: Iterable[NodeRequest], groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment
+    requests: Iterable[NodeRequest], groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment
 ) -> tuple[Problem, ...]:
-    """Return what is wrong with node groups, whatever runs on them."""
-    wished = list(wished)
+    """Report problems of node groups that do not depend on the pods on them."""
+    requests = list(requests)
     found = [
-        *_of_region(wished, environment),
-        *(wish.problem(reason, rule=rule) for wish in wished for rule, reason in _of_wish(wish, environment)),
+        *_of_region(requests, environment),
+        *(r.problem(reason, rule=rule) for r in requests for rule, reason in _of_request(r, environment)),
         *check_types(environment),
         *check_marks(environment.nodes, environment.provisioner, environment.place),
         *_of_updates(environment),
@@ -69,19 +68,19 @@ def _of_updates(environment: NodeEnvironment) -> Iterator[Problem]:
 
 
 def _of_start(environment: NodeEnvironment) -> Iterator[Problem]:
-    """Report what EC2 or the image would refuse of disks and first words."""
+    """Report disk settings and user data that EC2 or the image would reject."""
     for key, reason in boot_problems(
         environment.boot, environment.image, environment.provisioner, environment.ami_release
     ):
         yield environment.place.problem((key,), reason)
-    words = environment.boot.user_data
-    wrong = user_data_problem(words, environment.image) if words else ""
+    extra = environment.boot.user_data
+    wrong = user_data_problem(extra, environment.image) if extra else ""
     if wrong:
         yield environment.place.problem(("userData",), wrong)
 
 
 def _of_pulls(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment) -> Iterator[Problem]:
-    """Warn of nodes that do not pull in parallel though they are asked to: see ``pulls_fast``."""
+    """Warn about nodes for which ``fastImagePull`` has no effect; see ``pulls_fast``."""
     if not environment.boot.fast_image_pull or environment.image != NodeImage.BOTTLEROCKET:
         return
     slow = sorted(group.name for group in groups if not group.start.fast_image_pull)
@@ -94,7 +93,7 @@ def _of_pulls(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment) -> 
 
 
 def _of_pools(environment: NodeEnvironment) -> Iterator[Problem]:
-    """Report what is said about Karpenter's pools to no effect."""
+    """Report settings of Karpenter pools that have no effect."""
     pools, place = environment.pools, environment.place
     if environment.provisioner != Provisioner.KARPENTER:
         for key in pools.given:
@@ -107,10 +106,10 @@ def _of_pools(environment: NodeEnvironment) -> Iterator[Problem]:
         yield place.problem(("disruption", "spotToSpot"), reason)
 
 
-def _of_region(wished: Iterable[NodeRequest], environment: NodeEnvironment) -> Iterator[Problem]:
-    """Report a region that nothing is known of once, and not for each type that is not offered there."""
+def _of_region(requests: Iterable[NodeRequest], environment: NodeEnvironment) -> Iterator[Problem]:
+    """Report an unknown region once, instead of once for each instance type."""
     known = regions()
-    named = {wish.choice.instance_type or "" for wish in wished}
+    named = {request.choice.instance_type or "" for request in requests}
     named |= {name for rule in environment.nodes.types.values() for name in rule.alternatives}
     if environment.region not in known and any(regions_of(name) for name in named):
         hint = did_you_mean(environment.region, known) or f"; known regions: {', '.join(sorted(known))}"
@@ -118,44 +117,44 @@ def _of_region(wished: Iterable[NodeRequest], environment: NodeEnvironment) -> I
         yield environment.place.whole("region", reason + hint)
 
 
-def _of_wish(wish: NodeRequest, environment: NodeEnvironment) -> Iterator[_Misplaced]:
-    """What a flavor asks for and this environment cannot give."""
-    node = instance(wish.choice.instance_type or "")
+def _of_request(request: NodeRequest, environment: NodeEnvironment) -> Iterator[tuple[RuleId, str]]:
+    """Report requirements of a flavor that this environment cannot satisfy."""
+    node = instance(request.choice.instance_type or "")
     if node is None:
         return
     place = environment.place
     if is_withheld(node.name, environment.region):
         yield (
             RuleId.NODES_TYPE_NOT_OFFERED,
-            f"{node.name} {not_offered(node.name, environment.region, wish.type_name)}",
+            f"{node.name} {not_offered(node.name, environment.region, request.type_name)}",
         )
     rule = environment.nodes.of(node.name)
     if image_of(node, environment.image) is None and rule.ami_id is None:
         yield (
             RuleId.NODES_TYPE_NOT_OFFERED,
             f"AWS has no EKS image ({environment.image}) for {node.name}: {no_image(node)}; choose another "
-            f"{wish.type_name}, or set {place.path('types', node.name, 'amiId')} to an image of your own",
+            f"{request.type_name}, or set {place.path('types', node.name, 'amiId')} to an image of your own",
         )
     if environment.provisioner == Provisioner.KARPENTER and is_fractional(node.name):
         reason = f"Karpenter does not place pods on {node.name}, which has a fractional GPU; use managed node groups"
         yield RuleId.NODES_TYPE_NOT_OFFERED, reason
-    zone, selectable = wish.choice.zone, environment.selectable or environment.zones
+    zone, selectable = request.choice.zone, environment.selectable or environment.zones
     if zone and zone not in selectable:
         yield (
             RuleId.NODES_PLACEMENT,
             f"selects zone {zone}, but the nodes of this environment are in {', '.join(selectable)}; use "
             "one of these zones",
         )
-    capacity = environment.nodes.capacity_of(wish.choice)
+    capacity = environment.nodes.capacity_of(request.choice)
     known = cloud_labels(node, capacity, zone, environment.region, environment.provisioner)
-    wrong = impossible(wish.choice.labels, known, environment.provisioner)
+    wrong = impossible(request.choice.labels, known, environment.provisioner)
     yield from ((RuleId.NODES_PLACEMENT, reason) for reason in wrong)
-    yield from ((RuleId.NODES_PLACEMENT, reason) for reason in _of_capacity(wish, rule, environment))
+    yield from ((RuleId.NODES_PLACEMENT, reason) for reason in _of_capacity(request, rule, environment))
 
 
-def _of_capacity(wish: NodeRequest, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
-    instance_type = wish.choice.instance_type
-    capacity = environment.nodes.capacity_of(wish.choice)
+def _of_capacity(request: NodeRequest, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
+    instance_type = request.choice.instance_type
+    capacity = environment.nodes.capacity_of(request.choice)
     if capacity not in list(Capacity):
         yield f"selects unknown capacity {capacity!r}; use one of {', '.join(Capacity)}"
     if capacity in RESERVED and rule.reservation is None:
@@ -164,8 +163,9 @@ def _of_capacity(wish: NodeRequest, rule: TypePolicy, environment: NodeEnvironme
             f"{environment.place.path('types', instance_type or '', 'reservation')}: {{id: cr-..., zone: ..., "
             "count: ...}"
         )
-    if capacity in RESERVED and rule.reservation and wish.choice.zone not in (None, rule.reservation.zone):
-        yield f"selects zone {wish.choice.zone}, but its reservation is in {rule.reservation.zone}; select that zone"
+    zone = request.choice.zone
+    if capacity in RESERVED and rule.reservation and zone not in (None, rule.reservation.zone):
+        yield f"selects zone {zone}, but its reservation is in {rule.reservation.zone}; select that zone"
 
 
 def _of_groups(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
@@ -214,9 +214,9 @@ def _of_group(group: NodeGroupPlan, environment: NodeEnvironment) -> Iterator[Pr
 
 
 def _of_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
-    """Say what becomes of Capacity Blocks that run, and of those that are too late or are wanted twice.
+    """Report Capacity Blocks that run, that end too soon, or that several groups use.
 
-    Whether a block is extended, or has its nodes, AWS alone knows: the settings are held against the clock.
+    The settings are compared with the clock; only AWS knows whether a block was extended or has its nodes.
     """
     place = environment.place
     claimed: dict[str, list[NodeGroupPlan]] = {}
@@ -252,8 +252,8 @@ def _of_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
 
 
 def similar(node: Instance) -> list[str]:
-    """Return types with as many of the same accelerators and no less CPU and memory, cheapest first."""
-    found = [
+    """Return types with the same accelerators and at least as much CPU and memory, cheapest first."""
+    candidates = [
         other
         for other in instances().values()
         if other.name != node.name
@@ -262,11 +262,11 @@ def similar(node: Instance) -> list[str]:
         and other.vcpu >= node.vcpu
         and other.memory_gib >= node.memory_gib
     ]
-    return [n.name for n in sorted(found, key=lambda n: (n.usd_per_hour is None, n.usd_per_hour or 0, n.name))]
+    return [n.name for n in sorted(candidates, key=lambda n: (n.usd_per_hour is None, n.usd_per_hour or 0, n.name))]
 
 
 def not_offered(instance_type: str, region: str, type_name: str = "type") -> str:
-    """Say where a type is offered instead."""
+    """Return the reason for a type that a region does not offer, with the regions that do."""
     offered = regions_of(instance_type)
     if not offered:
         return f"is no longer offered in any region; choose another {type_name}"
@@ -274,7 +274,7 @@ def not_offered(instance_type: str, region: str, type_name: str = "type") -> str
 
 
 def check_types(environment: NodeEnvironment) -> Iterator[Problem]:
-    """Report what is wrong with the settings of instance types."""
+    """Report problems of the settings of instance types."""
     for name, rule in environment.nodes.types.items():
         node = instance(name)
         if node is None:
@@ -301,18 +301,15 @@ def _of_type(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> 
 
 
 def _placement_group(rule: TypePolicy) -> Iterator[str]:
-    """A Capacity Block has its instances close together (EC2 user guide, Capacity Blocks for ML).
-
-    A placement group beside it is an error in AWS's own tool (aws/aws-parallelcluster,
-    ``PlacementGroupCapacityTypeValidator``); launches fail for lack of capacity (terraform-aws-modules/
-    terraform-aws-eks, pull request 3730).
-    """
+    # A Capacity Block places its instances close together already (EC2 user guide, Capacity Blocks for ML). AWS's own
+    # tool rejects a placement group beside it (aws/aws-parallelcluster, PlacementGroupCapacityTypeValidator), and
+    # launches fail for lack of capacity (terraform-aws-modules/terraform-aws-eks, pull request 3730).
     if rule.placement_group and rule.capacity == Capacity.CAPACITY_BLOCK:
         yield "is not possible with a Capacity Block, whose instances are placed close together already; remove it"
 
 
 def _sizes_of_block(rule: TypePolicy, environment: NodeEnvironment) -> Iterator[tuple[str, str]]:
-    """A group of a Capacity Block has what was bought, as long as it is there."""
+    # The group of a Capacity Block has all the nodes that were bought, as long as the block runs.
     if rule.capacity != Capacity.CAPACITY_BLOCK or environment.provisioner == Provisioner.KARPENTER:
         return
     for key, value in (("minNodes", rule.min_nodes), ("maxNodes", rule.max_nodes)):
@@ -430,10 +427,11 @@ def _block(node: Instance, block: Reservation, environment: NodeEnvironment) -> 
 
 
 def check_order(fleet: Fleet, environment: NodeEnvironment) -> Iterator[Problem]:
-    """Warn of each model whose preferred group may not come first, because another prefers the opposite.
+    """Warn about models whose preferred group may not be filled first, because another model prefers the opposite.
 
-    Karpenter treats each pod's first preference as a requirement until it cannot be met (kubernetes-sigs/karpenter,
-    pkg/scheduling/requirements.go, newPodRequirements), so no order is lost with it.
+    The Cluster Autoscaler has one order of groups for all pods. Karpenter treats each pod's first preference as a
+    requirement until it cannot be met (kubernetes-sigs/karpenter, pkg/scheduling/requirements.go,
+    newPodRequirements), so no order is lost with it.
     """
     if environment.provisioner != Provisioner.MANAGED:
         return

@@ -1,6 +1,6 @@
-"""From the demand of the models to node groups, in EKS's words and with everything that is wrong with them.
+"""Turn node demand into plans for node groups, in the terms of EKS.
 
-The plan is the same for managed node groups and for Karpenter; each takes from it what it has words for.
+Managed node groups and Karpenter pools use the same plan; each ignores the fields that it has no equivalent for.
 """
 
 import datetime
@@ -29,23 +29,23 @@ _API_EFFECTS = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferN
 
 @dataclass(frozen=True, slots=True)
 class NodeEnvironment:
-    """Where nodes are made, and how.
+    """Node settings of a cluster on AWS.
 
     Attributes:
-        zones: Availability zones of nodes for which no others are named.
-        selectable: Zones that flavors may select; empty for those.
-        subnets: Zones with a private subnet, which settings of instance types may name; empty for those as well.
+        zones: Default availability zones of nodes.
+        selectable: Zones that flavors may select; empty for ``zones``.
+        subnets: Zones with a private subnet, which settings of instance types may name; empty for ``zones``.
         version: Kubernetes version of the cluster.
-        now: The moment against which reservations and support dates are held.
-        boot: How nodes start.
-        scale_to_zero: Whether groups may be empty. Otherwise one node stays for each group that models prefer.
-        quotas: vCPUs that the account may run, by quota code; what is not named is not checked.
+        now: Reference time for reservations and support dates.
+        boot: Disk and boot settings.
+        scale_to_zero: Whether groups may be empty. Otherwise groups that models prefer keep one node.
+        quotas: vCPU quotas of the account by code; quotas without a value are not checked.
         ami_release: Release of the images; empty for the pinned one.
-        force_update: Whether updates replace nodes whose pods a disruption budget keeps.
-        system_vcpus: vCPUs of the on-demand nodes for the cluster's own pods; 0 where others make them.
+        force_update: Whether updates replace nodes even if a disruption budget protects their pods.
+        system_vcpus: vCPUs of the on-demand nodes for system pods; 0 if they are managed elsewhere.
         node_repair: Whether nodes that stay unhealthy are replaced.
-        pools: What is said about Karpenter's pools alone.
-        place: Where these settings are written, for messages.
+        pools: Settings of Karpenter pools.
+        place: Location of these settings, for messages.
     """
 
     region: str
@@ -73,25 +73,25 @@ class NodeGroupPlan:
     """One node group, ready to be registered.
 
     Attributes:
-        name: Stable name; the same for the same need in every run.
-        id: The name with a digest of what cannot be changed in place, so that a replacement gets a new name.
-        instance_types: First the flavor's, then what may be taken instead.
-        ami_type: EKS's image; None with an image of one's own.
+        name: Stable name, which depends only on the demand.
+        id: The name with a digest of the immutable properties, so that a replacement gets a new name.
+        instance_types: The flavor's type, then its alternatives.
+        ami_type: EKS image type; None with a custom image.
         capacity_type: ``ON_DEMAND``, ``SPOT`` or ``CAPACITY_BLOCK``.
         zones: Availability zones of its nodes.
         labels: Labels that the group sets.
-        node_labels: All labels that its nodes will have, as far as known.
-        taints: In the spelling of the EKS API.
-        minimum: Nodes that stay.
-        maximum: Nodes that there may be: what costs, checks and quotas count with, and what the autoscaler keeps.
-        tags: Tags of the Auto Scaling group by which the Cluster Autoscaler knows the group at zero nodes.
+        node_labels: All known labels of its nodes.
+        taints: Taints in the spelling of the EKS API.
+        minimum: Minimum size.
+        maximum: Maximum size, which the autoscaler, costs, checks and quotas use.
+        tags: Tags of the Auto Scaling group that describe an empty group to the Cluster Autoscaler.
         interfaces: Network interfaces; empty without EFA.
-        start: What its nodes are told first.
-        update_strategy: ``MINIMAL`` where no spare capacity can be had.
-        release: Release of the image, in the words of whoever makes the nodes; empty for EKS's newest.
-        force_update: Whether updates replace nodes whose pods a disruption budget keeps.
-        blocks: The Capacity Blocks that its nodes come out of, first the reservation.
-        former: Name that the group had before each Capacity Block got a group of its own; empty for others.
+        start: Settings in the user data of its nodes.
+        update_strategy: ``MINIMAL`` on reserved capacity, where no surge nodes are available.
+        release: Release of the image, as the provisioner spells it; empty for EKS's newest.
+        force_update: Whether updates replace nodes even if a disruption budget protects their pods.
+        blocks: The Capacity Blocks of its nodes, the reservation first.
+        former: Name of the group before each Capacity Block got its own group; empty for other groups.
     """
 
     name: str
@@ -123,35 +123,35 @@ class NodeGroupPlan:
 
     @property
     def autoscaled(self) -> bool:
-        """Whether the autoscaler owns its size. The nodes of a Capacity Block are paid for: all of them stay."""
+        """Whether the autoscaler owns its size; the nodes of a Capacity Block are prepaid, so all of them stay."""
         return self.demand.capacity != Capacity.CAPACITY_BLOCK
 
     @property
     def bounds(self) -> Bounds | None:
-        """The sizes that the autoscaler keeps; None for a group that it leaves alone."""
+        """The bounds that the autoscaler enforces; None for a group that it does not scale."""
         return Bounds(self.minimum, self.maximum, self.demand.level) if self.autoscaled else None
 
     @property
     def held(self) -> tuple[Reservation, ...]:
-        """Reserved capacity that is paid for whether or not nodes use it, of Capacity Blocks the first one first."""
+        """Reserved capacity that is billed whether or not it is used; Capacity Blocks in order."""
         if self.blocks:
             return tuple(block.reservation for block in self.blocks)
         return (self.reservation,) if self.reservation else ()
 
     @property
     def reserved(self) -> bool:
-        """Whether its nodes come out of a reservation."""
+        """Whether its nodes use reserved capacity."""
         return self.demand.capacity in RESERVED
 
 
 def of_blocks(plan: NodeGroupPlan) -> tuple[NodeGroupPlan, ...]:
-    """Return a managed node group for each Capacity Block of a plan; others are one group as they are.
+    """Split a plan into one managed node group per Capacity Block; other plans are returned unchanged.
 
-    Each has a name of its own: the group of the next block is made while the one before still runs, and EKS schedules
-    the end of a block when a group is made for it (EKS user guide, "Create a managed node group with Capacity Blocks
-    for ML"); that it does so for a block that a new version of the launch template names is nowhere documented.
+    Each group has its own name, because the group of the next block is created while the previous one still runs. EKS
+    schedules the end of a block when it creates a group for it (EKS user guide, "Create a managed node group with
+    Capacity Blocks for ML"); that it also does so when an update names another block is not documented.
     """
-    each = [
+    groups = [
         replace(
             plan,
             name=f"{plan.name}-{block.reservation.id.removeprefix('cr-')}",
@@ -164,11 +164,11 @@ def of_blocks(plan: NodeGroupPlan) -> tuple[NodeGroupPlan, ...]:
         )
         for index, block in enumerate(plan.blocks)
     ]
-    return tuple(each) or (plan,)
+    return tuple(groups) or (plan,)
 
 
 def _block_id(plan: NodeGroupPlan, block: Reservation) -> str:
-    """Name the group of a block for EKS, whichever other blocks there are."""
+    """Return the EKS name of a block's group, which does not depend on other blocks."""
     facts = (plan.instance_types, plan.ami_type, plan.demand.capacity, block.zone, block.id)
     return _digested(plan.demand.name, facts)
 
@@ -181,14 +181,14 @@ def node_plan(fleet: Fleet, environment: NodeEnvironment) -> tuple[NodeGroupPlan
 def group_plans(
     demands: Iterable[NodeGroupDemand], environment: NodeEnvironment, cap: int | None = None
 ) -> tuple[NodeGroupPlan, ...]:
-    """Return the node groups in EKS's words.
+    """Return the plans of node groups.
 
-    What cannot be is left out or cut to what can; :mod:`.checks` says what and why.
+    Invalid settings are omitted or reduced to valid ones; :mod:`.checks` reports them.
 
     Args:
-        demands: What the nodes are for.
-        environment: Where and how nodes are made.
-        cap: Most nodes of a group for which settings name no maximum, where no models say what they need.
+        demands: Demand for nodes.
+        environment: Node settings.
+        cap: Maximum size of groups without ``max_nodes``, if no models determine it.
     """
     return tuple(
         _plan(demand, node, environment, cap)
@@ -238,7 +238,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
 
 
 def image_of(node: Instance, image: NodeImage) -> str | None:
-    """Return the ``amiType`` of an instance type, None where AWS has no image for it."""
+    """Return the ``amiType`` of an instance type; None if AWS has no image for it."""
     return ami_type(node, image) if node.accelerators else system_ami_type(node, image)
 
 
@@ -253,9 +253,9 @@ def _boot(
 
 
 def release_of(environment: NodeEnvironment) -> str:
-    """Return the release of the nodes' image, in the words of who makes them; empty for EKS's newest."""
-    named = karpenter_release if environment.provisioner == Provisioner.KARPENTER else eks_release
-    return named(environment.image, environment.version, environment.ami_release)
+    """Return the release of the node image, as the provisioner spells it; empty for EKS's newest."""
+    release = karpenter_release if environment.provisioner == Provisioner.KARPENTER else eks_release
+    return release(environment.image, environment.version, environment.ami_release)
 
 
 def _zones(demand: NodeGroupDemand, rule: TypePolicy, environment: NodeEnvironment) -> tuple[str, ...]:
@@ -267,14 +267,14 @@ def _zones(demand: NodeGroupDemand, rule: TypePolicy, environment: NodeEnvironme
 
 
 def _blocks(demand: NodeGroupDemand, rule: TypePolicy) -> tuple[Reservation, ...]:
-    """Return the Capacity Blocks of a group; pods that select a zone cannot use those of other zones."""
+    """Return the Capacity Blocks of a group; pods that select a zone cannot use blocks in other zones."""
     if demand.capacity != Capacity.CAPACITY_BLOCK or rule.reservation is None:
         return ()
     return (rule.reservation, *(block for block in rule.next_blocks if demand.zone in (None, block.zone)))
 
 
 def _id(demand: NodeGroupDemand, types: tuple[str, ...], image: str | None, zones: tuple[str, ...]) -> str:
-    """Name a group for EKS: what is part of the digest cannot be changed without a new group."""
+    """Return the EKS name of a group, with a digest of the properties whose change requires a new group."""
     return _digested(demand.name, (types, image, demand.capacity, zones))
 
 

@@ -1,4 +1,4 @@
-"""Where settings about nodes are written, for messages that name their keys."""
+"""Location of node settings, for messages that name their keys."""
 
 import re
 from dataclasses import dataclass
@@ -11,30 +11,30 @@ _UPPER = re.compile(r"[A-Z]")
 
 @dataclass(frozen=True, slots=True)
 class SettingsLocation:
-    """A section of a file, or the arguments of a program, whose keys are spelled otherwise.
+    """Settings in a section of a file (camelCase keys) or in arguments of a program (snake_case).
 
     Attributes:
-        section: The section of the file; empty in a program.
+        section: Section of the file; empty for arguments.
     """
 
     file: str = "<program>"
     section: str = ""
 
     def key(self, name: str) -> str:
-        """Return a key, given in camelCase, as it is written there."""
+        """Return a camelCase key in the spelling of this location."""
         return name if self.section else _UPPER.sub(lambda found: f"_{found[0].lower()}", name)
 
     def path(self, *names: str) -> str:
-        """Return the path of a key. Names that are not of letters alone are no keys but values, such as types."""
+        """Return the path of a key; parts that are not only letters, such as instance types, stay unchanged."""
         below = [self.key(name) if name.isalpha() else name for name in names]
         return ".".join([self.section, *below]) if self.section else field_path(below)
 
     def whole(self, name: str, reason: str) -> Problem:
-        """Return what is wrong with a key that stands beside the section, or among the arguments."""
+        """Return a problem of a key outside the section."""
         return Problem(self.file, 0, "", "", name, reason, rule=RuleId.SETTINGS)
 
     def problem(
         self, names: tuple[str, ...], reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.SETTINGS
     ) -> Problem:
-        """Return what is wrong with a key."""
+        """Return a problem of a key in the section."""
         return Problem(self.file, 0, "", "", self.path(*names), reason, severity, rule)
