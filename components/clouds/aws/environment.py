@@ -186,7 +186,7 @@ class AwsEnvironment:
             yield from self._check_features(groups)
 
     def _check_bounds(self, groups: Iterable[NodePlan], file: str) -> Iterator[Problem]:
-        """Report bounds that only the Cluster Autoscaler could enforce, because EKS has none (:mod:`.nodes.sizes`)."""
+        """Report bounds that only the Cluster Autoscaler could enforce; EKS has none (:mod:`.nodes.sizes`)."""
         if self.nodes is None:
             return
         if self.nodes.provisioner == Provisioner.KARPENTER:
