@@ -1,4 +1,4 @@
-"""What a replica costs an hour: the share of its nodes that its pods take."""
+"""Price of a replica: the share of its nodes that its pods use."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -10,12 +10,12 @@ _GIB = 2**30
 
 
 def replica_price(pods: Iterable[PodDemand]) -> Decimal | None:
-    """Return US dollars an hour, on demand in the clouds' tables, for a replica; None where a price is unknown.
+    """Return the on-demand price of a replica in US dollars per hour; None if a price is unknown.
 
-    A pod is on a node of its first choice, and costs its share of that.
+    Each pod costs its share of a node of its first choice.
 
     Args:
-        pods: What the pods of one replica need; ``per_replica`` of each.
+        pods: Node demand of the replica's pods; ``per_replica`` of each.
     """
     total = Decimal(0)
     for demand in pods:
@@ -27,10 +27,10 @@ def replica_price(pods: Iterable[PodDemand]) -> Decimal | None:
 
 
 def node_share(demand: PodDemand, node: Instance) -> Decimal:
-    """Return which part of a node a pod takes.
+    """Return the share of a node that a pod uses.
 
-    That is its share of the accelerators; where a node has none, the larger of its shares of CPU and memory. A pod
-    that requests nothing of that takes all of it.
+    This is its share of the accelerators or, on a node without any, the larger of its shares of CPU and memory. A pod
+    without such requests uses the whole node.
     """
     if node.accelerator_resource:
         shares = [demand.requests.get(node.accelerator_resource, Decimal(0)) / node.accelerators]

@@ -1,4 +1,4 @@
-"""What a fleet says of a scenario: the autoscalers that are rendered for it, and what its replicas cost."""
+"""Inputs of a simulation from a rendered fleet: the HorizontalPodAutoscalers of its targets, and prices."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -14,7 +14,7 @@ def hpas_of(fleet: Fleet, scenario: Scenario) -> dict[str, HpaSpec]:
     """Return the HorizontalPodAutoscaler that is rendered for each target.
 
     Raises:
-        HpaError: there is none, or it reads what the trace does not say.
+        HpaError: there is none, or it reads metrics that the trace lacks.
     """
     found = {}
     for target in scenario.targets:
@@ -29,7 +29,7 @@ def hpas_of(fleet: Fleet, scenario: Scenario) -> dict[str, HpaSpec]:
 
 
 def prices_of(fleet: Fleet, scenario: Scenario) -> dict[str, Decimal]:
-    """Return what a replica of each target costs an hour, where that is known."""
+    """Return the price of a replica of each target, in US dollars per hour, if known."""
     names = {target.name for target in scenario.targets}
     found = {
         workload.name: replica_price(workload.pods)
@@ -40,12 +40,13 @@ def prices_of(fleet: Fleet, scenario: Scenario) -> dict[str, Decimal]:
 
 
 def _scaler(fleet: Fleet, namespace: str, target: str) -> Autoscaler | None:
-    aims = {scaler.target[1:]: scaler for _, scaler in fleet.autoscalers if not scaler.operated}
-    return aims.get((namespace, target))
+    scalers = {scaler.target[1:]: scaler for _, scaler in fleet.autoscalers if not scaler.operated}
+    return scalers.get((namespace, target))
 
 
 def _columns(scaler: Autoscaler, scenario: Scenario) -> Mapping[str, str]:
-    """Return what the trace calls the metrics of an autoscaler: they are rendered in the order of the policy's."""
+    """Return the trace column of each metric of an autoscaler."""
+    # The metrics are rendered in the order of the policy.
     names = [name_in(metric) for metric in scaler.hpa["spec"].get("metrics") or ()]
     known = list(scenario.metrics)
     if len(names) != len(known):

@@ -1,4 +1,4 @@
-"""The result of a simulation: what each autoscaler did with one trace, and how they differ."""
+"""Simulations: the runs of autoscalers on one trace, and their differences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from .trace import Moment, Trace
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What to simulate.
+    """Inputs of a simulation.
 
     Attributes:
-        start: By target, the replicas before the first pass.
-        defects: Which defects of the controller to simulate.
-        every: Milliseconds between passes; None for the times of the trace.
-        prices: By target, what a replica costs an hour in US dollars.
-        hpas: By target, what to compare with; empty for nothing.
+        start: Replicas before the first pass, by target.
+        defects: Defects of the controller to simulate.
+        every: Interval of passes in milliseconds; None for the times of the trace.
+        prices: Price of a replica by target, in US dollars per hour.
+        hpas: HorizontalPodAutoscalers to compare with, by target; empty for no comparison.
     """
 
     scenario: Scenario
@@ -36,11 +36,11 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What came of a trial.
+    """Result of a simulation.
 
     Attributes:
-        runs: The autoscaler, and what it is compared with.
-        measures: What each comes to.
+        runs: The run of the autoscaler, then that of the comparison, if any.
+        measures: The measures of each run.
     """
 
     trial: Trial
@@ -49,7 +49,7 @@ class Simulation:
     measures: tuple[Measures, ...]
 
     def loads(self, metric: str) -> list[Fraction]:
-        """Return what all pods reported of a metric in each pass."""
+        """Return the total of a metric over all targets, for each pass."""
         return [
             sum((reading.values.get(metric, Fraction(0)) for reading in moment.readings.values()), Fraction(0))
             for moment in self.moments
@@ -57,7 +57,7 @@ class Simulation:
 
     @property
     def difference(self) -> dict[str, float | None]:
-        """The measures of the second run without those of the first; empty where there is one."""
+        """The measures of the second run minus those of the first; empty for a single run."""
         if len(self.runs) < 2:
             return {}
         first, second = self.measures
@@ -72,7 +72,6 @@ class Simulation:
         }
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain JSON."""
         scenario, trial = self.trial.scenario, self.trial
         return {
             "binding": scenario.sources[0].title,
@@ -103,7 +102,6 @@ class Simulation:
 
 
 def simulated(trial: Trial) -> Simulation:
-    """Simulate."""
     scenario = trial.scenario
     moments = scenario.read(trial.trace, trial.defects, trial.every)
     runs = [scenario.run(moments, trial.start, trial.defects)]
@@ -116,13 +114,13 @@ def simulated(trial: Trial) -> Simulation:
 def starting_replicas(scenario: Scenario, trace: Trace, given: Mapping[str, int]) -> dict[str, int]:
     """Return the replicas of each target before the first pass.
 
-    What is given comes first, then the pods that the trace counts at its start, what the target's manifest asks for,
-    and the lower bound.
+    The first available of: the given value, the pods at the start of the trace, the manifest's replicas, the lower
+    bound.
     """
-    found = {}
+    replicas = {}
     for target in scenario.targets:
         first = trace.targets[target.name][0][1]
         counted = None if first.ready is None else first.ready + first.failed + first.starting
-        asked = (given.get(target.name), counted, target.replicas)
-        found[target.name] = next((number for number in asked if number is not None), target.minimum)
-    return found
+        candidates = (given.get(target.name), counted, target.replicas)
+        replicas[target.name] = next((number for number in candidates if number is not None), target.minimum)
+    return replicas

@@ -1,4 +1,4 @@
-"""What an autoscaler did on a trace, and what that is measured by."""
+"""Simulated runs of an autoscaler, and their measures."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,13 +14,13 @@ _HOUR = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What an autoscaler did at one time.
+    """One pass of an autoscaler.
 
     Attributes:
         time: In milliseconds.
-        replicas: By target, what it set.
-        wanted: Replicas of all targets that its metrics asked for, before limits; None where they said nothing.
-        note: What is special about it, such as that a pod has failed; otherwise empty.
+        replicas: Replicas that it set, by target.
+        wanted: Total replicas that its metrics require, before limits; None without metrics.
+        note: A special condition, such as a failed pod; otherwise empty.
     """
 
     time: int
@@ -34,7 +34,6 @@ class Pass:
         return sum(self.replicas.values())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON."""
         return {
             "time": self.time / 1000,
             "replicas": dict(self.replicas),
@@ -46,11 +45,11 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class ScalingRun:
-    """What one autoscaler did, pass by pass.
+    """All passes of one autoscaler.
 
     Attributes:
-        scaler: What it is called.
-        start: By target, the replicas before the first pass.
+        scaler: Name of the autoscaler.
+        start: Replicas before the first pass, by target.
     """
 
     scaler: str
@@ -59,7 +58,7 @@ class ScalingRun:
 
     @property
     def changes(self) -> int:
-        """How often it changed the replicas of a target."""
+        """Number of changes of a target's replicas."""
         before, changes = dict(self.start), 0
         for each in self.passes:
             changes += sum(before[target] != replicas for target, replicas in each.replicas.items())
@@ -67,19 +66,18 @@ class ScalingRun:
         return changes
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON."""
         return {"scaler": self.scaler, "passes": [each.as_dict() for each in self.passes]}
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What a run comes to.
+    """Measures of a run.
 
     Attributes:
-        hours: By target, replicas times the hours that there were so many.
-        usd: By target, what they cost; None where a replica has no known price.
-        above: Seconds in which some metric was above its target for each replica.
-        peak: The most replicas of all targets at one time.
+        hours: Replica-hours by target.
+        usd: Cost by target; None if the price of a replica is unknown.
+        above: Seconds during which some metric exceeded its target.
+        peak: Maximum total replicas.
     """
 
     hours: Mapping[str, Decimal]
@@ -95,12 +93,11 @@ class Measures:
 
     @property
     def total_usd(self) -> Decimal | None:
-        """Cost of all targets; None where the price of one is unknown."""
+        """Cost of all targets; None if one is unknown."""
         known = [usd for usd in self.usd.values() if usd is not None]
         return sum(known, Decimal(0)) if len(known) == len(self.usd) else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return them as plain JSON."""
         return {
             "replicaHours": float(self.total_hours),
             "replicaHoursByTarget": {target: float(hours) for target, hours in self.hours.items()},
@@ -118,15 +115,15 @@ def measure(
     metrics: Mapping[str, Fraction],
     prices: Mapping[str, Decimal],
 ) -> Measures:
-    """Return what a run comes to.
+    """Return the measures of a run.
 
-    What a pass sets holds until the next one; after the last one, as long as between the two before.
+    A pass lasts until the next one; the last pass lasts as long as the one before it.
 
     Args:
-        run: What an autoscaler did at each of the moments.
-        moments: What it read.
-        metrics: By metric, its target for one replica.
-        prices: By target, what a replica costs an hour in US dollars.
+        run: The passes of an autoscaler, one per moment.
+        moments: Its readings.
+        metrics: Target per replica, by metric.
+        prices: Price of a replica by target, in US dollars per hour.
     """
     spans = list(_spans([moment.time for moment in moments]))
     hours = {target: _hours(target, run.passes, spans) for target in run.start}
@@ -158,7 +155,7 @@ def _hours(target: str, passes: Sequence[Pass], spans: Sequence[int]) -> Fractio
 
 
 def _is_above(replicas: int, moment: Moment, metrics: Mapping[str, Fraction]) -> bool:
-    """Tell whether the pods report more of some metric than all replicas together should have."""
+    """Return whether some metric exceeds its target times the replicas."""
     return any(
         sum(reading.values.get(metric, Fraction(0)) for reading in moment.readings.values()) > target * replicas
         for metric, target in metrics.items()
@@ -166,5 +163,5 @@ def _is_above(replicas: int, moment: Moment, metrics: Mapping[str, Fraction]) ->
 
 
 def _rounded(number: Fraction) -> Decimal:
-    """Return a number to six digits behind the point, the same on every machine."""
+    """Round to six decimals, equally on every machine."""
     return Decimal(round(number * 10**6)).scaleb(-6)

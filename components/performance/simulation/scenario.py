@@ -1,4 +1,4 @@
-"""An autoscaler that can be simulated: what is to be known of it before its trace is read."""
+"""Scenarios: autoscalers that can be simulated, as families provide them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from .trace import Moment, Trace
 
 
 class ScenarioError(ValueError):
-    """There is nothing to simulate under these names; the text says what there is."""
+    """No matching autoscaler; the message lists the available ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class AutoscalerQuery:
-    """Which autoscaler to simulate.
+    """Selects the autoscaler to simulate.
 
     Attributes:
-        binding: What scales, as ``name`` or ``namespace/name``.
-        policy: How it scales, likewise; empty for the policy that the binding names.
-        namespace: Namespace of resources that do not set one.
-        kind: Kind of the binding; empty for whichever kind has the name.
+        binding: The binding, as ``name`` or ``namespace/name``.
+        policy: The policy, likewise; empty for the one that the binding names.
+        namespace: Namespace of resources that set none.
+        kind: Kind of the binding; empty for any kind.
     """
 
     binding: str
@@ -33,10 +33,10 @@ class AutoscalerQuery:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedTarget:
-    """What is scaled.
+    """A scaled target.
 
     Attributes:
-        replicas: How many its resource asks for; None where that is not among the manifests.
+        replicas: Replicas in its manifest; None if it is not among the manifests.
     """
 
     name: str
@@ -50,14 +50,14 @@ class Scenario:
     """An autoscaler of a family.
 
     Attributes:
-        scaler: What the autoscaler is called.
-        sources: The resources that it is read from: binding and policy.
-        namespace: Of what is scaled.
-        metrics: By metric, its target for one replica.
-        read: Returns what it reads of a trace with some defects, in passes of so many milliseconds (None: at the
-            trace's own times).
-        run: Returns what it does with that, from the replicas of each target on, with some defects.
-        notes: What is odd about it, for people.
+        scaler: Name of the controller.
+        sources: The binding and the policy.
+        namespace: Namespace of the targets.
+        metrics: Target per replica, by metric.
+        read: Returns the readings of a trace, given simulated defects and the interval of passes in milliseconds
+            (None for the times of the trace).
+        run: Returns the run for these readings, given the initial replicas of each target and simulated defects.
+        notes: Notes for users about unusual settings.
     """
 
     scaler: str
@@ -72,14 +72,13 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Simulator:
-    """What a family can simulate: the autoscalers of one kind.
+    """A family's simulator for autoscalers of one kind.
 
     Attributes:
-        kind: Kind of the resources that name what scales, such as ``AutoscalingPolicyBinding``.
-        defects: By name, what its controller gets wrong, and is simulated only where that is asked for.
-        places: Returns namespace and name of each of these among resources; the namespace is given for those that
-            set none.
-        scenario: Returns an autoscaler among resources; raises :class:`ScenarioError` where there is none.
+        kind: Kind of the bindings, such as ``AutoscalingPolicyBinding``.
+        defects: Descriptions of the controller's defects by name, which are simulated only on request.
+        places: Returns namespace and name of each binding among resources, given the default namespace.
+        scenario: Returns the selected autoscaler; raises :class:`ScenarioError` if there is none.
     """
 
     kind: str
@@ -91,10 +90,10 @@ class Simulator:
 def simulator_of(
     simulators: Sequence[Simulator], resources: Sequence[LoadedResource], names: AutoscalerQuery
 ) -> Simulator:
-    """Return the simulator of the kind that has an autoscaler of a name.
+    """Return the simulator for the selected autoscaler.
 
     Raises:
-        ScenarioError: no simulator has the kind, or none or several have an autoscaler of the name.
+        ScenarioError: no simulator supports the kind, or the name is unknown or ambiguous.
     """
     known = [each for each in simulators if names.kind in ("", each.kind)]
     if not known:

@@ -1,4 +1,4 @@
-"""A trace: what the pods of each target reported, and how many of them were ready, at which time."""
+"""Traces: metrics and pod counts of each target over time."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,15 +7,14 @@ from decimal import Decimal
 from fractions import Fraction
 
 INTERVAL = 15_000
-"""Milliseconds between two passes of an autoscaler.
-
-That of kube-controller-manager is 15 s by default (``--horizontal-pod-autoscaler-sync-period``); others follow it.
+"""Milliseconds between two passes of an autoscaler: the default of kube-controller-manager, 15 s
+(``--horizontal-pod-autoscaler-sync-period``), which other controllers copy.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Cumulative counts by upper bound, as a process counts from its start; the last bound is infinite."""
+    """Cumulative counts by upper bound since the start of a process; the last bound is infinite."""
 
     bounds: tuple[Decimal, ...]
     counts: tuple[int, ...]
@@ -23,10 +22,10 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What one pod reported of a metric.
+    """A metric value of one pod.
 
     Attributes:
-        started: When the pod started, as the trace writes it; empty where it does not say.
+        started: Start of the pod, as the trace spells it; empty if unspecified.
     """
 
     value: Decimal | Histogram
@@ -35,12 +34,12 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a target reported at one time.
+    """Metrics and pod counts of a target at one time.
 
     Attributes:
-        metrics: By metric and pod, what was reported; a value for all pods together has no pod's name.
-        ready: Pods that were ready; None where all are that an autoscaler has set and that do not fail or start.
-        failed: Pods that failed, were going, or had restarted.
+        metrics: Values by metric and pod; a value for all pods together has an empty pod name.
+        ready: Ready pods; None for all replicas that are neither failed nor starting.
+        failed: Pods that failed, terminated, or restarted.
         starting: Pods that were not ready yet.
     """
 
@@ -62,14 +61,14 @@ class Trace:
 
     @property
     def times(self) -> list[int]:
-        """Every time that is in it, in order."""
+        """All times of the trace, in order."""
         return sorted({time for series in self.targets.values() for time, _ in series})
 
     def ticks(self, every: int | None = None) -> Iterator["Tick"]:
-        """Yield what each target reported last, at each time of the trace or in even steps.
+        """Yield the latest sample of each target, at each time of the trace or at regular intervals.
 
         Args:
-            every: Milliseconds between two ticks; None for the times of the trace.
+            every: Interval in milliseconds; None for the times of the trace.
         """
         times = self.times
         starts = {target: [time for time, _ in series] for target, series in self.targets.items()}
@@ -80,7 +79,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """The newest sample of each target at one time in milliseconds."""
+    """The latest sample of each target at a time in milliseconds."""
 
     time: int
     samples: Mapping[str, Sample]
@@ -96,16 +95,16 @@ class PodCounts:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Total number of pods."""
         return self.ready + self.failed + self.starting
 
 
 @dataclass(frozen=True, slots=True)
 class TargetReading:
-    """A sample whose metrics are numbers: those of all pods together.
+    """A sample with metrics aggregated over all pods.
 
     Attributes:
-        values: By metric; empty where no pod answered.
+        values: Values by metric; empty if no pod responded.
     """
 
     values: Mapping[str, Fraction] = field(default_factory=dict)
@@ -114,18 +113,18 @@ class TargetReading:
     starting: int = 0
 
     def pods(self, replicas: int) -> PodCounts:
-        """Return the pods that there are where an autoscaler has set some replicas."""
+        """Return the pod counts for a number of replicas."""
         ready = max(replicas - self.failed - self.starting, 0) if self.ready is None else self.ready
         return PodCounts(ready, self.failed, self.starting)
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What autoscalers read at one time in milliseconds, by target; a target that has not reported yet is missing."""
+    """Readings by target at a time in milliseconds; targets without a sample so far are missing."""
 
     time: int
     readings: Mapping[str, TargetReading]
 
     def reading(self, target: str) -> TargetReading:
-        """Return what a target reported; nothing where it has not yet."""
+        """Return the reading of a target; empty if it has none yet."""
         return self.readings.get(target, TargetReading())

@@ -1,4 +1,4 @@
-"""How replicas follow the proposals of a HorizontalPodAutoscaler (horizontal.go, v1.36.3)."""
+"""Stabilization and scaling policies of the HorizontalPodAutoscaler controller (horizontal.go, v1.36.3)."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -11,18 +11,18 @@ from .proposals import proposed
 from .spec import HpaSpec, RatePolicy, Rules
 
 _Memory = list[tuple[int, int]]
-"""Numbers of replicas with their times."""
+"""Times with numbers of replicas."""
 _FACTOR = 2
 _AT_LEAST = 4
-"""Without a behavior replicas are at most doubled in a pass, and may always become 4."""
+"""Without a ``behavior``, a pass at most doubles the replicas, but may always scale up to 4."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rescaling:
-    """What became of a target at one time.
+    """The result of one pass for a target.
 
     Attributes:
-        proposed: Replicas that the metrics asked for; None where they were not needed or not known.
+        proposed: Replicas that the metrics require; None if they were not evaluated or unknown.
     """
 
     replicas: int
@@ -31,7 +31,7 @@ class Rescaling:
 
 
 class HpaController:
-    """One HorizontalPodAutoscaler, with what the controller remembers of it."""
+    """The controller of one HorizontalPodAutoscaler, with its history."""
 
     def __init__(self, spec: HpaSpec) -> None:
         self._spec = spec
@@ -41,7 +41,7 @@ class HpaController:
         self._removed: _Memory = []
 
     def step(self, now: int, replicas: int, reading: TargetReading) -> Rescaling:
-        """Return what it makes of some replicas and what they report (reconcileAutoscaler)."""
+        """Return the result of a pass for the current replicas and readings (reconcileAutoscaler)."""
         if not self._known:
             self._known = True
             self._recommendations.append((now, replicas))
@@ -54,7 +54,7 @@ class HpaController:
         return found
 
     def _forget(self, now: int) -> None:
-        """Drop the recommendations that no window reaches any more."""
+        """Drop recommendations that are older than both windows."""
         oldest = now - max(self._spec.up.window, self._spec.down.window)
         while self._recommendations and self._recommendations[0][0] < oldest:
             del self._recommendations[0]
@@ -79,7 +79,7 @@ class HpaController:
         return self._rated(now, replicas, self._stabilized(now, replicas, proposal))
 
     def _stabilized(self, now: int, replicas: int, proposal: int) -> int:
-        """Return what is within the recommendations of both windows (stabilizeRecommendationWithBehaviors)."""
+        """Clamp the replicas to the recommendations of both windows (stabilizeRecommendationWithBehaviors)."""
         lowest = min([proposal, *self._recent(now, self._spec.up.window, gt)])
         highest = max([proposal, *self._recent(now, self._spec.down.window, gt)])
         self._recommendations.append((now, proposal))
@@ -89,7 +89,7 @@ class HpaController:
         return [value for time, value in self._recommendations if newer(time, now - window)]
 
     def _rated(self, now: int, replicas: int, wanted: int) -> int:
-        """Return what the rates allow (convertDesiredReplicasWithBehaviorRate)."""
+        """Apply the scaling policies (convertDesiredReplicasWithBehaviorRate)."""
         if wanted > replicas:
             limit = max(self._limit(now, replicas, self._spec.up, _more), replicas)
             return min(wanted, limit, self._spec.maximum)
@@ -105,16 +105,16 @@ class HpaController:
         return rules.select(limits)
 
     def _at_start(self, now: int, replicas: int, span: int) -> int:
-        """Return the replicas at the start of the span of a policy."""
+        """Return the replicas at the start of a policy's period."""
         added = sum(change for time, change in self._added if time > now - span)
         removed = sum(change for time, change in self._removed if time > now - span)
         return replicas - added + removed
 
 
 def _store(events: _Memory, event: tuple[int, int], rules: Rules) -> None:
-    """Remember a change of replicas, in the place of one that is too old (storeScaleEvent).
+    """Record a change of replicas, replacing an outdated one (storeScaleEvent).
 
-    Too old is what no policy of this direction reaches, even where one of the other direction still counts it.
+    An event is outdated if no policy of its own direction covers it, even if one of the other direction still does.
     """
     oldest = event[0] - max((policy.span for policy in rules.policies), default=0)
     outdated = [place for place, (time, _) in enumerate(events) if time < oldest]
@@ -125,7 +125,7 @@ def _store(events: _Memory, event: tuple[int, int], rules: Rules) -> None:
 
 
 def _more(policy: RatePolicy, replicas: int) -> int:
-    """Return how many there may be, as float64 rounds it: 10 percent above 10 is 12."""
+    """Return the upper limit of a policy. Float64 rounding is intended: 10 percent above 10 is 12."""
     if policy.percent:
         return math.ceil(float(replicas) * (1 + policy.value / 100))
     return replicas + policy.value
@@ -140,7 +140,7 @@ def _fewer(policy: RatePolicy, replicas: int) -> int:
 def simulate_hpas(
     specs: Mapping[str, HpaSpec], moments: Sequence[Moment], start: Mapping[str, int], scaler: str
 ) -> ScalingRun:
-    """Return what one autoscaler for each target does on a trace."""
+    """Simulate one autoscaler per target."""
     controllers = {target: HpaController(spec) for target, spec in specs.items()}
     replicas, passes = dict(start), []
     for moment in moments:

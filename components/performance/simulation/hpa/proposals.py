@@ -1,4 +1,4 @@
-"""How many replicas the metrics of a HorizontalPodAutoscaler ask for (replica_calculator.go, v1.36.3)."""
+"""Replicas that the metrics of a HorizontalPodAutoscaler require (replica_calculator.go, v1.36.3)."""
 
 import math
 from fractions import Fraction
@@ -10,9 +10,9 @@ _MOST = 2**31 - 1
 
 
 def proposed(spec: HpaSpec, replicas: int, reading: TargetReading) -> int | None:
-    """Return the largest proposal of all metrics.
+    """Return the largest proposal of all metrics (computeReplicasForMetrics).
 
-    None where no metric is known, or where one is not and the others would scale down (computeReplicasForMetrics).
+    None if no metric is known, or if one is unknown and the others would scale down.
     """
     found = [_proposal(spec, metric, replicas, reading) for metric in spec.metrics]
     known = [proposal for proposal in found if proposal is not None]
@@ -32,9 +32,9 @@ def _proposal(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetRe
 
 
 def _of_pods(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetReading, total: int) -> int | None:
-    """Return what a metric of each pod asks for (calcPlainMetricReplicas).
+    """Return the proposal of a per-pod metric (calcPlainMetricReplicas).
 
-    Failed pods are left out. Starting ones are Pending: they count, as idle, when scaling up.
+    Failed pods are ignored. Starting pods are Pending and count as idle when scaling up.
     """
     pods = reading.pods(replicas)
     if not pods.ready:
@@ -50,10 +50,10 @@ def _of_pods(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetRea
 
 
 def _of_all(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetReading, usage: int) -> int | None:
-    """Return what one number for all pods asks for (GetExternal..., GetObject...)."""
+    """Return the proposal of a metric with one value for all pods (GetExternal..., GetObject...)."""
     if metric.average:
         count = reading.pods(replicas).count
-        if not count:  # the controller divides by zero and gets no number to be within the tolerance
+        if not count:  # the controller divides by zero; the result is never within the tolerance
             return _int32(math.ceil(Fraction(usage, metric.target)))
         if _tolerable(spec, usage / (metric.target * count)):
             return count

@@ -16,17 +16,17 @@ _SELECT = "selectPolicy"
 
 
 class HpaError(ValueError):
-    """A HorizontalPodAutoscaler that reads what no trace says; the text says what to do."""
+    """A HorizontalPodAutoscaler with metrics that a trace cannot contain; the message states the fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class HpaMetric:
-    """What is scaled on.
+    """A metric of an autoscaler.
 
     Attributes:
-        of_pods: Whether it is read from each pod (type Pods), and not for all of them at once.
-        average: Whether the target is for one replica (AverageValue), and not for all (Value).
-        target: In thousandths, as the controller computes.
+        of_pods: Whether it is a per-pod metric (type Pods).
+        average: Whether the target is per replica (AverageValue) rather than total (Value).
+        target: In thousandths, like in the controller.
     """
 
     name: str
@@ -37,10 +37,11 @@ class HpaMetric:
 
 @dataclass(frozen=True, slots=True)
 class RatePolicy:
-    """How much may change in so many milliseconds.
+    """A scaling policy.
 
     Attributes:
-        percent: Whether the value is a share of the replicas.
+        percent: Whether the value is a percentage of the replicas.
+        span: Period in milliseconds.
     """
 
     percent: bool
@@ -50,12 +51,12 @@ class RatePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How to scale in one direction.
+    """Scaling rules of one direction.
 
     Attributes:
-        window: Stabilization in milliseconds.
-        select: Which of the policies' limits holds, the loosest or the tightest; None where scaling is disabled.
-        tolerance: Share of the target by which a metric may miss it.
+        window: Stabilization window in milliseconds.
+        select: Selects the loosest or the tightest limit of the policies; None if scaling is disabled.
+        tolerance: Tolerated deviation of a metric, as a share of its target.
     """
 
     window: int
@@ -66,10 +67,10 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class HpaSpec:
-    """What a HorizontalPodAutoscaler says.
+    """The parsed spec of a HorizontalPodAutoscaler.
 
     Attributes:
-        rated: Whether it has a behavior; without one the controller has rates of its own.
+        rated: Whether it has a ``behavior``; without one the controller applies its own rates.
     """
 
     minimum: int
@@ -85,10 +86,10 @@ def read_spec(spec: Mapping[str, Any], columns: Mapping[str, str]) -> HpaSpec:
 
     Args:
         spec: In wire form (autoscaling/v2).
-        columns: By the name of a metric there, what the trace calls it.
+        columns: Trace column of each metric name.
 
     Raises:
-        HpaError: It reads something that no trace says.
+        HpaError: It has a metric that a trace cannot contain.
     """
     behavior = spec.get("behavior") or {}
     return HpaSpec(
@@ -105,10 +106,10 @@ _BODIES = {"Pods": "pods", "Object": "object", "External": "external"}
 
 
 def name_in(metric: Mapping[str, Any]) -> str:
-    """Return the name of a metric that a trace can say.
+    """Return the name of a metric.
 
     Raises:
-        HpaError: it is of a type that no trace says.
+        HpaError: a trace cannot contain metrics of this type.
     """
     kind = str(metric.get("type"))
     if kind not in _BODIES:
@@ -154,4 +155,4 @@ _DEFAULT_DOWN: Mapping[str, Any] = {
     _SELECT: "Max",
     "policies": ({"type": "Percent", "value": 100, "periodSeconds": 15},),
 }
-"""What the API server stores where a behavior leaves it out (pkg/apis/autoscaling/v2/defaults.go)."""
+"""Defaults of the API server for an incomplete ``behavior`` (pkg/apis/autoscaling/v2/defaults.go)."""
