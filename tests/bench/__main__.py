@@ -27,7 +27,7 @@ from components.plan.rendering import render_fleet
 from workbench.cluster.binaries import find
 from workbench.cluster.cluster import SimulatedCluster
 
-from . import live, planning, variants
+from . import live, planning, startup, variants
 from .fleets import booster, write_fleet
 from .measure import Contestant, medians
 
@@ -206,7 +206,7 @@ def main() -> None:
         finally:
             cluster.stop()
         compared = families(Path(scratch))
-    REPORT.write_text(report(rows, compared, planning.table(), sizing(), live.table()))
+    REPORT.write_text(report(rows, startup.table(), compared, planning.table(), sizing(), live.table()))
 
 
 if __name__ == "__main__":
