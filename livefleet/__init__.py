@@ -1,24 +1,24 @@
-"""A fleet that answers without a GPU: simulated engines behind simulated pods, a real gateway, real autoscaling.
+"""A model fleet without GPUs: simulated engines behind simulated pods, with a real gateway and real autoscaling.
 
-The names below are all that other packages use of it; what is beside them may change at any time. Each is imported
-when it is first used, so that a command which needs none of them does not load it.
+Other packages use the names below only; everything else may change at any time. Names are imported on first use, so
+that commands which need none of them start faster.
 
-From a plan to what is played:
+Without a cluster:
 
-- ``fleet_of``: what is played of a plan, as a ``LiveFleet``: plain data, which can be kept as JSON.
-- ``simulated_engine``: one replica of a model on loopback, without a cluster.
-- ``put_load``: sends requests to any endpoint with OpenAI's API, and returns what its clients saw.
+- ``fleet_of``: builds the ``LiveFleet`` of a plan: plain data, which is stored as JSON.
+- ``simulated_engine``: serves one replica of a model on loopback.
+- ``put_load``: sends requests to an OpenAI-compatible endpoint and returns what its clients saw.
 
 In a simulated cluster:
 
-- ``LivePlay``: starts what stands behind the pods before a deployment, and what leads to them after it.
-- ``Speeds``: how much faster than life that is.
-- ``LiveFolder``: where its files are, which fleet it plays, and its addresses on loopback.
-- ``call_lines``: lines to paste into a shell that call its models.
-- ``live_processes``: the processes that were started for it.
-- ``recover``, ``withdraw``, ``stop_live``: take out of the cluster what was left there after a crash, play nothing of
-  a stack any more, and stop every process.
-- ``live_stages``: how nodes and pods live in a cluster whose pods somebody stands behind.
+- ``LivePlay``: starts the process behind the pods before a deployment, and the gateway and autoscaling after it.
+- ``Speeds``: how much faster than real time the fleet is.
+- ``LiveFolder``: its files, the current fleet and the loopback addresses.
+- ``call_lines``: curl commands that call its models.
+- ``live_processes``: its processes.
+- ``recover``, ``withdraw``, ``stop_live``: delete what a killed process left in the cluster, stop playing a stack, and
+  stop all processes.
+- ``live_stages``: kwok's stages, changed so that pods and nodes wait for the process behind the pods.
 
 For a command line:
 
