@@ -1,1 +1,1 @@
-"""The process that stands behind the pods: it follows them in the cluster and answers for them on loopback."""
+"""The process behind the pods: it watches the simulated pods of a cluster and serves their engines on loopback."""

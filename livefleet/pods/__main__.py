@@ -1,4 +1,4 @@
-"""``python -m livefleet.pods <state-dir>``: started by ``up``, ended by ``down``."""
+"""``python -m livefleet.pods <state-dir>``: started by ``up``, stopped by ``down``."""
 
 import argparse
 import asyncio
@@ -14,7 +14,6 @@ from .process import IDENTITY, PodsProcess
 
 
 def main() -> None:
-    """Run the process until it is asked to end."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("state_dir", type=Path)
     parser.add_argument("--answers", type=float, default=1.0)

@@ -1,7 +1,7 @@
-"""A loopback port for every endpoint of the outputs: a stand-in for its Service.
+"""A loopback port for every endpoint of the outputs, as a stand-in for its Service.
 
-As kube-proxy does, it chooses a Ready pod when a connection is opened. Unlike there, a connection whose pod is about
-to end is given to another one before its next request.
+Like kube-proxy, it chooses a Ready pod for each connection. Unlike kube-proxy, it moves a connection whose pod
+terminates to another pod before its next request.
 """
 
 import json
@@ -23,20 +23,20 @@ _SEED = 0
 
 
 class EndpointPorts:
-    """The ports of the endpoints, which stay between runs.
+    """The ports of the endpoints, which are stable across restarts.
 
     Args:
-        file: Where their numbers are kept.
+        file: File with the port numbers.
     """
 
-    def __init__(self, hub: Loopback, stage: PodRuntime, file: Path) -> None:
-        self._hub, self._stage, self._file = hub, stage, file
+    def __init__(self, hub: Loopback, runtime: PodRuntime, file: Path) -> None:
+        self._hub, self._runtime, self._file = hub, runtime, file
         self._endpoints: dict[str, ServedEndpoint] = {}
         self._ports: dict[str, LoopbackPort] = {}
         self._random = random.Random(_SEED)  # noqa: S311 - spreads connections
 
     async def play(self, fleet: LiveFleet) -> None:
-        """Listen for the endpoints of a fleet, and for no others."""
+        """Open the ports of the fleet's endpoints, and close all others."""
         self._endpoints = {endpoint.title: endpoint for endpoint in fleet.endpoints}
         for title in self._ports.keys() - self._endpoints.keys():
             self._ports.pop(title).end()
@@ -47,12 +47,10 @@ class EndpointPorts:
         write_private(self._file, json.dumps(known, indent=1, sort_keys=True).encode())
 
     def close(self) -> None:
-        """Close all ports."""
         for port in self._ports.values():
             port.end()
 
     def urls(self) -> dict[str, str]:
-        """Return where each endpoint answers."""
         return {
             title: f"http://{port.address}{urlsplit(self._endpoints[title].url).path}"
             for title, port in sorted(self._ports.items())
@@ -62,9 +60,9 @@ class EndpointPorts:
         port = LoopbackPort(lambda request, connection: self._answer(title, request, connection))
         try:
             await port.open(self._hub, number)
-        except OSError:  # somebody else has it by now
+        except OSError:  # another process took it
             await port.open(self._hub, 0)
-        while port.number in taken - {number}:  # kept for an endpoint that is not there now
+        while port.number in taken - {number}:  # reserved for an endpoint of another stack
             port.close()
             await port.open(self._hub, 0)
         return port
@@ -81,28 +79,30 @@ class EndpointPorts:
         if isinstance(held, ServingPod) and not held.leaving:
             return await held.answer(request)
         endpoint = self._endpoints.get(title)
-        chosen = self._chosen(endpoint, self._stage.ready()) if endpoint else None
-        behind = self._stage.route(chosen, request) if chosen else None
+        chosen = self._chosen(endpoint, self._runtime.ready()) if endpoint else None
+        behind = self._runtime.route(chosen, request) if chosen else None
         connection.hold(behind)
         if behind is None:
-            return unavailable(self._why_nobody(title))
+            return unavailable(self._unavailable_reason(title))
         return await behind.answer(request)
 
-    def _why_nobody(self, title: str) -> str:
+    def _unavailable_reason(self, title: str) -> str:
         endpoint = self._endpoints.get(title)
         if endpoint is None or endpoint.why or not endpoint.workloads:
-            return f"nothing answers at the endpoint {title}: {(endpoint and endpoint.why) or 'the stack has none'}"
-        pods = [pod for pod, workload in self._stage.pods() if workload.key in endpoint.workloads]
+            return (
+                f"no workload answers at the endpoint {title}: {(endpoint and endpoint.why) or 'the stack has none'}"
+            )
+        pods = [pod for pod, workload in self._runtime.pods() if workload.key in endpoint.workloads]
         if not pods:
-            return f"no pod answers for {title}: its workload has no replicas; scale it up, or send requests later"
+            return f"endpoint {title} has no pods: its workload has no replicas; scale it up, or send requests later"
         pending = sum(not pod["spec"].get("nodeName") for pod in pods)
         return (
-            f"no pod of {title} is Ready: of {len(pods)}, {len(pods) - pending} start and {pending} wait for a node; "
+            f"no pod of {title} is Ready: of {len(pods)}, {len(pods) - pending} are starting and {pending} Pending; "
             "try again in a moment"
         )
 
     def _chosen(self, endpoint: ServedEndpoint, ready: Iterable[ServingPod]) -> ServingPod | None:
-        """Choose a pod: first the workload by weight, among those that have any, then one of its pods."""
+        """Choose a workload by weight among those with Ready pods, then one of its pods."""
         pods: dict[str, list[ServingPod]] = {}
         for each in ready:
             pods.setdefault(each.live.workload.key, []).append(each)

@@ -1,4 +1,4 @@
-"""Label selectors, as the API server and the scheduler read them."""
+"""Label selectors, evaluated as by the API server and the scheduler."""
 
 import re
 from collections.abc import Mapping
@@ -6,26 +6,26 @@ from typing import Any
 
 
 def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Tell whether a label selector, as Kubernetes' objects hold them, chooses what has some labels."""
-    wanted = selector.get("matchLabels") or {}
-    return wanted.items() <= labels.items() and all(
+    """Tell whether a label selector matches labels."""
+    equal = selector.get("matchLabels") or {}
+    return equal.items() <= labels.items() and all(
         is_met(each, labels) for each in selector.get("matchExpressions") or ()
     )
 
 
 def is_met(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Tell whether labels meet one expression of a selector, of pods or of nodes."""
-    found, values = labels.get(expression["key"]), expression.get("values") or ()
+    """Tell whether labels match an expression of a label selector or a node selector."""
+    value, values = labels.get(expression["key"]), expression.get("values") or ()
     match expression["operator"]:
         case "In":
-            return found in values
+            return value in values
         case "NotIn":
-            return found not in values
+            return value not in values
         case "Exists":
-            return found is not None
+            return value is not None
         case "DoesNotExist":
-            return found is None
-        case "Gt" | "Lt" as operator if found is not None and re.fullmatch(r"-?\d+", found):
+            return value is None
+        case "Gt" | "Lt" as operator if value is not None and re.fullmatch(r"-?\d+", value):
             bound = int(next(iter(values), "0"))
-            return int(found) > bound if operator == "Gt" else int(found) < bound
+            return int(value) > bound if operator == "Gt" else int(value) < bound
     return False

@@ -12,15 +12,15 @@ from .cluster import LiveCluster
 from .kubelet import is_ending, moment
 from .runtime import PodRuntime
 
-_KEPT = 200
+_MOST_NOTES = 200
 _LOG = logging.getLogger(__name__)
 
 
 class FleetNotes:
-    """The last notes, the newest last. The log has all of them."""
+    """The last events, newest last. The log has all of them."""
 
     def __init__(self) -> None:
-        self._notes: deque[FleetNote] = deque(maxlen=_KEPT)
+        self._notes: deque[FleetNote] = deque(maxlen=_MOST_NOTES)
 
     def add(
         self, kind: NoteKind, text: str, at: float | None = None, *, victim: str = "", preemptor: str = ""
@@ -38,7 +38,6 @@ class FleetNotes:
         self._notes.append(FleetNote(time.time() if at is None else at, kind, text, victim, preemptor))
 
     def all(self) -> tuple[FleetNote, ...]:
-        """Return what is kept."""
         return tuple(self._notes)
 
 
@@ -54,18 +53,17 @@ class PreemptionNotes:
 
     Args:
         cluster: Source of the scheduler's events.
-        stage: The pods that serve.
+        runtime: The serving pods.
         notes: Where preemptions are recorded.
     """
 
-    def __init__(self, cluster: LiveCluster, stage: PodRuntime, notes: FleetNotes) -> None:
-        self._cluster, self._stage, self._notes = cluster, stage, notes
+    def __init__(self, cluster: LiveCluster, runtime: PodRuntime, notes: FleetNotes) -> None:
+        self._cluster, self._runtime, self._notes = cluster, runtime, notes
         self._since = time.time()
         self._gone: OrderedDict[str, Json] = OrderedDict()
         """Recently deleted pods by uid, because the event may arrive after its victim is gone."""
 
     def pod_changed(self, before: Json | None, after: Json | None) -> None:
-        """Follow a pod."""
         pod = after or before
         if pod and (after is None or is_ending(pod)):
             self._gone[pod["metadata"]["uid"]] = pod
@@ -97,6 +95,6 @@ class PreemptionNotes:
         """Describe a pod, with its model and priority if they are known."""
         if pod is None:
             return f"pod {key}" if key else "a pod of a higher priority"
-        workload = self._stage.member_of(pod)
+        workload = self._runtime.member_of(pod)
         whose = f" of {workload.title}" if workload else ""
         return f"pod {key}{whose} (priority {pod['spec'].get('priority', 0)})"

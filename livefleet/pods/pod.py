@@ -11,15 +11,15 @@ from ..fleet import ServedWorkload, TokenPace
 from ..pace.replica import EngineReplica
 
 _LONGEST = 1.0
-"""Real seconds after which a sleeper looks again: the speed may have changed meanwhile."""
+"""Maximum real seconds of a sleep, because the speed may change meanwhile."""
 
 
 class SimulatedClock:
-    """Simulated seconds, which pass ``speed`` times as fast as those of the machine, and never go back.
+    """A monotonic clock of simulated seconds, which pass ``speed`` times as fast as real ones.
 
     Args:
-        speed: How much faster than life; may be changed at any time.
-        real: The machine's seconds.
+        speed: May be changed at any time.
+        real: Clock of the machine, in seconds.
     """
 
     def __init__(self, speed: float = 1.0, real: Callable[[], float] = time.monotonic) -> None:
@@ -27,12 +27,10 @@ class SimulatedClock:
         self._simulated, self._since = 0.0, real()
 
     def __call__(self) -> float:
-        """Return the time."""
         return self._simulated + (self._real() - self._since) * self._speed
 
     @property
     def speed(self) -> float:
-        """How much faster than life time passes."""
         return self._speed
 
     @speed.setter
@@ -41,22 +39,22 @@ class SimulatedClock:
         self._speed = speed
 
     async def sleep(self, seconds: float) -> None:
-        """Sleep so many simulated seconds, but not more than a real one: the speed may change meanwhile."""
+        """Sleep for simulated seconds, but at most one real second: call it again until the time has come."""
         await asyncio.sleep(min(max(seconds, 0.0) / self._speed, _LONGEST))
 
 
 @dataclass(slots=True, eq=False)
 class LivePod:
-    """A pod, as its engine sees itself.
+    """A pod as its engine sees it.
 
     Attributes:
-        clock: Simulated time of the process.
-        replica: Its queue.
-        meter: What ``/metrics`` counts.
-        answered: Requests that were answered to their end.
-        refused: Requests that were refused, or broken off by the client.
-        tokens: Tokens that it produced.
-        started_at: When it was started, in seconds since the epoch.
+        replica: Its queue and batch.
+        clock: Simulated time of the engines.
+        meter: Counters of ``/metrics``.
+        answered: Completed requests.
+        refused: Requests that were rejected, or aborted by the client.
+        tokens: Generated tokens.
+        started_at: Seconds since the epoch.
     """
 
     workload: ServedWorkload
@@ -80,6 +78,6 @@ class LivePod:
         self.replica.watcher = self.meter.steps
 
     def next_id(self) -> str:
-        """Return an id for an answer, which no other one has."""
+        """Return a unique id for an answer."""
         self._ids += 1
         return f"{seed_of(self.uid, self._ids):016x}"

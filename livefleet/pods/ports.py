@@ -1,4 +1,4 @@
-"""Ports on loopback: their connections, which break at once when the process behind them is killed."""
+"""Loopback ports whose connections can be reset at once, as by the kernel when a process is killed."""
 
 import asyncio
 import socket
@@ -10,7 +10,7 @@ from aiohttp import web
 from toolkit.ports import LOOPBACK
 
 _MOST_BYTES = 64 * 2**20
-"""Of a request's body; the engines have no bound, and pictures come in the body."""
+"""Maximum size of a request body. The engines have no limit, and images are sent in the body."""
 _BACKLOG = 1024
 HEADER_SECONDS = 60.0
 """Timeout of the headers of a request, and of the first request of a connection. The HTTP library has none, so an
@@ -20,14 +20,14 @@ Answer = Callable[[web.Request, "LoopbackConnection"], Awaitable[web.StreamRespo
 
 
 class Held(Protocol):
-    """What may hold connections on ports that are not its own."""
+    """A pod that answers on connections of ports that are not its own."""
 
     connections: "set[LoopbackConnection]"
     leaving: bool
 
 
 class LoopbackConnection(web.RequestHandler):
-    """A connection of a client."""
+    """A client connection."""
 
     __slots__ = ("_deadline", "behind", "busy", "heard", "port")
 
@@ -35,27 +35,25 @@ class LoopbackConnection(web.RequestHandler):
         super().__init__(manager, **options)
         self.port = port
         self.behind: Held | None = None
-        """Who answers on it, once that is chosen."""
+        """The pod that answers on it, once it is chosen."""
         self.busy = False
         self.heard = False
-        """Whether a request has come, or a part of it, whose answer is not written to its end."""
+        """Whether a request, or part of it, has arrived whose answer is not completely written."""
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember the connection."""
         super().connection_made(transport)
         self.port.connections.add(self)
         self._wait_for_headers()
 
     def data_received(self, data: bytes) -> None:
-        """Note that there is something to answer."""
         if not self.heard:
             self._wait_for_headers()
         self.heard = True
         super().data_received(data)
 
     def begin(self) -> None:
-        """Note that the headers of a request are complete."""
+        """Called when the headers of a request are complete."""
         self.busy = True
         self._stop_waiting()
 
@@ -79,21 +77,20 @@ class LoopbackConnection(web.RequestHandler):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Write what is left of an answer, and note that it is through."""
+        """Write the rest of an answer."""
         try:
             return await super().finish_response(request, resp, start_time)
         finally:
             self.heard = False
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Forget the connection."""
         self._stop_waiting()
         super().connection_lost(exc)
         self.port.connections.discard(self)
         self.hold(None)
 
     def hold(self, behind: Held | None) -> None:
-        """Give the connection to somebody else."""
+        """Move the connection to a pod, or to none."""
         if self.behind:
             self.behind.connections.discard(self)
         self.behind = behind
@@ -101,13 +98,13 @@ class LoopbackConnection(web.RequestHandler):
             behind.connections.add(self)
 
     def abort(self) -> None:
-        """Break it at once, as the kernel does when a process dies."""
+        """Reset it, as the kernel does when a process dies."""
         if self.transport:
             self.transport.abort()
 
 
 class LoopbackPort:
-    """One port: what answers there, and who is connected."""
+    """A port, its handler and its connections."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -117,30 +114,29 @@ class LoopbackPort:
 
     @property
     def address(self) -> str:
-        """Where it listens."""
         return f"{LOOPBACK}:{self.number}"
 
     def close(self) -> None:
-        """Take no more connections; those that are open stay."""
+        """Stop accepting connections; open ones stay."""
         if self._server:
             self._server.close()
             self._server = None
 
     def end(self) -> None:
-        """Break all connections, too."""
+        """Stop accepting connections, and reset the open ones."""
         self.close()
         for connection in tuple(self.connections):
             connection.abort()
 
     async def open(self, hub: "Loopback", number: int = 0) -> None:
-        """Listen, on any free port unless one is given.
+        """Listen on a port; 0 for a free one.
 
         Raises:
-            OSError: somebody else does.
+            OSError: the port is in use.
         """
         listening = socket.create_server((LOOPBACK, number), backlog=_BACKLOG)
         self.number = listening.getsockname()[1]
-        # Not to lose the socket if this is cancelled: it is known before anything is waited for.
+        # The socket is created before the first await, so that a cancellation does not leak it.
         self._server = await asyncio.get_running_loop().create_server(
             lambda: hub.connection(self), sock=listening, start_serving=False, backlog=_BACKLOG
         )
@@ -148,24 +144,22 @@ class LoopbackPort:
 
 
 class Loopback:
-    """One HTTP server for all ports: a request finds its port by the connection it came on."""
+    """One HTTP server for all ports: the connection of a request knows its port."""
 
     def __init__(self) -> None:
         app = web.Application(client_max_size=_MOST_BYTES)
         app.router.add_route("*", "/{path:.*}", _answer)
-        app.on_response_prepare.append(_part_with)
+        app.on_response_prepare.append(_close_if_leaving)
         self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
 
     async def start(self) -> None:
-        """Make it ready for ports."""
         await self._runner.setup()
 
     async def close(self) -> None:
-        """Give up what it holds."""
         await self._runner.cleanup()
 
     def connection(self, port: LoopbackPort) -> LoopbackConnection:
-        """Return what handles a new connection."""
+        """Return the handler of a new connection."""
         manager = self._runner.server
         if manager is None:
             raise RuntimeError("the server has not been started")
@@ -183,8 +177,8 @@ async def _answer(request: web.Request) -> web.StreamResponse:
         connection.busy = False
 
 
-async def _part_with(request: web.Request, response: web.StreamResponse) -> None:
-    """Tell the client to come back on another connection where who answers is about to go."""
+async def _close_if_leaving(request: web.Request, response: web.StreamResponse) -> None:
+    """Make the client open a new connection if the pod is terminating."""
     connection = request.protocol
     if isinstance(connection, LoopbackConnection) and connection.behind and connection.behind.leaving:
         response.force_close()

@@ -1,4 +1,4 @@
-"""The process: everything that stands behind the pods of one cluster, put together."""
+"""The process behind the pods of one cluster."""
 
 import asyncio
 import functools
@@ -17,7 +17,7 @@ from .control.server import ControlAddress, ControlCredentials, NotThereError
 from .control.states import ClusterView, group_states, model_states, pod_states
 from .control.targets import backends, targets_of_monitor
 from .endpoints import EndpointPorts
-from .groups.controller import GroupController, play
+from .groups.controller import GroupController, reconcile
 from .nodes.faults import FaultMaker
 from .nodes.keeper import NodeKeeper
 from .nodes.lost import LostNodes
@@ -33,13 +33,13 @@ _LOOK = 0.25
 
 
 class PodsProcess:
-    """Plays the pods of a cluster.
+    """Simulates the engines, kubelets and nodes of a cluster.
 
     Args:
-        folder: Where the fleet is read, and addresses are written.
+        folder: Source of the fleet, and target of the addresses.
         kube: A client with the rights of the identity ``fleet``.
-        engine: Answers a request for a pod.
-        speeds: How much faster than life answers and starts are.
+        engine: Answers a request to a pod.
+        speeds: Of answers and of starts.
     """
 
     def __init__(self, folder: LiveFolder, kube: Kube, engine: Engine, speeds: tuple[float, float]) -> None:
@@ -48,29 +48,29 @@ class PodsProcess:
         self.answers, self.starts = clocks = SimulatedClock(speeds[0]), SimulatedClock(speeds[1])
         self._cluster = LiveCluster(kube)
         self._hub = Loopback()
-        self.stage = PodRuntime(self._hub, engine, clocks, self._cluster)
-        self._endpoints = EndpointPorts(self._hub, self.stage, folder.path / "ports.json")
-        self._groups = GroupController(functools.partial(self._cluster.in_thread, play, kube))
+        self.runtime = PodRuntime(self._hub, engine, clocks, self._cluster)
+        self._endpoints = EndpointPorts(self._hub, self.runtime, folder.path / "ports.json")
+        self._groups = GroupController(functools.partial(self._cluster.in_thread, reconcile, kube))
         lost = LostNodes(folder.path / "lost-nodes.json")
-        self._keeper = NodeKeeper(self._cluster, self.stage, clocks, lost, self.notes)
-        self._faults = FaultMaker(self._cluster, self.stage, self._keeper, self.notes)
+        self._keeper = NodeKeeper(self._cluster, self.runtime, clocks, lost, self.notes)
+        self._faults = FaultMaker(self._cluster, self.runtime, self._keeper, self.notes)
         self._kept = ControlCredentials.read(folder.path / "control.json")
         self._control = ControlAddress(self, self._kept.token)
-        self._cluster.pods.handlers += [self.stage.changed, self._groups.pod_changed, self._keeper.changed]
+        self._cluster.pods.handlers += [self.runtime.changed, self._groups.pod_changed, self._keeper.changed]
         self._cluster.nodes.handlers += [self._keeper.changed, self._node_changed]
-        preempted = PreemptionNotes(self._cluster, self.stage, self.notes)
+        preempted = PreemptionNotes(self._cluster, self.runtime, self.notes)
         self._cluster.pods.handlers.append(preempted.pod_changed)
         self._cluster.preemptions.handlers.append(preempted.event_changed)
         self._ending: set[asyncio.Task[None]] = set()
         self._cluster.groups.handlers += [self._groups.changed]
 
     async def run(self) -> None:
-        """Play until the task is cancelled."""
+        """Run until the task is cancelled."""
         try:
             await self._run()
         finally:
             self._endpoints.close()
-            self.stage.close()
+            self.runtime.close()
             await self._control.close()
             await self._hub.close()
 
@@ -85,19 +85,19 @@ class PodsProcess:
             tasks.create_task(self._read_fleets())
 
     def state(self) -> LiveState:
-        """Return the fleet as it is."""
+        """Return a snapshot of the fleet."""
         cluster = self._cluster
         workloads = {kind: followed.objects for kind, followed in cluster.workloads.items()}
         view = ClusterView(cluster.nodes_there(), workloads, cluster.scalers.objects)
-        groups = group_states(self.stage.fleet, view.nodes)
+        groups = group_states(self.runtime.fleet, view.nodes)
         return LiveState(
             at=time.time(),
             speed=self.answers.speed,
             start_speed=self.starts.speed,
-            models=model_states(self.stage, view),
+            models=model_states(self.runtime, view),
             groups=groups,
             usd_per_hour=sum(group.usd_per_hour or 0.0 for group in groups),
-            pods=pod_states(self.stage, view),
+            pods=pod_states(self.runtime, view),
             notes=self.notes.all(),
         )
 
@@ -105,38 +105,38 @@ class PodsProcess:
         """Return the targets of a PodMonitor.
 
         Raises:
-            NotThereError: there is none of that name.
+            NotThereError: there is no such PodMonitor.
         """
-        monitors = {key_of(each).replace("/", ".", 1): each for each in self.stage.fleet.monitors}
+        monitors = {key_of(each).replace("/", ".", 1): each for each in self.runtime.fleet.monitors}
         if job not in monitors:
-            raise NotThereError(f"there is no PodMonitor {job!r}", tuple(sorted(monitors)))
-        pods = ((pod, self.stage.serving.get(pod["metadata"]["uid"])) for pod, _ in self.stage.pods())
+            raise NotThereError(f"unknown PodMonitor {job!r}", tuple(sorted(monitors)))
+        pods = ((pod, self.runtime.serving.get(pod["metadata"]["uid"])) for pod, _ in self.runtime.pods())
         return targets_of_monitor(monitors[job], [(pod, serving) for pod, serving in pods if serving])
 
     def backends(self) -> dict[str, str]:
-        """Return where pods listen, by their address in the cluster."""
-        return backends(self.stage.serving.values())
+        """Return the loopback address of each listening pod, by its address and name in the cluster."""
+        return backends(self.runtime.serving.values())
 
     def speed(self, answers: float | None, starts: float | None) -> dict[str, float]:
-        """Change speeds, and return both."""
+        """Set the speeds that are not None, and return both."""
         for clock, speed in ((self.answers, answers), (self.starts, starts)):
             if speed is not None:
                 clock.speed = speed
         return {"answers": self.answers.speed, "starts": self.starts.speed}
 
     async def fault(self, fault: LiveFault, name: str) -> FaultOutcome:
-        """Make something happen.
+        """Inject a fault.
 
         Raises:
-            NotThereError: there is nothing of that name.
+            NotThereError: there is no such node, pod or zone.
         """
         return await self._faults.make(fault, name)
 
     def _node_changed(self, before: Json | None, after: Json | None) -> None:
-        """Delete the pods of a node that is gone: nobody plays their end.
+        """Delete the pods of a deleted node, which no kubelet terminates.
 
-        The cluster itself would, after 40 to 60 seconds (kubernetes/kubernetes pkg/controller/podgc/gc_controller.go,
-        quarantineTime and gcCheckPeriod); as long a namespace could not be deleted.
+        The cluster itself would wait 40 to 60 seconds (kubernetes/kubernetes pkg/controller/podgc/gc_controller.go,
+        quarantineTime and gcCheckPeriod), during which their namespace cannot be deleted.
         """
         for pod in self._cluster.pods_on(before["metadata"]["name"]) if before and after is None else ():
             task = asyncio.ensure_future(self._cluster.delete_pod(pod, AT_ONCE))
@@ -144,7 +144,7 @@ class PodsProcess:
             task.add_done_callback(self._ending.discard)
 
     async def _read_fleets(self) -> None:
-        """Play what ``up`` writes, as soon as it does."""
+        """Apply each fleet that ``up`` writes."""
         file = self.folder.path / "fleet.json"
         seen = None
         while True:
@@ -157,7 +157,7 @@ class PodsProcess:
             await asyncio.sleep(_LOOK)
 
     async def _play(self, fleet: LiveFleet) -> None:
-        self.stage.play(fleet)
+        self.runtime.play(fleet)
         self._keeper.changed()
         await self._endpoints.play(fleet)
 
@@ -168,9 +168,9 @@ class PodsProcess:
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
-    """Return what changes when a file is replaced."""
+    """Return a value that changes when a file is replaced."""
     try:
-        found = file.stat()
+        stat = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_ino
+    return stat.st_mtime_ns, stat.st_ino

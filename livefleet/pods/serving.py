@@ -1,4 +1,4 @@
-"""A pod that takes requests: its port, its connections, and its two ends, killed or drained."""
+"""A pod that serves requests: its port, its connections, and how it ends, killed or drained."""
 
 import asyncio
 import contextlib
@@ -11,21 +11,21 @@ from .ports import Loopback, LoopbackConnection, LoopbackPort
 
 Engine = Callable[[LivePod, web.Request], Awaitable[web.StreamResponse]]
 LATE = 5.0
-"""Real seconds for which a pod that ends takes requests: until those who send them know of it, as a preStop hook that
-sleeps has it in life."""
+"""Real seconds for which a terminating pod accepts requests, until clients know of its end. In a cluster, a preStop
+hook that sleeps has this purpose."""
 
 _PAUSE = 0.01
 _LOOK = 0.2
-"""Real seconds between two looks at a simulated moment, whose speed may change."""
+"""Real seconds between two checks of a simulated deadline, because the speed may change."""
 
 
 class ServingPod:
-    """A pod whose engine answers.
+    """A pod with a running engine.
 
     Args:
         live: The pod.
-        engine: Answers a request for it.
-        route: Returns who answers in its place, for a pod that only passes requests on; itself if it answers.
+        engine: Answers a request to it.
+        route: Returns the pod that answers for it: itself unless it is a router, None if no pod is available.
     """
 
     def __init__(
@@ -42,7 +42,6 @@ class ServingPod:
         self._idle.set()
 
     async def open(self, hub: Loopback) -> None:
-        """Listen."""
         await self.port.open(hub)
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
@@ -60,11 +59,11 @@ class ServingPod:
         behind = self._route(self, request)
         connection.hold(behind or self)
         if behind is None:
-            return unavailable(f"pod {self.live.name} passes requests on, and no pod that would take them is Ready")
+            return unavailable(f"pod {self.live.name} is a router, and no pod behind it is Ready")
         return await behind.answer(request)
 
     def kill(self) -> int:
-        """End at once; return how many requests that broke."""
+        """End at once; return the number of aborted requests."""
         self.leaving = self.ended = True
         broken = self.running
         self.port.end()
@@ -73,7 +72,7 @@ class ServingPod:
         return broken
 
     def break_off(self) -> int:
-        """Break what runs, and go on: an engine loses its requests with a worker. Return how many there were."""
+        """Abort the running requests and go on, as an engine that loses a worker; return their number."""
         broken = self.running
         for connection in (*self.port.connections, *self.connections):
             if connection.busy:
@@ -81,14 +80,14 @@ class ServingPod:
         return broken
 
     async def settled(self) -> None:
-        """Wait until nothing runs: requests that were broken off end a moment later."""
+        """Wait until no request runs: aborted ones end a moment later."""
         await self._idle.wait()
 
     async def drain(self, grace: float) -> None:
-        """Take late requests for a moment, finish what runs, then end.
+        """Accept late requests for a moment, finish the running ones, then end.
 
         Args:
-            grace: Simulated seconds, after which what still runs is broken off.
+            grace: Simulated seconds after which running requests are aborted.
         """
         self.leaving = True
         end = self.live.clock() + grace
@@ -97,25 +96,25 @@ class ServingPod:
         for connection in tuple(self.port.connections):
             if not connection.heard:
                 connection.force_close()
-        while self._is_asked() and self.live.clock() < end and not self.ended:
+        while self._has_requests() and self.live.clock() < end and not self.ended:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK):
                     await self._idle.wait()
             await asyncio.sleep(_PAUSE)
-        self._let_go()
+        self._release_idle()
         self.kill()
 
-    def _is_asked(self) -> bool:
+    def _has_requests(self) -> bool:
         return self.running > 0 or any(each.heard for each in (*self.port.connections, *self.connections))
 
-    def _let_go(self) -> None:
-        """Leave idle connections of endpoints to the next pod: a client may be about to send a request on one."""
+    def _release_idle(self) -> None:
+        """Move idle connections of endpoints to the next pod: a client may be about to send a request."""
         for connection in tuple(self.connections):
             if not connection.busy and connection.port is not self.port:
                 connection.hold(None)
 
 
 def unavailable(reason: str) -> web.Response:
-    """Return the answer where nobody can: in the form that clients of OpenAI's API show to people."""
+    """Return a 503 in the format of the OpenAI API, which clients display."""
     error = {"message": reason, "type": "service_unavailable", "param": None, "code": 503}
     return web.json_response({"error": error}, status=503)

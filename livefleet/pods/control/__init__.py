@@ -1,1 +1,1 @@
-"""The control address of the process behind the pods (:mod:`livefleet.control_api`)."""
+"""The control API of the process behind the pods (:mod:`livefleet.control_api`)."""

@@ -20,7 +20,7 @@ from ...control_api import FaultOutcome, LiveFault, LiveState
 
 @dataclass(frozen=True, slots=True)
 class ControlCredentials:
-    """Port and token of the control address."""
+    """Port and bearer token of the control API, kept in a file so that clients find the process after a restart."""
 
     file: Path
     port: int = 0
@@ -28,7 +28,7 @@ class ControlCredentials:
 
     @classmethod
     def read(cls, file: Path) -> "ControlCredentials":
-        """Return what a file holds; a new token where there is none."""
+        """Return the contents of a file; a new token if it is missing or invalid."""
         try:
             found = json.loads(file.read_text())
             return cls(file, int(found["port"]), str(found["token"]))
@@ -36,14 +36,13 @@ class ControlCredentials:
             return cls(file)
 
     def listening(self, port: int) -> "ControlCredentials":
-        """Remember the port."""
-        kept = replace(self, port=port)
+        """Save the port, and return the new credentials."""
+        changed = replace(self, port=port)
         write_private(self.file, json.dumps({"port": port, "token": self.token}).encode())
-        return kept
+        return changed
 
     @property
     def url(self) -> str:
-        """Where the process listens."""
         return f"http://{LOOPBACK}:{self.port}"
 
 
@@ -53,11 +52,11 @@ _STATE = TypeAdapter(LiveState)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NotThereError(Exception):
-    """Something was asked for that is not there.
+    """A request names an object that does not exist.
 
     Attributes:
-        reason: What is not there.
-        there: What is.
+        reason: Message without the valid names.
+        there: The valid names.
     """
 
     reason: str
@@ -65,34 +64,34 @@ class NotThereError(Exception):
 
 
 class Controlled(Protocol):
-    """What is controlled."""
+    """The process as the control API sees it."""
 
     def state(self) -> LiveState:
-        """Return the fleet as it is."""
+        """Return a snapshot of the fleet."""
 
     def targets(self, job: str) -> list[dict[str, Any]]:
         """Return the targets of a PodMonitor.
 
         Raises:
-            NotThereError: there is none of that name.
+            NotThereError: there is no such PodMonitor.
         """
 
     def backends(self) -> dict[str, str]:
-        """Return where pods listen, by their address in the cluster."""
+        """Return the loopback address of each listening pod, by its address and name in the cluster."""
 
     def speed(self, answers: float | None, starts: float | None) -> dict[str, float]:
-        """Change speeds, and return both."""
+        """Set the speeds that are not None, and return both."""
 
     async def fault(self, fault: LiveFault, name: str) -> FaultOutcome:
-        """Make something happen.
+        """Inject a fault.
 
         Raises:
-            NotThereError: there is nothing of that name.
+            NotThereError: there is no such node, pod or zone.
         """
 
 
 class ControlAddress:
-    """Serves what is controlled, to those who have the token."""
+    """An HTTP server for clients that have the token."""
 
     def __init__(self, controlled: Controlled, token: str) -> None:
         self._controlled = controlled
@@ -105,7 +104,7 @@ class ControlAddress:
         self._runner = web.AppRunner(app, access_log=None)
 
     async def open(self, port: int) -> int:
-        """Listen, and return the port: the one asked for, unless somebody else has it."""
+        """Listen, and return the port: the given one, or a free one if another process has it."""
         await self._runner.setup()
         site = web.TCPSite(self._runner, LOOPBACK, port)
         try:
@@ -117,7 +116,6 @@ class ControlAddress:
         return number
 
     async def close(self) -> None:
-        """Stop listening."""
         await self._runner.cleanup()
 
     async def _state(self, _: web.Request) -> web.Response:
@@ -139,35 +137,32 @@ class ControlAddress:
         try:
             fault = LiveFault(str(body.get("fault")))
         except ValueError:
-            reason = f"fault must be one of those that there are, found {body.get('fault')!r}"
+            reason = f"fault must be one of those listed, found {body.get('fault')!r}"
             raise _refused(reason, list(LiveFault)) from None
         name = body.get("name")
         if not isinstance(name, str) or not name:
-            raise _refused(f"name must be that of a {_named(fault)}, found {name!r}")
+            kind = "node" if fault is LiveFault.SPOT else fault.value
+            raise _refused(f"name must be that of a {kind}, found {name!r}")
         outcome = await self._controlled.fault(fault, name)
         return web.json_response(dataclasses.asdict(outcome))
 
 
-def _named(fault: LiveFault) -> str:
-    return "node" if fault is LiveFault.SPOT else fault.value
-
-
 def _guard(token: str) -> Callable[..., Awaitable[web.StreamResponse]]:
-    wanted = f"Bearer {token}".encode()
+    expected = f"Bearer {token}".encode()
 
     @web.middleware
     async def guard(
         request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
         given = request.headers.get("Authorization", "").encode(errors="replace")
-        if not hmac.compare_digest(given, wanted):
+        if not hmac.compare_digest(given, expected):
             return _answer(401, "the bearer token is missing or wrong; it is in the state folder", ())
         try:
             return await handler(request)
         except NotThereError as error:
             return _answer(404, error.reason, error.there)
         except web.HTTPNotFound:
-            return _answer(404, f"there is no {request.path!r} here", ("/state", "/targets/<job>", "/backends"))
+            return _answer(404, f"unknown path {request.path!r}", ("/state", "/targets/<job>", "/backends"))
 
     return guard
 

@@ -1,4 +1,4 @@
-"""The fleet at one moment, from what the cluster and the engines hold."""
+"""Snapshots of the fleet from the objects in the cluster and the state of the engines."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ _SPOT = "spot"
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """What is followed of the cluster, each by ``namespace/name``.
+    """Objects of the cluster by ``namespace/name``.
 
     Attributes:
-        workloads: What makes pods, by kind.
+        workloads: Workloads by kind.
     """
 
     nodes: Mapping[str, Json]
@@ -37,10 +37,10 @@ class ClusterView:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A pod that serves, or will, or a worker of one.
+    """A pod of a replica.
 
     Attributes:
-        serving: The engine that answers at it; None while it does not, and for workers.
+        serving: Its engine; None until it listens, and for workers.
         leads: Whether it is the pod of its replica that takes requests.
     """
 
@@ -58,28 +58,27 @@ class _Member:
         return bool(self.pod["spec"].get("nodeName"))
 
 
-def pod_states(stage: PodRuntime, view: ClusterView) -> tuple[PodState, ...]:
-    """Return the pods that serve, or will, and their workers."""
-    return tuple(_pod_state(member, view.nodes) for member in _members(stage))
+def pod_states(runtime: PodRuntime, view: ClusterView) -> tuple[PodState, ...]:
+    """Return the state of each pod that serves or will serve, and of its workers."""
+    return tuple(_pod_state(member, view.nodes) for member in _members(runtime))
 
 
-def model_states(stage: PodRuntime, view: ClusterView) -> tuple[ModelState, ...]:
-    """Return the resources that serve."""
+def model_states(runtime: PodRuntime, view: ClusterView) -> tuple[ModelState, ...]:
     members: dict[str, list[_Member]] = {}
     workloads: dict[str, list[ServedWorkload]] = {}
-    for workload in stage.fleet.workloads:
+    for workload in runtime.fleet.workloads:
         workloads.setdefault(workload.title, []).append(workload)
-    for member in _members(stage):
+    for member in _members(runtime):
         members.setdefault(member.workload.title, []).append(member)
     return tuple(
-        _model_state(title, own, members.get(title, []), stage, view) for title, own in sorted(workloads.items())
+        _model_state(title, own, members.get(title, []), runtime, view) for title, own in sorted(workloads.items())
     )
 
 
-def _members(stage: PodRuntime) -> Iterator[_Member]:
-    for pod, workload in stage.members():
-        leads = stage.workload_of(pod) is workload
-        yield _Member(pod, workload, stage.serving.get(pod["metadata"]["uid"]), leads)
+def _members(runtime: PodRuntime) -> Iterator[_Member]:
+    for pod, workload in runtime.members():
+        leads = runtime.workload_of(pod) is workload
+        yield _Member(pod, workload, runtime.serving.get(pod["metadata"]["uid"]), leads)
 
 
 def _pod_state(member: _Member, nodes: Mapping[str, Json]) -> PodState:
@@ -99,7 +98,7 @@ def _pod_state(member: _Member, nodes: Mapping[str, Json]) -> PodState:
 
 
 def _model_state(
-    title: str, workloads: list[ServedWorkload], members: list[_Member], stage: PodRuntime, view: ClusterView
+    title: str, workloads: list[ServedWorkload], members: list[_Member], runtime: PodRuntime, view: ClusterView
 ) -> ModelState:
     replicas: dict[tuple[str, str], list[_Member]] = {}
     for member in members:
@@ -107,8 +106,8 @@ def _model_state(
     ready = {key for key, pods in replicas.items() if any(each.leads and each.ready for each in pods)}
     pending = {key for key, pods in replicas.items() if key not in ready and not all(each.bound for each in pods)}
     live = [member.serving.live for member in members if member.serving]
-    past = stage.past.get(title, (0, 0, 0))
-    counted = [each.live for each in stage.serving.values() if each.live.workload.title == title]  # some are ending
+    past = runtime.past.get(title, (0, 0, 0))
+    counted = [each.live for each in runtime.serving.values() if each.live.workload.title == title]  # some are ending
     paces = [each.pace.source for each in live] or [each.source for each in workloads[0].paces.values()]
     return ModelState(
         title=title,
@@ -123,7 +122,7 @@ def _model_state(
         answered=past[0] + sum(each.answered for each in counted),
         refused=past[1] + sum(each.refused for each in counted),
         tokens=past[2] + sum(each.tokens for each in counted),
-        usd_per_hour=_usd(members, stage.fleet),
+        usd_per_hour=_usd(members, runtime.fleet),
         pace=paces[0] if paces else PaceSource.ASSUMED,
         scalers=tuple(_scalers(workloads, view)),
     )
@@ -140,7 +139,7 @@ def _cache_share(serving: ServingPod) -> float:
 
 
 def _usd(members: Iterable[_Member], fleet: LiveFleet) -> float | None:
-    """Return the price of the parts of nodes that pods take, as the bill of the plan counts them."""
+    """Return the price of the node shares that pods occupy, computed as in the plan's bill."""
     groups = {group.name: group for group in fleet.groups}
     prices = []
     for member in members:
@@ -169,7 +168,6 @@ def _scalers(workloads: Iterable[ServedWorkload], view: ClusterView) -> Iterator
 
 
 def group_states(fleet: LiveFleet, nodes: Mapping[str, Json]) -> tuple[GroupState, ...]:
-    """Return the groups of nodes."""
     groups = {group.name: group for group in fleet.groups}
     there, starting = dict.fromkeys(groups, 0), dict.fromkeys(groups, 0)
     for name, node in nodes.items():

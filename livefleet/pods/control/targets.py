@@ -1,8 +1,8 @@
-"""What the pods are to Prometheus and to Envoy: targets of service discovery, and backends.
+"""Addresses of the pods: targets for Prometheus' service discovery, and backends for Envoy.
 
 The meta labels are those that Prometheus documents of role ``pod`` (prometheus.io/docs, "Configuration",
-``kubernetes_sd_config``), and pods are chosen as prometheus-operator does for a PodMonitor: in its own namespace
-unless it selects others, by labels. Ports at which nothing is played are left out.
+``kubernetes_sd_config``), and pods are selected as prometheus-operator does for a PodMonitor: by labels, in its own
+namespace unless it selects others. Ports without a simulated server are omitted.
 """
 
 import re
@@ -19,9 +19,9 @@ _NOT_IN_NAME = re.compile("[^a-zA-Z0-9_]")
 
 
 def backends(serving: Iterable[ServingPod]) -> dict[str, str]:
-    """Return where each pod listens on loopback, by where it would in the cluster: its address, and its name.
+    """Return the loopback address of each pod by its ``ip:port`` and its ``namespace/name:port`` in the cluster.
 
-    Addresses may be given twice: kwok does not know which it has given when it starts again.
+    Two pods may have the same IP, because kwok forgets the IPs that it assigned when it restarts.
     """
     found: dict[str, str] = {}
     for each in serving:
@@ -39,7 +39,7 @@ def targets_of_monitor(
 
     Args:
         monitor: The PodMonitor.
-        pods: Pods that listen, each with what plays it.
+        pods: The listening pods.
     """
     return [target for pod, serving in pods if _selects(monitor, pod) for target in _targets(pod, serving)]
 

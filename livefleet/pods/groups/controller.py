@@ -1,12 +1,12 @@
-"""One round of the controller of LeaderWorkerSets: what is there, what is asked for, and one step from here to there.
+"""A stand-in for the controller of LeaderWorkerSets.
 
-Facts of v0.10.0: a group is Ready when all its pods are; conditions and their words, ``updateConditions`` and
+Behavior of v0.10.0: a group is Ready when all its pods are; conditions and their texts, ``updateConditions`` and
 ``makeCondition`` of ``pkg/controllers/leaderworkerset_controller.go``; a pod that ends takes its group along unless
-the restart policy is ``None`` (``handleRestartPolicy`` of ``pod_controller.go``); workers wait for their leader where
-the startup policy says so. A changed template reaches the groups from the highest index down, at most
-``maxUnavailable`` at a time and none below ``partition``; groups that are not Ready anyway do not count.
+the restart policy is ``None`` (``handleRestartPolicy`` of ``pod_controller.go``); with the startup policy
+``LeaderReady``, workers wait for their leader. A changed template is rolled out from the highest index down, to at
+most ``maxUnavailable`` groups at a time and none below ``partition``; groups that are not Ready do not count.
 
-Not played: ``maxSurge`` (counts as none), a Service for each replica, sets with subgroups or exclusive topologies,
+Not implemented: ``maxSurge`` (treated as 0), a Service for each replica, sets with subgroups or exclusive topologies,
 volume claims.
 """
 
@@ -31,7 +31,7 @@ from .pods import API, KIND, LABEL, Object, pods_of, service_of
 
 REVISION = f"{LABEL}/template-revision-hash"
 GROUP = "workbench/group"
-"""Annotation: which making of a group a pod belongs to."""
+"""Annotation with a random id, which all pods have that were created together as one group."""
 _MANAGER = "workbench-lws"
 _AVAILABLE, _PROGRESSING, _UPDATING = "Available", "Progressing", "UpdateInProgress"
 _WORDS = {
@@ -44,7 +44,7 @@ _EXCLUSIVE = ({_AVAILABLE, _PROGRESSING}, {_AVAILABLE, _UPDATING})
 
 @dataclass(frozen=True, slots=True)
 class LeaderGroup:
-    """A leader and its workers, as they are now."""
+    """The pods of a leader and its workers."""
 
     index: int
     pods: Mapping[str, Object]
@@ -53,28 +53,27 @@ class LeaderGroup:
 
     @property
     def leader(self) -> Object | None:
-        """The leader, unless it is about to go."""
+        """The leader, unless it is terminating."""
         leaders = (pod for pod in self.pods.values() if pod["metadata"]["labels"][f"{LABEL}/worker-index"] == "0")
         return next((pod for pod in leaders if not is_ending(pod)), None)
 
     @property
     def ready(self) -> bool:
-        """Whether all pods are there and Ready."""
         return len(self.pods) == self.size and all(is_ready(pod) and not is_ending(pod) for pod in self.pods.values())
 
     @property
     def updated(self) -> bool:
-        """Whether its pods are of the present template."""
+        """Whether its pods have the current template."""
         return all(pod["metadata"]["labels"].get(REVISION) == self.revision for pod in self.pods.values())
 
 
-def play(kube: Kube, group_set: Mapping[str, Any], ended: Collection[str] = ()) -> None:
-    """Do one round for a set: its Service, its pods, its status. Another one follows when one of its pods changes.
+def reconcile(kube: Kube, group_set: Mapping[str, Any], ended: Collection[str] = ()) -> None:
+    """Reconcile the Service, the pods and the status of a set. Each change of its pods triggers the next call.
 
     Args:
-        kube: The API server.
-        group_set: The set; it is read anew.
-        ended: Makings of groups (``GROUP``) of which a pod has ended.
+        kube: A client.
+        group_set: Name and namespace of the set.
+        ended: Group ids (``GROUP``) of pods that have ended.
     """
     name, namespace = group_set["metadata"]["name"], group_set["metadata"]["namespace"]
     try:
@@ -101,7 +100,7 @@ def play(kube: Kube, group_set: Mapping[str, Any], ended: Collection[str] = ()) 
 
 
 def _create(kube: Kube, obj: Object) -> None:
-    """Create an object, unless one of its name is there, perhaps on its way out: the next round tries again."""
+    """Create an object, unless its name is taken, perhaps by a terminating one: the next call tries again."""
     try:
         kube.create(obj)
     except KubeError as error:
@@ -110,7 +109,7 @@ def _create(kube: Kube, obj: Object) -> None:
 
 
 def revision_of(group_set: Mapping[str, Any]) -> str:
-    """Return what tells one template of a set from another."""
+    """Return the hash of a set's template."""
     spec = group_set["spec"]
     parts = [spec["leaderWorkerTemplate"], spec.get("networkConfig")]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:10]
@@ -136,7 +135,7 @@ def _to_delete(stored: Object, groups: Mapping[int, LeaderGroup], ended: Collect
 
 
 def _to_replace(stored: Object, groups: Mapping[int, LeaderGroup]) -> Iterator[int]:
-    """Yield the groups that get the present template now."""
+    """Yield the groups to update to the current template now."""
     replicas = stored["spec"].get("replicas", 1)
     rolling = (stored["spec"].get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
     own = [group for index, group in groups.items() if index < replicas]
@@ -152,7 +151,7 @@ def _to_replace(stored: Object, groups: Mapping[int, LeaderGroup]) -> Iterator[i
 
 
 def _scaled(amount: int | str, replicas: int) -> int:
-    """Return a number of groups; percentages round down, as in the controller."""
+    """Resolve ``maxUnavailable``; percentages round down, as in the controller."""
     return amount if isinstance(amount, int) else math.floor(int(amount.rstrip("%")) * replicas / 100)
 
 
@@ -161,10 +160,10 @@ def _index(pod: Object) -> int:
 
 
 def _to_create(stored: Object, groups: Mapping[int, LeaderGroup], outgoing: Collection[int]) -> Iterator[Object]:
-    """Yield the pods that are missing. A group comes as a whole: where one goes, it must be gone before."""
+    """Yield the missing pods. A group is recreated as a whole, after its old pods are gone."""
     waits = stored["spec"].get("startupPolicy") == "LeaderReady"
     warm = str(_is_young(stored)).lower()
-    makings: dict[int, str] = {}
+    group_ids: dict[int, str] = {}
     for pod in pods_of(stored):
         labels, annotations = pod["metadata"]["labels"], pod["metadata"]["annotations"]
         group = groups[_index(pod)]
@@ -174,21 +173,20 @@ def _to_create(stored: Object, groups: Mapping[int, LeaderGroup], outgoing: Coll
         if not is_leader and waits and not (leader and is_ready(leader)):
             continue
         known = (leader["metadata"].get("annotations") or {}).get(GROUP) if leader else None
-        annotations[GROUP] = known or makings.setdefault(group.index, uuid.uuid4().hex[:8])
+        annotations[GROUP] = known or group_ids.setdefault(group.index, uuid.uuid4().hex[:8])
         annotations[WARM] = warm
         labels[REVISION] = group.revision
         yield pod
 
 
 def _is_young(stored: Object) -> bool:
-    """Tell whether the pods that come now are the first of a set, or of a version of it."""
+    """Tell whether new pods are the first ones of a set, or of its new version."""
     conditions = (stored.get("status") or {}).get("conditions") or ()
     updating = any(each["type"] == _UPDATING and each["status"] == "True" for each in conditions)
     return updating or time.time() - moment(stored["metadata"]["creationTimestamp"]) < FIRST_SECONDS
 
 
 def next_status(stored: Object, groups: Iterable[LeaderGroup]) -> Object:
-    """Return the status of a set whose pods are these."""
     replicas = stored["spec"].get("replicas", 1)
     rolling = (stored["spec"].get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
     there = [group for group in groups if group.leader is not None]
@@ -228,31 +226,30 @@ def _conditions(stored: Object, kinds: Iterable[str]) -> list[Object]:
 
 
 Json = dict[str, Any]
-Round = Callable[[Json, Collection[str]], Awaitable[None]]
+Reconcile = Callable[[Json, Collection[str]], Awaitable[None]]
 _PAUSE, _PAUSE_REFUSED = 0.05, 1.0
 _LOG = logging.getLogger(__name__)
 
 
 class GroupController:
-    """Gives every set its rounds, one after the other.
+    """Reconciles every set when it or one of its pods changes, one call at a time.
 
     Args:
-        play: Does one round for a set, told which makings of its groups have lost a pod.
+        reconcile: Reconciles a set, given the ids of its groups that have lost a pod.
     """
 
-    def __init__(self, play: Round) -> None:
-        self._play = play
+    def __init__(self, reconcile: Reconcile) -> None:
+        self._reconcile = reconcile
         self._ended: dict[str, set[str]] = {}
-        """Sets that want a round, with the makings of groups that lost a pod."""
-        self._playing: dict[str, asyncio.Task[None]] = {}
+        """Sets to reconcile, with the ids of groups that lost a pod."""
+        self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def changed(self, _: Json | None, after: Json | None) -> None:
-        """Follow a set."""
         if after:
-            self._want(key_of(after))
+            self._enqueue(key_of(after))
 
     def pod_changed(self, before: Json | None, after: Json | None) -> None:
-        """Follow a pod."""
+        """Handle a change of a pod."""
         # After a gap in the watch, a pod of the same name may be another one: its predecessor has ended.
         if before and after and before["metadata"]["uid"] != after["metadata"]["uid"]:
             self.pod_changed(before, None)
@@ -260,25 +257,25 @@ class GroupController:
         name = (pod["metadata"].get("labels") or {}).get(f"{LABEL}/name")
         if name:
             ended = after is None or is_ending(after)
-            making = (pod["metadata"].get("annotations") or {}).get(GROUP, "")
-            self._want(f"{pod['metadata']['namespace']}/{name}", {making} if ended and making else set())
+            group_id = (pod["metadata"].get("annotations") or {}).get(GROUP, "")
+            self._enqueue(f"{pod['metadata']['namespace']}/{name}", {group_id} if ended and group_id else set())
 
-    def _want(self, key: str, ended: Collection[str] = ()) -> None:
+    def _enqueue(self, key: str, ended: Collection[str] = ()) -> None:
         self._ended.setdefault(key, set()).update(ended)
-        if key not in self._playing:
-            self._playing[key] = asyncio.ensure_future(self._rounds(key))
+        if key not in self._tasks:
+            self._tasks[key] = asyncio.ensure_future(self._run(key))
 
-    async def _rounds(self, key: str) -> None:
+    async def _run(self, key: str) -> None:
         namespace, _, name = key.partition("/")
         try:
             while key in self._ended:
-                await asyncio.sleep(_PAUSE)  # changes come several at a time
+                await asyncio.sleep(_PAUSE)  # changes arrive in bursts
                 ended = self._ended.pop(key)
                 try:
-                    await self._play({"metadata": {"name": name, "namespace": namespace}}, ended)
+                    await self._reconcile({"metadata": {"name": name, "namespace": namespace}}, ended)
                 except KubeError as error:
                     _LOG.warning("LeaderWorkerSet %s: %s", key, error)
                     self._ended.setdefault(key, set()).update(ended)
                     await asyncio.sleep(_PAUSE_REFUSED)
         finally:
-            del self._playing[key]
+            del self._tasks[key]

@@ -1,9 +1,9 @@
-"""The pods and the Service that the controller of LeaderWorkerSets makes of one.
+"""The pods and the Service that the controller creates for a LeaderWorkerSet.
 
-Facts of v0.10.0: the leaders and workers are pods of StatefulSets (``pkg/controllers/leaderworkerset_controller.go``,
+Behavior of v0.10.0: leaders and workers are pods of StatefulSets (``pkg/controllers/leaderworkerset_controller.go``,
 ``pod_controller.go``), its admission adds the labels of the group and the variables, these before all others
 (``pkg/webhooks/pod_webhook.go``, ``pkg/utils/pod/pod_utils.go``), and all pods of a set have one headless Service
-(``pkg/utils/controller/controller_utils.go``). Sets with subgroups or exclusive topologies are not played.
+(``pkg/utils/controller/controller_utils.go``). Sets with subgroups or exclusive topologies are not supported.
 """
 
 import copy
@@ -32,7 +32,7 @@ def pods_of(group_set: Mapping[str, Any]) -> Iterator[Object]:
 
 
 def leader_of(pod: Mapping[str, Any], pods: Mapping[str, Object]) -> Mapping[str, Any]:
-    """Return the leader of a worker, where it is there; any other pod itself.
+    """Return the leader of a worker, if it exists; otherwise the pod itself.
 
     Args:
         pod: The pod.
@@ -44,7 +44,7 @@ def leader_of(pod: Mapping[str, Any], pods: Mapping[str, Object]) -> Mapping[str
 
 
 def replica_of(pod: Mapping[str, Any]) -> str:
-    """Return what the pods of a replica have in common, within their workload: their group, or else the pod."""
+    """Return the id of a pod's replica within its workload: the index of its group, or the uid of a single pod."""
     labels = pod["metadata"].get("labels") or {}
     return str(labels.get(f"{LABEL}/group-index") or pod["metadata"]["uid"])
 
@@ -101,7 +101,7 @@ def _pod(group_set: Mapping[str, Any], template: Object, group: int, worker: int
 
 
 def _owned(group_set: Mapping[str, Any]) -> Object:
-    """Return who takes an object along when it goes, where the set is one that a server has stored."""
+    """Return the owner reference to the set; empty for a set that the API server has not stored."""
     metadata = group_set["metadata"]
     if "uid" not in metadata:
         return {}

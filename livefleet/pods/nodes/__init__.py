@@ -1,1 +1,1 @@
-"""Nodes that come and go: held in reserve by cordoning, started for pods that find no room, sent back when idle."""
+"""Simulated nodes: held in reserve by cordoning, started for unschedulable pods, and returned when idle."""

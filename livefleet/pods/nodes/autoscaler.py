@@ -1,8 +1,8 @@
-"""Where a pod fits: what the scheduler looks at first, so that no node is started in vain.
+"""The rules of a cluster autoscaler, as functions of the nodes and pods.
 
-Labels, taints and resources are looked at, as ``NodeAffinity``, ``TaintToleration`` and ``NodeResourcesFit`` of
-kube-scheduler do. Spread constraints, affinity between pods and volumes are not: whether a pod goes onto a node that
-was started for it stays the scheduler's matter.
+Labels, taints and resources are checked as by ``NodeAffinity``, ``TaintToleration`` and ``NodeResourcesFit`` of
+kube-scheduler, so that no node is started in vain. Spread constraints, affinity between pods and volumes are ignored:
+whether a pod is bound to the node that was started for it is up to the scheduler.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,11 +23,11 @@ Json = dict[str, Any]
 _ONE = Decimal(1)
 CORDON = "node.kubernetes.io/unschedulable"
 _PASSING = (CORDON, "node.kubernetes.io/not-ready")
-"""Taints that the node controller sets, and takes away again."""
+"""Taints that the node controller sets temporarily."""
 
 
 class NodeRoom:
-    """What is left of a node."""
+    """The free resources of a node."""
 
     def __init__(self, node: Json, pods: Iterable[Json] = ()) -> None:
         self.node = node
@@ -37,24 +37,23 @@ class NodeRoom:
             self.take(pod)
 
     def take(self, pod: Json) -> None:
-        """Give room to a pod."""
         for key, amount in _needs(pod).items():
             self._free[key] = self._free.get(key, Decimal(0)) - amount
 
     def fits(self, pod: Json) -> bool:
-        """Tell whether a pod may run there and finds room."""
+        """Tell whether a pod may run on the node and fits."""
         return is_allowed(pod, self.node) and all(
             amount <= self._free.get(key, Decimal(0)) for key, amount in _needs(pod).items() if amount
         )
 
 
 def is_allowed(pod: Json, node: Json) -> bool:
-    """Tell whether a pod may run on a node, with room or without."""
+    """Tell whether a pod may run on a node, regardless of free resources."""
     spec, labels = pod["spec"], node["metadata"].get("labels") or {}
     if not (spec.get("nodeSelector") or {}).items() <= labels.items():
         return False
     terms = (_affinity(pod).get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms")
-    if terms is not None and not any(_meets(term, node) for term in terms):
+    if terms is not None and not any(_matches(term, node) for term in terms):
         return False
     taints = (node.get("spec") or {}).get("taints") or ()
     return all(
@@ -65,17 +64,17 @@ def is_allowed(pod: Json, node: Json) -> bool:
 
 
 def preference(pod: Json, node: Json) -> int:
-    """Return how much a pod prefers a node: the sum of the weights of what it meets."""
+    """Return the sum of the weights of the preferred node affinities that a node matches."""
     preferred = _affinity(pod).get("preferredDuringSchedulingIgnoredDuringExecution") or ()
-    return sum(each["weight"] for each in preferred if _meets(each["preference"], node))
+    return sum(each["weight"] for each in preferred if _matches(each["preference"], node))
 
 
 def _affinity(pod: Json) -> Json:
     return (pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}
 
 
-def _meets(term: Json, node: Json) -> bool:
-    """Tell whether a node meets a term; an empty one chooses nothing."""
+def _matches(term: Json, node: Json) -> bool:
+    """Tell whether a node matches a term; an empty term matches nothing."""
     labels, name = node["metadata"].get("labels") or {}, {"metadata.name": node["metadata"]["name"]}
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     return bool(expressions or fields) and (
@@ -94,19 +93,18 @@ _COMING = (NodeStage.THERE, NodeStage.STARTING)
 
 @dataclass(frozen=True, slots=True)
 class NodeStart:
-    """A node that is to come for a pod."""
+    """A node to start for a pod."""
 
     node: Json
     pod: Json
 
 
 @dataclass(frozen=True, slots=True)
-class Overtaken:
-    """A node in reserve onto which the scheduler put pods before it saw the cordon.
+class EarlyBinding:
+    """A node in reserve to which the scheduler bound pods before it saw the cordon.
 
     Attributes:
-        moved: Pods that must go elsewhere, since the group has all the nodes that it may have; the node is there
-            after all where none must.
+        moved: Pods to delete, because the group has its maximum of nodes; if empty, the node is put in use.
     """
 
     node: Json
@@ -114,15 +112,15 @@ class Overtaken:
 
 
 @dataclass(frozen=True, slots=True)
-class Stuck:
-    """A pod for which no node can come, and why."""
+class Unschedulable:
+    """A pod for which no node can be started."""
 
     pod: Json
     reason: str
 
 
 class NodeView:
-    """The nodes, in their groups, with the pods that are on them."""
+    """The nodes by group, with their pods."""
 
     def __init__(self, groups: Sequence[ServedGroup], nodes: Mapping[str, Json], pods: Iterable[Json]) -> None:
         self.groups = {group.name: group for group in groups}
@@ -137,27 +135,26 @@ class NodeView:
                 self.pods.setdefault(node, []).append(pod)
 
     def group(self, node: Json) -> ServedGroup | None:
-        """Return the group of a node."""
         return group_of(node["metadata"]["name"], self.groups)
 
     def in_use(self, node: str) -> bool:
-        """Tell whether somebody wants a node: pods of DaemonSets are on all."""
+        """Tell whether a node has pods, other than those of DaemonSets."""
         return any(_owner(pod) != _DAEMONS for pod in self.pods.get(node, ()))
 
     def count(self, group: ServedGroup, *stages: NodeStage) -> int:
-        """Return how many nodes of a group are in some states."""
+        """Count the nodes of a group in the given states."""
         return sum(
             stage_of(node) in stages for name, node in self.nodes.items() if group_of(name, self.groups) is group
         )
 
     def in_order(self) -> Iterator[Json]:
-        """Yield the nodes, those of a group by their index."""
+        """Yield the nodes of each group by index."""
         for name in sorted(self.nodes, key=lambda each: (each.rpartition("-")[0], len(each), each)):
             yield self.nodes[name]
 
 
 def first_states(view: NodeView) -> dict[str, NodeStage]:
-    """Return what becomes of nodes that nobody has seen yet: as many of a group as it has at least are there."""
+    """Return the state of each new node: the minimum of each group is put in use, as are nodes with pods."""
     found: dict[str, NodeStage] = {}
     there = _taken(view)
     fresh = [node for node in view.in_order() if stage_of(node) is None]
@@ -172,36 +169,36 @@ def first_states(view: NodeView) -> dict[str, NodeStage]:
     return found
 
 
-def overtaken(view: NodeView) -> Iterator[Overtaken]:
-    """Yield the nodes in reserve that are in use, as many of a group as it may have without anything to be moved."""
+def early_bindings(view: NodeView) -> Iterator[EarlyBinding]:
+    """Yield the nodes in reserve that have pods; pods are moved only beyond the maximum of a group."""
     there = _taken(view)
     for node in view.in_order():
         name, group = node["metadata"]["name"], view.group(node)
         pods = tuple(pod for pod in view.pods.get(name, ()) if _owner(pod) != _DAEMONS and not is_ending(pod))
         if stage_of(node) is not NodeStage.RESERVE or not pods:
             continue
-        # Nobody would make a pod without an owner anew.
+        # Nothing would recreate a pod without a controller.
         if group is None or there[group.name] < group.most or not all(map(_owner, pods)):
-            yield Overtaken(node)
+            yield EarlyBinding(node)
             if group:
                 there[group.name] += 1
         else:
-            yield Overtaken(node, pods)
+            yield EarlyBinding(node, pods)
 
 
 def _taken(view: NodeView) -> dict[str, int]:
-    """Return how many nodes of each group are there, or on their way."""
+    """Count the nodes of each group that are in use, start or leave."""
     return {name: view.count(group, *_COMING, NodeStage.LEAVING) for name, group in view.groups.items()}
 
 
 def _owner(pod: Json) -> str:
-    """Return the kind of what makes a pod, and makes it anew; empty for one that somebody made by hand."""
+    """Return the kind of a pod's controller; empty if it has none."""
     owners = pod["metadata"].get("ownerReferences") or ()
     return next((str(each["kind"]) for each in owners if each.get("controller")), "")
 
 
-def wanted(view: NodeView) -> Iterator[NodeStart | Stuck]:
-    """Yield the nodes that pending pods need, the oldest pod first, and the pods that get none."""
+def scale_up(view: NodeView) -> Iterator[NodeStart | Unschedulable]:
+    """Yield the nodes to start for pending pods, oldest pod first, and the pods without one."""
     rooms = [
         NodeRoom(node, view.pods.get(node["metadata"]["name"], ()))
         for node in view.in_order()
@@ -216,7 +213,7 @@ def wanted(view: NodeView) -> Iterator[NodeStart | Stuck]:
             continue
         node = _chosen(view, pod, counts, taken)
         if node is None:
-            yield Stuck(pod, _why(view, pod, counts))
+            yield Unschedulable(pod, _reason(view, pod, counts))
             continue
         name = node["metadata"]["name"]
         taken.add(name)
@@ -230,13 +227,13 @@ def _age(pod: Json) -> tuple[str, str]:
 
 
 def _chosen(view: NodeView, pod: Json, counts: Mapping[str, int], taken: set[str]) -> Json | None:
-    """Choose a node of the reserve: what the pod prefers, the cheaper group, the zone with the fewest nodes."""
+    """Choose a node of the reserve: by the pod's preference, the cheaper group, the zone with the fewest nodes."""
     order = list(view.groups)
     zones: dict[tuple[str, str], int] = {}
     for name, node in view.nodes.items():
         if stage_of(node) in _COMING or name in taken:
-            place = name.rpartition("-")[0], _zone(node)
-            zones[place] = zones.get(place, 0) + 1
+            key = name.rpartition("-")[0], _zone(node)
+            zones[key] = zones.get(key, 0) + 1
 
     def rank(node: Json) -> tuple[int, float, int, int]:
         name = node["metadata"]["name"].rpartition("-")[0]
@@ -260,18 +257,18 @@ def _zone(node: Json) -> str:
     return str((node["metadata"].get("labels") or {}).get(ZONE_LABEL, ""))
 
 
-def _why(view: NodeView, pod: Json, counts: Mapping[str, int]) -> str:
+def _reason(view: NodeView, pod: Json, counts: Mapping[str, int]) -> str:
     allowed = {group.name: group for node in view.in_order() if (group := view.group(node)) and is_allowed(pod, node)}
     full = [group for group in allowed.values() if counts[group.name] >= group.most]
     if full:
-        return " and ".join(f"group {group.name} has its most of {group.most} nodes" for group in full)
+        return " and ".join(f"group {group.name} has its maximum of {group.most} nodes" for group in full)
     if allowed:
         return f"no node of {', '.join(allowed)} is left that has room for it"
     return unschedulable(pod)
 
 
 def idle(view: NodeView) -> Iterator[Json]:
-    """Yield the nodes that may go if they stay without pods: as many as each group has beyond its least."""
+    """Yield the nodes without pods, as many as each group has above its minimum."""
     spare = {name: view.count(group, *_COMING) - group.least for name, group in view.groups.items()}
     for node in reversed(list(view.in_order())):
         group = view.group(node)
@@ -282,7 +279,7 @@ def idle(view: NodeView) -> Iterator[Json]:
 
 
 def left_over(view: NodeView) -> Iterator[str]:
-    """Yield the nodes in place of lost ones whose group is not of the fleet any more: their stack is gone."""
+    """Yield the unused replacement nodes whose group is no longer in the fleet: no stack would delete them."""
     for name, node in view.nodes.items():
         if is_remade(node) and view.group(node) is None and not view.in_use(name):
             yield name

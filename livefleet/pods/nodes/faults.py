@@ -1,4 +1,4 @@
-"""What goes wrong when somebody asks for it, as it does in a cloud."""
+"""Faults that users inject: lost pods, nodes and zones, and reclaimed spot nodes."""
 
 import time
 from collections.abc import Mapping
@@ -18,27 +18,27 @@ from .node_state import is_there
 
 Json = dict[str, Any]
 ZONE_SECONDS = 900.0
-"""Simulated seconds for which a zone is gone."""
+"""Simulated seconds of a zone outage."""
 
 
 class FaultMaker:
-    """Breaks things.
+    """Injects faults.
 
     Args:
-        cluster: Where.
-        stage: Who plays there.
-        keeper: Who plays the cloud.
-        notes: What is said of it.
+        cluster: Source of nodes and pods.
+        runtime: The engines.
+        keeper: The cloud, which removes nodes.
+        notes: Receives events.
     """
 
-    def __init__(self, cluster: LiveCluster, stage: PodRuntime, keeper: NodeKeeper, notes: FleetNotes) -> None:
-        self._cluster, self._stage, self._keeper, self._notes = cluster, stage, keeper, notes
+    def __init__(self, cluster: LiveCluster, runtime: PodRuntime, keeper: NodeKeeper, notes: FleetNotes) -> None:
+        self._cluster, self._runtime, self._keeper, self._notes = cluster, runtime, keeper, notes
 
     async def make(self, fault: LiveFault, name: str) -> FaultOutcome:
-        """Make something happen.
+        """Inject a fault.
 
         Raises:
-            NotThereError: there is nothing of that name.
+            NotThereError: there is no such node, pod or zone.
         """
         match fault:
             case LiveFault.POD:
@@ -51,20 +51,20 @@ class FaultMaker:
                 return self._zone(name)
 
     def _pod(self, name: str) -> FaultOutcome:
-        pods = [pod for pod, _ in self._stage.members()]
+        pods = [pod for pod, _ in self._runtime.members()]
         found = [pod for pod in pods if name in (key_of(pod), pod["metadata"]["name"])]
         if len(found) != 1:
             several = "several pods are" if found else "no pod that serves is"
             raise NotThereError(f"{several} called {name!r}", tuple(sorted(map(key_of, found or pods))))
         at = time.time()
-        broken = self._stage.kill(found[0])
+        broken = self._runtime.kill(found[0])
         text = f"pod {key_of(found[0])} was killed"
         outcome = self._outcome(LiveFault.POD, name, (key_of(found[0]),), broken, text, at)
         self._keeper.later(self._keeper.delete_pods(found, AT_ONCE))
         return outcome
 
     def _node(self, name: str) -> FaultOutcome:
-        node = self._found_node(name)
+        node = self._node_in_use(name)
         at = time.time()
         pods, broken = self._keeper.end_nodes([node])
         text = f"node {name} is gone, with {pluralize(len(pods), 'pod')}"
@@ -81,11 +81,11 @@ class FaultMaker:
         return self._outcome(LiveFault.ZONE, name, pods, broken, text, at)
 
     async def _spot(self, name: str) -> FaultOutcome:
-        """Announce the end of a node: its pods are ended in time, as a drain does."""
-        self._found_node(name)
+        """Reclaim a spot node: its pods terminate gracefully before, as in a drain."""
+        self._node_in_use(name)
         at = time.time()
         await self._keeper.announce(name)
-        pods = [pod for pod in self._cluster.pods_on(name) if self._stage.member_of(pod)]
+        pods = [pod for pod in self._cluster.pods_on(name) if self._runtime.member_of(pod)]
         names = tuple(sorted(map(key_of, pods)))
         are = "is" if len(names) == 1 else "are"
         text = (
@@ -95,7 +95,7 @@ class FaultMaker:
         self._keeper.later(self._keeper.delete_pods(pods))
         return outcome
 
-    def _found_node(self, name: str) -> Json:
+    def _node_in_use(self, name: str) -> Json:
         nodes = {key: node for key, node in self._cluster.nodes_there().items() if is_there(node)}
         if name not in nodes:
             raise NotThereError(f"no node is called {name!r}, or it is in reserve", tuple(sorted(nodes)))

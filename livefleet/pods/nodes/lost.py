@@ -1,4 +1,4 @@
-"""Nodes that a fault has taken: the cloud gives others in their place, after a while, into the reserve."""
+"""Nodes that a fault removed: the cloud replaces them after a while, in the reserve."""
 
 import copy
 import json
@@ -14,14 +14,14 @@ from .autoscaler import CORDON
 from .node_state import REMADE, SINCE, NodeStage
 
 Json = dict[str, Any]
-_KEPT = ("name", "labels", "annotations")
+_COPIED = ("name", "labels", "annotations")
 
 
 class LostNodes:
-    """What the cluster cannot remember, since it is not there: kept in a file between runs.
+    """Lost nodes, stored in a file because the cluster no longer has them.
 
     Args:
-        file: Where.
+        file: The file.
     """
 
     def __init__(self, file: Path) -> None:
@@ -29,12 +29,12 @@ class LostNodes:
         self._lost: list[Json] = _read(file)
 
     def add(self, nodes: Iterable[tuple[Json, float]]) -> None:
-        """Remember nodes that are about to go, each with the simulated seconds after which an equal one comes."""
-        self._lost += [{"node": _anew(node), "at": time.time(), "seconds": seconds} for node, seconds in nodes]
+        """Record nodes that are about to be deleted, with the simulated seconds until their replacement."""
+        self._lost += [{"node": _replacement(node), "at": time.time(), "seconds": seconds} for node, seconds in nodes]
         self._write()
 
     def due(self, speed: float) -> Iterator[Json]:
-        """Yield the nodes that come back now, and forget them."""
+        """Remove and return the replacements that are due."""
         now = time.time()
         due = [each for each in self._lost if (now - each["at"]) * speed >= each["seconds"]]
         if due:
@@ -48,20 +48,20 @@ class LostNodes:
 
 def _read(file: Path) -> list[Json]:
     try:
-        found = json.loads(file.read_text())
+        nodes = json.loads(file.read_text())
     except (OSError, ValueError):
         return []
-    return found if isinstance(found, list) else []
+    return nodes if isinstance(nodes, list) else []
 
 
-def _anew(node: Json) -> Json:
-    """Return a new node like one that was there, held in reserve."""
-    meta = {key: copy.deepcopy(node["metadata"][key]) for key in _KEPT if key in node["metadata"]}
+def _replacement(node: Json) -> Json:
+    """Return a new node with the properties of a lost one, held in reserve."""
+    meta = {key: copy.deepcopy(node["metadata"][key]) for key in _COPIED if key in node["metadata"]}
     annotations = meta.setdefault("annotations", {})
     annotations.pop(SINCE, None)
     annotations |= {SEEN: NodeStage.RESERVE.value, REMADE: "true"}
     taints = [each for each in node.get("spec", {}).get("taints") or () if not each["key"].startswith("node.kubern")]
-    offered = {key: node["status"][key] for key in ("capacity", "allocatable")}
+    status = {key: node["status"][key] for key in ("capacity", "allocatable")}
     taints.append({"key": CORDON, "effect": "NoSchedule"})
     spec = {"unschedulable": True, "taints": taints}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": spec, "status": offered}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": spec, "status": status}

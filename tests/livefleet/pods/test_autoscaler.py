@@ -9,11 +9,11 @@ from livefleet.pods.nodes.autoscaler import (
     NodeRoom,
     NodeStart,
     NodeView,
-    Stuck,
+    Unschedulable,
+    early_bindings,
     first_states,
     idle,
-    overtaken,
-    wanted,
+    scale_up,
 )
 from livefleet.pods.nodes.node_state import NodeStage
 
@@ -102,11 +102,11 @@ def test_a_node_has_room_for_so_many_pods() -> None:
 
 
 def starts(found: NodeView) -> list[str]:
-    return [each.node["metadata"]["name"] for each in wanted(found) if isinstance(each, NodeStart)]
+    return [each.node["metadata"]["name"] for each in scale_up(found) if isinstance(each, NodeStart)]
 
 
 def stuck(found: NodeView) -> list[str]:
-    return [each.reason for each in wanted(found) if isinstance(each, Stuck)]
+    return [each.reason for each in scale_up(found) if isinstance(each, Unschedulable)]
 
 
 def test_as_many_nodes_as_pods_need_and_no_more_than_the_group_may_have() -> None:
@@ -114,7 +114,7 @@ def test_as_many_nodes_as_pods_need_and_no_more_than_the_group_may_have() -> Non
     busy = pod("busy", on="a-0")
     found = view([group("a", most=3)], nodes, busy, *(pod(f"p{index}") for index in range(4)))
     assert starts(found) == ["a-1", "a-2"]
-    assert stuck(found) == ["group a has its most of 3 nodes"] * 2
+    assert stuck(found) == ["group a has its maximum of 3 nodes"] * 2
 
 
 @pytest.mark.parametrize("stage", [NodeStage.THERE, NodeStage.STARTING], ids=str)
@@ -153,10 +153,10 @@ def test_a_pod_that_nobody_takes_hears_the_scheduler() -> None:
 
 def test_the_oldest_pod_first() -> None:
     pods = [pod("new", created="2026-01-02T00:00:00Z"), pod("old")]
-    found = list(wanted(view([group("a", most=1)], [node("a-0"), node("a-1")], *pods)))
+    found = list(scale_up(view([group("a", most=1)], [node("a-0"), node("a-1")], *pods)))
     assert [(type(each).__name__, each.pod["metadata"]["name"]) for each in found] == [
         ("NodeStart", "old"),
-        ("Stuck", "new"),
+        ("Unschedulable", "new"),
     ]
 
 
@@ -185,7 +185,7 @@ def owned(name: str, on: str, kind: str = "ReplicaSet") -> Json:
 def moves(found: NodeView) -> dict[str, list[str]]:
     return {
         each.node["metadata"]["name"]: [moved["metadata"]["name"] for moved in each.moved]
-        for each in overtaken(found)
+        for each in early_bindings(found)
     }
 
 

@@ -17,11 +17,11 @@ TOKENS = 100
 
 async def heard(process: PodsProcess, grace: int) -> None:
     """Let the process hear, without a pause, that its pod is asked to end and that it is gone."""
-    (pod,) = (copy.deepcopy(pod) for pod, _ in process.stage.pods())
+    (pod,) = (copy.deepcopy(pod) for pod, _ in process.runtime.pods())
     ending: dict[str, Any] = copy.deepcopy(pod)
     ending["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": grace}
-    process.stage.changed(pod, ending)
-    process.stage.changed(ending, None)
+    process.runtime.changed(pod, ending)
+    process.runtime.changed(ending, None)
 
 
 def counted(stand: Stand) -> tuple[int, int]:
@@ -42,5 +42,5 @@ def test_what_runs_is_finished_unless_the_pod_is_killed(grace: int, answered: in
             assert sum(each.exception(15) is None for each in sent) == answered
             # Neither while the pod is leaving nor afterwards is a request forgotten.
             eventually(lambda: counted(stand) == (answered, 3 - answered), "each request counted")
-            eventually(lambda: not process.stage.serving, "the pod's end")
+            eventually(lambda: not process.runtime.serving, "the pod's end")
             assert counted(stand) == (answered, 3 - answered)

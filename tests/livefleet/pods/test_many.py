@@ -22,10 +22,10 @@ def test_two_hundred_pods_each_on_a_port_of_its_own(stand: Stand) -> None:
         with ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(lambda address: asked(f"http://{address}/v1", 1)[0], addresses))
             assert answers == [200] * PODS
-            assert all(each.live.answered == 1 for each in process.stage.serving.values())
+            assert all(each.live.answered == 1 for each in process.runtime.serving.values())
             assert {each[0] for each in pool.map(lambda _: stand.ask(tokens=1), range(PODS))} == {200}
         # 200 connections over 200 pods: with each pod as likely, some 126 get one; less than 100 is one in 10^8.
-        assert sum(each.live.answered > 1 for each in process.stage.serving.values()) >= 100
+        assert sum(each.live.answered > 1 for each in process.runtime.serving.values()) >= 100
 
 
 @pytest.mark.parametrize("role", ["decode", ""], ids=["pair", "plain"])
@@ -45,5 +45,5 @@ def test_a_router_passes_requests_on_to_pods_that_decode(stand: Stand, role: str
         eventually(lambda: stand.ready() == 3, "the others")
         for _ in range(3):
             assert asked(f"http://{backend}/v1")[0] == 200
-        answered = {each.live.workload.name: each.live.answered for each in process.stage.serving.values()}
+        answered = {each.live.workload.name: each.live.answered for each in process.runtime.serving.values()}
         assert answered == {"router": 0, "prefill": 0, "decode": 3}

@@ -20,7 +20,7 @@ def test_nodes_come_at_once_for_first_pods_and_never_more_than_the_group_may_hav
         assert (state.models[0].replicas, state.models[0].ready, state.models[0].pending) == (5, 3, 2)
         assert state.usd_per_hour == 3.0
         assert state.models[0].usd_per_hour == 3.0
-        why = f"group {group.name} has its most of 3 nodes"
+        why = f"group {group.name} has its maximum of 3 nodes"
         pending = [f"pod {pod.name} stays Pending: {why}" for pod in state.pods if not pod.node]
         eventually(lambda: set(pending) <= {note.text for note in stand.control.state().notes}, "the reason")
 

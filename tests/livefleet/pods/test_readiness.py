@@ -30,7 +30,7 @@ def test_later_pods_take_their_cold_start(stand: Stand) -> None:
         assert pod["status"]["containerStatuses"][0]["ready"] is False
         status, body = stand.ask()
         assert status == 503
-        assert "no pod of demo is Ready: of 1, 1 start and 0 wait for a node" in body["error"]["message"]
+        assert "no pod of demo is Ready: of 1, 1 are starting and 0 Pending" in body["error"]["message"]
         eventually(lambda: stand.ready() == 1, "a Ready pod")
         # 180 s at sixty times the speed of life; the API server's times are whole seconds.
         assert 1.9 <= time.time() - began <= 6.0

@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from livefleet.loop.monitors import targets_of
-from livefleet.pods.groups.controller import play
+from livefleet.pods.groups.controller import reconcile
 from livefleet.pods.groups.pods import KIND
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.daemon import eventually
@@ -157,7 +157,7 @@ class Chain:
         """Let the exporter and the targets follow the pods of this moment, and return how many there are."""
         namespace = deployment["metadata"]["namespace"]
         if deployment["kind"] == KIND:
-            play(self.kube, deployment)
+            reconcile(self.kube, deployment)
         real = {pod["metadata"]["name"]: pod for pod in running_pods(self.kube, deployment)}
         pretended = {pod.name: pod for pod in self._pods_of(deployment)}
         for gone in pretended.keys() - real.keys():
