@@ -1,1 +1,1 @@
-"""What simulated engines speak: the APIs of the engines, deterministic text, ``/metrics``."""
+"""The APIs of the simulated engines, their deterministic answers, and ``/metrics``."""

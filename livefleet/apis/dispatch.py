@@ -41,17 +41,17 @@ _OWN_ERRORS: Mapping[str, tuple[str, Callable[[str], ErrorForm]]] = {
     "sglang": ("/v1/", lambda _: sglang_own_error),
     "tei": ("/v1/", own_tei_error),
 }
-"""Where OpenAI's API is, and how a version of the engine refuses elsewhere."""
+"""Path prefix of the OpenAI API, and the error format of an engine's version on other paths."""
 
 
 def handlers_of(workload: ServedWorkload, path: str) -> Mapping[str, Handler]:
-    """Return the handlers of a path by method; none where the engine has no such path."""
+    """Return the handlers of a path by method; empty if the engine has no such path."""
     handlers = _handlers(workload.played)
     return handlers.get(_MODELS if path.startswith(_MODELS) else path, {})
 
 
 def errors_of(workload: ServedWorkload, path: str) -> ErrorForm:
-    """Return how an engine refuses on a path."""
+    """Return the error format of an engine on a path."""
     prefix, own = _OWN_ERRORS.get(workload.played, ("/", None))
     if own and not path.startswith(prefix):
         return own(workload.version)
@@ -149,17 +149,17 @@ _OWN: Mapping[str, Handlers] = {
         _MODELS: {},
     },
 }
-"""Paths of engines beside OpenAI's API, or instead of it."""
+"""Paths of the native APIs, which may override those of the OpenAI API; an empty mapping removes a path."""
 
 
 _GONE = 499
-"""What servers log where a client hung up; nobody reads it."""
+"""Status that servers log for a client that disconnected; no client sees it."""
 
 
 async def answer(pod: "LivePod", request: web.Request) -> web.StreamResponse:
-    """Answer a request to a pod, in simulated time; never raises for what a client sends.
+    """Answer a request to a pod, in simulated time; never raises because of a client's input.
 
-    Cancelling it, as a server does with the requests of a client that hung up, gives the request up.
+    Cancellation, as by a server whose client disconnected, aborts the request.
     """
     path = request.path
     workload = pod.workload
@@ -168,11 +168,11 @@ async def answer(pod: "LivePod", request: web.Request) -> web.StreamResponse:
         try:
             page = metrics_response(pod)
         except ApiError as error:
-            return _refusal(pod, request, error)
+            return _error_reply(pod, request, error)
         if page is not None:
             return page
     handlers, began = handlers_of(workload, path), pod.clock()
-    response = await _answered(pod, request, handlers)
+    response = await _handled(pod, request, handlers)
     first, handler = str(response.status)[0] + "xx", path if handlers else "none"
     pod.meter.statuses[handler, request.method, first] += 1
     counts = pod.meter.http[handler, request.method]
@@ -183,25 +183,25 @@ async def answer(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     return response
 
 
-async def _answered(pod: "LivePod", request: web.Request, handlers: Mapping[str, Handler]) -> web.StreamResponse:
+async def _handled(pod: "LivePod", request: web.Request, handlers: Mapping[str, Handler]) -> web.StreamResponse:
     try:
         handler = handlers.get(request.method)
         if handler is None:
             status, message = (405, "Method Not Allowed") if handlers else (404, "Not Found")
-            return _refusal(pod, request, ApiError(status, message, kind="method" if handlers else "path"))
+            return _error_reply(pod, request, ApiError(status, message, kind="method" if handlers else "path"))
         response = await handler(pod, request)
     except (ClientGoneError, ConnectionError):
         return web.Response(status=_GONE)
     except QueueFullError:
-        return _refusal(pod, request, FULL)
+        return _error_reply(pod, request, FULL)
     except ApiError as error:
-        return _refusal(pod, request, error)
+        return _error_reply(pod, request, error)
     except RecursionError:
-        return _refusal(pod, request, ApiError(400, "the body is nested too deeply", kind="body"))
+        return _error_reply(pod, request, ApiError(400, "the body is nested too deeply", kind="body"))
     return response
 
 
-def _refusal(pod: "LivePod", request: web.Request, error: ApiError) -> web.StreamResponse:
+def _error_reply(pod: "LivePod", request: web.Request, error: ApiError) -> web.StreamResponse:
     if request.method == "POST":
         pod.refused += 1
         pod.meter.failures["overloaded" if error.kind == "full" else "validation"] += 1

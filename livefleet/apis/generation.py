@@ -1,7 +1,7 @@
-"""A request in time: its answers are submitted to the replica, and waited for in simulated time.
+"""Requests in simulated time: their answers are submitted to the replica and awaited.
 
-Nothing runs for each token. A request sleeps until its next token is due, and takes what there is when it wakes:
-where tokens come faster than every ten real milliseconds, or the machine is busy, it takes several at once.
+No code runs per token. A request sleeps until its next token is due, and then takes all tokens that exist: several if
+they are generated faster than every ten real milliseconds, or if the machine is busy.
 """
 
 import math
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from ..pods.pod import LivePod
 
 _TOGETHER = 0.01
-"""Real seconds between two writes to a stream, at least."""
+"""Minimum real seconds between two writes to a stream."""
 _FIRST_LOOK = 0.05
-"""Real seconds after which one that waits far behind looks how fast others are taken in."""
+"""Real seconds after which a request far back in the queue first checks how fast the queue moves."""
 _SHORTEST = 0.001
-"""Real seconds of a sleep, at least: what is due may turn out to be due a little later."""
+"""Minimum real seconds of a sleep: due times are estimates and may move back a little."""
 
 
 class ClientGoneError(Exception):
-    """The client hung up."""
+    """The client disconnected."""
 
 
 class Generation:
-    """One answer, as the replica produces it.
+    """One answer that the replica generates.
 
     Attributes:
-        model: Who answers, by the name that the client used.
-        produced: Tokens that are there.
-        taken: Tokens that the client has.
-        over: Whether nothing more comes.
-        aborted: Whether it was given up before its end.
+        model: Name of the model in the request.
+        produced: Generated tokens.
+        taken: Tokens sent to the client.
+        over: Whether it is complete or aborted.
+        aborted: Whether it was aborted.
     """
 
     __slots__ = (
@@ -66,10 +66,10 @@ class Generation:
         self.over = self.aborted = False
 
     def due(self, now: float, tokens: int) -> float:
-        """Return when to look for so many tokens.
+        """Return when to check for a number of tokens.
 
-        A forecast takes longer the more requests wait. So one that is far behind takes half of the time that those
-        before it will take if they go on as they did since it came, or that of the fewest steps that take them in.
+        A forecast is expensive if many requests wait. A request far back in the queue therefore waits for half of the
+        time in which the queue before it empties at its current rate, or for the minimum number of steps.
         """
         pace, ahead = self._pod.pace, self._ahead
         if self.job.started is not None or ahead < pace.batch:
@@ -80,11 +80,11 @@ class Generation:
 
     @property
     def _ahead(self) -> int:
-        """Requests that wait before it, about: some of those after it may have gone."""
+        """Approximate number of requests ahead in the queue: some behind it may have left."""
         return max(self._pod.replica.waiting - 1 - (self._pod.meter.submitted - self._number), 0)
 
     def settle(self, now: float) -> None:
-        """Take over what the replica, which is up to date, has produced, and count it."""
+        """Count the tokens that the replica, which must be up to date, has generated."""
         if self.over:
             return
         produced = self._pod.replica.produced(self.job)
@@ -95,14 +95,14 @@ class Generation:
             self._count_end(self.job.ended)
 
     def abort(self, now: float) -> None:
-        """Give it up, if it is not over."""
+        """Abort it, unless it is over."""
         if not self.over:
             self.over = self.aborted = True
             self._pod.replica.cancel(now, self.job)
             self._pod.meter.finished["abort"] += 1
 
     def take(self) -> range:
-        """Return the numbers of the tokens that the client does not have yet."""
+        """Return the indices of the tokens to send to the client."""
         new = range(self.taken, self.produced)
         self.taken = self.produced
         return new
@@ -159,16 +159,16 @@ class Generation:
 
 
 class PodRequest:
-    """A request to a pod: one answer, or several. Leaving it early gives up what is not over.
+    """A request to a pod with one or more answers. Leaving the context aborts those that are not over.
 
     Args:
-        pod: Who answers.
-        request: Whose client may hang up.
-        answers: Tokens of the prompt, and the text, of each.
-        model: Who answers, by the name that the client used.
+        pod: The pod.
+        request: The HTTP request, whose client may disconnect.
+        answers: Prompt tokens and text of each answer.
+        model: Name of the model in the request.
 
     Raises:
-        QueueFullError: too many requests wait, or are computed.
+        QueueFullError: the queue or the batch is full.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class PodRequest:
     ) -> None:
         self._pod, self._request = pod, request
         self.generations: list[Generation] = []
-        self._written = -math.inf  # the first token never waits for others
+        self._written = -math.inf  # the first token is sent at once
         pod.replica.advance(pod.clock())
         try:
             for prompt, planned in answers:
@@ -209,10 +209,10 @@ class PodRequest:
         return all(each.over for each in self.generations)
 
     async def more(self) -> None:
-        """Wait until there are tokens that the client does not have, or all is over.
+        """Wait until there are tokens to send, or all answers are complete.
 
         Raises:
-            ClientGoneError: the client hung up.
+            ClientGoneError: the client disconnected.
         """
         clock = self._pod.clock
         earliest = self._written + _TOGETHER * clock.speed
@@ -226,7 +226,7 @@ class PodRequest:
         """Wait until all answers are complete.
 
         Raises:
-            ClientGoneError: the client hung up.
+            ClientGoneError: the client disconnected.
         """
         self._settled()
         while not self.over:
@@ -236,7 +236,7 @@ class PodRequest:
             self._settled()
 
     def _settled(self) -> bool:
-        """Bring everything up to now, and tell whether there is something that the client does not have."""
+        """Advance the replica, and tell whether there is anything to send."""
         now = self._pod.clock()
         self._pod.replica.advance(now)
         for each in self.generations:
@@ -260,14 +260,14 @@ class PodRequest:
 
 
 def _check_room(pod: "LivePod") -> None:
-    """Refuse what is more than the engine takes at once, whether it waits or not (``in_flight``)."""
+    """Reject requests beyond the engine's limit of queued and running ones (``in_flight``)."""
     most = pod.workload.in_flight
     if most is not None and pod.replica.waiting + pod.replica.running >= most:
         raise QueueFullError
 
 
 def settle_all(pod: "LivePod") -> None:
-    """Count what all open requests of a pod have by now."""
+    """Bring the counters of a pod up to date."""
     now = pod.clock()
     pod.replica.settle(now)
     for each in pod.meter.open:

@@ -1,4 +1,4 @@
-"""What ``/metrics`` counts of a simulated engine."""
+"""Counters and histograms behind ``/metrics`` of a simulated engine."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -31,17 +31,16 @@ class BucketCounts:
         self.sum = 0.0
 
     def observe(self, value: float, times: int = 1) -> None:
-        """Take a value in, as often as it was seen."""
         self.counts[bisect_left(self.bounds, value)] += times
         self.sum += value * times
 
     def add(self, other: "BucketCounts") -> None:
-        """Take in all that another one with the same bounds has seen."""
+        """Add the observations of another histogram with the same bounds."""
         self.counts = [one + more for one, more in zip(self.counts, other.counts, strict=True)]
         self.sum += other.sum
 
     def below(self, bound: float) -> int:
-        """Return how many values were at most one of the bounds."""
+        """Return the number of values up to one of the bounds."""
         return sum(self.counts[: self.bounds.index(bound) + 1])
 
 
@@ -96,20 +95,20 @@ class EngineMeter:
         self.open: set[Generation] = set()
 
     def observe(self, name: str, value: float, times: int = 1) -> None:
-        """Take a value in, if the engine has a histogram of it."""
+        """Observe a value, if the engine has a histogram of it."""
         histogram = self.histograms.get(name)
         if histogram is not None and times > 0:
             histogram.observe(value, times)
 
     def steps(self, number: int, answering: int, prompts: int, joined: int, seconds: float) -> None:
-        """Take in equal steps of the replica; the tokens of prompts are all in the first one of them.
+        """Record equal steps of the replica; only the first one computes prompt tokens.
 
         Args:
-            number: How many there were.
-            answering: Requests that got a token in each.
-            prompts: Tokens of prompts.
+            number: Number of steps.
+            answering: Requests that got a token in each step.
+            prompts: Prompt tokens.
             joined: Requests that joined the batch.
-            seconds: Of each.
+            seconds: Duration of each step.
         """
         if prompts or joined:
             self.counts["prefills"] += 1
@@ -134,5 +133,5 @@ class EngineMeter:
 
 
 def meter_of(workload: ServedWorkload) -> EngineMeter:
-    """Return the meter of an engine that starts."""
+    """Return the meter of a new engine."""
     return EngineMeter(page_of(workload.played, workload.version, workload.context).bounds)

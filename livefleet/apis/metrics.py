@@ -1,6 +1,6 @@
 """The ``/metrics`` page of an engine, in version 0.0.4 of Prometheus' text format.
 
-What the values are is said by the column ``value`` of ``pages.yaml``.
+The column ``value`` of ``pages.yaml`` names the value of each metric.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Sample = tuple[Labels, float]
 _BLOCK = 16
-"""Tokens of a block of vLLM's cache, unless it is told otherwise."""
+"""Tokens per block of vLLM's cache, by default."""
 _UNCOUNTED = ("/health", "/load", "/ping", "/version")
 """Paths that vLLM does not count (``excluded_handlers`` in vllm/entrypoints/openai/api_server.py)."""
 _HANDLER_SECONDS = (0.1, 0.5, 1)
@@ -28,7 +28,7 @@ _FINISHED = ("stop", "length", "abort")
 
 
 def samples(pod: "LivePod", value: str) -> list[Sample]:
-    """Return the series of a gauge or counter, with the labels that it has beside those of the page."""
+    """Return the series of a gauge or counter, with their labels other than those of the page."""
     several = _SEVERAL.get(value)
     if several is not None:
         return several(pod)
@@ -37,7 +37,7 @@ def samples(pod: "LivePod", value: str) -> list[Sample]:
 
 
 def _cache_size(pod: "LivePod") -> float:
-    """Return how many tokens the cache takes."""
+    """Return the capacity of the KV cache in tokens."""
     return float(pod.pace.cache_tokens or (pod.workload.context or 0) * pod.pace.batch)
 
 
@@ -80,16 +80,16 @@ _ONE: Mapping[str, Callable[["LivePod"], float]] = {
     "prompt_seconds": lambda pod: pod.meter.seconds["prompt"],
     "answer_seconds": lambda pod: pod.meter.seconds["answer"],
 }
-"""Other words are counters of the meter: ``arrived``, ``prompt_tokens``, ``generation_tokens``, ``prefills``."""
+"""Other names are counters of the meter: ``arrived``, ``prompt_tokens``, ``generation_tokens``, ``prefills``."""
 
 
 def _finished(pod: "LivePod") -> list[Sample]:
-    """Return answers by why they ended (``FinishReason`` of vLLM)."""
+    """Return answers by finish reason (``FinishReason`` of vLLM)."""
     return [((("finished_reason", reason),), pod.meter.finished[reason]) for reason in _FINISHED]
 
 
 def _failures(pod: "LivePod") -> list[Sample]:
-    """Return refused requests by why; nothing before the first one."""
+    """Return rejected requests by reason; empty before the first one."""
     return [((("err", why),), number) for why, number in sorted(pod.meter.failures.items())]
 
 
@@ -170,10 +170,10 @@ _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
 def metrics_response(pod: "LivePod") -> web.Response | None:
-    """Return the page of a pod as of now; None where the engine, as it is started, has no such path.
+    """Return the current page of a pod; None if the engine, with its flags, has no such path.
 
     Raises:
-        ApiError: its metrics are not turned on, and it says so.
+        ApiError: metrics are disabled, and the engine returns an error.
     """
     page = _page(pod)
     if not pod.workload.exports and not page.kept:
@@ -184,7 +184,6 @@ def metrics_response(pod: "LivePod") -> web.Response | None:
 
 
 def metrics_page(pod: "LivePod") -> str:
-    """Return the page of a pod as of now."""
     page = _page(pod)
     model = ((page.model, pod.workload.models[0]),) if page.model else ()
     shared = (*model, *page.labels)
@@ -214,7 +213,7 @@ def _lines(pod: "LivePod", metric: PageMetric, shared: Labels) -> Iterator[str]:
 
 
 def _observed(pod: "LivePod", metric: PageMetric, value: str, labels: Labels) -> Iterator[str]:
-    """Yield the series of a histogram, or of a summary, whose quantiles are left out."""
+    """Yield the series of a histogram, or of a summary without its quantiles."""
     histogram = pod.meter.histograms[value]
     total = sum(histogram.counts)
     if metric.type == "histogram":

@@ -1,4 +1,4 @@
-"""What is on the ``/metrics`` page of an engine's version: the names are those of ``components/engines``."""
+"""Contents of the ``/metrics`` page of an engine's version, with the names of ``components/engines``."""
 
 import functools
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from components.engines.versions import Span
 Bounds = tuple[float, ...]
 Labels = tuple[tuple[str, str], ...]
 _ASSUMED_CONTEXT = 8192
-"""Tokens, where it is not known: for the buckets alone."""
+"""Context in tokens if it is unknown; only buckets depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class PageMetric:
     """A metric on a page.
 
     Attributes:
-        parts: What its series are values of, with the labels that tell them apart; for a histogram, what is observed
-            (``values.py``, ``meter.py``).
-        type: As the page spells it.
-        bounds: Of a histogram.
+        parts: Labels and value name of each series; for a histogram, the observed value (``metrics.py``,
+            ``meter.py``).
+        type: Type as on the page.
+        bounds: Bucket bounds of a histogram.
         alone: Whether its series lack the labels that all others have.
     """
 
@@ -38,14 +38,14 @@ class PageMetric:
 
 @dataclass(frozen=True, slots=True)
 class MetricsPage:
-    """The page of a version of an engine; without metrics, the engine has no such page.
+    """The page of an engine's version; empty if the engine has no such page.
 
     Attributes:
-        path: Where it is served.
-        model: Label with the model's name; empty if there is none.
+        path: HTTP path.
+        model: Label with the name of the model; empty if there is none.
         labels: Further labels of every series.
-        idle: Whether counters and histograms are there before the first request.
-        kept: Metrics that an engine exports also where its metrics are turned off.
+        idle: Whether counters and histograms exist before the first request.
+        kept: Metrics that the engine exports even if metrics are disabled.
     """
 
     path: str = ""

@@ -1,4 +1,4 @@
-"""What is asked of an engine, in no engine's words: how answers are planned, whatever the API."""
+"""Plan the answer to a prompt, independent of the engine's API."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 Form = Callable[[int], str]
-"""Returns the text of a structured answer for a seed; raises an ``ApiError`` where there is none."""
+"""Returns the text of a structured answer for a seed; raises ``ApiError`` if none can be generated."""
 _MOST_STOPS = 64
 ASSUMED_CONTEXT = 131_072
 """Tokens of a request with its answer, where the model's context is not known: that of most models of 2024 to 2026. A
@@ -21,16 +21,16 @@ request without any bound would take hours."""
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How long an answer may be, and what else it depends on.
+    """Sampling parameters.
 
     Attributes:
-        most: Tokens that the client wants at most.
-        least: Tokens before which it does not end.
-        endless: Whether it goes past its own end.
-        stops: Sequences that end it.
-        seed: The client's.
-        fitted: Whether an answer that does not fit into the context ends there; otherwise it is refused.
-        form: What the answer must be; None for free text.
+        most: Maximum tokens; None for no limit.
+        least: Minimum tokens.
+        endless: Whether the end-of-sequence token is ignored.
+        stops: Stop sequences.
+        seed: Seed of the client.
+        fitted: Whether answers are truncated at the end of the context; otherwise such requests are rejected.
+        form: Form of structured output; None for free text.
     """
 
     most: int | None = None
@@ -44,10 +44,10 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is answered.
+    """A prompt.
 
     Attributes:
-        key: What the answer depends on.
+        key: Its content, on which the answer depends.
     """
 
     tokens: int
@@ -57,11 +57,11 @@ class Prompt:
 def plan_answer(pod: "LivePod", model: str, prompt: Prompt, sampling: Sampling, index: int = 0) -> PlannedText:
     """Return the answer to a prompt.
 
-    A structured answer ends where its form does, as with a grammar: no minimum of tokens makes it longer.
+    A minimum of tokens does not extend structured answers, as with a grammar.
 
     Raises:
-        ApiError: it does not fit into the model's context, has more ends than can be looked for, or no text has the
-            form that is asked for.
+        ApiError: the request does not fit into the context, has too many stop sequences, or its form cannot be
+            generated.
     """
     if len(sampling.stops) > _MOST_STOPS:
         raise ApiError(400, f"stop: at most {_MOST_STOPS} sequences, found {len(sampling.stops)}", "stop")

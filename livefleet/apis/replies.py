@@ -1,4 +1,4 @@
-"""How answers go out: as one JSON object, as server-sent events, or as a JSON object on each line."""
+"""Responses: one JSON object, server-sent events, or JSON lines."""
 
 import json
 from collections.abc import Iterable
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 HEADER = "x-simulated"
 quoted = json.encoder.encode_basestring_ascii
-"""Returns a text as JSON: the fast way for a token."""
+"""Encodes a string as JSON, faster than ``json.dumps``."""
 
 
 def simulated(pod: "LivePod") -> dict[str, str]:
-    """Return the header by which every answer says what about it is simulated."""
+    """Return the header of every response that says what is simulated or assumed."""
     notes = [f"text, tokens and time; pace: {pod.pace.source}; speed: {pod.clock.speed:g}"]
     if pod.workload.embeds and pod.workload.dimensions is None:
         notes.append("dimensions: assumed")
@@ -25,23 +25,21 @@ def simulated(pod: "LivePod") -> dict[str, str]:
 
 
 def json_reply(pod: "LivePod", content: Any, status: int = 200) -> web.Response:  # noqa: ANN401  any JSON
-    """Return an answer in one piece."""
     body = json.dumps(content, separators=(",", ":")).encode()
     return web.Response(body=body, status=status, content_type="application/json", headers=simulated(pod))
 
 
 def text_reply(pod: "LivePod", content: str, status: int = 200) -> web.Response:
-    """Return plain text."""
     return web.Response(text=content, status=status, headers=simulated(pod))
 
 
 class StreamReply:
-    """An answer in pieces.
+    """A streamed response.
 
     Args:
-        pod: Who answers.
-        request: What is answered.
-        kind: Its content type.
+        pod: The pod.
+        request: The HTTP request.
+        kind: Content type.
     """
 
     EVENTS = "text/event-stream; charset=utf-8"
@@ -53,7 +51,7 @@ class StreamReply:
         self.response = web.StreamResponse(headers=headers)
 
     async def write(self, pieces: Iterable[str]) -> None:
-        """Send some pieces in one write."""
+        """Send several pieces in one write."""
         if not self.response.prepared:
             await self.response.prepare(self._request)
         await self.response.write("".join(pieces).encode())

@@ -1,6 +1,6 @@
-"""The form that a client asks of an answer: JSON by a schema, one of some choices, a text that a pattern matches.
+"""Structured output: JSON for a schema, one of several choices, or text that matches a regular expression.
 
-Each engine has fields of its own for it; they come together here. What cannot be satisfied is refused.
+Each engine has its own fields for it. Constraints that cannot be generated are rejected.
 """
 
 import json
@@ -15,11 +15,11 @@ from .planning import Form
 from .schemas import SchemaError, example_of, matching
 
 _ANY_OBJECT = {"type": "object", "properties": {"simulated": {"const": True}, "answer": {"type": "string"}}}
-"""What is written where any JSON object will do."""
+"""Schema of the answer if any JSON object is valid."""
 
 
 def json_form(schema: object, field: str) -> Form:
-    """Return the form of JSON that satisfies a schema: an object or boolean, or a text with one."""
+    """Return the form of JSON for a schema, which may be given as a JSON string."""
     if isinstance(schema, str):
         try:
             schema = json.loads(schema)
@@ -36,12 +36,12 @@ def json_form(schema: object, field: str) -> Form:
 
 
 def any_object_form(field: str) -> Form:
-    """Return the form of any JSON object."""
+    """Return the form of an arbitrary JSON object."""
     return json_form(_ANY_OBJECT, field)
 
 
 def pattern_form(pattern: object, field: str) -> Form:
-    """Return the form of a text that a pattern matches as a whole."""
+    """Return the form of text that matches a regular expression completely."""
     if not isinstance(pattern, str):
         raise ApiError(400, f"{field}: must be a string with a regular expression", field, "body")
 
@@ -55,7 +55,6 @@ def pattern_form(pattern: object, field: str) -> Form:
 
 
 def choice_form(choices: object, field: str) -> Form:
-    """Return the form of one of some texts."""
     if not isinstance(choices, list) or not choices or not all(isinstance(each, str) for each in choices):
         raise ApiError(400, f"{field}: must be an array of strings, at least one", field)
     options: list[str] = choices
@@ -63,15 +62,15 @@ def choice_form(choices: object, field: str) -> Form:
 
 
 def unknown_form(field: str, what: str) -> ApiError:
-    """Return the refusal of a form that simulated engines do not generate."""
+    """Return the error for a constraint that the simulation does not support."""
     return ApiError(400, f"{field}: simulated engines generate no answers from {what}", field)
 
 
 def response_format(body: Body, field: str = "response_format") -> Form | None:
-    """Return the form in the field of OpenAI's API; None for free text.
+    """Return the form in OpenAI's ``response_format``; None for free text.
 
-    Some engines take the schema of a ``json_object`` beside its type (llama.cpp: ``schema``), or the value of a type
-    of their own (Text Generation Inference: ``value``).
+    llama.cpp also accepts ``schema`` with the type ``json_object``, and Text Generation Inference ``value`` with
+    types of its own.
     """
     found = bodies.inner(body, field)
     if not found:
@@ -103,10 +102,10 @@ def only_form(forms: Sequence[Form | None], field: str) -> Form | None:
     Raises:
         ApiError: there are several.
     """
-    asked = [form for form in forms if form is not None]
-    if len(asked) > 1:
+    given = [form for form in forms if form is not None]
+    if len(given) > 1:
         raise ApiError(400, "You can only use one kind of guided decoding, found several", field)
-    return next(iter(asked), None)
+    return next(iter(given), None)
 
 
 _WITHOUT_GUIDED, _WITH_STRUCTURED = (0, 12), (0, 11)
@@ -116,20 +115,20 @@ _GUIDED = ("json", "regex", "choice", "grammar", "json_object", "structural_tag"
 def guided_form(body: Body, version: Version | None) -> Form | None:
     """Return the form in vLLM's own fields: ``guided_*`` before 0.12, and ``structured_outputs`` since 0.11.
 
-    What a version does not know it ignores, and answers with free text: its bodies may have any further field (pull
-    requests 22772 and 29326, issue 53975).
+    A version ignores the fields that it does not know, and answers with free text (pull requests 22772 and 29326,
+    issue 53975).
 
     Args:
         body: The request.
-        version: Of vLLM; None for the newest.
+        version: Version of vLLM; None for the newest.
     """
-    asked: list[tuple[str, Any, str]] = []
+    fields: list[tuple[str, Any, str]] = []
     if version and version < _WITHOUT_GUIDED:
-        asked += [(f"guided_{name}", body.get(f"guided_{name}"), name) for name in _GUIDED]
+        fields += [(f"guided_{name}", body.get(f"guided_{name}"), name) for name in _GUIDED]
     if not version or version >= _WITH_STRUCTURED:
         nested = bodies.inner(body, "structured_outputs")
-        asked += [(f"structured_outputs.{name}", nested.get(name), name) for name in _GUIDED]
-    found = [_guided(field, value, name) for field, value, name in asked if value is not None and value is not False]
+        fields += [(f"structured_outputs.{name}", nested.get(name), name) for name in _GUIDED]
+    found = [_guided(field, value, name) for field, value, name in fields if value is not None and value is not False]
     return only_form(found, "structured_outputs")
 
 

@@ -1,4 +1,4 @@
-"""Answers and embeddings: what they say is made up, always the same for the same question, and says so."""
+"""Generated answers and embeddings, which are deterministic and say that they are simulated."""
 
 import hashlib
 import math
@@ -26,13 +26,13 @@ _WORDS = tuple(_TEXT.split())
 _SENTENCE = 12
 """Tokens of a sentence, with its full stop."""
 _SEARCHED = 8192
-"""Tokens in which stop sequences are looked for: every word was there by then."""
+"""Tokens in which stop sequences are searched: every word has occurred by then."""
 _SHORTEST, _LONGEST = 40, 240
-"""Tokens of an answer that ends by itself."""
+"""Range of the length of answers without a limit, in tokens."""
 
 
 def seed_of(*parts: object) -> int:
-    """Return a number that is the same for the same parts, in every run."""
+    """Return a stable hash of the parts."""
     digest = hashlib.blake2b(digest_size=8)
     for part in parts:
         text = str(part).encode("utf-8", "surrogatepass")
@@ -41,25 +41,25 @@ def seed_of(*parts: object) -> int:
 
 
 def natural_length(seed: int) -> int:
-    """Return after how many tokens an answer ends by itself."""
+    """Return the length of an answer without a limit, in tokens."""
     return _SHORTEST + seed % (_LONGEST - _SHORTEST + 1)
 
 
 class TokenText(Protocol):
-    """A text, token by token."""
+    """Text that can be accessed by token."""
 
     def piece(self, number: int) -> str:
-        """Return a token, counted from 0."""
+        """Return the token at an index."""
 
     def text(self, first: int, end: int) -> str:
-        """Return the tokens from one to before another, as text."""
+        """Return the text of the tokens from ``first`` to before ``end``."""
 
 
 class FixedText:
-    """A text that is known as a whole, such as a JSON object that a schema asks for.
+    """A fixed text, such as structured output.
 
     Attributes:
-        length: How many tokens it has.
+        length: Length in tokens.
     """
 
     __slots__ = ("_pieces", "length")
@@ -69,22 +69,22 @@ class FixedText:
         self.length = len(self._pieces)
 
     def piece(self, number: int) -> str:
-        """Return a token, counted from 0."""
+        """Return the token at an index."""
         return self._pieces[number] if number < self.length else ""
 
     def text(self, first: int, end: int) -> str:
-        """Return the tokens from one to before another, as text."""
+        """Return the text of the tokens from ``first`` to before ``end``."""
         return "".join(self._pieces[first:end])
 
 
 class AnswerText:
-    """The text of an answer: its first words say that it is simulated, plain words follow.
+    """An endless text: a head that says that it is simulated, then pseudorandom words.
 
-    Any of its tokens is had without those before it.
+    Each token is computed without those before it.
 
     Args:
-        model: Whose answer it is.
-        seed: The same seed gives the same words.
+        model: Name of the model in the head.
+        seed: Seed of the words.
     """
 
     __slots__ = ("_head", "_seed")
@@ -94,7 +94,7 @@ class AnswerText:
         self._seed = seed
 
     def piece(self, number: int) -> str:
-        """Return a token, counted from 0."""
+        """Return the token at an index."""
         if number < len(self._head):
             return self._head[number]
         at = number - len(self._head)
@@ -105,22 +105,22 @@ class AnswerText:
         return " " + _WORDS[(mixed >> 40) % len(_WORDS)]
 
     def text(self, first: int, end: int) -> str:
-        """Return the tokens from one to before another, as text."""
+        """Return the text of the tokens from ``first`` to before ``end``."""
         return "".join(map(self.piece, range(first, end)))
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedText:
-    """An answer as it will be.
+    """The complete answer, known before it is generated.
 
     Attributes:
-        tokens: How many it has.
-        finish: Why it ends: ``stop`` or ``length``.
-        shown: How many of its tokens clients see wholly: a stop sequence and what follows is not shown.
-        rest: What they see of the next one.
-        stop: The sequence that ended it.
-        most: Tokens that it may have.
-        structured: Whether its form is what the client asked for.
+        tokens: Length in tokens.
+        finish: Finish reason: ``stop`` or ``length``.
+        shown: Number of tokens that are sent completely: stop sequences are not sent.
+        rest: Part of the next token that is sent.
+        stop: The stop sequence that ends it.
+        most: Maximum tokens.
+        structured: Whether it is structured output.
     """
 
     text: TokenText
@@ -133,25 +133,25 @@ class PlannedText:
     structured: bool = False
 
     def piece(self, number: int) -> str:
-        """Return what clients see of a token."""
+        """Return the part of a token that is sent."""
         if number < self.shown:
             return self.text.piece(number)
         return self.rest if number == self.shown else ""
 
     @property
     def whole(self) -> str:
-        """What clients see of all."""
+        """The text that is sent."""
         return self.text.text(0, self.shown) + self.rest
 
 
 def planned_text(text: TokenText, natural: int, most: int, stops: tuple[str, ...] = ()) -> PlannedText:
-    """Return an answer that ends by itself, at the most tokens that it may have, or at a stop sequence.
+    """Return an answer that ends at its natural length, at the maximum, or at a stop sequence.
 
     Args:
-        text: Its words.
-        natural: Tokens after which it ends by itself.
-        most: Tokens that it may have.
-        stops: Sequences that end it.
+        text: The text.
+        natural: Length without a limit, in tokens.
+        most: Maximum tokens.
+        stops: Stop sequences.
     """
     tokens, finish = (natural, "stop") if natural <= most else (most, "length")
     whole = text.text(0, min(tokens, _SEARCHED)) if any(stops) else ""
@@ -165,7 +165,7 @@ def planned_text(text: TokenText, natural: int, most: int, stops: tuple[str, ...
 
 
 def _tokens_within(text: TokenText, characters: int) -> tuple[int, int]:
-    """Return how many tokens end within so many characters, and where the last of them ends."""
+    """Return the number of tokens that end within a number of characters, and the end of the last one."""
     tokens = length = 0
     while (end := length + len(text.piece(tokens))) <= characters:
         tokens, length = tokens + 1, end
@@ -173,9 +173,9 @@ def _tokens_within(text: TokenText, characters: int) -> tuple[int, int]:
 
 
 def embedding(model: str, content: str, dimensions: int) -> list[float]:
-    """Return a vector of length 1: the same for the same text, another one for another."""
+    """Return a pseudorandom unit vector that depends on the model and the text."""
     digest = hashlib.shake_256(seed_of(model, content).to_bytes(8, "big")).digest(2 * dimensions)
-    # Odd numbers: none of them is zero, and so is not the length.
+    # Odd numbers, so that the vector is never zero.
     values = [2 * value + 1 for value in struct.unpack(f"<{dimensions}h", digest)]
     length = math.hypot(*values)
     return [value / length for value in values]

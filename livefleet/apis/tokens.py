@@ -1,8 +1,7 @@
-"""Tokens, by a rule of our own: the model's tokenizer is not at hand.
+"""A simple tokenizer, because the model's own is not available.
 
-A token is a piece of at most four letters or digits, or one other character; white space before it belongs to it.
-Long texts are read in blocks, at whose ends a token ends. Prompts and answers are counted alike, and the pieces of a
-text, put together again, are the text.
+A token is up to four letters or digits, or one other character, with the white space before it. Long texts are split
+into blocks, at whose ends a token ends. The tokens of a text concatenate to the text.
 """
 
 import asyncio
@@ -11,7 +10,7 @@ import zlib
 
 _PIECE = re.compile(r"\s?\w{1,4}|\s?[^\w\s]|\s")
 _BLOCK = 2**16
-"""Characters that are read at once: a few milliseconds."""
+"""Characters per block: a few milliseconds."""
 _KNOWN_MOST = 100_000
 
 
@@ -26,7 +25,7 @@ def count(text: str) -> int:
 
 
 async def counted(text: str) -> int:
-    """Return how many tokens a text has; others get their turn while a long one is read."""
+    """Count the tokens of a text, yielding to other tasks between the blocks of a long one."""
     if len(text) <= _BLOCK:
         return count(text)
     tokens = 0
@@ -41,22 +40,22 @@ def _blocks(text: str) -> list[str]:
 
 
 class TokenIds:
-    """Numbers of tokens, for clients that ask for them: a checksum, which is the same in every run."""
+    """Token ids: checksums, which are stable across runs."""
 
     def __init__(self) -> None:
         self._pieces: dict[int, str] = {}
 
     def of(self, text: str) -> list[int]:
-        """Return the numbers of a text's tokens."""
+        """Return the token ids of a text."""
         found = [(zlib.crc32(piece.encode("utf-8", "replace")) & 0x7FFFFFFF, piece) for piece in pieces(text)]
         if len(self._pieces) + len(found) <= _KNOWN_MOST:
             self._pieces.update(found)
         return [number for number, _ in found]
 
     def text(self, numbers: list[int]) -> str:
-        """Return the text of numbers; those that were not given out before are not known."""
+        """Return the text of token ids; ids that were not returned before are unknown."""
         return "".join(self._pieces.get(number, "\N{REPLACEMENT CHARACTER}") for number in numbers)
 
 
 IDS = TokenIds()
-"""Those of all engines in the process."""
+"""Shared by all engines in the process."""

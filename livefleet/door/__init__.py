@@ -1,1 +1,1 @@
-"""The front door: the rendered gateway, translated by Envoy Gateway's own code, in a real Envoy on loopback."""
+"""The gateway: the rendered objects, translated by Envoy Gateway's own code, in a real Envoy on loopback."""

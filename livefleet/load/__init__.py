@@ -1,1 +1,1 @@
-"""``workbench load``: requests at a rate, from a trace or by users who wait, and what became of them."""
+"""``workbench load``: send requests at a rate, from a trace or as waiting users, and report what clients see."""

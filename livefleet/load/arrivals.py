@@ -1,4 +1,4 @@
-"""When requests are sent and how long they are: the same seed gives the same load."""
+"""Send times and lengths of requests, reproducible by seed."""
 
 import enum
 import itertools
@@ -11,17 +11,17 @@ _MOST_TOKENS = 10_000_000
 
 
 class Arrivals(enum.StrEnum):
-    """How requests follow one another."""
+    """Distribution of the time between requests."""
 
     POISSON = "poisson"
-    """Independently, as those of many clients do."""
+    """Exponential, as of many independent clients."""
     EVEN = "even"
-    """At even distances."""
+    """Constant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From one number to another: lengths, each as likely as the others; a rate that goes evenly."""
+    """A range of lengths with a uniform distribution, or a rate that changes linearly."""
 
     first: float
     last: float
@@ -34,12 +34,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class DueRequest:
-    """A request to be sent.
+    """A request to send.
 
     Attributes:
         at: Seconds after the start.
-        input_tokens: Length of the prompt, about: only the server's tokenizer knows exactly.
-        output_tokens: Tokens of the answer, at most.
+        input_tokens: Approximate length of the prompt: only the server's tokenizer knows it exactly.
+        output_tokens: Maximum tokens of the answer.
     """
 
     at: float
@@ -49,13 +49,13 @@ class DueRequest:
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """How long requests and answers are, in tokens."""
+    """Lengths of requests and answers in tokens."""
 
     input: Span
     output: Span
 
     def drawn(self, chance: random.Random) -> tuple[int, int]:
-        """Return a length of a request and one of its answer."""
+        """Draw the lengths of a request and of its answer."""
         return _drawn(chance, self.input), _drawn(chance, self.output)
 
 
@@ -67,15 +67,15 @@ def _drawn(chance: random.Random, span: Span) -> int:
 def planned(
     rate: Span, seconds: float, arrivals: Arrivals, burst: int, lengths: Lengths, seed: int
 ) -> Iterator[DueRequest]:
-    """Yield the requests of an open loop, in order of time.
+    """Yield the requests of an open loop, ordered by time.
 
     Args:
-        rate: Requests a second at the start and at the end; in between it goes evenly from one to the other.
-        seconds: How long.
-        arrivals: How they follow one another.
-        burst: Requests that come at once.
-        lengths: How long they are.
-        seed: Of chance.
+        rate: Requests per second at the start and at the end, with a linear change in between.
+        seconds: Duration.
+        arrivals: Distribution of the time between requests.
+        burst: Requests that are sent at a time.
+        lengths: Lengths of requests and answers.
+        seed: Seed of the random numbers.
     """
     chance = random.Random(seed)  # noqa: S311  nothing here is secret
     for expected in _expected(arrivals, chance):
@@ -87,7 +87,7 @@ def planned(
 
 
 def _expected(arrivals: Arrivals, chance: random.Random) -> Iterator[float]:
-    """Yield after how many expected arrivals the next one is."""
+    """Yield the expected number of arrivals until each next one."""
     if arrivals is Arrivals.EVEN:
         yield from (number + 0.5 for number in itertools.count())
     total = 0.0
@@ -97,13 +97,13 @@ def _expected(arrivals: Arrivals, chance: random.Random) -> Iterator[float]:
 
 
 def reached(rate: Span, seconds: float, count: float) -> float | None:
-    """Return when so many requests are expected, if the rate goes evenly from one to the other; None if never.
+    """Return the time until which ``count`` requests are expected at a linearly changing rate; None if never.
 
-    The number expected until t is first*t + slope*t²/2, of which this is the inverse.
+    The inverse of the expected number until t, first*t + slope*t²/2.
     """
     slope = (rate.last - rate.first) / seconds
     if slope == 0:
         return count / rate.first if rate.first else None
     inside = rate.first**2 + 2 * slope * count
-    # Written so that nothing is lost where the slope is small.
+    # This form of the solution is numerically stable for small slopes.
     return None if inside < 0 else 2 * count / (rate.first + math.sqrt(inside))

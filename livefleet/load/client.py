@@ -1,4 +1,4 @@
-"""An ordinary client of the API that most engines speak: it asks for a stream, and notes when each piece arrives."""
+"""A streaming client of the OpenAI API that records when each chunk arrives."""
 
 import asyncio
 import json
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
 
 _WORD = "word "
-"""A word that most tokenizers have as one token."""
+"""A word that most tokenizers encode as one token."""
 _LONGEST_LINE = 2**20
 _DATA, _DONE, _TIMES = b"data:", b"[DONE]", b": simulated "
 _OWN = ": simulated"
-"""Key of what no server sends as data: the times that a simulated engine tells in a comment."""
+"""Key for the times of a simulated engine, which are sent in a comment; no server sends data with this key."""
 Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
 class LoadTarget:
-    """What is asked.
+    """The server and the model under load.
 
     Attributes:
-        url: Address of the API, such as ``http://127.0.0.1:8000/v1``.
-        chat: Whether answers are those of a chat; completions of a text otherwise.
-        whole: Whether to ask for answers of the whole length, past the end that the model sees (vLLM, SGLang).
-        timeout: Seconds after which a request is given up.
-        authority: A certificate that may have signed the server's, beside those that this machine trusts.
-        simulated: Whether a simulated engine answers, which can tell its own times.
+        url: Base URL of the API, such as ``http://127.0.0.1:8000/v1``.
+        chat: Whether to send chats instead of completions.
+        whole: Whether to request the full length with ``ignore_eos`` (vLLM, SGLang).
+        timeout: Timeout of a request in seconds.
+        authority: CA certificate that is trusted in addition to the system's.
+        simulated: Whether the engine is simulated and reports its own times.
     """
 
     url: str
@@ -46,16 +46,15 @@ class LoadTarget:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What a request has beside the usual headers."""
+        """Additional request headers."""
         return {TIMES_HEADER: "1"} if self.simulated else {}
 
     @property
     def address(self) -> str:
-        """Where requests go."""
         return f"{self.url}/chat/completions" if self.chat else f"{self.url}/completions"
 
     def body(self, request: DueRequest, number: int) -> dict[str, Any]:
-        """Return a request. Each begins differently, so that no cache of prefixes answers."""
+        """Return the body of a request. Each prompt starts differently, so that prefix caches do not hit."""
         prompt = f"{number} " + _WORD * max(request.input_tokens - 1, 0)
         asked = {"messages": [{"role": "user", "content": prompt}]} if self.chat else {"prompt": prompt}
         return {
@@ -69,14 +68,14 @@ class LoadTarget:
         }
 
 
-class Unanswered(Exception):  # noqa: N818  named for what it says
-    """Raised where an answer is not what was asked for; the text says what it is instead."""
+class Unanswered(Exception):  # noqa: N818  not an error of the program, but a result
+    """The response is not a complete answer; the message becomes the cause in the report."""
 
 
 async def send(
     session: "ClientSession", target: LoadTarget, request: DueRequest, number: int, clock: Clock, tally: Tally
 ) -> None:
-    """Send a request, and note what becomes of it."""
+    """Send a request, and record its outcome."""
     import aiohttp
 
     outcome = RequestOutcome(request.at, clock(), number=number)
@@ -128,7 +127,7 @@ async def _read(response: "ClientResponse", outcome: RequestOutcome, clock: Cloc
 
 
 async def _events(response: "ClientResponse") -> AsyncIterator[dict[str, Any] | None]:
-    """Yield what a stream says, and None at its end (server-sent events, as OpenAI's API has them)."""
+    """Yield the events of a stream, and None at its end (server-sent events of the OpenAI API)."""
     rest = b""
     async for chunk in response.content.iter_any():
         *lines, rest = (rest + chunk).split(b"\n")
@@ -147,7 +146,7 @@ async def _events(response: "ClientResponse") -> AsyncIterator[dict[str, Any] | 
 
 
 def _own_times(data: bytes) -> EngineTimes | None:
-    """Return what a simulated engine says of its own time; None for any other comment."""
+    """Return the times in a simulated engine's comment; None for any other comment."""
     try:
         found = json.loads(data)
         return EngineTimes(*(float(found[name]) for name in ("first", "between", "took")))
@@ -168,7 +167,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
 
 
 def _note(event: dict[str, Any], outcome: RequestOutcome) -> bool:
-    """Take in an event, and tell whether it has a piece of the answer."""
+    """Record an event, and tell whether it has content."""
     if _OWN in event:
         outcome.engine = event[_OWN]
         return False

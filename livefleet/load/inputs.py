@@ -1,4 +1,4 @@
-"""What the options of ``workbench load`` say."""
+"""Parse the option values of ``workbench load``."""
 
 import math
 import os
@@ -17,10 +17,10 @@ _MOST_SECONDS = 7 * 24 * 3600.0
 
 
 def duration(option: str, text: str) -> float:
-    """Return the seconds of a text such as ``90``, ``30s``, ``5m`` or ``1.5h``.
+    """Parse a duration such as ``90``, ``30s``, ``5m`` or ``1.5h`` into seconds.
 
     Raises:
-        UserError: it is none, or nothing, or more than a week.
+        UserError: it is invalid, zero, or longer than a week.
     """
     found = _DURATION.fullmatch(text.strip())
     seconds = float(found["number"]) * _UNITS[found["unit"]] if found else 0.0
@@ -30,10 +30,10 @@ def duration(option: str, text: str) -> float:
 
 
 def rate(text: str) -> Span:
-    """Return a rate such as ``5`` or ``5..50``, in requests a second.
+    """Parse a rate in requests per second, such as ``5`` or ``5..50``.
 
     Raises:
-        UserError: it is none.
+        UserError: it is invalid.
     """
     found = _span(text)
     if found is None or not 0 < found.top <= _MOST_RATE:
@@ -45,10 +45,10 @@ def rate(text: str) -> Span:
 
 
 def tokens(option: str, text: str) -> Span:
-    """Return a length such as ``200`` or ``100..300``, in tokens.
+    """Parse a length in tokens, such as ``200`` or ``100..300``.
 
     Raises:
-        UserError: it is none.
+        UserError: it is invalid.
     """
     found = _span(text)
     whole = found and found.first == int(found.first) and found.last == int(found.last)
@@ -67,10 +67,10 @@ def _span(text: str) -> Span | None:
 
 
 def base_url(text: str) -> str:
-    """Return the address of an API, without what the command itself puts behind it.
+    """Return the base URL of an API, without the path of an endpoint.
 
     Raises:
-        UserError: it is no address, or has a password in it.
+        UserError: it is not a URL, or contains a password.
     """
     try:
         parts = urlsplit(text)
@@ -87,10 +87,10 @@ def base_url(text: str) -> str:
 
 
 def key_in(variable: str) -> str:
-    """Return the key in a variable of the environment; empty where none is named.
+    """Return the API key in an environment variable; empty without a variable.
 
     Raises:
-        UserError: the variable is not set, or cannot be part of a header.
+        UserError: the variable is not set, or its value is not valid in a header.
     """
     if not variable:
         return ""

@@ -1,4 +1,4 @@
-"""What became of requests."""
+"""Outcomes of requests."""
 
 from array import array
 from collections import Counter
@@ -9,12 +9,12 @@ CONNECTION_LOST, CUT_OFF = "connection lost", "stream cut off"
 
 @dataclass(frozen=True, slots=True)
 class EngineTimes:
-    """How long a simulated engine took for a request by its own clock, in simulated seconds.
+    """Times of a request by the clock of a simulated engine, in simulated seconds.
 
     Attributes:
-        first: Until the first token.
-        between: Between two tokens, on average.
-        took: Until the end.
+        first: Time to the first token.
+        between: Mean time between tokens.
+        took: Time to the end.
     """
 
     first: float
@@ -24,18 +24,18 @@ class EngineTimes:
 
 @dataclass(slots=True)
 class RequestOutcome:
-    """What became of one request. Times are seconds after the start.
+    """Outcome of a request. Times are seconds after the start of the load.
 
     Attributes:
-        due: When it was to be sent.
-        sent: When it was sent.
-        first: When the first token arrived; None if none did.
-        ended: When it was over.
-        input_tokens: As the server counts them; None where it does not say.
-        output_tokens: Likewise; of an answer without a count, the pieces that arrived.
-        error: What went wrong, in a few words; empty if nothing did.
-        number: Which one it is, in the order of sending.
-        engine: What a simulated engine says of its own time; None of any other server.
+        due: Scheduled send time.
+        sent: Actual send time.
+        first: Arrival of the first token; None without one.
+        ended: End of the request.
+        input_tokens: Count of the server; None if it sends none.
+        output_tokens: Count of the server, or else the number of chunks.
+        error: Cause of the failure in a few words; empty if it was answered.
+        number: Index in the order of sending.
+        engine: Times of a simulated engine; None for other servers.
     """
 
     due: float
@@ -50,29 +50,29 @@ class RequestOutcome:
 
     @property
     def is_broken(self) -> bool:
-        """Whether the connection broke before the whole answer was there."""
+        """Whether the connection broke before the end of the answer."""
         return self.error in (CONNECTION_LOST, CUT_OFF)
 
     @property
     def ttft(self) -> float | None:
-        """Seconds until the first token."""
+        """Time to the first token in seconds."""
         return None if self.first is None else self.first - self.sent
 
     @property
     def took(self) -> float:
-        """Seconds until the end."""
+        """Time to the end in seconds."""
         return self.ended - self.sent
 
 
 @dataclass(slots=True)
 class Tally:
-    """Everything that was seen so far.
+    """Measurements so far.
 
     Attributes:
-        gaps: Seconds between two pieces of an answer, of all answers.
-        gap_times: When each of these ended.
-        in_flight: Requests that have no end yet.
-        most_in_flight: The largest number of them.
+        gaps: Seconds between consecutive chunks, of all answers.
+        gap_times: End time of each gap.
+        in_flight: Unfinished requests.
+        most_in_flight: Maximum of unfinished requests.
     """
 
     outcomes: list[RequestOutcome] = field(default_factory=list)
@@ -82,21 +82,19 @@ class Tally:
     most_in_flight: int = 0
 
     def begun(self) -> None:
-        """Count a request that is sent."""
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
 
     def over(self, outcome: RequestOutcome) -> None:
-        """Count a request that is over."""
         self.in_flight -= 1
         self.outcomes.append(outcome)
 
     def piece(self, at: float, gap: float) -> None:
-        """Count a piece of an answer that is not its first."""
+        """Record a chunk other than the first of its answer."""
         self.gaps.append(gap)
         self.gap_times.append(at)
 
     @property
     def errors(self) -> Counter[str]:
-        """How often each thing went wrong."""
+        """Number of failed requests by cause."""
         return Counter(each.error for each in self.outcomes if each.error)

@@ -1,4 +1,4 @@
-"""A load in words and tables, for a terminal."""
+"""Results of a load as text and tables."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -16,16 +16,15 @@ if TYPE_CHECKING:
 
 _SECOND = 1000.0
 _FEW = 0.01
-"""Share of requests that may be late without a word: any machine pauses now and then."""
+"""Share of late requests that is not reported: any machine pauses now and then."""
 _MARK = "*"
 _TOO_MUCH = 0.1
-"""Share of this machine's overhead above which a time is marked."""
+"""Share of overhead of this machine above which a time is marked."""
 _RECENT = 10.0
-"""Seconds that live figures look back."""
+"""Window of the live figures in seconds."""
 
 
 def show(found: LoadSummary, fleet: FleetSummary | None, title: str) -> None:
-    """Print what a load comes to."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False)
@@ -42,7 +41,7 @@ def show(found: LoadSummary, fleet: FleetSummary | None, title: str) -> None:
 
 
 def sentences(found: LoadSummary) -> Iterator[str]:
-    """Yield what a load comes to, in sentences."""
+    """Yield the results as sentences."""
     failed = found.requests - found.answered
     yield (
         f"{pluralize(found.requests, 'request')} in {found.seconds:.1f} s, at most {found.most_in_flight} at once: "
@@ -72,14 +71,15 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> "Table":
 
 
 def latency_rows(found: LoadSummary, speed: float | None) -> Iterator[list[str]]:
-    """Yield the rows of times; of engines that answer faster than in life, also those that they stand for.
+    """Yield the rows of the table of times.
 
-    Of simulated engines their own times follow, and how much of the clients' is not theirs: this machine's, and the
-    more of it the faster they answer. Times in life of which that is too much are marked.
+    If answers are faster than real time, further rows convert them to real time. For simulated engines, the engine's
+    own times follow, with the share of the clients' times that is overhead of this machine. Converted times with too
+    much overhead are marked.
 
     Args:
-        found: A load.
-        speed: How much faster than life answers were; None if that changed.
+        found: Results of a load.
+        speed: How much faster than real time answers were; None if it changed.
     """
     rows = _times(found)
     for name, (row, _) in rows.items():
@@ -96,11 +96,11 @@ def latency_rows(found: LoadSummary, speed: float | None) -> Iterator[list[str]]
 
 
 def machine_sentences(found: LoadSummary, speed: float | None) -> Iterator[str]:
-    """Yield which times are this machine's rather than the engines'; nothing where none is.
+    """Yield a warning about times that are dominated by this machine's overhead, if any.
 
     Args:
-        found: A load.
-        speed: How much faster than life answers were; None if that changed.
+        found: Results of a load.
+        speed: How much faster than real time answers were; None if it changed.
     """
     if speed is None:
         return
@@ -115,7 +115,7 @@ def machine_sentences(found: LoadSummary, speed: float | None) -> Iterator[str]:
 
 
 def _times(found: LoadSummary) -> dict[str, tuple[Percentiles, Percentiles | None]]:
-    """Return times as clients measured them, and as the engines did, by what they are."""
+    """Return the clients' and the engines' times by title."""
     own = found.engine
     return {
         "first token": (found.ttft, own.ttft if own else None),
@@ -136,7 +136,7 @@ def _values(row: Percentiles) -> tuple[float | None, ...]:
 
 
 def _shares(row: Percentiles, own: Percentiles, speed: float) -> list[str]:
-    """Return which part of the clients' times is not the engine's; none where theirs are not longer."""
+    """Return the overhead of this machine in percent of the clients' times."""
     cells = []
     for measured, own_time in zip(_values(row), _values(own), strict=True):
         if not measured or own_time is None:
@@ -151,7 +151,7 @@ def _cells(row: Percentiles, factor: float) -> list[str]:
 
 
 def live_line(seconds: float, tally: Tally) -> str:
-    """Return how it goes: of the last ten seconds."""
+    """Return the figures of the last ten seconds in one line."""
     since = max(seconds - _RECENT, 0.0)
     recent = []
     for each in reversed(tally.outcomes):  # in the order of their ends

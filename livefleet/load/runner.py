@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aiohttp import ClientSession
 
 Watch = Callable[[float, Tally], None]
-"""Is told, every second, how many seconds have passed and what was seen."""
+"""Called every second with the elapsed seconds and the measurements."""
 _TICK = 1.0
 
 
@@ -30,9 +30,9 @@ class Users:
     """A closed loop.
 
     Attributes:
-        count: How many there are.
+        count: Number of users.
         think: Seconds between an answer and the next request.
-        seconds: How long they go on.
+        seconds: Duration.
     """
 
     count: int
@@ -47,11 +47,11 @@ Load = Users | Iterable[DueRequest]
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A live fleet that is looked at meanwhile.
+    """A live fleet that is recorded during the load.
 
     Attributes:
-        record: Takes what it says.
-        after: Seconds that it is looked at after the last request.
+        record: Receives its states.
+        after: Seconds to continue recording after the last request.
     """
 
     record: FleetRecord
@@ -59,13 +59,13 @@ class Watched:
 
 
 def run(target: LoadTarget, load: Load, key: str, watch: Watch, watched: Watched | None = None) -> tuple[Tally, bool]:
-    """Send a load and return what was seen; and whether it went to its end, or was interrupted.
+    """Send a load; return the measurements, and whether it ran to its end.
 
     Args:
-        target: What is asked.
-        load: Users, or requests in the order of their time.
-        key: Sent as a bearer token; empty for none.
-        watch: Is told how it goes.
+        target: Server and model.
+        load: Users, or requests ordered by time.
+        key: Bearer token; empty for none.
+        watch: Receives the progress.
         watched: The live fleet behind the target; None for any other server.
     """
     tally = Tally()
@@ -108,7 +108,7 @@ async def _session(key: str, authority: Path | None) -> "AsyncIterator[ClientSes
     import aiohttp
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    # No limit of connections: a client that waits for itself measures itself.
+    # No connection limit: a client that waits for a connection would measure itself.
     trusted = ssl.create_default_context()
     if authority:
         trusted.load_verify_locations(authority)
@@ -141,7 +141,7 @@ async def _open(
 async def _closed(
     users: Users, sent: Callable[[DueRequest], Coroutine[Any, Any, None]], clock: Callable[[], float]
 ) -> None:
-    """Let each user send the next request after the answer to the one before."""
+    """Run users who wait for each answer before the next request."""
 
     async def user(chance: Random) -> None:
         while (at := clock()) < users.seconds:
@@ -150,7 +150,7 @@ async def _closed(
 
     async with asyncio.TaskGroup() as group:
         for number in range(users.count):
-            # A text is a seed that two users never share.
+            # A string seed, so that no two users of different loads share one.
             group.create_task(user(Random(f"{users.seed}:{number}")))  # noqa: S311  nothing here is secret
 
 
@@ -167,19 +167,19 @@ def put_load(
     seed: int = 0,
     simulated: bool = False,
 ) -> LoadSummary:
-    """Send streamed chats to an endpoint with OpenAI's API, and return what its clients saw. Ctrl-C ends it early.
+    """Send streamed chats to an OpenAI-compatible endpoint and return what its clients saw. Ctrl-C ends it early.
 
-    Requests arrive at random (a Poisson process), whatever becomes of those before.
+    Requests are sent at random times (a Poisson process), independent of the answers.
 
     Args:
-        url: Where the API begins, such as ``http://127.0.0.1:8000/v1``.
-        model: What is asked for.
-        rate: Requests a second.
-        seconds: How long requests are sent.
-        input_tokens: Tokens of a request, about.
-        output_tokens: Tokens of an answer, at most.
-        key: Sent as a bearer token; empty for none.
-        timeout: Seconds after which a request is given up.
+        url: Base URL of the API, such as ``http://127.0.0.1:8000/v1``.
+        model: Name of the model.
+        rate: Requests per second.
+        seconds: Duration.
+        input_tokens: Approximate tokens of a request.
+        output_tokens: Maximum tokens of an answer.
+        key: Bearer token; empty for none.
+        timeout: Timeout of a request in seconds.
         seed: The same seed sends the same requests at the same times.
         simulated: Whether a simulated engine answers: then ``engine`` of the result has its own times.
     """

@@ -30,12 +30,12 @@ _FORMS = (".html", ".json")
 
 @dataclass(frozen=True, slots=True)
 class LoadResult:
-    """What became of a load.
+    """Result of a load.
 
     Attributes:
-        whole: Whether it went to its end.
-        clients: What clients saw.
-        fleet: What the live fleet said meanwhile; None of any other server.
+        whole: Whether it ran to its end.
+        clients: Results of the clients.
+        fleet: Results of the live fleet; None for other servers.
     """
 
     target: LoadTarget
@@ -45,22 +45,21 @@ class LoadResult:
 
     @property
     def title(self) -> str:
-        """What was asked."""
         ways = [", simulated"] * (self.fleet is not None) + [", interrupted"] * (not self.whole)
         return f"{self.target.model} at {self.target.url}" + "".join(ways)
 
     def as_json(self) -> str:
-        """Return everything, as a document for other programs."""
+        """Return all results as JSON."""
         head = {"model": self.target.model, "url": self.target.url, "whole": self.whole}
         fleet = {"fleet": self.fleet.as_dict()} if self.fleet else {}
         return json.dumps({**head, **self.clients.as_dict(), **fleet}, indent=2) + "\n"
 
 
 def check_files(paths: Sequence[Path]) -> None:
-    """Refuse files that could not be written in the end.
+    """Check the output files before the load starts.
 
     Raises:
-        UserError: one has another suffix, no folder, or pictures that nothing can draw.
+        UserError: a suffix is unsupported, a folder is missing, or plots cannot be drawn.
     """
     for path in paths:
         if path.suffix not in _FORMS:
@@ -72,7 +71,7 @@ def check_files(paths: Sequence[Path]) -> None:
 
 
 def write(found: LoadResult, paths: Sequence[Path], output: Format) -> None:
-    """Write files, and what goes to the terminal.
+    """Write the files and the terminal output.
 
     Raises:
         UserError: a file cannot be written.
@@ -96,12 +95,12 @@ def write(found: LoadResult, paths: Sequence[Path], output: Format) -> None:
 _EVERY = 10.0
 """Seconds between two lines in a log."""
 _AT_ONCE = 3
-"""Lines of one kind about what happened in a second."""
+"""Maximum lines per kind of event and second."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadTargetOptions:
-    """What a user says of the server: an address, or a model of the stack."""
+    """Options that select the server: a URL, or a model of the stack."""
 
     model: str
     url: str
@@ -115,10 +114,10 @@ class LoadTargetOptions:
     key_env: str
 
     def of_stack(self) -> StackModel | None:
-        """Return the model of the stack; None where an address says what is asked.
+        """Return the model of the stack; None with ``--url``.
 
         Raises:
-            UserError: there is none, or the options do not belong together.
+            UserError: the stack has no such model, or the options are incompatible.
         """
         if not self.url:
             return stack_model(self.cwd, self.stack, self.model, door=self.door)
@@ -129,7 +128,7 @@ class LoadTargetOptions:
 
 
 def loaded(asked: LoadTargetOptions, load: Load) -> LoadResult:
-    """Send a load, and return what became of it."""
+    """Send a load, and return its result."""
     timeout, key = inputs.duration("--timeout", asked.timeout), inputs.key_in(asked.key_env)
     after = inputs.duration("--follow", asked.follow) if asked.follow else 0.0
     found = asked.of_stack()
@@ -147,7 +146,7 @@ def loaded(asked: LoadTargetOptions, load: Load) -> LoadResult:
 
 @contextmanager
 def _shown(record: FleetRecord | None) -> Iterator[Watch]:
-    """Show how it goes: on a terminal all the time, elsewhere a line now and then. What happens has its own line."""
+    """Show progress: a live line on a terminal, else a line every ten seconds. Each event gets its own line."""
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False, markup=False)
@@ -179,7 +178,7 @@ def _shown(record: FleetRecord | None) -> Iterator[Watch]:
 
 
 def _events(record: FleetRecord | None, write: Callable[[str], None]) -> Callable[[], None]:
-    """Return what writes everything that happened in the fleet since it was called last; of many things the first."""
+    """Return a function that writes the new events of the fleet, up to a limit per kind."""
     written = 0
 
     def tell() -> None:

@@ -1,4 +1,4 @@
-"""What a load comes to: rates, percentiles, and the same over time."""
+"""Results of a load: rates and percentiles, in total and over time."""
 
 import bisect
 import math
@@ -11,14 +11,14 @@ from .outcomes import RequestOutcome, Tally
 
 PERCENTILES = (50, 90, 95, 99)
 LATE_SECONDS = 0.1
-"""Requests that are sent so much after their time say something about this machine, and not about the server."""
+"""Delay after which a request counts as sent late, which is the fault of this machine, not of the server."""
 _POINTS = 60
 _LENGTHS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 
 
 @dataclass(frozen=True, slots=True)
 class Percentiles:
-    """How some values are spread, in seconds; all None where there are none."""
+    """Mean and percentiles in seconds; None without values."""
 
     mean: float | None
     p50: float | None
@@ -30,16 +30,16 @@ class Percentiles:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of time.
+    """Results of an interval.
 
     Attributes:
         start: Seconds after the start of the load.
-        sent: Requests a second that were sent.
-        answered: Requests a second that were answered.
-        failed: Requests a second that were not.
-        errors: How often each thing went wrong.
-        tokens: Tokens of answers a second.
-        in_flight: Requests that had no end yet, at its end.
+        sent: Requests sent per second.
+        answered: Requests answered per second.
+        failed: Requests failed per second.
+        errors: Number of failures by cause.
+        tokens: Output tokens per second.
+        in_flight: Unfinished requests at its end.
     """
 
     start: float
@@ -55,11 +55,11 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class EngineFigures:
-    """The times of answered requests by the own clock of simulated engines, in simulated seconds.
+    """Times of answered requests by the clock of simulated engines, in simulated seconds.
 
     Attributes:
-        answered: Requests of which they are known.
-        itl: Time between two tokens, of each request on average.
+        answered: Number of requests with known times.
+        itl: Mean time between tokens of each request.
     """
 
     answered: int
@@ -70,22 +70,22 @@ class EngineFigures:
 
 @dataclass(frozen=True, slots=True)
 class LoadSummary:
-    """What a load comes to.
+    """Results of a load.
 
     Attributes:
-        seconds: From the first request to the last end.
-        requests: How many were sent.
-        answered: How many were answered.
-        errors: How often each thing went wrong.
-        request_rate: Answers a second.
-        token_rate: Tokens of answers a second.
-        input_tokens: As the server counts them; None where it does not.
+        seconds: From the start to the end of the last request.
+        requests: Requests sent.
+        answered: Requests answered.
+        errors: Number of failures by cause.
+        request_rate: Answers per second.
+        token_rate: Output tokens per second.
+        input_tokens: Count of the server; None if it sends none.
         ttft: Time to the first token.
-        itl: Time between two pieces of an answer.
+        itl: Time between chunks of an answer.
         took: Time to the end of an answer.
         late: Requests that were sent late.
-        step: Seconds of a moment.
-        engine: What simulated engines say of their own times; None of any other server.
+        step: Seconds per interval.
+        engine: Times of simulated engines; None for other servers.
     """
 
     seconds: float
@@ -106,12 +106,10 @@ class LoadSummary:
     engine: EngineFigures | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON. Times are seconds."""
         return asdict(self)
 
 
 def summary(tally: Tally) -> LoadSummary:
-    """Return what a load comes to."""
     outcomes = sorted(tally.outcomes, key=lambda each: each.sent)
     good = [each for each in outcomes if not each.error]
     seconds = max((each.ended for each in outcomes), default=0.0)
@@ -151,7 +149,7 @@ def _engine(good: Sequence[RequestOutcome]) -> EngineFigures | None:
 
 
 def spread(values: Iterable[float]) -> Percentiles:
-    """Return how values are spread. A percentile is the smallest value that so many do not exceed (nearest rank)."""
+    """Return mean and percentiles by the nearest-rank method."""
     ordered = sorted(values)
     if not ordered:
         return Percentiles(None, None, None, None, None, None)
@@ -164,7 +162,7 @@ def _rate(number: int, seconds: float) -> float:
 
 
 def _moments(tally: Tally, outcomes: Sequence[RequestOutcome], seconds: float, step: int) -> Iterable[Stretch]:
-    """Yield one moment after the other; a request counts where it was sent, its end where it ended."""
+    """Yield the intervals; a request counts in the one in which it was sent, its end in the one in which it ended."""
     count = max(math.ceil(seconds / step), 1)
     sent: list[list[RequestOutcome]] = [[] for _ in range(count)]
     ended: list[list[RequestOutcome]] = [[] for _ in range(count)]

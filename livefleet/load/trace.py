@@ -1,6 +1,6 @@
-"""Traces of requests: when they came, and how long they and their answers were.
+"""Read traces of requests: arrival times and lengths of requests and answers.
 
-The columns of traces that are public go by the names of their publishers: Azure's LLM inference traces
+The columns of published traces are accepted under their original names: Azure's LLM inference traces
 (Azure/AzurePublicDataset), Mooncake's (kvcache-ai/Mooncake) and BurstGPT (HPMLL/BurstGPT).
 """
 
@@ -18,17 +18,17 @@ from toolkit.errors import UserError
 from .arrivals import DueRequest
 
 _TIMES = {"time": 1.0, "TIMESTAMP": 1.0, "Timestamp": 1.0, "timestamp": 0.001}
-"""Columns with the time, and the seconds of a unit; Mooncake counts milliseconds."""
+"""Time columns and their unit in seconds; Mooncake counts milliseconds."""
 _INPUTS = ("input_tokens", "ContextTokens", "input_length", "Request tokens")
 _OUTPUTS = ("output_tokens", "GeneratedTokens", "output_length", "Response tokens")
 _MOST_TOKENS = 10_000_000
 
 
 def read_trace(path: Path) -> list[DueRequest]:
-    """Return the requests of a trace: CSV, or JSON lines. The first one is at 0.
+    """Read a trace in CSV or JSON lines. The first request is at time 0.
 
     Raises:
-        UserError: it cannot be read; with the line.
+        UserError: it is invalid; the message names the line.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")

@@ -1,1 +1,1 @@
-"""The loop of autoscaling: real Prometheus and prometheus-adapter, fed by the rendered PodMonitors and rules."""
+"""The autoscaling loop: real Prometheus and prometheus-adapter with the rendered PodMonitors and rules."""

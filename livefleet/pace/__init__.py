@@ -1,1 +1,1 @@
-"""How fast a replica is: a queue with continuous batching, as simulated engines have it. Pure, without a clock."""
+"""The performance model of a replica: a queue with continuous batching. Pure functions, without a clock."""

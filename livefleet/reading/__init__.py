@@ -1,1 +1,1 @@
-"""From the plan of a stack to what is played of it."""
+"""Build the simulated fleet of a stack from its plan."""

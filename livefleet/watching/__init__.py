@@ -1,1 +1,1 @@
-"""``workbench watch``, ``fault`` and ``speed``: what one sees of a live fleet, and makes happen in it."""
+"""``workbench watch``, ``fault`` and ``speed``: show and change a running fleet."""

@@ -1,4 +1,4 @@
-"""The commands."""
+"""The commands ``watch``, ``fault`` and ``speed``."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What a fault happens to where nobody names it: what has the most requests, since that is what one wants to see."""
+"""Default target of a fault: the one with the most requests, where the effect is most visible."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from ..control_client import available
 
 
 def default_target(state: LiveState, fault: LiveFault, model: str) -> str:
-    """Return the name of what a fault shall happen to.
+    """Return the name of the pod, node or zone with the most requests.
 
     Args:
         state: The fleet.
-        fault: What shall happen.
-        model: A model whose pods it shall be; empty for any.
+        fault: Kind of fault.
+        model: Restricts the choice to the pods of a model; empty for any.
 
     Raises:
-        UserError: there is nothing that it can happen to.
+        UserError: there is no candidate.
     """
     pods = [pod for pod in _pods_of(state, model) if pod.node and (pod.spot or fault is not LiveFault.SPOT)]
     places = {
@@ -34,11 +34,11 @@ def default_target(state: LiveState, fault: LiveFault, model: str) -> str:
     if not found:
         raise UserError(_nothing(fault, model))
 
-    def matters(name: str) -> tuple[int, int]:
+    def importance(name: str) -> tuple[int, int]:
         requests = sum(pod.waiting + pod.running for pod in found[name])
         return requests, sum(pod.ready for pod in found[name])
 
-    return max(sorted(found), key=matters)
+    return max(sorted(found), key=importance)
 
 
 def _pods_of(state: LiveState, model: str) -> Sequence[PodState]:

@@ -1,4 +1,4 @@
-"""Single keys from a terminal, which is as it was afterwards whatever happens."""
+"""Read single keys from a terminal, and restore its mode in any case."""
 
 import os
 import select
@@ -14,12 +14,12 @@ from .viewport import END_OF_INPUT
 _ENDING = ("SIGTERM", "SIGHUP")
 _HOLDING = "SIGTSTP"
 Wait = Callable[[float], str]
-"""Waits so many seconds for a key, and returns it; empty if none came."""
+"""Waits up to a number of seconds for a key, and returns it; empty on timeout."""
 
 
 @contextmanager
 def pressed_keys() -> Iterator[Wait]:
-    """Hand out what waits for a key. Ctrl-C stays what it is; without a terminal to read from, no key ever comes."""
+    """Yield a function that waits for a key. Ctrl-C still interrupts; without a terminal, no key ever arrives."""
     try:
         import termios
         import tty
@@ -54,7 +54,7 @@ def _no_key(seconds: float) -> str:
 
 @contextmanager
 def _signals() -> Iterator[None]:
-    """Let signals that end the process end it through Python, and do not stop it with the terminal in this mode."""
+    """Raise SystemExit on termination signals, and ignore Ctrl-Z, so that the terminal mode is restored."""
 
     def leave(number: int, _: FrameType | None) -> None:
         raise SystemExit(128 + number)

@@ -1,4 +1,4 @@
-"""The fleet as lines, for logs and for other programs."""
+"""The fleet as lines of text or JSON."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ _MODELS = 5
 
 
 def as_json(control: ControlClient, looking: Viewport, *, once: bool) -> None:
-    """Write the state as an object of JSON on a line, again and again."""
+    """Write the state as a line of JSON every second."""
     while True:
         state = control.state()
         models = looking.models(state.models) if looking != Viewport() else state.models
@@ -31,7 +31,7 @@ def as_json(control: ControlClient, looking: Viewport, *, once: bool) -> None:
 
 
 def as_text(control: ControlClient, looking: Viewport) -> None:
-    """Write a few lines now and then: the fleet, what moves in it, and what happened since the last ones."""
+    """Write the fleet, the active models and new events every five seconds."""
     before: tuple[FleetNote, ...] | None = None
     while True:
         state = control.state()

@@ -1,4 +1,4 @@
-"""The live view: the fleet as it is, each second, until somebody leaves."""
+"""The live view, updated every second until the user quits."""
 
 import sys
 import time
@@ -17,7 +17,6 @@ _WIDE = 240
 
 
 def show_once(state: LiveState, looking: Viewport) -> None:
-    """Print the fleet as it is now."""
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = _WIDE  # a log has no edge to cut names at
@@ -28,7 +27,7 @@ def show(control: ControlClient, looking: Viewport) -> None:
     """Show the fleet until ``q`` or Ctrl-C.
 
     Raises:
-        UserError: it did not answer when this began.
+        UserError: the fleet does not answer at the start.
     """
     state = control.state()
     console = Console(highlight=False, markup=False)

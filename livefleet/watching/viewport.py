@@ -1,4 +1,4 @@
-"""Which rows of a long table are looked at: scrolled, filtered and sorted by single keys."""
+"""Scrolling, filtering and sorting of the live view by single keys."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from .rows import by_movement, groups_by_movement
 
 KEYS = "q leaves, arrows and PgUp/PgDn scroll, / filters, s sorts, Tab nodes"
 END_OF_INPUT = "\x04"
-"""Where the terminal is gone."""
+"""Stands for a closed terminal."""
 _ESCAPE, _ENTER, _ERASE, _TAB = "\x1b", "\r\n", "\x7f\x08", "\t"
 _MOST_LETTERS = 60
 _KEY = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Za-z]|.", re.DOTALL)
@@ -27,15 +27,15 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Viewport:
-    """What is looked at.
+    """State of the live view.
 
     Attributes:
-        text: Models are shown whose name, or the name that clients ask for, contains it; empty for all.
-        order: What comes first.
-        first: The first row that is shown.
-        at_nodes: Whether the table of nodes scrolls and gets the room, not that of models.
-        is_typing: Whether keys are letters of the filter.
-        has_left: Whether it is over.
+        text: Filter on a model's name or its name for clients; empty for all.
+        order: Sort order.
+        first: Index of the first visible row.
+        at_nodes: Whether the table of nodes has the focus, not that of models.
+        is_typing: Whether keys edit the filter.
+        has_left: Whether the user has quit.
     """
 
     text: str = ""
@@ -46,7 +46,7 @@ class Viewport:
     has_left: bool = False
 
     def models(self, models: Sequence[ModelState]) -> list[ModelState]:
-        """Return the models that are shown, in their order."""
+        """Return the matching models in order."""
         wanted = self.text.casefold()
         chosen = by_movement([each for each in models if wanted in f"{each.title}\n{each.model}".casefold()])
         match self.order:
@@ -61,16 +61,16 @@ class Viewport:
         return chosen
 
     def rows(self, state: LiveState) -> tuple[list[ModelState], list[GroupState]]:
-        """Return models and groups of nodes, those that the filter leaves."""
+        """Return the matching models, and the node groups, in order."""
         return self.models(state.models), groups_by_movement(state.groups)
 
     def pressed(self, text: str, page: int, count: int) -> "Viewport":
-        """Return what is looked at after some keys.
+        """Return the state after several keys.
 
         Args:
-            text: What the terminal sent: letters and escape sequences.
-            page: Rows of the table that scrolls.
-            count: Rows that it would have with room for all.
+            text: Input of the terminal: letters and escape sequences.
+            page: Visible rows of the focused table.
+            count: All rows of the focused table.
         """
         found = self
         for key in _keys(text):
@@ -78,11 +78,11 @@ class Viewport:
         return found
 
     def within(self, page: int, count: int) -> "Viewport":
-        """Return it with a first row that leaves no room unused."""
+        """Limit the first row, so that the table fills its space."""
         return replace(self, first=min(max(self.first, 0), max(count - page, 0)))
 
     def after(self, key: str, page: int, count: int) -> "Viewport":
-        """Return what is looked at after one key; arguments are those of :meth:`pressed`."""
+        """Return the state after one key; arguments as in :meth:`pressed`."""
         if key == END_OF_INPUT:
             return replace(self, has_left=True)
         if self.is_typing:
@@ -117,7 +117,7 @@ class Viewport:
 
     @property
     def line(self) -> str:
-        """What the keys do now."""
+        """Help line for the current state."""
         if self.is_typing:
             return f"filter: {self.text}_ (Enter keeps it, Esc clears it)"
         chosen = [f"sorted by {self.order.value}"] if self.order is not Order.MOVEMENT else []

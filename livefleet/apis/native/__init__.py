@@ -1,1 +1,1 @@
-"""The APIs that engines have of their own."""
+"""The native APIs of the engines."""

@@ -1,4 +1,4 @@
-"""One answer to one prompt: what all of the engines' own APIs do."""
+"""One answer to one prompt, as in all native APIs."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
 Pieces = Callable[[Generation, range], Iterable[str]]
-"""Returns what is sent of some new tokens."""
+"""Returns the text to send for new tokens."""
 _NS = 1_000_000_000
 
 
 async def answer_one(
     pod: "LivePod", request: web.Request, model: str, prompt: Prompt, sampling: Sampling
 ) -> Generation:
-    """Wait for an answer, and return it.
+    """Wait for a complete answer.
 
     Raises:
         ApiError: it does not fit into the model's context.
@@ -39,7 +39,7 @@ async def stream_one(
     pieces: Pieces,
     kind: str = StreamReply.EVENTS,
 ) -> web.StreamResponse:
-    """Send an answer token by token.
+    """Stream an answer.
 
     Raises:
         ApiError: it does not fit into the model's context.
@@ -56,7 +56,7 @@ async def stream_one(
 
 
 def times(generation: Generation) -> tuple[float, float, float]:
-    """Return how long an answer that is over waited, read its prompt, and wrote, in simulated seconds."""
+    """Return the simulated seconds that a complete answer was queued, in prefill and in decode."""
     job = generation.job
     ended = job.arrived if job.ended is None else job.ended
     first = ended if job.first is None else job.first
@@ -65,5 +65,4 @@ def times(generation: Generation) -> tuple[float, float, float]:
 
 
 def nanoseconds(seconds: float) -> int:
-    """Return a time in nanoseconds."""
     return round(seconds * _NS)

@@ -1,1 +1,1 @@
-"""OpenAI's API, as the engines that have it speak it."""
+"""The OpenAI API as the engines implement it."""

@@ -47,17 +47,17 @@ _OPEN: dict[str, Any] = {"logprobs": None, "finish_reason": None}
 
 async def chat(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
     """Answer ``POST /v1/chat/completions``."""
-    _must_make_texts(pod, "Chat Completions")
+    _reject_embedder(pod, "Chat Completions")
     return await _answer(pod, request, dialect, read_chat, _CHAT)
 
 
 async def complete(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
     """Answer ``POST /v1/completions``."""
-    _must_make_texts(pod, "Completions")
+    _reject_embedder(pod, "Completions")
     return await _answer(pod, request, dialect, read_completion, _COMPLETION)
 
 
-def _must_make_texts(pod: "LivePod", api: str) -> None:
+def _reject_embedder(pod: "LivePod", api: str) -> None:
     if pod.workload.embeds:
         raise ApiError(400, f"The model does not support {api} API")
 
@@ -67,7 +67,7 @@ async def _answer(
 ) -> web.StreamResponse:
     body = await read_object(request)
     try:
-        return await _answer_to(pod, request, dialect, await reader(pod, dialect, body), kind)
+        return await _respond(pod, request, dialect, await reader(pod, dialect, body), kind)
     except (ApiError, QueueFullError) as refused:
         error = refused if isinstance(refused, ApiError) else FULL
         if dialect.late is None or error.kind == "body" or body.get("stream") is not True:
@@ -78,32 +78,38 @@ async def _answer(
     return reply.response
 
 
-async def _answer_to(
-    pod: "LivePod", request: web.Request, dialect: Dialect, asked: CompletionRequest, kind: _Kind
+async def _respond(
+    pod: "LivePod", request: web.Request, dialect: Dialect, completion: CompletionRequest, kind: _Kind
 ) -> web.StreamResponse:
     head = {
         "id": f"{kind.prefix}-{pod.next_id()}",
-        "object": kind.chunk if asked.stream else kind.whole,
+        "object": kind.chunk if completion.stream else kind.whole,
         "created": int(time.time()),
-        "model": asked.named,
+        "model": completion.named,
     }
-    with PodRequest(pod, request, list(asked.pairs), asked.model) as running:
-        if asked.stream:
-            return await _stream(pod, request, dialect, asked, kind, head, running)
+    with PodRequest(pod, request, list(completion.pairs), completion.model) as running:
+        if completion.stream:
+            return await _stream(pod, request, dialect, completion, kind, head, running)
         await running.all()
-    choices = [_choice(pod, dialect, asked, kind, index) for index in range(len(asked.answers))]
-    return json_reply(pod, {**head, "choices": choices, "usage": asked.used()})
+    choices = [_choice(pod, dialect, completion, kind, index) for index in range(len(completion.answers))]
+    return json_reply(pod, {**head, "choices": choices, "usage": completion.used()})
 
 
-def _choice(pod: "LivePod", dialect: Dialect, asked: CompletionRequest, kind: _Kind, index: int) -> dict[str, Any]:
-    answer = asked.answers[index]
+def _choice(
+    pod: "LivePod", dialect: Dialect, completion: CompletionRequest, kind: _Kind, index: int
+) -> dict[str, Any]:
+    answer = completion.answers[index]
     text = answer.whole
-    if asked.call:
-        call = {"id": _call_id(pod), "type": "function", "function": {"name": asked.call.name, "arguments": text}}
+    if completion.call:
+        call = {
+            "id": _call_id(pod),
+            "type": "function",
+            "function": {"name": completion.call.name, "arguments": text},
+        }
         content: dict[str, Any] = {"message": {"role": "assistant", "content": None, "tool_calls": [call]}}
     else:
         content = {"message": {"role": "assistant", "content": text}} if kind is _CHAT else {"text": text}
-    end = {"logprobs": None, "finish_reason": _finish(dialect, asked, answer), "stop_reason": answer.stop}
+    end = {"logprobs": None, "finish_reason": _finish(dialect, completion, answer), "stop_reason": answer.stop}
     return {"index": index, **content, **end}
 
 
@@ -111,18 +117,18 @@ def _call_id(pod: "LivePod") -> str:
     return f"chatcmpl-tool-{pod.next_id()}" if pod.workload.played in ("vllm", "") else f"call_{pod.next_id()}"
 
 
-def _finish(dialect: Dialect, asked: CompletionRequest, answer: PlannedText) -> str:
+def _finish(dialect: Dialect, completion: CompletionRequest, answer: PlannedText) -> str:
     """Return why an answer ends; a call that is cut off ends as a text does."""
-    if asked.call is None or answer.finish != "stop":
+    if completion.call is None or answer.finish != "stop":
         return answer.finish
-    return dialect.called[0 if asked.call.named else 1]
+    return dialect.called[0 if completion.call.named else 1]
 
 
 async def _stream(
     pod: "LivePod",
     request: web.Request,
     dialect: Dialect,
-    asked: CompletionRequest,
+    completion: CompletionRequest,
     kind: _Kind,
     head: dict[str, Any],
     running: PodRequest,
@@ -130,24 +136,24 @@ async def _stream(
     reply = StreamReply(pod, request)
     # All events of a stream begin alike: written once, not for each token.
     start = line(head).rstrip()[:-1]
-    ends = [_finish(dialect, asked, answer) for answer in asked.answers]
-    calls = [_call_id(pod) if asked.call else "" for _ in asked.answers]
+    ends = [_finish(dialect, completion, answer) for answer in completion.answers]
+    calls = [_call_id(pod) if completion.call else "" for _ in completion.answers]
     while True:
         await running.more()
         over = running.over
         pieces = []
         for index, generation in enumerate(running.generations):
             new = generation.take()
-            if asked.call and new and not new.start:
-                opened = {"name": asked.call.name, "arguments": ""}
+            if completion.call and new and not new.start:
+                opened = {"name": completion.call.name, "arguments": ""}
                 call = {"index": 0, "id": calls[index], "type": "function", "function": opened}
                 choice = {"index": index, "delta": {"role": "assistant", "content": None, "tool_calls": [call]}}
                 pieces.append(event(f'{start},"choices":[{line(choice | _OPEN).rstrip()}]}}'))
             pieces += _events(
-                _CALL if asked.call else kind, dialect, start, index, generation.planned, new, ends[index]
+                _CALL if completion.call else kind, dialect, start, index, generation.planned, new, ends[index]
             )
-        if over and asked.usage:
-            pieces.append(event(f'{start},"choices":[],"usage":{line(asked.used()).rstrip()}}}'))
+        if over and completion.usage:
+            pieces.append(event(f'{start},"choices":[],"usage":{line(completion.used()).rstrip()}}}'))
         if over:
             pieces += [comment(_own_times(running))] * (TIMES_HEADER in request.headers)
             pieces.append(DONE)

@@ -1,4 +1,4 @@
-"""How engines differ in OpenAI's API: errors, names of models, the end of a stream.
+"""Differences between the engines in the OpenAI API: errors, names of models, the end of a stream.
 
 Sources: vLLM ``vllm/entrypoints/openai/engine/protocol.py`` (ErrorResponse) and ``models/serving.py``; SGLang
 ``python/sglang/srt/entrypoints/openai/serving_base.py``; TGI ``router/src/lib.rs`` (ErrorResponse); llama.cpp
@@ -22,24 +22,22 @@ ErrorForm = Callable[[ApiError], tuple[int, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One engine's way of speaking OpenAI's API.
+    """One engine's implementation of the OpenAI API.
 
     Attributes:
-        error: How it refuses.
-        strict: Whether it knows the names of its models; another one answers to every name.
-        joined: Whether the reason of the end comes with the last token of a stream; otherwise after it.
-        fitted: Whether an answer that does not fit into the context ends there; otherwise it is refused.
-        short: Tokens of a completion for which the client says nothing; None if it ends by itself.
-        embeds: What it says to a request for embeddings where the model makes texts; None if it makes them all the
-            same.
-        called: Why an answer that calls a tool ends, where the client named the tool and where it named none.
+        error: Error format.
+        strict: Whether it rejects unknown model names; otherwise it accepts any name.
+        joined: Whether a stream has the finish reason in the chunk of the last token; otherwise in a chunk after it.
+        fitted: Whether it truncates answers at the end of the context; otherwise it rejects such requests.
+        short: Default ``max_tokens`` of completions; None for no limit.
+        embeds: Error for embeddings of a text model; None if it serves them anyway.
+        called: Finish reasons of a tool call: of a tool named by the client, and of any tool.
         ignores_tool_choice: Whether it ignores ``tool_choice`` and leaves the choice to the model.
-        guided: Whether it has vLLM's own fields for the form of an answer.
-        blind: Status with which it refuses images that its model cannot read.
-        written: What it makes of an image that its model cannot read, where it does not refuse it: a text with
-            ``<url>``; empty where it leaves the image out.
-        late: What is sent of an error where the stream has begun before the engine looks at the request; None where
-            the request is refused with a status.
+        guided: Whether it has vLLM's own fields for structured output.
+        blind: Status for images that the model does not accept.
+        written: Text that replaces an image that the model does not accept, with ``<url>``; empty to drop the image.
+        late: Error event, if the engine validates a request after the stream has started; None if it rejects the
+            request with a status.
     """
 
     error: ErrorForm
@@ -198,7 +196,7 @@ _UNPROCESSABLE = (1, 9)
 
 
 def own_tei_error(version: str) -> ErrorForm:
-    """Return how a version of text-embeddings-inference refuses; the newest one if nothing is known of it."""
+    """Return the error format of a version of text-embeddings-inference; of the newest if unknown."""
     numbers = tuple(map(int, re.findall(r"\d+", version)))
     return old_tei_error if numbers and numbers < _UNPROCESSABLE else tei_error
 
@@ -232,7 +230,7 @@ DIALECTS: Mapping[str, Dialect] = {
 
 
 def dialect_of(engine: str) -> Dialect:
-    """Return how an engine speaks; one that is not known speaks as vLLM does."""
+    """Return the dialect of an engine; vLLM's for an unknown one."""
     return DIALECTS.get(engine, VLLM)
 
 
@@ -242,7 +240,7 @@ def vllm_version(version: str) -> Version | None:
 
 
 def error_of(engine: str, version: str) -> ErrorForm:
-    """Return how a version of an engine refuses in OpenAI's API."""
+    """Return the error format of an engine's version in the OpenAI API."""
     if engine == "tei":
         return functools.partial(tei_openai_error, form=own_tei_error(version))
     known = vllm_version(version) if engine == "vllm" else None

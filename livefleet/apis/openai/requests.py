@@ -1,4 +1,4 @@
-"""Requests of OpenAI's API as data: what is asked, or why it is refused."""
+"""Parse and validate requests of the OpenAI API."""
 
 import json
 from collections.abc import Iterator
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
 _MOST_ANSWERS = 128
-"""Answers to a prompt, as OpenAI's API reference says."""
+"""Maximum answers to a prompt (OpenAI API reference)."""
 _MOST_AT_ONCE = 2048
-"""Answers, and inputs of embeddings, in one request."""
+"""Maximum answers, or inputs of embeddings, in a request."""
 MARKS = 4
-"""Tokens that a chat template puts around a message, about: its role, and where it begins and ends."""
+"""Approximate tokens that a chat template adds to a message: its role, its start and its end."""
 _OTHER_PART = 256
-"""Tokens of a part that is no text, such as a picture."""
+"""Tokens of a part other than text, such as an image."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """What a request for texts asks.
+    """A request for chat messages or completions.
 
     Attributes:
-        model: Who answers, by the name that the client may use.
-        named: The name in the answer: what the client called it, if it did.
-        prompts: Several in a completion; each has the same number of answers.
-        answers: Of all prompts, in order.
-        stream: Whether tokens are sent as they come.
-        usage: Whether a stream ends with the number of tokens.
-        call: The tool that each answer calls; None where they are texts.
+        model: Name of the model that answers.
+        named: Name of the model in the response, as in the request.
+        prompts: The prompts, all with the same number of answers.
+        answers: Answers to all prompts, in order.
+        stream: Whether the response is streamed.
+        usage: Whether a stream ends with the usage.
+        call: The tool call that each answer must be; None for text.
     """
 
     model: str
@@ -51,21 +51,21 @@ class CompletionRequest:
 
     @property
     def pairs(self) -> Iterator[tuple[int, PlannedText]]:
-        """Tokens of the prompt, and the answer, of each."""
+        """Prompt tokens and text of each answer."""
         each = len(self.answers) // len(self.prompts)
         return ((self.prompts[number // each].tokens, answer) for number, answer in enumerate(self.answers))
 
     def used(self) -> dict[str, Any]:
-        """Return the numbers of tokens."""
+        """Return the ``usage`` object."""
         prompt, answer = sum(each.tokens for each in self.prompts), sum(each.tokens for each in self.answers)
         return {"prompt_tokens": prompt, "total_tokens": prompt + answer, "completion_tokens": answer}
 
 
 def model_in(pod: "LivePod", dialect: Dialect, body: Body) -> str:
-    """Return the model that answers.
+    """Return the name of the model that answers.
 
     Raises:
-        ApiError: there is none of that name.
+        ApiError: the engine has no such model.
     """
     names, name = pod.workload.models, bodies.text(body, "model")
     if name in names:
@@ -76,10 +76,10 @@ def model_in(pod: "LivePod", dialect: Dialect, body: Body) -> str:
 
 
 async def read_chat(pod: "LivePod", dialect: Dialect, body: Body) -> CompletionRequest:
-    """Return what a request for a chat's next message asks.
+    """Parse a chat request.
 
     Raises:
-        ApiError: it cannot be answered; the error says why.
+        ApiError: it is invalid.
     """
     model = model_in(pod, dialect, body)
     messages = _messages(body)
@@ -91,21 +91,21 @@ async def read_chat(pod: "LivePod", dialect: Dialect, body: Body) -> CompletionR
     tools = body.get("tools")
     tokens += await counted(json.dumps(tools)) if tools else 0
     most = bodies.whole(body, "max_completion_tokens", 1) or bodies.whole(body, "max_tokens", 1)
-    return _asked(pod, dialect, body, model, (Prompt(tokens, contents),), most, call)
+    return _request(pod, dialect, body, model, (Prompt(tokens, contents),), most, call)
 
 
 async def read_completion(pod: "LivePod", dialect: Dialect, body: Body) -> CompletionRequest:
-    """Return what a request for a text's continuation asks.
+    """Parse a completion request.
 
     Raises:
-        ApiError: it cannot be answered; the error says why.
+        ApiError: it is invalid.
     """
     model = model_in(pod, dialect, body)
     prompts = tuple([Prompt(await _tokens(each), each) for each in _prompts(body.get("prompt"))])
-    return _asked(pod, dialect, body, model, prompts, bodies.whole(body, "max_tokens", 1) or dialect.short)
+    return _request(pod, dialect, body, model, prompts, bodies.whole(body, "max_tokens", 1) or dialect.short)
 
 
-def _asked(
+def _request(
     pod: "LivePod",
     dialect: Dialect,
     body: Body,
@@ -137,7 +137,7 @@ def _asked(
 
 
 def _form(pod: "LivePod", dialect: Dialect, body: Body) -> Form | None:
-    """Return the form that the client asks of an answer, in the fields that the engine has for it."""
+    """Return the form of structured output, from the fields of the engine."""
     forms = [response_format(body)]
     if dialect.guided:
         forms.append(guided_form(body, vllm_version(pod.workload.version)))
@@ -159,10 +159,10 @@ def _least(body: Body, most: int | None) -> int:
 
 
 def contents_of(body: Body) -> list[str]:
-    """Return the texts of a chat's messages.
+    """Return the text of each chat message.
 
     Raises:
-        ApiError: there are none.
+        ApiError: the messages are missing or invalid.
     """
     return [_content(message) for message in _messages(body)]
 
@@ -195,7 +195,7 @@ async def _others(pod: "LivePod", dialect: Dialect, message: Body) -> int:
     """Return the number of tokens of content other than text, such as an image.
 
     Raises:
-        ApiError: the model reads texts alone, and its engine refuses anything else.
+        ApiError: the model accepts text only, and its engine rejects anything else.
     """
     content = message.get("content")
     parts = content if isinstance(content, list) else []
@@ -226,7 +226,7 @@ def _prompts(found: object) -> list[Any]:
 
 
 async def _tokens(prompt: str | list[int]) -> int:
-    """Return the length of a prompt; an empty one is its beginning."""
+    """Return the length of a prompt; an empty one still has its start token."""
     return max(await counted(prompt) if isinstance(prompt, str) else len(prompt), 1)
 
 
@@ -235,10 +235,10 @@ def _is_token(value: object) -> bool:
 
 
 async def read_embedding_inputs(body: Body) -> list[tuple[int, object]]:
-    """Return what a request for embeddings asks: tokens and content of each input.
+    """Return the tokens and the content of each input of an embeddings request.
 
     Raises:
-        ApiError: it cannot be answered; the error says why.
+        ApiError: it is invalid.
     """
     try:
         return [(await _tokens(each), each) for each in _prompts(body.get("input"))]

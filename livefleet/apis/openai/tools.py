@@ -1,7 +1,7 @@
-"""Tools of a chat: which of them an answer must call, and with what.
+"""Tool calls in a chat.
 
-A tool is called where the client says so (``tool_choice``: ``required``, or the name of one). Where the choice is the
-model's, a simulated model answers with text, as a real one may.
+A simulated model calls a tool if the client requires it (``tool_choice``: ``required``, or a named tool). If the
+choice is the model's, it answers with text, as a real one may.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ _USAGE = 'Correct usage: `{"type": "function", "function": {"name": "my_function
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that the answer must be.
+    """A required tool call.
 
     Attributes:
-        name: Of the tool.
-        arguments: The form of its arguments.
-        named: Whether the client named it; otherwise any tool would do.
+        name: Name of the tool.
+        arguments: Form of its arguments.
+        named: Whether the client named the tool; otherwise it required any.
     """
 
     name: str
@@ -38,12 +38,12 @@ class ToolCall:
 
 
 def tool_call(pod: "LivePod", dialect: Dialect, body: Body) -> ToolCall | None:
-    """Return the call that a chat must end in; None where a text will do.
+    """Return the tool call that the answer must be; None for text.
 
     The messages are those of vLLM (``check_tool_usage`` of ``vllm/entrypoints/openai/protocol.py``).
 
     Raises:
-        ApiError: the tools, or the choice among them, are not what they must be.
+        ApiError: ``tools`` or ``tool_choice`` is invalid.
     """
     tools, choice = _tools(body), body.get("tool_choice")
     if choice is None:
@@ -76,7 +76,7 @@ def _called(tool: Body, *, named: bool) -> ToolCall:
 
 
 def _tools(body: Body) -> list[Body]:
-    """Return what the tools of a chat say of their functions."""
+    """Return the ``function`` of each tool."""
     found = []
     for tool in bodies.array(body, "tools") or []:
         function: Any = tool.get("function") if isinstance(tool, dict) else None

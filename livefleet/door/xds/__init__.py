@@ -1,1 +1,1 @@
-"""From objects to what Envoy reads: translated, brought to loopback, and written to files."""
+"""Envoy's configuration: translated from the objects, adapted to loopback, and served over xDS."""
