@@ -49,7 +49,7 @@ SURFACE = {
     "fleet_of": "reading.fleet",
     "LiveFleet": "fleet",
     "simulated_engine": "standalone",
-    "put_load": "load.sending",
+    "put_load": "load.runner",
     "LivePlay": "lifecycle",
     "Speeds": "option_values",
     "LiveFolder": "folder",
