@@ -6,10 +6,10 @@ import pulumi
 
 
 class ServingArgs(TypedDict, total=False):
-    """Arguments of every component of Kthena that runs pods. All are plain: they decide which objects there are."""
+    """Arguments of every Kthena component that runs pods. All are plain: they determine what is created."""
 
     name: str
-    """Name of the resource, which those of the Kubernetes objects begin with. Default: the component's name."""
+    """Name of the resource, and prefix of the names of Kubernetes objects. Default: the component's name."""
     namespace: str
     """Namespace of the Kubernetes objects. Default: default."""
     realization: str
@@ -27,9 +27,10 @@ class ServingArgs(TypedDict, total=False):
     pod_labels: dict[str, str]
     """Labels added to every pod."""
     cache_claim: str
-    """PersistentVolumeClaim that keeps loaded weights across pod restarts, where the resource names no cache."""
+    """PersistentVolumeClaim that keeps loaded weights across pod restarts, if the resource has no cache of its
+    own."""
     cache_host_path: str
-    """Folder on the node that keeps loaded weights across pod restarts, where the resource names no cache."""
+    """Folder on the node that keeps loaded weights across pod restarts, if the resource has no cache of its own."""
 
 
 class ModelWorkerArgs(TypedDict, total=False):
@@ -47,18 +48,18 @@ class ModelWorkerArgs(TypedDict, total=False):
     """Resources of each pod (core/v1 ResourceRequirements, in wire form)."""
     affinity: dict[str, Any]
     """Affinity of the pods (core/v1 Affinity, in wire form); a required term on node.kubernetes.io/instance-type
-    chooses the EC2 instance type."""
+    selects the EC2 instance type."""
     config: Any
     """Engine arguments, as a map; --max-model-len is max-model-len."""
 
 
 class LoraAdapterArgs(TypedDict, total=False):
-    """An adapter beside the model."""
+    """A LoRA adapter."""
 
     name: Required[str]
     """Name that requests give as their model."""
     artifact_url: Required[str]
-    """Where the adapter is: hf://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
+    """Source of the adapter: hf://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
 
 
 class AutoscalingPolicyMetricArgs(TypedDict, total=False):
@@ -67,7 +68,7 @@ class AutoscalingPolicyMetricArgs(TypedDict, total=False):
     metric_name: Required[str]
     """Name of the metric, such as kthena:num_requests_waiting or vllm:num_requests_waiting."""
     target_value: Required[str]
-    """Its value for each replica, as a quantity above 0."""
+    """Target value per replica, as a quantity above 0."""
 
 
 class AutoscalingPolicyStablePolicyArgs(TypedDict, total=False):
@@ -82,29 +83,29 @@ class AutoscalingPolicyStablePolicyArgs(TypedDict, total=False):
     select_policy: str
     """Or takes the larger of instances and percent, And the smaller. Default: Or."""
     stabilization_window: str
-    """How long the most careful recommendation counts, up to 30m. Default: none."""
+    """Window over which the safest recommendation counts, up to 30m. Default: none."""
 
 
 class AutoscalingPolicyPanicPolicyArgs(TypedDict, total=False):
-    """How much may be added within a period once the load has jumped."""
+    """How much may be added within a period in panic mode."""
 
     percent: int
     """Percentage of the replicas that may be added, 0 to 1000. Default: 1000."""
     period: Required[str]
     """The period, up to 30m."""
     panic_threshold_percent: int
-    """Recommendation, as a percentage of the replicas, from which the load has jumped; 110 to 1000. Default: 200."""
+    """Recommendation, as a percentage of the replicas, at which panic mode begins; 110 to 1000. Default: 200."""
     panic_mode_hold: str
-    """How long replicas are not removed after that, up to 30m. Default: 60s."""
+    """How long panic mode lasts, in which no replicas are removed; up to 30m. Default: 60s."""
 
 
 class AutoscalingPolicyScaleUpPolicyArgs(TypedDict, total=False):
     """How replicas are added."""
 
     stable_policy: AutoscalingPolicyStablePolicyArgs
-    """Usually."""
+    """Limits in normal mode."""
     panic_policy: AutoscalingPolicyPanicPolicyArgs
-    """Once the load has jumped; only with realization operator."""
+    """Limits in panic mode; only with realization operator."""
 
 
 class AutoscalingPolicyBehaviorArgs(TypedDict, total=False):
@@ -117,12 +118,12 @@ class AutoscalingPolicyBehaviorArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicySpecArgs(TypedDict, total=False):
-    """What to scale on, and how fast."""
+    """Metrics to scale on, and limits of scaling."""
 
     tolerance_percent: int
-    """Deviation from the target that is tolerated, 0 to 100 percent. Default: 10."""
+    """Tolerated deviation from the target, 0 to 100 percent. Default: 10."""
     metrics: Required[list[AutoscalingPolicyMetricArgs]]
-    """What to scale on; the metric that asks for most replicas counts."""
+    """Metrics to scale on; the one that recommends the most replicas counts."""
     behavior: AutoscalingPolicyBehaviorArgs
     """How replicas are added and removed."""
 
@@ -135,87 +136,87 @@ class ModelBackendArgs(TypedDict, total=False):
     type: Required[str]
     """vLLM, vLLMDisaggregated, SGLang, MindIE or MindIEDisaggregated."""
     model_uri: Required[str]
-    """Where the weights are: hf://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
+    """Source of the weights: hf://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
     cache_uri: str
-    """Where they are kept: hostpath://FOLDER or pvc://CLAIM. Default: a volume of each pod."""
+    """Cache of the weights: hostpath://FOLDER or pvc://CLAIM. Default: a volume of each pod."""
     env_from: list[dict[str, Any]]
     """Sources of environment variables (core/v1 EnvFromSource, in wire form)."""
     env: list[dict[str, Any]]
     """Environment variables."""
     min_replicas: Required[int]
-    """Replicas at rest, and the lower bound of the autoscaler."""
+    """Initial replicas, and the lower bound of the autoscaler."""
     max_replicas: Required[int]
-    """Upper bound of the autoscaler; without a policy the same as min_replicas."""
+    """Upper bound of the autoscaler; must equal min_replicas without a policy."""
     scaling_cost: int
-    """What a replica costs, in any unit; only with a policy of the model. Default: 0."""
+    """Cost of a replica, in any unit; only with a policy of the model. Default: 0."""
     route_weight: int
-    """Its share of the requests relative to the other backends, 0 to 100. Default: 100."""
+    """Share of the requests relative to the other backends, 0 to 100. Default: 100."""
     scale_to_zero_grace_period: str
     """How long a backend without requests keeps its last replica, up to 30m; only with a policy of the model."""
     workers: Required[list[ModelWorkerArgs]]
     """The roles: one server, or prefill and decode."""
     lora_adapters: list[LoraAdapterArgs]
-    """Adapters beside the model."""
+    """LoRA adapters."""
     autoscaling_policy: AutoscalingPolicySpecArgs
-    """What this backend scales on."""
+    """Policy that scales this backend."""
 
 
 class StringMatchArgs(TypedDict, total=False):
-    """How a text must be: the first of the keys that is set counts."""
+    """A condition for a string: the first key that is set counts."""
 
     exact: str
-    """The text itself."""
+    """The string itself."""
     prefix: str
-    """What it begins with."""
+    """Prefix of the string."""
     regex: str
-    """What it matches."""
+    """Regular expression that the string matches."""
 
 
 class BodyMatchArgs(TypedDict, total=False):
-    """What the body of a request must have."""
+    """Conditions for the body of a request."""
 
     model: str
-    """Its model."""
+    """The model that the request names."""
 
 
 class ModelMatchArgs(TypedDict, total=False):
-    """Which requests: all that is said must hold."""
+    """Conditions for requests; all of them must hold."""
 
     headers: dict[str, StringMatchArgs]
-    """Headers, by name."""
+    """Conditions for headers, by name."""
     uri: StringMatchArgs
-    """The path."""
+    """Condition for the path."""
     body: BodyMatchArgs
-    """The body."""
+    """Conditions for the body."""
 
 
 class ModelBoosterArgs(ServingArgs, total=False):
-    """Arguments of a ModelBooster. All are plain: they decide which objects there are."""
+    """Arguments of a ModelBooster. All are plain: they determine what is created."""
 
     model_name: str
-    """Name that the resource itself gives its model (spec.name); without effect."""
+    """Name of the model (spec.name); without effect."""
     owner: str
-    """Who owns the model; without effect."""
+    """Owner of the model; without effect."""
     backends: Required[list[ModelBackendArgs]]
     """The ways to run the model, each with a name of its own."""
     autoscaling_policy: AutoscalingPolicySpecArgs
-    """What all backends together scale on, the cheapest first."""
+    """Policy that scales all backends together, the cheapest first."""
     cost_expansion_rate_percent: int
-    """How fast the blocks grow in which replicas are taken from one backend before the next, 0 to 1000; only with
+    """Growth rate, in percent, of the blocks of replicas that one backend gets before the next, 0 to 1000; only with
     autoscaling_policy. Default: 200."""
     model_match: ModelMatchArgs
-    """Which requests for the model are answered. Default: all."""
+    """Conditions for requests for the model. Default: all are served."""
 
 
 class GangPolicyArgs(TypedDict, total=False):
-    """How many instances of each role must find room at once."""
+    """Instances of each role that must be scheduled at once."""
 
     min_role_replicas: dict[str, int]
     """Instances by role. Default: all of them."""
 
 
 class NetworkTopologyArgs(TypedDict, total=False):
-    """How near to each other the pods of a group must be (Volcano)."""
+    """How close to each other the pods of a group must be (Volcano)."""
 
     mode: str
     """hard or soft. Default: hard."""
@@ -233,44 +234,44 @@ class TemplateMetadataArgs(TypedDict, total=False):
 
 
 class PodTemplateSpecArgs(TypedDict, total=False):
-    """A pod."""
+    """A pod template."""
 
     metadata: TemplateMetadataArgs
     """Its labels and annotations."""
     spec: dict[str, Any]
-    """What runs in it (core/v1 PodSpec, in wire form)."""
+    """Spec of the pod (core/v1 PodSpec, in wire form)."""
 
 
 class RoleArgs(TypedDict, total=False):
-    """Equal instances of one entry pod and its workers."""
+    """Identical instances of an entry pod and its workers."""
 
     name: Required[str]
     """Name of the role, at most 12 letters, digits and inner '-'."""
     replicas: int
     """Instances in each serving group. Default: 1."""
     entry_template: Required[PodTemplateSpecArgs]
-    """The pod that takes requests."""
+    """Template of the entry pod, which receives requests."""
     worker_replicas: Required[int]
-    """Workers beside it."""
+    """Workers of each entry pod."""
     worker_template: PodTemplateSpecArgs
-    """The pod of a worker."""
+    """Template of the workers."""
 
 
 class ServingGroupArgs(TypedDict, total=False):
     """The roles that serve together."""
 
     restart_grace_period_seconds: int
-    """How long a failed pod may recover by itself; only with realization operator. Default: 0."""
+    """Seconds in which a failed pod may recover; only with realization operator. Default: 0."""
     gang_policy: GangPolicyArgs
-    """What must find room at once; needs Volcano."""
+    """Instances that must be scheduled at once; needs Volcano."""
     network_topology: NetworkTopologyArgs
-    """How near to each other the pods of a group must be; needs Volcano."""
+    """How close to each other the pods of a group must be; needs Volcano."""
     roles: Required[list[RoleArgs]]
-    """One to four roles, each with a name of its own."""
+    """One to four roles with unique names."""
 
 
 class RollingUpdateConfigurationArgs(TypedDict, total=False):
-    """How many groups may be unavailable or extra during a rollout."""
+    """How many groups may be unavailable or extra during an update."""
 
     max_unavailable: Any
     """Groups that may be unavailable, as a number or a percentage such as 25%. Default: 1."""
@@ -281,16 +282,16 @@ class RollingUpdateConfigurationArgs(TypedDict, total=False):
 
 
 class ServingRolloutStrategyArgs(TypedDict, total=False):
-    """How a change of the pods rolls out."""
+    """How changes of the pods are rolled out."""
 
     type: str
-    """ServingGroupRollingUpdate, the only one there is."""
+    """ServingGroupRollingUpdate, the only supported type."""
     rolling_update_configuration: RollingUpdateConfigurationArgs
-    """How many groups may be unavailable or extra during the rollout."""
+    """How many groups may be unavailable or extra during an update."""
 
 
 class TopologySpreadConstraintArgs(TypedDict, total=False):
-    """How groups are spread."""
+    """How serving groups are spread over nodes."""
 
     max_skew: int
     """Largest difference between two domains."""
@@ -299,26 +300,26 @@ class TopologySpreadConstraintArgs(TypedDict, total=False):
     when_unsatisfiable: str
     """DoNotSchedule or ScheduleAnyway."""
     label_selector: dict[str, Any]
-    """The pods that are counted (meta/v1 LabelSelector, in wire form)."""
+    """The pods to count (meta/v1 LabelSelector, in wire form)."""
 
 
 class ModelServingArgs(ServingArgs, total=False):
-    """Arguments of a ModelServing. All are plain: they decide which objects there are."""
+    """Arguments of a ModelServing. All are plain: they determine what is created."""
 
     autoscaled: bool
     """Whether an autoscaler of another component manages the replicas. Default: false."""
     replicas: int
-    """Serving groups, if there is no autoscaler. Default: 1."""
+    """Number of serving groups, unless an autoscaler sets it. Default: 1."""
     scheduler_name: str
-    """volcano, the only one that Kthena takes. Default: volcano."""
+    """volcano, the only one that Kthena supports. Default: volcano."""
     template: Required[ServingGroupArgs]
     """The roles of a serving group."""
     rollout_strategy: ServingRolloutStrategyArgs
-    """How a change of the pods rolls out. Default: one group at a time is unavailable."""
+    """How changes of the pods are rolled out. Default: one group at a time is unavailable."""
     recovery_policy: str
-    """What is made anew after a failure: RoleRecreate, ServingGroupRecreate or None. Default: RoleRecreate."""
+    """What is recreated after a failure: RoleRecreate, ServingGroupRecreate or None. Default: RoleRecreate."""
     topology_spread_constraints: list[TopologySpreadConstraintArgs]
-    """How groups are spread."""
+    """How serving groups are spread over nodes."""
 
 
 class AutoscalingPolicyArgs(TypedDict, total=False):
@@ -331,9 +332,9 @@ class AutoscalingPolicyArgs(TypedDict, total=False):
     realization: str
     """native registers no Kubernetes object; operator creates the Kthena resource. Default: native."""
     tolerance_percent: int
-    """Deviation from the target that is tolerated, 0 to 100 percent. Default: 10."""
+    """Tolerated deviation from the target, 0 to 100 percent. Default: 10."""
     metrics: Required[list[AutoscalingPolicyMetricArgs]]
-    """What to scale on; the metric that asks for most replicas counts."""
+    """Metrics to scale on; the one that recommends the most replicas counts."""
     behavior: AutoscalingPolicyBehaviorArgs
     """How replicas are added and removed."""
 
@@ -358,7 +359,7 @@ class ObjectReferenceArgs(TypedDict, total=False):
 
 
 class MetricEndpointArgs(TypedDict, total=False):
-    """Where a pod tells its metrics."""
+    """Where pods serve their metrics."""
 
     uri: str
     """Path of the metrics. Default: /metrics."""
@@ -367,23 +368,23 @@ class MetricEndpointArgs(TypedDict, total=False):
 
 
 class ScalingTargetArgs(TypedDict, total=False):
-    """What is measured and scaled."""
+    """The ModelServing to measure and scale."""
 
     target_ref: Required[ObjectReferenceArgs]
     """The ModelServing."""
     additional_match_labels: dict[str, str]
-    """Further labels of the pods that are measured."""
+    """Further labels of the pods to measure."""
     metric_endpoint: MetricEndpointArgs
-    """Where a pod tells its metrics."""
+    """Where pods serve their metrics."""
 
 
 class OptimizerParamArgs(TypedDict, total=False):
-    """One of several targets, its bounds and what a replica costs."""
+    """One of several targets, with its bounds and the cost of a replica."""
 
     target: Required[ScalingTargetArgs]
-    """What is measured and scaled."""
+    """The ModelServing to measure and scale."""
     cost: int
-    """What a replica costs, in any unit. Default: the price of its nodes, in US cents per hour."""
+    """Cost of a replica, in any unit. Default: the price of its nodes, in US cents per hour."""
     min_replicas: Required[int]
     """Lower bound, 0 to 1000000."""
     max_replicas: Required[int]
@@ -396,14 +397,14 @@ class OptimizerConfigurationArgs(TypedDict, total=False):
     params: Required[list[OptimizerParamArgs]]
     """The targets."""
     cost_expansion_rate_percent: int
-    """How fast the blocks grow in which replicas are taken from one target before the next. Default: 200."""
+    """Growth rate, in percent, of the blocks of replicas that one target gets before the next. Default: 200."""
 
 
 class ScalingConfigurationArgs(TypedDict, total=False):
-    """One target and its bounds."""
+    """A target and its bounds."""
 
     target: Required[ScalingTargetArgs]
-    """What is measured and scaled."""
+    """The ModelServing to measure and scale."""
     min_replicas: Required[int]
     """Lower bound, 0 to 1000000."""
     max_replicas: Required[int]
@@ -422,23 +423,23 @@ class AutoscalingPolicyBindingArgs(TypedDict, total=False):
     policy: Required[pulumi.Input[dict[str, Any]]]
     """The AutoscalingPolicy, in wire form: the ``manifest`` of an AutoscalingPolicy component."""
     targets: Required[pulumi.Input[list[dict[str, Any]]]]
-    """What the configuration names as targets, in wire form: the ``manifest`` of each ModelServing component, or of
-    the ModelBooster that makes them."""
+    """The targets of the configuration, in wire form: the ``manifest`` of each ModelServing component, or of the
+    ModelBooster that generates them."""
     optimizer_configuration: OptimizerConfigurationArgs
     """Several targets that share a load, the cheapest first."""
     scaling_configuration: ScalingConfigurationArgs
-    """One target and its bounds."""
+    """A target and its bounds."""
 
 
 class PDGroupArgs(TypedDict, total=False):
-    """Which pods prefill and which decode; those with the same value of the key are paired."""
+    """The pods for prefill and for decode; those with the same value of the key are paired."""
 
     group_key: Required[str]
     """Label whose value pairs the pods."""
     prefill_labels: Required[dict[str, str]]
-    """Labels of the pods that prefill."""
+    """Labels of the prefill pods."""
     decode_labels: Required[dict[str, str]]
-    """Labels of the pods that decode."""
+    """Labels of the decode pods."""
 
 
 class WorkloadSelectorArgs(TypedDict, total=False):
@@ -447,11 +448,11 @@ class WorkloadSelectorArgs(TypedDict, total=False):
     match_labels: dict[str, str]
     """Labels of the pods."""
     pd_group: PDGroupArgs
-    """Which of them prefill and which decode."""
+    """The prefill and the decode pods among them."""
 
 
 class WorkloadPortArgs(TypedDict, total=False):
-    """Where the pods listen."""
+    """The port of the pods."""
 
     port: Required[int]
     """Port of the engine."""
@@ -460,25 +461,25 @@ class WorkloadPortArgs(TypedDict, total=False):
 
 
 class RetryArgs(TypedDict, total=False):
-    """How often a request is tried again."""
+    """Retries of a request."""
 
     attempts: int
-    """Attempts after the first."""
+    """Number of retries."""
     retry_interval: str
-    """Time between them. Default: 100ms."""
+    """Time between retries. Default: 100ms."""
 
 
 class TrafficPolicyArgs(TypedDict, total=False):
-    """How requests are sent."""
+    """Timeout and retries of requests."""
 
     timeout: str
-    """Time for the whole request."""
+    """Timeout of the whole request."""
     retry: RetryArgs
-    """How often it is tried again."""
+    """Retries of a request."""
 
 
 class KVConnectorArgs(TypedDict, total=False):
-    """How the KV cache gets from prefill to decode."""
+    """How the KV cache is transferred from prefill to decode."""
 
     type: str
     """http, lmcache, nixl or mooncake. Default: http."""
@@ -494,17 +495,17 @@ class ModelServerArgs(TypedDict, total=False):
     realization: str
     """native registers no Kubernetes object; operator creates the Kthena resource. Default: native."""
     model: str
-    """Name by which the engine knows the model. Default: that of the request."""
+    """Model name of the engine. Default: that of the request."""
     inference_engine: Required[str]
     """vLLM or SGLang."""
     workload_selector: Required[WorkloadSelectorArgs]
     """The pods that serve."""
     workload_port: WorkloadPortArgs
-    """Where the pods listen."""
+    """Port of the pods."""
     traffic_policy: TrafficPolicyArgs
-    """How requests are sent."""
+    """Timeout and retries of requests."""
     kv_connector: KVConnectorArgs
-    """How the KV cache gets from prefill to decode."""
+    """How the KV cache is transferred from prefill to decode."""
 
 
 class TargetModelArgs(TypedDict, total=False):
@@ -517,32 +518,32 @@ class TargetModelArgs(TypedDict, total=False):
 
 
 class RouteRuleArgs(TypedDict, total=False):
-    """Requests that match go to the targets."""
+    """A rule that sends matching requests to its targets."""
 
     name: str
     """Name of the rule."""
     model_match: ModelMatchArgs
-    """Which requests. Default: all."""
+    """Requests that the rule matches. Default: all."""
     target_models: Required[list[TargetModelArgs]]
-    """Where they go, at most 16."""
+    """Targets of the requests, at most 16."""
 
 
 class RedisConfigArgs(TypedDict, total=False):
     """A Redis server."""
 
     address: Required[str]
-    """Its address, host:port."""
+    """Address of the server, host:port."""
 
 
 class GlobalRateLimitArgs(TypedDict, total=False):
     """Counts that all routers share."""
 
     redis: RedisConfigArgs
-    """Where they are kept."""
+    """The Redis server that stores them."""
 
 
 class RouteRateLimitArgs(TypedDict, total=False):
-    """Tokens per unit of time."""
+    """Limits of tokens per unit of time."""
 
     input_tokens_per_unit: int
     """Tokens of prompts, at least 1. Default: no limit."""
@@ -564,15 +565,15 @@ class ModelRouteArgs(TypedDict, total=False):
     realization: str
     """native renders plain Kubernetes objects; operator creates the Kthena resource. Default: native."""
     servers: Required[pulumi.Input[list[dict[str, Any]]]]
-    """The ModelServers that the rules name, in wire form: the ``manifest`` of each ModelServer component."""
+    """The ModelServers of the rules, in wire form: the ``manifest`` of each ModelServer component."""
     servings: pulumi.Input[list[dict[str, Any]]]
-    """What runs the pods that the ModelServers select, in wire form: the ``manifest`` of each ModelServing
+    """The ModelServings whose pods the ModelServers select, in wire form: the ``manifest`` of each ModelServing
     component."""
     model_name: str
     """Name that requests give as their model; cannot be changed later."""
     lora_adapters: list[str]
-    """Names of adapters that requests may give as well, at most 10."""
+    """Names of adapters that requests can give as their model, at most 10."""
     rules: Required[list[RouteRuleArgs]]
-    """Which requests go where; the first rule that matches counts. At most 16."""
+    """Rules, at most 16; the first one that matches counts."""
     rate_limit: RouteRateLimitArgs
-    """How many tokens may pass."""
+    """Limits of tokens per unit of time."""

@@ -1,4 +1,4 @@
-"""Where the arguments of Kthena's components go in their resources; the fields that are not named are one to one."""
+"""Maps the arguments of Kthena's components to fields of their resources; other arguments have the fields' names."""
 
 from ...families.kthena.types.autoscaling import (
     AutoscalingPolicyBehavior,
@@ -25,7 +25,7 @@ from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
 _DECLARED = realization("native registers no Kubernetes object; operator creates the Kthena resource.")
 _RENDERED = realization("native renders plain Kubernetes objects; operator creates the Kthena resource.")
-_KEPT = "that keeps loaded weights across pod restarts, where the resource names no cache."
+_KEPT = "that keeps loaded weights across pod restarts, if the resource has no cache of its own."
 
 
 def _name(what: str) -> Own:
@@ -38,11 +38,11 @@ def _namespace(what: str) -> Own:
 
 SERVING = ArgumentMap(
     "ServingArgs",
-    doc="Arguments of every component of Kthena that runs pods. All are plain: they decide which objects there are.",
+    doc="Arguments of every Kthena component that runs pods. All are plain: they determine what is created.",
     own={
         "name": Own(
             "str",
-            "Name of the resource, which those of the Kubernetes objects begin with. Default: the component's name.",
+            "Name of the resource, and prefix of the names of Kubernetes objects. Default: the component's name.",
         ),
         "namespace": NAMESPACE,
         "realization": _RENDERED,
@@ -54,20 +54,20 @@ SERVING = ArgumentMap(
 MODEL_BOOSTER = ArgumentMap(
     "ModelBoosterArgs",
     ModelBoosterSpec,
-    doc="Arguments of a ModelBooster. All are plain: they decide which objects there are.",
+    doc="Arguments of a ModelBooster. All are plain: they determine what is created.",
     base=SERVING,
     renamed={"name": "model_name"},
 )
 MODEL_SERVING = ArgumentMap(
     "ModelServingArgs",
     ModelServingSpec,
-    doc="Arguments of a ModelServing. All are plain: they decide which objects there are.",
+    doc="Arguments of a ModelServing. All are plain: they determine what is created.",
     base=SERVING,
     own={"autoscaled": AUTOSCALED},
     changed={
         "scheduler_name": Changed(
             "There is only one.",
-            doc="volcano, the only one that Kthena takes. Default: volcano.",
+            doc="volcano, the only one that Kthena supports. Default: volcano.",
             required=False,
         )
     },
@@ -97,8 +97,8 @@ AUTOSCALING_POLICY_BINDING = ArgumentMap(
         ),
         "targets": Own(
             "pulumi.Input[list[dict[str, Any]]]",
-            "What the configuration names as targets, in wire form: the ``manifest`` of each ModelServing component, "
-            "or of the ModelBooster that makes them.",
+            "The targets of the configuration, in wire form: the ``manifest`` of each ModelServing component, "
+            "or of the ModelBooster that generates them.",
             required=True,
         ),
     },
@@ -124,16 +124,16 @@ MODEL_ROUTE = ArgumentMap(
         "realization": _RENDERED,
         "servers": Own(
             "pulumi.Input[list[dict[str, Any]]]",
-            "The ModelServers that the rules name, in wire form: the ``manifest`` of each ModelServer component.",
+            "The ModelServers of the rules, in wire form: the ``manifest`` of each ModelServer component.",
             required=True,
         ),
         "servings": Own(
             "pulumi.Input[list[dict[str, Any]]]",
-            "What runs the pods that the ModelServers select, in wire form: the ``manifest`` of each ModelServing "
-            "component.",
+            "The ModelServings whose pods the ModelServers select, in wire form: the ``manifest`` of each "
+            "ModelServing component.",
         ),
     },
-    # The attribute of the type has an underscore: its rules of validation are called ``rules``.
+    # The attribute of the type has an underscore, because ``rules`` are its validation rules.
     renamed={"rules_": "rules"},
 )
 
@@ -150,11 +150,11 @@ MAPS = (
         ModelWorker,
         doc="The pods of one role.",
         changed={
-            "config": Changed("Upstream's schema takes anything, so that the reason of a refusal is ours.", "Any")
+            "config": Changed("Upstream's schema accepts anything; our own validation reports what is wrong.", "Any")
         },
     ),
     ArgumentMap("AutoscalingPolicySpecArgs", AutoscalingPolicySpec),
-    ArgumentMap("ServingRolloutStrategyArgs", RolloutStrategy, doc="How a change of the pods rolls out."),
+    ArgumentMap("ServingRolloutStrategyArgs", RolloutStrategy, doc="How changes of the pods are rolled out."),
     ArgumentMap("AutoscalingPolicyMetricArgs", AutoscalingPolicyMetric, doc="A metric to scale on."),
     ArgumentMap(
         "AutoscalingPolicyBehaviorArgs", AutoscalingPolicyBehavior, doc="How replicas are added and removed."
@@ -166,19 +166,19 @@ MAPS = (
     ArgumentMap(
         "AutoscalingPolicyPanicPolicyArgs",
         AutoscalingPolicyPanicPolicy,
-        doc="How much may be added within a period once the load has jumped.",
+        doc="How much may be added within a period in panic mode.",
     ),
-    ArgumentMap("StringMatchArgs", StringMatch, doc="How a text must be: the first of the keys that is set counts."),
-    ArgumentMap("RoleArgs", Role, doc="Equal instances of one entry pod and its workers."),
+    ArgumentMap("StringMatchArgs", StringMatch, doc="A condition for a string: the first key that is set counts."),
+    ArgumentMap("RoleArgs", Role, doc="Identical instances of an entry pod and its workers."),
     ArgumentMap(
         "RollingUpdateConfigurationArgs",
         RollingUpdateConfiguration,
-        doc="How many groups may be unavailable or extra during a rollout.",
+        doc="How many groups may be unavailable or extra during an update.",
     ),
     ArgumentMap(
         "ObjectReferenceArgs", ObjectReference, doc="A reference to an object in the namespace of the binding."
     ),
-    ArgumentMap("WorkloadPortArgs", WorkloadPort, doc="Where the pods listen."),
-    ArgumentMap("KVConnectorArgs", KVConnector, doc="How the KV cache gets from prefill to decode."),
+    ArgumentMap("WorkloadPortArgs", WorkloadPort, doc="The port of the pods."),
+    ArgumentMap("KVConnectorArgs", KVConnector, doc="How the KV cache is transferred from prefill to decode."),
     ArgumentMap("RedisConfigArgs", RedisConfig, doc="A Redis server."),
 )

@@ -1,1 +1,1 @@
-"""Rules of Kthena that span fields: the CRDs' own, and those of webhooks that upstream never registers."""
+"""Rules across fields: those of Kthena's CRDs, and of webhooks that upstream never registers."""

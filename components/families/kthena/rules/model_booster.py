@@ -1,6 +1,7 @@
-"""Rules of ModelBoosters that span fields (Kthena spec 1.4: V1, V2, V4 to V8; D-29).
+"""Rules of ModelBoosters across fields (Kthena spec 1.4: V1, V2, V4 to V8; D-29).
 
-Kthena has them in an admission hook that is never called; here each is checked, and by the API server too (CEL).
+Upstream has them in an admission webhook that is never called. Here they are checked locally and, as CEL, by the API
+server.
 """
 
 from collections.abc import Iterator
@@ -9,8 +10,7 @@ from ....contract.base import Json, Rule, Violation
 from ....contract.rules import check_parts, server_only, unique_names
 from ..durations import nanoseconds_of
 from ..prices import backend_cost
-from .bounds import BOUNDS, MOST_REPLICAS
-from .policies import POLICY
+from .policies import BOUNDS, MAX_REPLICAS, POLICY
 from .routes import ONE_WAY, matches
 
 _Parts = Iterator[tuple[tuple[str | int, ...], Json]]
@@ -42,7 +42,7 @@ def _spec(booster: Json) -> _Parts:
     yield ("spec",), booster.spec
 
 
-# -- of a backend
+# Rules of a backend
 
 
 def _grace_broken(backend: Json) -> Iterator[Violation]:
@@ -104,11 +104,11 @@ def _adapters_broken(backend: Json) -> Iterator[Violation]:
 
 
 ADAPTERS = Rule("", _adapters_broken, "")
-"""The API server: a list map keyed by name."""
+"""Without CEL: for the API server, the field is a list map keyed by name."""
 
 _OF_BACKEND = (BOUNDS, GRACE, ONE_SERVER, PAIR, MINDIE, ADAPTERS)
 
-# -- of all backends
+# Rules of all backends
 
 
 def _names_broken(spec: Json) -> Iterator[Violation]:
@@ -117,14 +117,14 @@ def _names_broken(spec: Json) -> Iterator[Violation]:
 
 def _total_broken(spec: Json) -> Iterator[Violation]:
     total = sum(backend.max_replicas for backend in spec.backends)
-    if total > MOST_REPLICAS:
+    if total > MAX_REPLICAS:
         yield ("backends",), f", found {total}"
 
 
 TOTAL = Rule(
-    f"backends must have maxReplicas of at most {MOST_REPLICAS} in sum",
+    f"backends must have maxReplicas of at most {MAX_REPLICAS} in sum",
     _total_broken,
-    f"self.backends.map(b, b.maxReplicas).sum() <= {MOST_REPLICAS}",
+    f"self.backends.map(b, b.maxReplicas).sum() <= {MAX_REPLICAS}",
 )
 
 
@@ -253,7 +253,7 @@ _OF_SPEC = (
     TOTAL, ONE_LEVEL, COST_UNREAD, GRACE_UNREAD, RATE_UNREAD, NEVER_STOPPED, FIXED, COST_MISSING, ONE_RUNS
 )  # fmt: skip
 
-# -- of the whole
+# Rules of the whole resource
 
 
 def _adapter_is_model(booster: Json) -> Iterator[Violation]:

@@ -1,6 +1,7 @@
-"""Rules of ModelServings that span fields (Kthena spec 1.2 and 1.4: V11, V12, V14, V15 and upstream's own CEL).
+"""Rules of ModelServings across fields (Kthena spec 1.2 and 1.4: V11, V12, V14, V15 and upstream's own CEL).
 
-V13 is in the types: nothing is negative. V3 would cost the API server too much over whole pods: rendering checks it.
+V13, that nothing is negative, is in the types. V3 over whole pods would exceed the API server's CEL budget: it is
+checked when a ModelServing is rendered.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ _BOUNDS = ("rolloutStrategy", "rollingUpdateConfiguration")
 
 
 def _names_broken(serving: Json) -> Iterator[Violation]:
-    """Blame a role whose name alone could not be a part of a label, else the first that makes the whole too long."""
+    """Yield roles whose name cannot be part of a label, else the name that makes the whole too long."""
     name, groups = serving.metadata.name, serving.spec.replicas
     blamed = False
     for index, role in enumerate(serving.spec.template.roles):

@@ -1,4 +1,4 @@
-"""Rules of AutoscalingPolicies and their bindings that span fields (Kthena spec 1.4: V9 and V10)."""
+"""Rules of AutoscalingPolicies and their bindings across fields (Kthena spec 1.4: V2, V9 and V10)."""
 
 from collections.abc import Iterator
 
@@ -6,16 +6,27 @@ from ....contract.base import Json, Rule, Violation
 from ....contract.quantity import parse_quantity
 from ....contract.rules import check_parts, duplicates, server_only
 from ..durations import nanoseconds_of
-from .bounds import BOUNDS
 
-_LONGEST = 30 * 60 * 10**9
+MAX_REPLICAS = 1_000_000
+"""Upper limit of minReplicas and maxReplicas, in backends and targets (Kthena spec 1.4, V2)."""
+
+
+def _bounds_broken(bounds: Json) -> Iterator[Violation]:
+    if bounds.min_replicas > bounds.max_replicas:
+        yield ("minReplicas",), f", found {bounds.min_replicas} and {bounds.max_replicas}"
+
+
+BOUNDS = Rule("minReplicas must not be above maxReplicas", _bounds_broken, "self.minReplicas <= self.maxReplicas")
+
+
+_MAX_NANOSECONDS = 30 * 60 * 10**9
 _Parts = Iterator[tuple[tuple[str | int, ...], Json]]
 
 
 def _time(attribute: str, wire: str) -> Rule:
     def broken(policy: Json) -> Iterator[Violation]:
         written = getattr(policy, attribute)
-        if written is not None and not 0 <= nanoseconds_of(written) <= _LONGEST:
+        if written is not None and not 0 <= nanoseconds_of(written) <= _MAX_NANOSECONDS:
             yield (wire,), f", found {written!r}"
 
     return Rule(
@@ -47,7 +58,7 @@ def _names_broken(spec: Json) -> Iterator[Violation]:
 
 
 _NAMES = Rule("", _names_broken, "")
-"""The API server: a list map keyed by the name."""
+"""Without CEL: for the API server, the field is a list map keyed by the name."""
 
 
 def _metrics(spec: Json) -> _Parts:
@@ -75,14 +86,14 @@ POLICY = (
     *(check_parts(rule, _stable) for rule in _STABLE),
     *(check_parts(rule, _panic) for rule in _PANIC),
 )
-"""The rules of a policy, over its ``spec`` or what a ModelBooster holds of the same type."""
+"""The rules of a policy's ``spec``, also as a field of a ModelBooster."""
 WHOLE_POLICY = tuple(check_parts(rule, lambda policy: [(("spec",), policy.spec)]) for rule in POLICY)
 
 METRIC_CEL = (server_only(_VALUE),)
 STABLE_CEL = tuple(map(server_only, _STABLE))
 PANIC_CEL = tuple(map(server_only, _PANIC))
 
-# -- bindings
+# Rules of bindings
 
 
 def _one_way_broken(spec: Json) -> Iterator[Violation]:

@@ -1,4 +1,4 @@
-"""Rules of ModelRoutes and of what requests are matched by (Kthena spec 1.4: V16; contract: StringMatch)."""
+"""Rules of ModelRoutes and of StringMatch (Kthena spec 1.4: V16)."""
 
 from collections.abc import Iterator
 
@@ -42,8 +42,8 @@ _NAME_STAYS = Rule(
 )
 
 
-def held(wire: str) -> Rule:
-    """Return what tells the API server that Go must be able to hold a duration; its type tells it here."""
+def fits_int64(wire: str) -> Rule:
+    """Return the CEL rule that a duration fits Go's int64; locally, its type checks that."""
     return Rule(
         f"{wire} must be a duration of less than 292 years",
         no_local_check,
@@ -65,7 +65,7 @@ ONE_WAY = Rule(
 
 
 def matches(match: Json, place: tuple[str | int, ...]) -> _Parts:
-    """Yield every text that requests are matched by."""
+    """Yield every StringMatch of a match."""
     if match is None:
         return
     if match.uri:

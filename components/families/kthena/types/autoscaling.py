@@ -9,16 +9,16 @@ from ....contract.base import ApiModel, Int32, NaturalInt32, Rule
 from ....contract.meta import Resource
 from ....contract.schema.embedded import Quantity
 from ..rules import policies
-from .values import Duration, LocalObjectReference, MostReplicas, ObjectReference, Percentage, Replicas
+from .values import Duration, LocalObjectReference, MaxReplicas, ObjectReference, Percentage, Replicas
 
 
 class AutoscalingPolicyMetric(ApiModel):
-    """A metric, and its value for each replica."""
+    """A metric and its target."""
 
     metric_name: str
     """Name of the metric, such as kthena:num_requests_waiting or vllm:num_requests_waiting."""
     target_value: Quantity
-    """Its value for each replica, as a quantity above 0."""
+    """Target value per replica, as a quantity above 0."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.METRIC_CEL
 
@@ -35,37 +35,37 @@ class AutoscalingPolicyStablePolicy(ApiModel):
     select_policy: Literal["Or", "And"] = "Or"
     """Or takes the larger of instances and percent, And the smaller."""
     stabilization_window: Duration | None = None
-    """How long the most careful recommendation counts, up to 30m. Default: none."""
+    """Window over which the safest recommendation counts, up to 30m. Default: none."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.STABLE_CEL
 
 
 class AutoscalingPolicyPanicPolicy(ApiModel):
-    """How fast replicas may grow once the load has jumped."""
+    """How fast replicas may be added after a sudden rise of the load."""
 
     percent: Percentage = 1000
     """Percentage of the replicas that may be added, 0 to 1000."""
     period: Duration
     """The period, up to 30m."""
     panic_threshold_percent: Annotated[Int32, Field(ge=110, le=1000)] = 200
-    """Recommendation, as a percentage of the replicas, from which the load has jumped; 110 to 1000."""
+    """Recommendation, as a percentage of the replicas, at which panic mode begins; 110 to 1000."""
     panic_mode_hold: Duration = "60s"
-    """How long replicas are not removed after that, up to 30m."""
+    """How long panic mode lasts, in which no replicas are removed; up to 30m."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.PANIC_CEL
 
 
 class AutoscalingPolicyScaleUpPolicy(ApiModel):
-    """Growing, usually and in a panic."""
+    """How replicas are added, normally and in panic mode."""
 
     stable_policy: AutoscalingPolicyStablePolicy | None = None
-    """Usually."""
+    """Limits in normal mode."""
     panic_policy: AutoscalingPolicyPanicPolicy | None = None
-    """Once the load has jumped; only with realization operator."""
+    """Limits in panic mode; only with realization operator."""
 
 
 class AutoscalingPolicyBehavior(ApiModel):
-    """How replicas grow and shrink."""
+    """How replicas are added and removed."""
 
     scale_up: AutoscalingPolicyScaleUpPolicy | None = None
     """How replicas are added."""
@@ -74,25 +74,25 @@ class AutoscalingPolicyBehavior(ApiModel):
 
 
 class AutoscalingPolicySpec(ApiModel):
-    """What to scale on, and how fast."""
+    """Metrics to scale on, and limits of scaling."""
 
     tolerance_percent: Annotated[NaturalInt32, Field(le=100)] = 10
-    """Deviation from the target that is tolerated, 0 to 100 percent."""
+    """Tolerated deviation from the target, 0 to 100 percent."""
     metrics: list[AutoscalingPolicyMetric] = Field(
         min_length=1,
         json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["metricName"]},
     )
-    """What to scale on; the metric that asks for most replicas counts."""
+    """Metrics to scale on; the one that recommends the most replicas counts."""
     behavior: AutoscalingPolicyBehavior | None = None
     """How replicas are added and removed."""
 
 
 class AutoscalingPolicyStatus(ApiModel):
-    """Nothing is observed."""
+    """Upstream's status has no fields."""
 
 
 class AutoscalingPolicy(Resource):
-    """What to scale on, for the bindings that name it."""
+    """Metrics to scale on and limits of scaling, for the bindings that refer to it."""
 
     api_version: Literal["workload.serving.volcano.sh/v1alpha1"]
     kind: Literal["AutoscalingPolicy"]
@@ -103,7 +103,7 @@ class AutoscalingPolicy(Resource):
 
 
 class MetricEndpoint(ApiModel):
-    """Where a pod tells its metrics."""
+    """Where pods serve their metrics."""
 
     uri: str = "/metrics"
     """Path of the metrics."""
@@ -112,41 +112,41 @@ class MetricEndpoint(ApiModel):
 
 
 class ScalingTarget(ApiModel):
-    """What is measured and scaled."""
+    """The ModelServing to measure and scale."""
 
     target_ref: ObjectReference
     """The ModelServing."""
     additional_match_labels: dict[str, str] | None = None
-    """Further labels of the pods that are measured."""
+    """Further labels of the pods to measure."""
     metric_endpoint: MetricEndpoint | None = None
-    """Where a pod tells its metrics."""
+    """Where pods serve their metrics."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.TARGET_CEL
 
 
 class ScalingConfiguration(ApiModel):
-    """One target and its bounds."""
+    """A target and its bounds."""
 
     target: ScalingTarget
-    """What is measured and scaled."""
+    """The ModelServing to measure and scale."""
     min_replicas: Replicas
     """Lower bound, 0 to 1000000."""
-    max_replicas: MostReplicas
+    max_replicas: MaxReplicas
     """Upper bound, 1 to 1000000."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.BOUNDS_CEL
 
 
 class OptimizerParam(ApiModel):
-    """One of several targets, its bounds and what a replica costs."""
+    """One of several targets, with its bounds and the cost of a replica."""
 
     target: ScalingTarget
-    """What is measured and scaled."""
+    """The ModelServing to measure and scale."""
     cost: NaturalInt32 = 0
-    """What a replica costs, in any unit. Default: the price of its nodes, in US cents per hour."""
+    """Cost of a replica, in any unit. Default: the price of its nodes, in US cents per hour."""
     min_replicas: Replicas
     """Lower bound, 0 to 1000000."""
-    max_replicas: MostReplicas
+    max_replicas: MaxReplicas
     """Upper bound, 1 to 1000000."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.BOUNDS_CEL
@@ -158,23 +158,23 @@ class OptimizerConfiguration(ApiModel):
     params: list[OptimizerParam] = Field(min_length=1)
     """The targets."""
     cost_expansion_rate_percent: NaturalInt32 = 200
-    """How fast the blocks grow in which replicas are taken from one target before the next."""
+    """Growth rate, in percent, of the blocks of replicas that one target gets before the next."""
 
 
 class AutoscalingPolicyBindingSpec(ApiModel):
-    """A policy, and what it scales."""
+    """A policy and its targets."""
 
     policy_ref: LocalObjectReference
     optimizer_configuration: OptimizerConfiguration | None = None
     """Several targets that share a load, the cheapest first."""
     scaling_configuration: ScalingConfiguration | None = None
-    """One target and its bounds."""
+    """A target and its bounds."""
 
     rules: ClassVar[tuple[Rule, ...]] = policies.BINDING_CEL
 
 
 class AutoscalingPolicyBindingStatus(ApiModel):
-    """Nothing is observed."""
+    """Upstream's status has no fields."""
 
 
 class AutoscalingPolicyBinding(Resource):

@@ -19,7 +19,7 @@ from .values import (
     Duration,
     EnvSources,
     Image,
-    MostReplicas,
+    MaxReplicas,
     Name,
     Percentage,
     Replicas,
@@ -31,22 +31,22 @@ from .values import (
 MAX_BACKENDS = 64
 MAX_ADAPTERS = 64
 MAX_NAME = 253
-"""Far above any use: a ModelRoute takes 16 backends and 10 adapters. The API server allows rules over them only where
-it can bound their cost."""
+"""Far above any use: a ModelRoute takes 16 backends and 10 adapters. The API server only accepts CEL rules over them
+if it can bound their cost."""
 _BY_NAME: JsonDict = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
 
 
 class LoraAdapter(ApiModel):
-    """An adapter beside the model."""
+    """A LoRA adapter."""
 
     name: Annotated[Name, Field(max_length=MAX_NAME)]
     """Name that requests give as their model."""
     artifact_url: SourceUri = Field(alias="artifactURL")
-    """Where the adapter is: hf://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
+    """Source of the adapter: hf://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
 
 
 class ModelWorker(ApiModel):
-    """``replicas`` instances of one role, each of ``pods`` pods. Unset, both are 1 here (Kthena spec D-06)."""
+    """``replicas`` instances of one role, each of ``pods`` pods. Both default to 1 (Kthena spec D-06)."""
 
     type: Literal["server", "prefill", "decode", "controller", "coordinator"] = "server"
     """server, prefill, decode, controller or coordinator."""
@@ -60,7 +60,7 @@ class ModelWorker(ApiModel):
     """Resources of each pod (core/v1 ResourceRequirements, in wire form)."""
     affinity: Affinity | None = None
     """Affinity of the pods (core/v1 Affinity, in wire form); a required term on node.kubernetes.io/instance-type
-    chooses the EC2 instance type."""
+    selects the EC2 instance type."""
     config: AnyObject | None = None
     """Engine arguments, as a map; --max-model-len is max-model-len."""
 
@@ -73,29 +73,29 @@ class ModelBackend(ApiModel):
     type: Literal["vLLM", "vLLMDisaggregated", "SGLang", "MindIE", "MindIEDisaggregated"]
     """vLLM, vLLMDisaggregated, SGLang, MindIE or MindIEDisaggregated."""
     model_uri: SourceUri = Field(alias="modelURI")
-    """Where the weights are: hf://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
+    """Source of the weights: hf://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
     cache_uri: CacheUri | None = Field(default=None, alias="cacheURI")
-    """Where they are kept: hostpath://FOLDER or pvc://CLAIM. Default: a volume of each pod."""
+    """Cache of the weights: hostpath://FOLDER or pvc://CLAIM. Default: a volume of each pod."""
     env_from: EnvSources | None = None
     """Sources of environment variables (core/v1 EnvFromSource, in wire form)."""
     env: EnvVars | None = None
     """Environment variables."""
     min_replicas: Replicas
-    """Replicas at rest, and the lower bound of the autoscaler."""
-    max_replicas: MostReplicas
-    """Upper bound of the autoscaler; without a policy the same as min_replicas."""
+    """Initial replicas, and the lower bound of the autoscaler."""
+    max_replicas: MaxReplicas
+    """Upper bound of the autoscaler; must equal min_replicas without a policy."""
     scaling_cost: NaturalInt32 = 0
-    """What a replica costs, in any unit; only with a policy of the model."""
+    """Cost of a replica, in any unit; only with a policy of the model."""
     route_weight: Weight = 100
-    """Its share of the requests relative to the other backends, 0 to 100."""
+    """Share of the requests relative to the other backends, 0 to 100."""
     scale_to_zero_grace_period: Duration | None = None
     """How long a backend without requests keeps its last replica, up to 30m; only with a policy of the model."""
     workers: list[ModelWorker] = Field(min_length=1, max_length=1000)
     """The roles: one server, or prefill and decode."""
     lora_adapters: list[LoraAdapter] | None = Field(default=None, max_length=MAX_ADAPTERS, json_schema_extra=_BY_NAME)
-    """Adapters beside the model."""
+    """LoRA adapters."""
     autoscaling_policy: AutoscalingPolicySpec | None = None
-    """What this backend scales on."""
+    """Policy that scales this backend."""
 
     rules: ClassVar[tuple[Rule, ...]] = model_booster.BACKEND_CEL
 
@@ -104,18 +104,18 @@ class ModelBoosterSpec(ApiModel):
     """A model and the backends that run it."""
 
     name: Annotated[Name, Field(max_length=64)] | None = None
-    """Name that the resource itself gives its model (spec.name); without effect."""
+    """Name of the model (spec.name); without effect."""
     owner: str | None = None
-    """Who owns the model; without effect."""
+    """Owner of the model; without effect."""
     backends: list[ModelBackend] = Field(min_length=1, max_length=MAX_BACKENDS, json_schema_extra=_BY_NAME)
     """The ways to run the model, each with a name of its own."""
     autoscaling_policy: AutoscalingPolicySpec | None = None
-    """What all backends together scale on, the cheapest first."""
+    """Policy that scales all backends together, the cheapest first."""
     cost_expansion_rate_percent: Percentage | None = None
-    """How fast the blocks grow in which replicas are taken from one backend before the next, 0 to 1000; only with
+    """Growth rate, in percent, of the blocks of replicas that one backend gets before the next, 0 to 1000; only with
     autoscaling_policy. Default: 200."""
     model_match: ModelMatch | None = None
-    """Which requests for the model are answered. Default: all."""
+    """Conditions for requests for the model. Default: all are served."""
 
     rules: ClassVar[tuple[Rule, ...]] = model_booster.SPEC_CEL
 

@@ -27,12 +27,12 @@ class TemplateMetadata(ApiModel):
 
 
 class PodTemplateSpec(ApiModel):
-    """A pod."""
+    """A pod template."""
 
     metadata: TemplateMetadata | None = None
     """Its labels and annotations."""
     spec: PodSpec | None = None
-    """What runs in it (core/v1 PodSpec, in wire form)."""
+    """Spec of the pod (core/v1 PodSpec, in wire form)."""
 
 
 class Role(ApiModel):
@@ -43,17 +43,17 @@ class Role(ApiModel):
     replicas: NaturalInt32 = 1
     """Instances in each serving group."""
     entry_template: PodTemplateSpec
-    """The pod that takes requests."""
+    """Template of the entry pod, which receives requests."""
     worker_replicas: NaturalInt32
-    """Workers beside it."""
+    """Workers of each entry pod."""
     worker_template: PodTemplateSpec | None = None
-    """The pod of a worker."""
+    """Template of the workers."""
 
 
 class GangPolicy(ApiModel):
-    """How many instances of each role must find room at once."""
+    """Instances of each role that must be scheduled at once."""
 
-    # Each key is one of the roles, so that there are no more of them.
+    # Each key is the name of a role.
     min_role_replicas: dict[str, Int32] | None = Field(default=None, max_length=MAX_ROLES)
     """Instances by role. Default: all of them."""
 
@@ -61,7 +61,7 @@ class GangPolicy(ApiModel):
 
 
 class NetworkTopology(ApiModel):
-    """How near to each other the pods of a group must be (Volcano)."""
+    """How close to each other the pods of a group must be (Volcano)."""
 
     mode: Literal["hard", "soft"] = "hard"
     """hard or soft."""
@@ -73,13 +73,13 @@ class ServingGroup(ApiModel):
     """The roles that serve together."""
 
     restart_grace_period_seconds: Int64 = 0
-    """How long a failed pod may recover by itself; only with realization operator."""
+    """Seconds in which a failed pod may recover; only with realization operator."""
     gang_policy: GangPolicy | None = None
-    """What must find room at once; needs Volcano."""
+    """Instances that must be scheduled at once; needs Volcano."""
     network_topology: NetworkTopology | None = None
-    """How near to each other the pods of a group must be; needs Volcano."""
+    """How close to each other the pods of a group must be; needs Volcano."""
     roles: list[Role] = Field(min_length=1, max_length=MAX_ROLES)
-    """One to four roles, each with a name of its own."""
+    """One to four roles with unique names."""
 
     rules: ClassVar[tuple[Rule, ...]] = model_serving.GROUP_CEL
 
@@ -98,16 +98,16 @@ class RollingUpdateConfiguration(ApiModel):
 
 
 class RolloutStrategy(ApiModel):
-    """How a change reaches the groups."""
+    """How serving groups are updated."""
 
     type: Literal["ServingGroupRollingUpdate"] = "ServingGroupRollingUpdate"
-    """ServingGroupRollingUpdate, the only one there is."""
+    """ServingGroupRollingUpdate, the only supported type."""
     rolling_update_configuration: RollingUpdateConfiguration | None = None
-    """How many groups may be unavailable or extra during the rollout."""
+    """How many groups may be unavailable or extra during an update."""
 
 
 class TopologySpreadConstraint(ApiModel):
-    """How groups are spread."""
+    """How serving groups are spread over nodes."""
 
     max_skew: Int32 | None = None
     """Largest difference between two domains."""
@@ -116,24 +116,24 @@ class TopologySpreadConstraint(ApiModel):
     when_unsatisfiable: str | None = None
     """DoNotSchedule or ScheduleAnyway."""
     label_selector: LabelSelector | None = None
-    """The pods that are counted (meta/v1 LabelSelector, in wire form)."""
+    """The pods to count (meta/v1 LabelSelector, in wire form)."""
 
 
 class ModelServingSpec(ApiModel):
     """``replicas`` serving groups."""
 
     replicas: NaturalInt32 = 1
-    """Serving groups, if there is no autoscaler."""
+    """Number of serving groups, unless an autoscaler sets it."""
     scheduler_name: str
-    """volcano, the only one that Kthena takes. Default: volcano."""
+    """volcano, the only one that Kthena supports. Default: volcano."""
     template: ServingGroup
     """The roles of a serving group."""
     rollout_strategy: RolloutStrategy | None = None
-    """How a change of the pods rolls out. Default: one group at a time is unavailable."""
+    """How changes of the pods are rolled out. Default: one group at a time is unavailable."""
     recovery_policy: Literal["ServingGroupRecreate", "RoleRecreate", "None"] = "RoleRecreate"
-    """What is made anew after a failure: RoleRecreate, ServingGroupRecreate or None."""
+    """What is recreated after a failure: RoleRecreate, ServingGroupRecreate or None."""
     topology_spread_constraints: list[TopologySpreadConstraint] | None = None
-    """How groups are spread."""
+    """How serving groups are spread over nodes."""
 
     rules: ClassVar[tuple[Rule, ...]] = model_serving.SPEC_CEL
 

@@ -14,39 +14,39 @@ MAX_RULES = MAX_TARGETS = 16
 """Rules of a route, and targets of a rule."""
 MAX_ADAPTERS = 10
 MAX_MODEL = 256
-"""Characters of what engines are asked for."""
+"""Maximum length of a model name for engines."""
 MAX_PORT = 65535
 
 
 class StringMatch(ApiModel):
-    """How a text must be: the first of the fields that is set counts; without any it may be anything."""
+    """A condition for a string: the first field that is set counts; without any, every string matches."""
 
     exact: str | None = None
-    """The text itself."""
+    """The string itself."""
     prefix: str | None = None
-    """What it begins with."""
+    """Prefix of the string."""
     regex: str | None = None
-    """What it matches."""
+    """Regular expression that the string matches."""
 
     rules: ClassVar[tuple[Rule, ...]] = routes.MATCH_CEL
 
 
 class BodyMatch(ApiModel):
-    """What the body of a request must have."""
+    """Conditions for the body of a request."""
 
     model: str | None = None
-    """Its model."""
+    """The model that the request names."""
 
 
 class ModelMatch(ApiModel):
-    """Which requests: all that is said must hold."""
+    """Conditions for requests; all of them must hold."""
 
     headers: dict[str, StringMatch] | None = None
-    """Headers, by name."""
+    """Conditions for headers, by name."""
     uri: StringMatch | None = None
-    """The path."""
+    """Condition for the path."""
     body: BodyMatch | None = None
-    """The body."""
+    """Conditions for the body."""
 
 
 class TargetModel(ApiModel):
@@ -59,32 +59,32 @@ class TargetModel(ApiModel):
 
 
 class RouteRule(ApiModel):
-    """Requests that match go to the targets."""
+    """A rule that sends matching requests to its targets."""
 
     name: str | None = None
     """Name of the rule."""
     model_match: ModelMatch | None = None
-    """Which requests. Default: all."""
+    """Requests that the rule matches. Default: all."""
     target_models: list[TargetModel] = Field(max_length=MAX_TARGETS)
-    """Where they go, at most 16."""
+    """Targets of the requests, at most 16."""
 
 
 class RedisConfig(ApiModel):
-    """Where counts are shared."""
+    """The Redis server with the counts that routers share."""
 
     address: str
-    """Its address, host:port."""
+    """Address of the server, host:port."""
 
 
 class GlobalRateLimit(ApiModel):
     """Counts that all routers share."""
 
     redis: RedisConfig | None = None
-    """Where they are kept."""
+    """The Redis server that stores them."""
 
 
 class RouteRateLimit(ApiModel):
-    """Tokens per unit of time."""
+    """Limits of tokens per unit of time."""
 
     input_tokens_per_unit: PositiveInt32 | None = None
     """Tokens of prompts, at least 1. Default: no limit."""
@@ -97,22 +97,22 @@ class RouteRateLimit(ApiModel):
 
 
 class ModelRouteSpec(ApiModel):
-    """From the name of a model to ModelServers; the first rule that matches counts."""
+    """Routes from a model name to ModelServers."""
 
     model_name: str | None = None
     """Name that requests give as their model; cannot be changed later."""
     lora_adapters: Annotated[list[str], Field(max_length=MAX_ADAPTERS)] | None = None
-    """Names of adapters that requests may give as well, at most 10."""
+    """Names of adapters that requests can give as their model, at most 10."""
     rules_: list[RouteRule] = Field(max_length=MAX_RULES, alias="rules")
-    """Which requests go where; the first rule that matches counts. At most 16."""
+    """Rules, at most 16; the first one that matches counts."""
     rate_limit: RouteRateLimit | None = None
-    """How many tokens may pass."""
+    """Limits of tokens per unit of time."""
 
     rules: ClassVar[tuple[Rule, ...]] = routes.SPEC_CEL
 
 
 class ModelRouteStatus(ApiModel):
-    """Nothing is observed."""
+    """Upstream's status has no fields."""
 
 
 class ModelRoute(Resource):
@@ -127,14 +127,14 @@ class ModelRoute(Resource):
 
 
 class PDGroup(ApiModel):
-    """Which pods prefill and which decode; those with the same value of the key are paired."""
+    """The pods for prefill and for decode; those with the same value of the key are paired."""
 
     group_key: str
     """Label whose value pairs the pods."""
     prefill_labels: dict[str, str]
-    """Labels of the pods that prefill."""
+    """Labels of the prefill pods."""
     decode_labels: dict[str, str]
-    """Labels of the pods that decode."""
+    """Labels of the decode pods."""
 
 
 class WorkloadSelector(ApiModel):
@@ -143,11 +143,11 @@ class WorkloadSelector(ApiModel):
     match_labels: dict[str, str] | None = None
     """Labels of the pods."""
     pd_group: PDGroup | None = None
-    """Which of them prefill and which decode."""
+    """The prefill and the decode pods among them."""
 
 
 class WorkloadPort(ApiModel):
-    """Where they listen."""
+    """The port of the pods."""
 
     port: Annotated[PositiveInt32, Field(le=MAX_PORT)]
     """Port of the engine."""
@@ -156,53 +156,53 @@ class WorkloadPort(ApiModel):
 
 
 class Retry(ApiModel):
-    """How often a request is tried again."""
+    """Retries of a request."""
 
     attempts: Int32 | None = None
-    """Attempts after the first."""
+    """Number of retries."""
     retry_interval: Duration = "100ms"
-    """Time between them."""
+    """Time between retries."""
 
-    rules: ClassVar[tuple[Rule, ...]] = (routes.held("retryInterval"),)
+    rules: ClassVar[tuple[Rule, ...]] = (routes.fits_int64("retryInterval"),)
 
 
 class TrafficPolicy(ApiModel):
-    """How requests are sent."""
+    """Timeout and retries of requests."""
 
     timeout: Duration | None = None
-    """Time for the whole request."""
+    """Timeout of the whole request."""
     retry: Retry | None = None
-    """How often it is tried again."""
+    """Retries of a request."""
 
-    rules: ClassVar[tuple[Rule, ...]] = (routes.held("timeout"),)
+    rules: ClassVar[tuple[Rule, ...]] = (routes.fits_int64("timeout"),)
 
 
 class KVConnector(ApiModel):
-    """How the cache gets from prefill to decode."""
+    """How the KV cache is transferred from prefill to decode."""
 
     type: Literal["http", "lmcache", "nixl", "mooncake"] = "http"
     """http, lmcache, nixl or mooncake."""
 
 
 class ModelServerSpec(ApiModel):
-    """Pods that serve a model, and how to ask them."""
+    """Pods that serve a model, and how to send them requests."""
 
     model: Annotated[str, Field(max_length=MAX_MODEL)] | None = None
-    """Name by which the engine knows the model. Default: that of the request."""
+    """Model name of the engine. Default: that of the request."""
     inference_engine: Literal["vLLM", "SGLang"]
     """vLLM or SGLang."""
     workload_selector: WorkloadSelector
     """The pods that serve."""
     workload_port: WorkloadPort | None = None
-    """Where the pods listen."""
+    """Port of the pods."""
     traffic_policy: TrafficPolicy | None = None
-    """How requests are sent."""
+    """Timeout and retries of requests."""
     kv_connector: KVConnector | None = None
-    """How the KV cache gets from prefill to decode."""
+    """How the KV cache is transferred from prefill to decode."""
 
 
 class ModelServerStatus(ApiModel):
-    """Nothing is observed."""
+    """Upstream's status has no fields."""
 
 
 class ModelServer(Resource):

@@ -11,18 +11,18 @@ from ....contract.schema.embedded import CORE, META, Embedded, JsonObject, forma
 from ...leaderworkerset.types import IntOrString as IntOrString
 from .. import durations
 from ..durations import seconds_of as seconds_of
-from ..rules.bounds import MOST_REPLICAS
+from ..rules.policies import MAX_REPLICAS
 
 NAME_PATTERN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 
 
 _BLANK = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""What Go calls a space (``unicode.IsSpace``), as a class of characters."""
+"""The characters that Go treats as space (``unicode.IsSpace``), for a character class."""
 _VISIBLE = re.compile(f"[^{_BLANK}]")
 
 
 def _text(published: str, good: Callable[[str], object], what: str) -> tuple[object, ...]:
-    """Return what makes a string one that is good; the API server reads the published pattern as RE2."""
+    """Return the annotations that validate a string, with the RE2 pattern for the API server."""
 
     def check(text: str) -> str:
         if not good(text):
@@ -33,18 +33,18 @@ def _text(published: str, good: Callable[[str], object], what: str) -> tuple[obj
 
 
 def _pattern(published: str, grammar: str, what: str) -> tuple[object, ...]:
-    """Return what makes a string one that matches a pattern, in the grammar that Python reads, from its beginning."""
+    """Return the annotations that validate a string by its RE2 pattern, and by the same pattern for Python."""
     return _text(published, re.compile(grammar, re.ASCII).match, what)
 
 
-def _held(duration: str) -> str:
+def _fits_int64(duration: str) -> str:
     if not durations.fits(duration):
         raise combined_error([((), f"must be a duration of less than 292 years, found {format_value(duration)}")])
     return duration
 
 
 def is_image(text: str) -> bool:
-    """Tell whether a text is empty, or neither blank nor with a space in it: all that V3 asks of an image."""
+    """Tell whether a text is empty, or neither blank nor with a space: all that V3 requires of an image."""
     return not text or (" " not in text and _VISIBLE.search(text) is not None)
 
 
@@ -69,32 +69,32 @@ SourceUri = Annotated[
         "hf://<repository>, s3://<bucket>/<path> or pvc://<path>",
     ),
 ]
-"""Where weights come from."""
+"""Source of weights."""
 CacheUri = Annotated[
     str, *_pattern("^(hostpath://|pvc://).+", r"(hostpath://|pvc://)[^\n]", "hostpath://<folder> or pvc://<claim>")
 ]
-"""Where weights are kept."""
+"""Cache of weights."""
 Duration = Annotated[
     str,
     Field(max_length=durations.MAX_LENGTH),
     *_pattern(durations.PATTERN, durations.GRAMMAR, "a duration such as 30s, 5m or 1h30m"),
-    AfterValidator(_held),
+    AfterValidator(_fits_int64),
 ]
-"""What Go's time.ParseDuration takes; upstream's own schema takes any text, and its controllers then fail."""
+"""A duration of Go's time.ParseDuration. Upstream's schema accepts any text, on which its controllers fail."""
 Image = Annotated[
     str, *_text(r"^([^ ]*[^\s\x0b\x85\p{Z}][^ ]*)?$", is_image, "an image reference, without a space, or empty")
 ]
 """An image: not blank and without a space (V3)."""
 
-Replicas = Annotated[NaturalInt32, Field(le=MOST_REPLICAS)]
-MostReplicas = Annotated[PositiveInt32, Field(le=MOST_REPLICAS)]
+Replicas = Annotated[NaturalInt32, Field(le=MAX_REPLICAS)]
+MaxReplicas = Annotated[PositiveInt32, Field(le=MAX_REPLICAS)]
 Percentage = Annotated[NaturalInt32, Field(le=1000)]
 Weight = Annotated[NaturalInt32, Field(le=100)]
 
 AnyObject = Annotated[
     dict[str, Any], WithJsonSchema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
 ]
-"""A map of anything. Upstream's own schema takes any JSON, and its controller then fails on what is no map (D-05)."""
+"""Any map. Upstream's schema accepts any JSON, but its controller fails on anything else than a map (D-05)."""
 
 PodSpec = Annotated[JsonObject, Embedded(ref(CORE + "PodSpec"))]
 EnvSources = Annotated[
@@ -107,7 +107,7 @@ LabelSelector = Annotated[JsonObject, Embedded(ref(META + "LabelSelector"))]
 
 
 _ATOMIC = ConfigDict(json_schema_extra={"x-kubernetes-map-type": "atomic"})
-"""Written as a whole, as core has its references."""
+"""Applied as a whole, like references in the core API."""
 
 
 class LocalObjectReference(ApiModel):
