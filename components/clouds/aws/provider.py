@@ -1,4 +1,4 @@
-"""AWS, whatever runs on it: see :class:`~..fleet.cloud.CloudProvider`."""
+"""AWS in general; see :class:`~..fleet.cloud.CloudProvider`."""
 
 from collections.abc import Iterable, Iterator
 from types import MappingProxyType
@@ -25,15 +25,15 @@ class EcrCaching:
     def problems(
         self, registries: Iterable[str], prefix: str, account: str | None
     ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Yield what ECR would refuse of a cache's rules, by path of the setting."""
+        """Yield path and reason of each cache setting that ECR would reject."""
         return cache_problems(registries, prefix, account)
 
     def region_problem(self, region: str) -> str:
-        """Say that a region has no caches; empty if it has."""
+        """Return why a region does not support caches; empty if it does."""
         return region_problem(region)
 
     def cache(self, region: str, account: str, registries: Iterable[str], prefix: str) -> RegistryCache:
-        """Return the cache that settings describe; a registry that they list twice is one."""
+        """Return the cache that settings describe, without duplicate registries."""
         return RegistryCache(account, region, tuple(dict.fromkeys(registries)), prefix)
 
 
@@ -51,7 +51,7 @@ class Aws:
     balancers = NETWORK_LOAD_BALANCERS
 
     def node_charts(self, group: NodeGroupDemand) -> Iterator[tuple[str, str]]:
-        """Yield the device plugins of Neuron and EFA, each with what needs it."""
+        """Yield the device plugins of Neuron and EFA, each with the reason."""
         node = instance(group.instance_type)
         if node and node.accelerator_resource == NEURON_RESOURCE:
             yield "neuron-device-plugin", f"nodes {group.name}"
@@ -59,14 +59,14 @@ class Aws:
             yield "efa-device-plugin", f"{EFA_RESOURCE} on nodes {group.name}"
 
     def range_problem(self, cidr: str) -> str:
-        """Say what is wrong with the range of a VPC; empty if nothing is."""
+        """Return why an address range is invalid for a VPC; empty if it is valid."""
         if range_of(cidr) is None:
             return f"must be the IPv4 range of the VPC, such as {CIDR}, found {cidr!r}"
         return ""
 
     def existing(self, region: str, cidr: str | None, cache: PullThroughCache | None) -> Cloud:
-        """Return the environment of a cluster that is there already, and whose nodes others make."""
-        # The environment imports this module; most programs need none of AWS' node groups to know the cloud.
+        """Return the environment of an existing cluster, whose nodes are managed elsewhere."""
+        # A circular import otherwise; most programs also know the cloud without its node groups.
         from .environment import AwsEnvironment
 
         return AwsEnvironment(region=region, existing=True, cidr=cidr, image_cache=cache)

@@ -62,7 +62,7 @@ def _after(first: int, letters: Sequence[str], zone: str) -> int:
 
 
 def placeless(zones: Iterable[str], control_plane: Sequence[str]) -> list[str]:
-    """Return the zones for which the VPC has no place."""
+    """Return the zones that do not fit the VPC."""
     return [zone for zone, position in positions(zones, control_plane).items() if position >= MOST_ZONES]
 
 
@@ -101,10 +101,10 @@ def ipv6_subnet(cidr: str, position: int, *, public: bool) -> str:
 
 
 def pod_cidr_problem(cidr: str, vpc_cidr: str) -> str | None:
-    """Say why pods cannot have a range of their own beside the VPC's, None if they can.
+    """Return why a range is invalid for pods, None if it is valid.
 
-    AWS refuses some pairs of private ranges in one VPC; the shared address space goes with all of them (Amazon VPC
-    User Guide, "IPv4 CIDR block association restrictions").
+    AWS rejects some pairs of private ranges in one VPC; the shared address space can be combined with all of them
+    (Amazon VPC User Guide, "IPv4 CIDR block association restrictions").
     """
     network, vpc = range_of(cidr), range_of(vpc_cidr)
     if network is None or not _LARGEST <= network.prefixlen <= _SMALLEST:
@@ -113,14 +113,14 @@ def pod_cidr_problem(cidr: str, vpc_cidr: str) -> str | None:
             f"found {cidr!r}"
         )
     if not network.subnet_of(_SHARED):
-        return f"must lie in {_SHARED}, which AWS lets every VPC have in addition, such as {POD_CIDR}, found {cidr!r}"
+        return f"must lie in {_SHARED}, which any VPC can add as a range, such as {POD_CIDR}, found {cidr!r}"
     if vpc is not None and network.overlaps(vpc):
         return f"overlaps the range of the VPC ({vpc_cidr}), found {cidr!r}; use another, such as {POD_CIDR}"
     return None
 
 
 def range_of(cidr: str) -> ipaddress.IPv4Network | None:
-    """Return a range, None if the text is none."""
+    """Parse an IPv4 range; None if it is invalid."""
     try:
         return ipaddress.IPv4Network(cidr)
     except ValueError:
@@ -128,7 +128,7 @@ def range_of(cidr: str) -> ipaddress.IPv4Network | None:
 
 
 def cidr_problem(cidr: str) -> str | None:
-    """Say why a VPC cannot have a range, None if it can."""
+    """Return why a range is invalid for a VPC; None if it is valid."""
     network = range_of(cidr)
     if network is None:
         return f"must be an IPv4 range whose host bits are zero, such as {CIDR}, found {cidr!r}"

@@ -1,4 +1,4 @@
-"""Releases of node images and add-ons that are pinned: AWS would otherwise choose once, and never again."""
+"""Pinned releases of node images and add-ons. Without a pin AWS chooses one at creation and never updates it."""
 
 import datetime
 import functools
@@ -16,28 +16,28 @@ def _facts() -> Mapping[str, Any]:
 
 
 def image_release(image: str, version: str) -> str:
-    """Return the pinned release of an image for a Kubernetes version, in EKS's words; empty where none is known."""
+    """Return the pinned release of an image for a Kubernetes version, as EKS spells it; empty if none is known."""
     found: str = _facts()["images"][image]["releases"].get(version, "")
     return found
 
 
 def image_date(image: str) -> datetime.date:
-    """Return when the pinned release of an image was published."""
+    """Return the publication date of an image's pinned release."""
     return datetime.date.fromisoformat(_facts()["images"][image]["date"])
 
 
 def addons_date() -> datetime.date:
-    """Return when the pinned versions of add-ons were current; the first day of the month where no day is known."""
+    """Return the date of the pinned add-on versions; the first of the month if the day is unknown."""
     return datetime.date.fromisoformat(_facts()["addons"]["date"])
 
 
 def newest_version(image: str) -> str:
-    """Return the newest Kubernetes version that a release of an image is pinned for."""
+    """Return the newest Kubernetes version with a pinned release of an image."""
     *_, newest = _facts()["images"][image]["releases"]
     return str(newest)
 
 
 def addon_release(name: str, version: str) -> str:
-    """Return the pinned version of an add-on for a Kubernetes version; empty where none is known."""
+    """Return the pinned version of an add-on for a Kubernetes version; empty if none is known."""
     found: str = _facts()["addons"]["versions"].get(name, {}).get(version, "")
     return found

@@ -1,4 +1,4 @@
-"""Which models stay Pending with the nodes that there may be."""
+"""Models whose pods stay Pending with the maximum number of nodes."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _Room = dict[str, Decimal]
 
 @dataclass(slots=True)
 class _Nodes:
-    """The nodes of a group, opened one after another as an autoscaler would."""
+    """The nodes of a group, added one at a time like an autoscaler would."""
 
     group: NodeGroupPlan
     open: list[_Room] = field(default_factory=list)
@@ -30,7 +30,7 @@ class _Nodes:
         return all(room.get(key, 0) >= amount for key, amount in wanted.items())
 
     def place(self, wanted: _Room) -> bool:
-        """Put a pod on a node with room, or on a new one."""
+        """Place a pod on a node with room or on a new node; return whether that is possible."""
         room = next((r for r in self.open if all(r.get(key, 0) >= amount for key, amount in wanted.items())), None)
         if room is None:
             if len(self.open) >= self.group.maximum or not self.fits(wanted):
@@ -43,9 +43,9 @@ class _Nodes:
 
 
 def pending(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
-    """Return an error per model whose pods find no node at rest, a warning where that is so at its largest.
+    """Report models with Pending pods: an error at minimum replicas, a warning at their maximum.
 
-    Pods go to their groups in order of preference, the largest pods first.
+    Pods are placed in their order of preference, the largest pods first.
     """
     at_rest = _unplaced(fleet, groups, environment, lambda demand: demand.pods)
     for item, count in at_rest:
@@ -57,7 +57,7 @@ def pending(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: NodeEn
 
 
 def _bounded(demand: PodDemand) -> int:
-    """Count the pods at their most; without an upper bound there is no most, and a warning about that already."""
+    """Return the maximum pods; the minimum for unlimited autoscalers, which are reported elsewhere."""
     return demand.pods if demand.most >= UNLIMITED else demand.most
 
 
@@ -73,7 +73,7 @@ def _unplaced(
         wanted = {**demand.requests, "pods": Decimal(1)}
         reachable = [n for choice in demand.choices for n in nodes if _takes(n.group, choice, environment)]
         if not any(n.fits(wanted) for n in reachable):
-            continue  # on no node of this kind, however many: ``fit`` says so
+            continue  # it fits no node of this kind; ``fit`` reports that
         for placed in range(count(demand)):
             if not any(n.place(wanted) for n in reachable):
                 left[id(item)] = left.get(id(item), 0) + count(demand) - placed
@@ -82,7 +82,7 @@ def _unplaced(
 
 
 def _typed(fleet: Fleet) -> Iterable[tuple[Rendered, PodDemand]]:
-    """Return the pods that say which instance types they run on; others are not ours to place."""
+    """Return the pods that select instance types; others may run on nodes that are not planned here."""
     return [
         (item, demand)
         for item in fleet.rendered
