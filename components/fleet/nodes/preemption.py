@@ -1,4 +1,4 @@
-"""Models that evict others: priorities that differ among pods that may be on the same nodes.
+"""Preemption among models: pods with different priorities that may run on the same nodes.
 
 kube-scheduler preempts before a node autoscaler sees a pending pod: if no node has room, it evicts pods of
 lower priority from a node where that makes room (Kubernetes, "Pod Priority and Preemption"; kubernetes/kubernetes
@@ -19,26 +19,26 @@ from .unschedulable import NodeKind, admitted, pods_of
 
 PRIORITY_CLASS = "PriorityClass"
 _SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-"""Classes of every cluster (kubernetes/kubernetes pkg/apis/scheduling/types.go and helpers.go)."""
+"""PriorityClasses of every cluster (kubernetes/kubernetes pkg/apis/scheduling/types.go and helpers.go)."""
 _NEVER = "Never"
 _USUAL_SCHEDULER = "default-scheduler"
 _NO_PREEMPTION = ("volcano",)
 """Schedulers that do not preempt with their default configuration: Volcano's actions do not include ``preempt``
 (volcano-sh/volcano, installer/helm/chart/volcano/config/volcano-scheduler.conf)."""
 _SHOWN = 3
-"""Models and kinds of nodes that a message names."""
+"""Maximum models and kinds of nodes in a message."""
 _UNNAMED = "nodes that no manifest names"
 _SETTING = "hardening.priority"
 
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The PriorityClasses of a cluster, as far as they are known.
+    """The known PriorityClasses of a cluster.
 
     Attributes:
-        values: Priority by the name of the class.
+        values: Priority by class name.
         never: Classes whose pods do not preempt others.
-        usual: The class of pods that name none; empty without one.
+        usual: The global default class; empty if there is none.
     """
 
     values: Mapping[str, int]
@@ -48,15 +48,16 @@ class Classes:
     @classmethod
     def of(cls, objects: Iterable[Object]) -> "Classes":
         """Return the classes among objects, and those of every cluster."""
-        found = [body for body in objects if body["kind"] == PRIORITY_CLASS]
-        values = {str(body["metadata"]["name"]): int(body.get("value") or 0) for body in found}
-        never = frozenset(str(b["metadata"]["name"]) for b in found if b.get("preemptionPolicy") == _NEVER)
-        usual = [str(body["metadata"]["name"]) for body in found if body.get("globalDefault")]
-        # Of several the lowest counts (kubernetes/kubernetes plugin/pkg/admission/priority/admission.go).
+        classes = [body for body in objects if body["kind"] == PRIORITY_CLASS]
+        values = {str(body["metadata"]["name"]): int(body.get("value") or 0) for body in classes}
+        never = frozenset(str(b["metadata"]["name"]) for b in classes if b.get("preemptionPolicy") == _NEVER)
+        usual = [str(body["metadata"]["name"]) for body in classes if body.get("globalDefault")]
+        # Of several global defaults the lowest applies
+        # (kubernetes/kubernetes plugin/pkg/admission/priority/admission.go).
         return cls({**values, **_SYSTEM}, never, min(usual, key=lambda name: (values[name], name), default=""))
 
     def value(self, name: str) -> int | None:
-        """Return the priority of pods that name a class, or none; None where it is not known."""
+        """Return the priority of pods with a class, or without one if empty; None if it is unknown."""
         return self.values.get(name or self.usual) if name or self.usual else 0
 
 
@@ -76,16 +77,16 @@ class DefaultClass:
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """Equal pods of a resource, with their priority.
+    """Identical pods of a resource, with their priority.
 
     Attributes:
-        klass: The class that they name; empty for none.
-        value: Their priority; None where it is not known.
-        is_default: Whether the class is the environment's.
+        klass: Their PriorityClass; empty for none.
+        value: Their priority; None if unknown.
+        is_default: Whether the class is the environment's default.
         is_written: Whether the resource sets a priority, even if it is its family's default.
-        is_stated: Whether it sets one that differs from its family's default.
+        is_overridden: Whether it sets one that differs from its family's default.
         is_raised: Whether it sets one above that default.
-        places: Kinds of nodes that take them.
+        places: Indices of the kinds of nodes that accept them.
     """
 
     item: Rendered
@@ -117,8 +118,8 @@ class _Victims:
     Attributes:
         lowest: The lowest priority of each resource.
         unstated: Resources that do not set that priority explicitly.
-        places: Kinds of nodes where that may happen.
-        shown: The first of them, as shown in messages.
+        places: Indices of the kinds of nodes where that may happen.
+        shown: The first resources, for messages.
     """
 
     lowest: Mapping[tuple[str, str], int]
@@ -128,7 +129,7 @@ class _Victims:
 
     @classmethod
     def of(cls, ranked: Iterable["_Ranked"], places: frozenset[int], value: int) -> "_Victims":
-        """Collect the resources of lower priority that share some places."""
+        """Collect the resources of lower priority that share kinds of nodes."""
         lowest: dict[tuple[str, str], int] = {}
         shared, unstated = set[int](), set[tuple[str, str]]()
         for each in ranked:
@@ -158,7 +159,7 @@ def _shown(lowest: Mapping[tuple[str, str], int]) -> str:
 
 
 class _Others:
-    """Compares pods with those of other resources; results are cached for pods with equal places and priority."""
+    """Compares pods with those of other resources, with a cache for pods of equal node kinds and priority."""
 
     def __init__(self, ranked: Sequence[_Ranked]) -> None:
         self._ranked = ranked
@@ -168,7 +169,7 @@ class _Others:
         for each in ranked:
             kinds.setdefault(each.key, set()).add((each.value, each.klass))
         self._uneven = {key for key, found in kinds.items() if len(found) > 1}
-        """Resources whose own pods differ: they must not be compared with themselves."""
+        """Resources whose own pods differ in priority; they must not be compared with themselves."""
 
     def victims(self, pod: _Ranked) -> _Victims:
         """Return the resources that pods of a known priority may evict."""
@@ -199,18 +200,18 @@ def preemptions(
     tolerates_devices: bool = False,
     default: DefaultClass | None = None,
 ) -> Iterator[Problem]:
-    """Yield the resources whose pods may evict those of others, and those for which this is unknown.
+    """Report resources whose pods may evict those of others, or for which this is unknown.
 
-    A warning where the priority is a family's default, which other families do not have. A note where the resource
-    states a higher priority, or the others state a lower one.
+    This is a warning if the priority is a default of the family, which other families do not share, and a note if the
+    resource sets a higher priority or the others set a lower one.
 
     Args:
-        fleet: What is rendered.
-        kinds: Every kind of node that is known.
-        classes: What is created; the PriorityClasses among it count.
-        knows_nodes: Whether there are no other nodes.
-        tolerates_devices: Whether the API server lets pods tolerate the taints of the devices that they request.
-        default: The class that the environment gives pods; None where it gives none.
+        fleet: The rendered fleet.
+        kinds: All known kinds of nodes.
+        classes: Objects that are created, of which the PriorityClasses are used.
+        knows_nodes: Whether ``kinds`` is complete.
+        tolerates_devices: Whether the API server adds tolerations for the devices that pods request.
+        default: The environment's default class, if any.
     """
     families = (workload.priority.known for _, workload in fleet.workloads if workload.priority)
     known = Classes.of([*classes, *(body for body in families if body)])
@@ -228,7 +229,7 @@ def preemptions(
         evicting: list[tuple[_Ranked, _Victims]] = []
         for each in pods:
             if each.value is None:
-                # A class of the environment's is reported once, at its setting.
+                # The environment's default class is reported once, at its setting.
                 if not (each.is_default and is_reported) and (reason := others.unknown(each)):
                     is_reported = is_reported or each.is_default
                     field = Argument(default.file, default.path) if each.is_default and default else each.field
@@ -242,7 +243,7 @@ def preemptions(
             else:
                 evicting.append((each, victims))
         if evicting:
-            # Pods of the highest priority may evict all that the others may; only their places can differ.
+            # Pods of the highest priority may evict all that the others may; only their kinds of nodes can differ.
             leading = max((each for each, _ in evicting), key=lambda each: each.value or 0)
             victims = evicting[0][1] if len(evicting) == 1 else _Victims.together([each for _, each in evicting])
             shown = [names[place] if place < len(names) else _UNNAMED for place in sorted(victims.places)]
@@ -268,7 +269,7 @@ def _ranked(
             if shape not in cache:
                 places = {place for place, kind in enumerate(kinds) if not kind.obstacle(pod, demand.requests)}
                 if not knows_nodes and not any(choice.instance_type for choice in demand.choices):
-                    # Nodes that are there already: pods that select the same labels and devices may meet on them.
+                    # On existing nodes, pods that select the same labels and devices may share a node.
                     devices = sorted(name for name in demand.requests if "/" in name)
                     labels = pod.get("nodeSelector") or {}
                     other = json.dumps([devices, labels], sort_keys=True, default=str)
@@ -321,7 +322,7 @@ def _evicts(leading: _Ranked, victims: _Victims, places: Sequence[str], *, is_me
 
 
 def _unknown(each: _Ranked, ranked: Iterable[_Ranked]) -> str:
-    """Return why a priority cannot be compared with that of others on the same nodes; empty if there are none."""
+    """Return why a priority cannot be compared with that of other pods on the same nodes; empty if there are none."""
     others = {
         other.key[0]: other.klass or "no class"
         for other in ranked
