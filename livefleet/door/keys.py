@@ -1,4 +1,4 @@
-"""What somebody else would have put into Secrets: keys of clients, and a certificate."""
+"""Secrets that users and cert-manager would create: client keys and a certificate."""
 
 import base64
 import datetime
@@ -21,9 +21,9 @@ from ..fleet import Object
 from ..folder import LiveFolder
 
 KEY = "key"
-"""File of the live fleet's folder with a key that the gateway takes."""
+"""File in the live fleet's folder with a client key for the gateway."""
 AUTHORITY = "ca.crt"
-"""File of the door's folder with the certificate that signed the gateway's."""
+"""File in the door's folder with the CA certificate of the gateway."""
 CLIENT = "workbench"
 _BYTES = 32
 _MANAGER = "workbench"
@@ -33,7 +33,7 @@ Place = tuple[str, str]
 
 
 def key_secrets(objects: Iterable[Object]) -> list[Place]:
-    """Return the Secrets that hold keys of clients."""
+    """Return the Secrets with client keys."""
     found: list[Place] = []
     for each in objects:
         if each["kind"] == "SecurityPolicy":
@@ -43,7 +43,7 @@ def key_secrets(objects: Iterable[Object]) -> list[Place]:
 
 
 def certificates(objects: Iterable[Object]) -> Iterator[tuple[Place, list[str]]]:
-    """Yield the Secret and the names of each certificate that is asked for."""
+    """Yield the Secret and the DNS names of each Certificate."""
     for each in objects:
         if each["kind"] == "Certificate":
             spec = each["spec"]
@@ -51,7 +51,7 @@ def certificates(objects: Iterable[Object]) -> Iterator[tuple[Place, list[str]]]
 
 
 def secret_places(objects: Iterable[Object]) -> list[Place]:
-    """Return every Secret that objects of a door refer to."""
+    """Return every Secret that the objects of a gateway reference."""
     given = tuple(objects)
     places = {*key_secrets(given), *(place for place, _ in certificates(given))}
     for each in given:
@@ -64,10 +64,10 @@ def secret_places(objects: Iterable[Object]) -> list[Place]:
 
 
 def ensure_keys(kube: Kube, folder: LiveFolder, objects: Iterable[Object]) -> None:
-    """Make the Secrets that somebody with kubectl would make, unless they are there, and note one key for people.
+    """Create missing Secrets with client keys, and store one key in a file for users.
 
     Raises:
-        UserError: a Secret that is there holds no key.
+        UserError: an existing Secret has no key.
     """
     note = folder.path / KEY
     key = ""
@@ -86,9 +86,9 @@ def ensure_keys(kube: Kube, folder: LiveFolder, objects: Iterable[Object]) -> No
 
 
 def ensure_certificates(kube: Kube, folder: LiveFolder, objects: Iterable[Object]) -> None:
-    """Make the certificates that cert-manager would make, unless they are there.
+    """Create missing certificates, in place of cert-manager.
 
-    Each has an authority of its own, whose key is kept nowhere; its certificate is for clients.
+    Each has its own CA, whose private key is discarded; clients get the CA certificate.
     """
     for place, names in certificates(objects):
         if secret(kube, place) is None:
@@ -100,7 +100,7 @@ def ensure_certificates(kube: Kube, folder: LiveFolder, objects: Iterable[Object
 
 
 def delete_created(folder: LiveFolder, objects: Iterable[Object]) -> None:
-    """Delete the Secrets that were created for a door; one that somebody else has written to since stays."""
+    """Delete the Secrets that were created for a gateway, except those that others have modified since."""
     places = secret_places(objects)
     if not places or not folder.kubeconfig.exists():
         return
@@ -112,17 +112,17 @@ def delete_created(folder: LiveFolder, objects: Iterable[Object]) -> None:
                 if fields and {each["manager"] for each in fields} == {_MANAGER}:
                     kube.delete("v1", "Secret", place[1], place[0])
     except (KubeError, UserError):
-        return  # without a cluster nothing is left
+        return  # without a cluster, nothing is left
 
 
 def secret(kube: Kube, place: Place) -> dict[str, str] | None:
-    """Return what a Secret holds; None where there is none."""
+    """Return the data of a Secret; None if it does not exist."""
     found = secret_object(kube, place)
     return None if found is None else dict(found.get("data") or {})
 
 
 def secret_object(kube: Kube, place: Place) -> Object | None:
-    """Return a Secret; None where there is none."""
+    """Return a Secret; None if it does not exist."""
     namespace, name = place
     try:
         return kube.get("v1", "Secret", name, namespace)
@@ -145,7 +145,7 @@ def _encoded(value: bytes) -> str:
 
 
 def issued(names: Iterable[str]) -> tuple[bytes, bytes, bytes]:
-    """Return the certificate of a new authority, one of its own for names and for loopback, and the key of that."""
+    """Return a new CA certificate, a certificate signed for the names and loopback, and its private key."""
     signer, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     authority = (
         _builder("workbench-door-ca", "workbench-door-ca", signer)

@@ -1,4 +1,4 @@
-"""The door as a part of the live fleet: ``up`` starts it, ``down`` stops it."""
+"""The gateway as a part of the live fleet."""
 
 import hashlib
 import sys
@@ -26,23 +26,22 @@ _SECONDS = 60.0
 
 
 class DoorPart:
-    """Envoy, and the process that keeps its files in step with the cluster."""
+    """Envoy, and the process that configures it."""
 
     name = "door"
 
     def is_wanted(self, fleet: LiveFleet) -> bool:
-        """Tell whether the stack has a gateway."""
         return bool(door_objects(fleet))
 
     def unbuilt(self) -> tuple[str, ...]:
-        """Return Envoy Gateway's program, if it is not there."""
+        """Return egctl, if it must be built."""
         return unbuilt(GATEWAY)
 
     def prepare(self, fleet: LiveFleet, progress: Progress) -> None:  # noqa: ARG002 - as parts are called
         """Install Envoy and build Envoy Gateway's program.
 
         Raises:
-            UserError: they cannot be had here.
+            UserError: a program is not available here.
         """
         try:
             door_programs(progress)
@@ -50,10 +49,10 @@ class DoorPart:
             raise UserError(f"there is no gateway, models answer at their own addresses: {error}") from None
 
     def start(self, folder: LiveFolder, fleet: LiveFleet, progress: Progress) -> None:
-        """Start both, or bring them up to date; return when the gateway takes requests.
+        """Start or update both processes; return when the gateway accepts requests.
 
         Raises:
-            UserError: one did not start, or Envoy Gateway does not take what the door is made of.
+            UserError: a process did not start, or Envoy Gateway rejected objects.
         """
         programs = door_programs(progress)
         objects = door_objects(fleet)
@@ -78,7 +77,7 @@ class DoorPart:
             raise UserError("\n".join(("Envoy Gateway does not take all of the gateway:", *status.problems)))
 
     def stop(self, folder: LiveFolder) -> tuple[str, ...]:
-        """Stop both; return the names of those that ran."""
+        """Stop both processes; return the names of those that ran."""
         folder.forget_addresses(self.name)
         stopped = tuple(name for name in (_ENVOY, _PROCESS) if stop_daemon(folder, name))
         (folder.path / _PROCESS / STATUS).unlink(missing_ok=True)
@@ -97,7 +96,7 @@ class DoorPart:
     def _follow(
         self, folder: LiveFolder, egctl: Path, ports: dict[str, int], objects: tuple[Object, ...], progress: Progress
     ) -> DoorStatus:
-        """Have the process run, and return what it made of the objects."""
+        """Start the process, and return the result of its translation."""
         own = folder.path.resolve() / _PROCESS
         command = [sys.executable, "-m", __name__.rpartition(".")[0], f"{own}/"]
         command += [f"--egctl={egctl}", f"--listen={ports[_ENVOY]}", f"--processor={ports[_PROCESS]}"]
@@ -130,7 +129,7 @@ def _has_tls(fleet: LiveFleet) -> bool:
 
 
 def _version(folder: LiveFolder) -> str:
-    """Return what changes with the code that it runs, and with the cluster's certificates."""
+    """Return a digest of the process's code and of the cluster's certificates: a change restarts it."""
     digest = hashlib.sha256((folder.state_dir / "cluster" / f"{IDENTITY}.kubeconfig").read_bytes())
     for file in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(file.read_bytes())

@@ -1,4 +1,4 @@
-"""The process of the door: it keeps Envoy's files in step with the cluster, and is the AI gateway's processor."""
+"""The gateway process: configures Envoy from the cluster, and runs the AI gateway's external processor."""
 
 import asyncio
 import logging
@@ -24,24 +24,24 @@ from .xds.configurator import DoorBackends, EnvoyConfigurator, plain_secret
 from .xds.services import SERVICE_NAME, PodPort
 
 _PAUSE = 0.05
-"""Changes that come together are one."""
+"""Pause that merges a burst of changes."""
 _LOOK_EVERY = 1.0
-"""How often is looked at what nobody tells of: the fleet, Secrets, and where pods listen."""
+"""Interval of polling what has no watch: the fleet, Secrets, and the ports of pods."""
 _LOOK_AGAIN = 0.1
-"""While a pod that is Ready does not listen yet."""
+"""Interval while a Ready pod does not listen yet."""
 _LOG = logging.getLogger(__name__)
 _Place = tuple[str, str]
 
 
 class DoorProcess:
-    """Follows the cluster.
+    """Reconciles Envoy's configuration with the cluster.
 
     Args:
-        folder: Of the live fleet; its own files are in ``door``, Envoy's in ``envoy``.
-        kube: A client with rights of its own.
+        folder: Folder of the live fleet; the process writes to ``door``, Envoy to ``envoy``.
+        kube: A client with the rights of the identity ``door``.
         egctl: Envoy Gateway's program.
-        ports: Of the gateway and of the external processor.
-        version: Tells the process from others, in its status.
+        ports: Ports of the gateway and of the external processor.
+        version: Version of the process, for its status.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class DoorProcess:
         self._backends: dict[str, str] = {}
 
     async def run(self) -> None:
-        """Follow until the task is cancelled."""
+        """Run until the task is cancelled."""
         slices = Informer(self._kube, "discovery.k8s.io/v1", "EndpointSlice")
         services = Informer(self._kube, "v1", "Service")
         for each in (slices, services):
@@ -93,11 +93,11 @@ class DoorProcess:
         self._changed.set()
 
     def _port(self, listener: str) -> int:
-        """Return the port of a listener: that which was given for the first one, and any for others."""
+        """Return the port of a listener: the given one for the first, and the next ones for others."""
         return self._ports.setdefault(listener, self._first + len(self._ports))
 
     async def _step(self, services: Informer, slices: Informer) -> list[PodPort]:
-        """Bring the files up to date once; return the pods that do not listen yet."""
+        """Update the configuration once; return the pods that do not listen yet."""
         fleet = await asyncio.to_thread(self._folder.read_fleet)
         if fleet is None:
             return []
@@ -108,7 +108,7 @@ class DoorProcess:
     async def _configure(
         self, objects: tuple[Object, ...], services: dict[str, Object], behind: DoorBackends
     ) -> None:
-        """Translate what is new. What Envoy Gateway refuses is not tried again before something has changed."""
+        """Translate changed objects. A failed translation is not retried before the next change."""
         names = {"/".join(place) for place in service_places(objects)}
         wanted = [body for key, body in sorted(services.items()) if key in names]
         secrets = await asyncio.to_thread(self._secrets, objects)
@@ -132,7 +132,7 @@ class DoorProcess:
         status.write(self._own / STATUS)
 
     def _process_ai(self, objects: tuple[Object, ...]) -> None:
-        """Tell the external processor of the routes, and start it."""
+        """Write the configuration of the external processor, and start it."""
         from .ai.config import processor_config, written
         from .ai.server import serve
 
@@ -157,13 +157,13 @@ class DoorProcess:
         try:
             if addresses.control:
                 self._backends = ControlClient(addresses.control, addresses.token).backends()
-        except UnreachableError as error:  # where pods listened last is the best guess
+        except UnreachableError as error:  # the last known ports are the best guess
             _LOG.warning("%s", error)
         return DoorBackends(found, self._backends, stand_ins(fleet, addresses))
 
 
 def _ended(task: "asyncio.Task[None]") -> None:
-    """Without its processor the gateway carries nothing: the next ``up`` starts both anew."""
+    """Exit with the external processor, without which the gateway fails; the next ``up`` restarts both."""
     if not task.cancelled() and task.exception():
         _LOG.error("the external processor ended", exc_info=task.exception())
         os._exit(1)

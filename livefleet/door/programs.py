@@ -1,4 +1,4 @@
-"""The programs of the door: Envoy from its pinned wheel, egctl built from Envoy Gateway's pinned module."""
+"""The programs of the gateway: Envoy from its pinned wheel, and egctl, built from Envoy Gateway's pinned module."""
 
 import platform
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ api/v1alpha1/shared_types.go)."""
 
 @dataclass(frozen=True, slots=True)
 class DoorPrograms:
-    """Where they are."""
+    """Paths of the programs."""
 
     envoy: Path
     egctl: Path
 
 
 def door_programs(progress: Progress = lambda _: None) -> DoorPrograms:
-    """Return the programs, installed and built where the user's cache lacks them.
+    """Return the paths of the programs, installing and building those that the user's cache lacks.
 
     Raises:
-        UserError: one cannot be had here; says which, and why.
+        UserError: a program is not available here; the message says which and why.
     """
     return DoorPrograms(envoy=_envoy(progress), egctl=ensure_built(GATEWAY, progress)["egctl"])
 

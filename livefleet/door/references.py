@@ -1,4 +1,4 @@
-"""What the objects of a door refer to in the cluster."""
+"""Services and addresses that the objects of a gateway reference."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,12 +10,12 @@ _GROUPS = ("gateway.networking.k8s.io", "gateway.envoyproxy.io", "aigateway.envo
 
 
 def door_objects(fleet: LiveFleet) -> tuple[Object, ...]:
-    """Return the objects of the door, without Services and Secrets, which the cluster has as they are."""
+    """Return the objects of the gateway, without Services and Secrets, which are read from the cluster."""
     return tuple(each for each in fleet.door if each["apiVersion"].partition("/")[0] in _GROUPS)
 
 
 def service_places(objects: Iterable[Object]) -> set[tuple[str, str]]:
-    """Return namespace and name of every Service that backends and routes name."""
+    """Return namespace and name of every Service that backends and routes reference."""
     given = tuple(objects)
     found = routed_services(given)
     for each in given:
@@ -27,7 +27,7 @@ def service_places(objects: Iterable[Object]) -> set[tuple[str, str]]:
 
 
 def stand_ins(fleet: LiveFleet, addresses: Addresses) -> Mapping[ServicePort, Address]:
-    """Return where the Services of routers answer on loopback: nobody plays their pods."""
+    """Return the loopback addresses of the Services of routers, whose pods have no simulated server."""
     found: dict[ServicePort, Address] = {}
     for endpoint in fleet.endpoints:
         if not endpoint.stand_in:

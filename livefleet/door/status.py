@@ -1,4 +1,4 @@
-"""What the process of the door says of itself to the commands: a file."""
+"""Status file of the gateway process, for the commands."""
 
 import hashlib
 import json
@@ -12,19 +12,19 @@ from toolkit.private import write_private
 from ..fleet import Object
 
 IDENTITY = "door"
-"""Who the process is to the API server."""
+"""User name of the process at the API server."""
 STATUS = "status.json"
 
 
 @dataclass(frozen=True, slots=True)
 class DoorStatus:
-    """What was made of objects.
+    """Result of the last translation.
 
     Attributes:
-        of: Tells the objects from others (:func:`digest_of`).
-        problems: What Envoy Gateway did not take of them.
-        error: Why it took none; what was there before stays.
-        ports: Port on loopback by name of the listener.
+        of: Digest of the objects (:func:`digest_of`).
+        problems: Objects that Envoy Gateway rejected.
+        error: Why the translation failed; the previous configuration stays.
+        ports: Loopback port by name of the listener.
     """
 
     of: str
@@ -33,12 +33,11 @@ class DoorStatus:
     error: str = ""
 
     def write(self, file: Path) -> None:
-        """Write it down."""
         write_private(file, json.dumps(asdict(self)).encode())
 
     @classmethod
     def read(cls, file: Path) -> "DoorStatus | None":
-        """Return what was written; None before that."""
+        """Read the file; None if it is missing or invalid."""
         try:
             return TypeAdapter(cls).validate_json(file.read_bytes())
         except (OSError, ValidationError):
@@ -46,5 +45,5 @@ class DoorStatus:
 
 
 def digest_of(objects: tuple[Object, ...], version: str) -> str:
-    """Return what tells objects, and the process that read them, from others."""
+    """Return a digest of the objects and of the process's version."""
     return hashlib.sha256(json.dumps([objects, version], sort_keys=True).encode()).hexdigest()

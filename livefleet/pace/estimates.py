@@ -1,6 +1,6 @@
-"""How fast a replica is on an instance type: estimated from its model and its accelerators, or assumed.
+"""Pace of a replica on an instance type: estimated from its model and accelerators, or assumed.
 
-Left out are drafts of speculative decoding, LoRA adapters and the network between nodes.
+Speculative decoding, LoRA adapters and the network between nodes are not modelled.
 """
 
 import functools
@@ -33,18 +33,18 @@ _WORD = 2
 
 
 def assumed_pace() -> TokenPace:
-    """Return the pace of a replica of which nothing is known."""
+    """Return the pace of a replica whose model or node is unknown."""
     row = _table()["assumed"]
     alpha, beta, prefill = (row[f"{name}_ms"] / 1000 for name in ("alpha", "beta", "prefill"))
     return TokenPace(alpha, beta, prefill, row["batch"], source=PaceSource.ASSUMED)
 
 
 def profiled(profile: Profile, estimate: TokenPace) -> TokenPace:
-    """Return how fast a replica is by a profile, such as a VariantAutoscaling has it.
+    """Return the pace of a measured profile, such as that of a VariantAutoscaling.
 
     Args:
-        profile: What was measured.
-        estimate: Tells what it says nothing of.
+        profile: The measured values.
+        estimate: Source of the values that a profile lacks.
     """
     return from_profile(profile.alpha, profile.beta, profile.batch, estimate)
 
@@ -95,7 +95,7 @@ def _on_processors(node: Instance, shape: Shape | None, cpus: float | None) -> T
 
 @functools.cache
 def efficiency() -> Efficiency:
-    """Return what engines get of what accelerators could do."""
+    """Return the share of the peak performance that engines reach."""
     found = _table()
     return Efficiency(**{name: float(found[name]) for name in Efficiency.__dataclass_fields__})
 
@@ -109,7 +109,7 @@ def _on_host(verdict: MemoryVerdict) -> int:
 
 
 def _work(case: MemoryCase, on_host: int = 0) -> StepWork | None:
-    """Return what a rank does in a step; None where too little of the model is known."""
+    """Return the work of a rank in a step; None if the model is not known well enough."""
     shape, parallel = case.shape, case.parallel
     weights = weights_of(shape, case.weights_dtype)
     if isinstance(weights, str) or not shape.layers:
@@ -169,12 +169,12 @@ def _attention(shape: Shape, usual: int) -> tuple[float, float]:
 
 
 def _touched(shape: Shape) -> Decimal:
-    """Return which part of the experts one token goes through."""
+    """Return the share of the experts that one token activates."""
     return Decimal(shape.active_experts) / shape.experts if shape.experts else Decimal(1)
 
 
 def _active_parameters(shape: Shape, weights: WeightSizes) -> float:
-    """Return through how many parameters a token goes."""
+    """Return the number of parameters that a token activates."""
     parameters = shape.parameters or weights.total / _WORD
     idle = (shape.expert_share or Decimal(0)) * (1 - _touched(shape))
     return float(parameters) * float(1 - idle)
@@ -186,9 +186,9 @@ def _flops(speed: DeviceSpeed, case: MemoryCase) -> float:
 
 
 def _cache_tokens(verdict: MemoryVerdict) -> int | None:
-    """Return how many tokens the cache of a replica holds; None where that is not known.
+    """Return the capacity of a replica's KV cache in tokens; None if unknown.
 
-    A verdict counts the cache of as many requests as the engine keeps room for, and what is left beside.
+    A verdict has the cache of the requests that the engine reserves memory for, and the memory that is left.
     """
     case = verdict.asked
     part = next((part for part in verdict.parts if part.name.startswith("cache")), None)

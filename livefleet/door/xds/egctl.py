@@ -1,4 +1,4 @@
-"""From the rendered objects to Envoy's configuration, by Envoy Gateway's own code: its program egctl."""
+"""Translate the rendered objects to Envoy's configuration with Envoy Gateway's program egctl."""
 
 import json
 import subprocess
@@ -14,24 +14,24 @@ from ...fleet import Object
 from ..ai.alteration import Xds
 
 _UNKNOWN_GROUPS = ("cert-manager.io",)
-"""Others act on objects of these groups, and Envoy Gateway reads what they make of them."""
+"""Groups of objects that Envoy Gateway does not read: other controllers turn them into Secrets."""
 _LINES = 15
 _ERROR = "Error: "
 
 
 class TranslationError(UserError):
-    """Envoy Gateway takes the objects not at all."""
+    """Envoy Gateway rejected the objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What Envoy Gateway makes of objects.
+    """Envoy Gateway's translation of objects.
 
     Attributes:
         xds: Envoy's resources.
-        assignments: Endpoints of the clusters that are told theirs apart, by name of the cluster.
-        bootstrap: What the proxies are started with.
-        problems: What it refused: object, reason and message of each condition that is not met.
+        assignments: Endpoints of EDS clusters, by name of the cluster.
+        bootstrap: Bootstrap of the proxies.
+        problems: Object, reason and message of each condition with status False.
     """
 
     xds: Xds
@@ -41,7 +41,7 @@ class Translation:
 
 
 def translate(egctl: Path, objects: Iterable[Object], folder: Path) -> Translation:
-    """Translate objects: those of the door with the Services and Secrets that they name.
+    """Translate the objects of the gateway, with the Services and Secrets that they reference.
 
     Args:
         egctl: The program.
@@ -49,7 +49,7 @@ def translate(egctl: Path, objects: Iterable[Object], folder: Path) -> Translati
         folder: A private folder: there are keys among the objects.
 
     Raises:
-        TranslationError: it takes one of them not at all; the message is Envoy Gateway's own.
+        TranslationError: Envoy Gateway rejected an object; the message is its own.
     """
     known = [each for each in objects if each["apiVersion"].partition("/")[0] not in _UNKNOWN_GROUPS]
     printed = _run(egctl, _with_parameters(known), folder)
@@ -107,14 +107,14 @@ def _run(egctl: Path, objects: list[Object], folder: Path) -> str:
         )
     if done.returncode != 0:
         found = [line.removeprefix(_ERROR) for line in done.stderr.splitlines() if line.strip()]
-        # After an error it explains its options.
+        # After an error, egctl prints its options.
         reasons = list(dict.fromkeys(line for line in found if not line.startswith(("Usage:", " "))))[:_LINES]
         raise TranslationError("Envoy Gateway refused the objects of the door:\n" + "\n".join(reasons))
     return done.stdout
 
 
 def _problems(answer: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the conditions that are not met, with the object that has them."""
+    """Yield the conditions with status False, with their object."""
     for group in answer.values():
         for each in group if isinstance(group, list) else [group]:
             if isinstance(each, dict) and "metadata" in each:
