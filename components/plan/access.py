@@ -1,4 +1,4 @@
-"""Access to the models of an environment, and the hardening of their pods."""
+"""Access to the models of an environment, and hardening of their pods."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,19 +23,19 @@ _CLIENTS, _BALANCERS = "frontDoor.clientCidrs", "frontDoor.balancerCidrs"
 
 
 def charts_for(door: FrontDoorPlan, environment: Environment) -> list[str]:
-    """Name the charts that a front door needs. Without a cloud of its own, a cluster makes load balancers itself."""
+    """Return the charts that a front door needs. Without a cloud, the cluster provides load balancers itself."""
     balancers = balancers_of(environment)
     own = {balancers.controller} if balancers else set[str]()
     return sorted(door.needs - (balancer_controllers() - own))
 
 
 def balancers_of(environment: Environment) -> LoadBalancers | None:
-    """Return the load balancers of the cloud; None without one, and where the cluster makes them by itself."""
+    """Return the load balancers of the cloud; None if the cluster provides them itself."""
     return environment.cloud.provider.balancers if environment.cloud else None
 
 
 def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> Iterator[Problem]:
-    """Report what is not possible in this environment."""
+    """Check front door, hardening and network policies against the environment."""
     yield from door.problems
     file = environment.file
     missing = [name for name in charts_for(door, environment) if name not in environment.present]
@@ -47,8 +47,8 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
         yield Problem(file, 0, "", "", "frontDoor.expose", reason, rule=RuleId.PREREQUISITES_MISSING)
     if environment.door.rate_limit.redis and ENVOY_GATEWAY in environment.present:
         reason = (
-            "is that of the Envoy Gateway which is in the cluster already; name the same Redis in its configuration "
-            "(rateLimit.backend.redis.url), or nothing is limited"
+            "must also be configured in the existing Envoy Gateway; set the same Redis in its configuration "
+            "(rateLimit.backend.redis.url), or no limits apply"
         )
         yield Problem(
             file,
@@ -60,7 +60,7 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
             Severity.WARNING,
             rule=RuleId.ACCESS_LIMITS_ELSEWHERE,
         )
-    # What 'none' leaves to an operator is a finding of its own: models that may evict others.
+    # Priority 'none' with an operator has a finding of its own: models that may preempt others.
     nothing = (Hardening(), Hardening(priority=Priority.NONE))
     if environment.operated and environment.hardening not in nothing:
         reason = (
@@ -80,26 +80,28 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
 
 
 def _operators_balancers(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
-    """Report load balancers that an operator asks for, which nothing here can close or open."""
+    """Reject load balancers of operators: their clients cannot be restricted."""
     cloud, balancers = environment.cloud, balancers_of(environment)
     if cloud and balancers and balancers.internet:
-        why = f"on {cloud.provider.title} it is open to the internet, before an engine that has no authentication"
+        why = f"on {cloud.provider.title} it exposes an engine without authentication to the internet"
     elif environment.network_policies or environment.door.client_cidrs:
-        why = "frontDoor.clientCidrs and network policies cannot be made to fit it"
+        why = "frontDoor.clientCidrs and network policies do not apply to it"
     else:
         return
-    reason = f"the operator's Service cannot be told who may connect: {why}; use ClusterIP, or realization 'native'"
+    reason = (
+        f"the clients of the operator's Service cannot be restricted: {why}; use ClusterIP, or realization 'native'"
+    )
     for _, endpoint in fleet.endpoints:
         if endpoint.operators_balancer:
             yield endpoint.operators_balancer.problem(reason, rule=RuleId.ACCESS_LOAD_BALANCER_OPEN)
 
 
 def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> Iterator[Problem]:
-    """Report settings of rollouts without an effect, and warn of what cuts requests off when pods are replaced."""
+    """Reject rollout settings without effect, and warn about those that interrupt requests when pods are replaced."""
     balanced = any(endpoint.has_own_balancer for _, endpoint in fleet.endpoints)
     file, idle = environment.file, "frontDoor.rollout.idleTimeout"
     if environment.door.rollout.idle_timeout and not idle_timeout_is_used(environment.door, models_balanced=balanced):
-        reason = "has no effect, because no load balancer listens for TCP without TLS of its own; remove it"
+        reason = "has no effect, because no load balancer has a TCP listener without TLS; remove it"
         yield Problem(file, 0, "", "", idle, reason, rule=RuleId.SETTINGS)
     balancers = balancers_of(environment)
     if balancers is None:
@@ -119,7 +121,7 @@ def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> It
 
 
 def _labels(name: str, environment: Environment) -> bool:
-    """Tell whether a namespace is created here, and so has the labels that pods behind load balancers need."""
+    """Tell whether a namespace is created here, with the labels for readiness gates."""
     if name != ENVOY_NAMESPACE:
         return is_created(name)
     existing = environment.cloud is None or environment.cloud.existing
@@ -127,15 +129,15 @@ def _labels(name: str, environment: Environment) -> bool:
 
 
 def is_created(namespace: str) -> bool:
-    """Tell whether a namespace of models is created here; ``default`` and the system's exist already."""
+    """Tell whether a namespace of models is created here; ``default`` and system namespaces exist already."""
     return namespace != "default" and not namespace.startswith("kube-")
 
 
 def gated_namespaces(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> frozenset[str]:
-    """Return the namespaces whose pods are Ready only when load balancers reach them.
+    """Return the namespaces whose pods have readiness gates of load balancers.
 
-    A load balancer takes minutes to register a pod. In a rolling update the next pod is replaced when one is Ready:
-    otherwise the last one that takes requests goes before any other does.
+    A load balancer takes minutes to register a pod. Without the gates, a rolling update could replace the last
+    registered pod before a new one is registered.
     """
     balancers = balancers_of(environment)
     if balancers is None or not balancers.readiness_gates or not environment.door.rollout.readiness_gates:
@@ -147,7 +149,7 @@ def gated_namespaces(fleet: Fleet, door: FrontDoorPlan, environment: Environment
 
 
 def _node_ports(fleet: Fleet) -> Iterator[Problem]:
-    """Warn of ports of nodes: a node puts its own address in, which no policy that guards the model lets in."""
+    """Warn about NodePort Services: nodes replace the client's address by their own, which policies do not allow."""
     for item, endpoint in fleet.endpoints:
         if endpoint.body and endpoint.body["spec"].get("type") == "NodePort":
             reason = (
@@ -158,21 +160,21 @@ def _node_ports(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _open_routers(fleet: Fleet) -> Iterator[Problem]:
-    """Warn of routers, which run in namespaces that are not the models': each once."""
+    """Warn about routers outside the models' namespaces, each once."""
     seen = set[tuple[str, str]]()
     for endpoint, backend in ((each, backend) for _, each in fleet.endpoints for backend in each.backends):
         place = backend.namespace, backend.service
         if backend.router and place not in seen:
             seen.add(place)
             reason = (
-                f"its pods take requests from the router in namespace {backend.router.namespace!r} alone, but every "
-                f"pod of the cluster may call that router (Service {backend.service!r}); add a NetworkPolicy there"
+                f"its pods accept requests only from the router in namespace {backend.router.namespace!r}, but every "
+                f"pod in the cluster may call that router (Service {backend.service!r}); add a NetworkPolicy there"
             )
             yield endpoint.origin.problem(reason, Severity.WARNING, rule=RuleId.ACCESS_ROUTER_OPEN)
 
 
 def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str, str]]:
-    """Yield ranges of the front door that would do nothing, and those without which models are not reached."""
+    """Report CIDR ranges without effect, and missing ones without which models are unreachable."""
     door, balancing, cloud = environment.door, environment.balancing, environment.cloud
     balancers = balancers_of(environment)
     title = cloud.provider.title if cloud else ""
@@ -202,7 +204,7 @@ def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str,
 
 
 def placed(fleet: Fleet, environment: Environment) -> Fleet:
-    """Return the fleet as it runs here: adapted to the cloud, own load balancers of models open to clients alone."""
+    """Adapt the fleet to the cloud, and restrict the clients of models' own load balancers."""
     if environment.cloud:
         seconds = environment.door.balancer_seconds(environment.balancing.balancers)
         fleet = environment.cloud.adapted(fleet, seconds)
@@ -210,14 +212,13 @@ def placed(fleet: Fleet, environment: Environment) -> Fleet:
 
 
 def hardened(fleet: Fleet, environment: Environment) -> Fleet:
-    """Return the fleet with what the environment requires of every pod."""
     if environment.hardening == Hardening():
         return fleet
     return replace(fleet, rendered=tuple(harden(item, environment.hardening) for item in fleet.rendered))
 
 
 def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
-    """Warn of pods that do not meet the profile of the environment: one line per reason."""
+    """Warn about pods that violate the profile of the environment: one finding per reason."""
     if environment.hardening.pod_security != PodSecurity.RESTRICTED:
         return
     found: dict[tuple[str, str], list[str]] = {}
@@ -241,7 +242,7 @@ def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem
 def policies_of(
     fleet: Fleet, door: FrontDoorPlan, environment: Environment, *, monitored: bool
 ) -> tuple[Object, ...]:
-    """Return who may connect to the models: behind a gateway, only the gateway and the scraper."""
+    """Return the NetworkPolicies; behind a gateway, only the gateway and Prometheus may connect."""
     if not environment.network_policies or errors(door.problems):
         return ()
     behind = environment.door.expose == Exposure.GATEWAY
@@ -256,14 +257,14 @@ def policies_of(
 
 
 def namespace_labels(environment: Environment) -> dict[str, str]:
-    """Return labels of the models' namespaces: creating a pod that does not meet the profile gives a warning.
+    """Return the Pod Security labels of the models' namespaces, which warn about violations.
 
-    Nothing is rejected: custom templates may need more, and their pods would silently never appear.
+    They do not enforce the profile: pods of custom templates that need more would silently never be created.
     """
-    asked = environment.hardening.pod_security
-    if asked == PodSecurity.NONE or environment.operated:
+    profile = environment.hardening.pod_security
+    if profile == PodSecurity.NONE or environment.operated:
         return {}
-    return {f"pod-security.kubernetes.io/{mode}": asked.value for mode in ("audit", "warn")}
+    return {f"pod-security.kubernetes.io/{mode}": profile.value for mode in ("audit", "warn")}
 
 
 def _by_load_balancer(environment: Environment) -> bool:

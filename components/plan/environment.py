@@ -1,4 +1,4 @@
-"""What is known about the place where models run, and what is wanted there. What is not known is not checked."""
+"""Where models run: known facts and settings. Checks that need an unknown fact are skipped."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,22 +22,22 @@ class Environment:
     """One environment, as far as it is known.
 
     Attributes:
-        options: How resources are rendered.
-        metrics: How metrics are collected and handed to autoscalers.
-        cluster: What is known of the cluster; None where nothing is, and nothing is installed then.
-        install: Whether what models need in the cluster is installed.
+        options: Options for rendering resources.
+        metrics: Settings for collecting metrics.
+        cluster: Facts about the cluster; None if unknown: then nothing is installed.
+        install: Whether prerequisites of the models are installed.
         storage_gib: Size of Prometheus' volume; None without one.
-        watched: Whether models are watched: an alert rule and a dashboard beside what is scraped.
-        door: How clients outside the cluster reach the models.
-        hardening: What is asked of pods.
-        network_policies: Whether only gateway and monitoring reach the models.
-        scraper: Namespace of a Prometheus that is there already, where it is named.
-        cloud: The nodes, and what else only their cloud knows; None without one.
-        simulated: Whether all nodes are simulated: those that the models need, and no others.
-        claims: Claims that are made in every namespace of models, each bound to a PersistentVolume.
-        other_kinds: What becomes of objects whose kinds are of no family.
-        shapes: What is known of the models' weights and layers, beside the catalog.
-        ignore: Rules whose findings of the settings do not count, each with the reason.
+        watched: Whether models are monitored, with alerts and a dashboard.
+        door: Access for clients outside the cluster.
+        hardening: Security and availability settings of pods.
+        network_policies: Whether only gateway and monitoring may connect to the models.
+        scraper: Namespace of an existing Prometheus; None if not set.
+        cloud: The cloud with its nodes; None without one.
+        simulated: Whether all nodes are simulated, exactly as the models need them.
+        claims: Claims to create in every namespace of models, each bound to a PersistentVolume.
+        other_kinds: Handling of objects whose kind belongs to no family.
+        shapes: Shapes of models in addition to the catalog.
+        ignore: Rules to ignore in findings about the settings, each with the reason.
         file: File of the settings, for messages.
     """
 
@@ -61,31 +61,31 @@ class Environment:
 
     @property
     def operated(self) -> bool:
-        """Whether an operator makes the pods."""
+        """Whether an operator creates the pods."""
         return are_operated(self.options)
 
     @property
     def knows_nodes(self) -> bool:
-        """Whether there are no nodes but those that are made for the models and for the cluster itself."""
+        """Whether all nodes are created for the models or for the cluster itself."""
         return self.simulated or (self.cloud is not None and self.cloud.owns_nodes)
 
     @property
     def image_cache(self) -> PullThroughCache | None:
-        """The registry that images are pulled by way of; None where they are pulled from where they are."""
+        """The pull-through cache for images; None without one."""
         return self.cloud.image_cache if self.cloud else None
 
     @property
     def present(self) -> frozenset[str]:
-        """Names of charts whose work is done already."""
+        """Names of charts that the cluster already has."""
         return self.cluster.present if self.cluster else frozenset()
 
     @property
     def balancing(self) -> Balancing:
-        """What load balancers do here.
+        """How load balancers forward connections.
 
-        Those of a cloud may connect to pods from their own addresses in its private network. Elsewhere nodes pass
-        connections on, which keep the client's address if nodes are told to; a load balancer that hides it all the
-        same has named ranges.
+        Those of a cloud may connect to pods from their own addresses in its private network. Elsewhere nodes forward
+        connections, which keep the client's address with the policy Local; for a load balancer that hides it
+        nevertheless, its ranges are configured.
         """
         door = self.door
         network = self.cloud.network if self.cloud else ()

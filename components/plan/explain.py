@@ -1,6 +1,6 @@
-"""What each field of a resource became: found by rendering again without it, or with another value.
+"""Explains the effect of each field of a resource by rendering again without it, or with another value.
 
-Nothing is written down per kind, so the answer is what rendering does, and not what somebody says it does.
+There are no descriptions per kind, so the result always matches the actual rendering.
 """
 
 import copy
@@ -28,12 +28,12 @@ _DIGITS = re.compile(r"[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class ExplainedField:
-    """One field that is set.
+    """A field that is set.
 
     Attributes:
-        value: As it is written, secrets masked.
-        became: Where it is in what was rendered, with the value there; what it leaves out; what it refers to; what is
-            warned of. Empty where it changes nothing.
+        value: Its value, with secrets masked.
+        became: Rendered fields with their values, fields it removes, its reference, and warnings. Empty without any
+            effect.
     """
 
     path: str
@@ -44,12 +44,12 @@ class ExplainedField:
 def explain(
     subject: LoadedResource, resources: Sequence[LoadedResource], planned: Plan
 ) -> tuple[ExplainedField, ...]:
-    """Return a row for each field that a resource sets.
+    """Explain each field that a resource sets.
 
     Args:
         subject: The resource; one of ``resources``.
-        resources: Everything that it may refer to, or that may refer to it.
-        planned: What they come to, without errors.
+        resources: All resources that it may refer to, or that may refer to it.
+        planned: Their plan, without errors.
     """
     options = planned.environment.options
     usual = render_fleet(resources, options)
@@ -73,11 +73,11 @@ def explain(
 
 @dataclass(slots=True)
 class _Trial:
-    """Renders the fleet with another version of one resource.
+    """Renders the fleet with variants of one resource.
 
     Attributes:
-        usual: What the fleet comes to.
-        own: What the resource alone does; what the fleet does for one that is nothing itself, as others refer to it.
+        usual: View of the fleet.
+        own: View of the resource; for one that renders nothing by itself, that of the fleet.
     """
 
     subject: LoadedResource
@@ -91,11 +91,11 @@ class _Trial:
         return self.subject.kind
 
     def differences(self, document: dict[str, Any], *, made_up: bool) -> list[str] | str:
-        """Return what the usual rendering has that this one has not; or why this version cannot be.
+        """Return what a variant lacks compared with the usual rendering, or why it is invalid.
 
         Args:
-            document: The version.
-            made_up: Whether it has a value that nobody wrote, which must not be shown.
+            document: The variant.
+            made_up: Whether it contains an invented value, which must not be shown.
         """
         resource, found = check(document, self.kind)
         if resource is None:
@@ -119,9 +119,9 @@ def _became(
     value: object,
     warned: set[str],
 ) -> Iterator[str]:
-    """Yield what a field became.
+    """Yield the effects of a field.
 
-    What is wrong with several fields together is told at the first of them, and at those that become nothing else.
+    A problem of several fields is listed at the first of them, and at those without another effect.
     """
     changed, refused = _first_difference(trial, document, path, value)
     yield from changed
@@ -144,7 +144,7 @@ def _became(
 
 
 def _alike(trial: _Trial, path: Path, value: object) -> list[str]:
-    """Return where its objects have this value in a field of this name, for one that cannot be changed alone."""
+    """Return rendered fields with the same name and value, for a field that cannot be changed alone."""
     name, text = str(path[-1]), value if isinstance(value, str) else json.dumps(value)
     return lines({place: shown for place, shown in trial.own.items() if shown == text and name in place}, trial.own)
 
@@ -156,10 +156,10 @@ def _covers(problem: str, place: str) -> bool:
 def _first_difference(
     trial: _Trial, document: dict[str, Any], path: Path, value: object
 ) -> tuple[list[str], str | None]:
-    """Try the document without the field, then with other values, until something is different.
+    """Try the document without the field, then with other values, until the rendering differs.
 
-    Where nothing is, also return why the field cannot be left out: empty if only other values were refused, since
-    that reason would quote what nobody wrote, and None if nothing was.
+    If it never does, also return why the field cannot be removed: empty if only other values were rejected, because
+    that reason would quote invented values, and None if none were.
     """
     refused: str | None = None
     for candidate, made_up in _candidates(document, path, value, schema_graph(trial.kind)):
@@ -174,7 +174,7 @@ def _first_difference(
 def _candidates(
     document: dict[str, Any], path: Path, value: object, shape: SchemaGraph
 ) -> Iterator[tuple[dict[str, Any], bool]]:
-    """Yield other versions of a document, and whether a value in it is made up."""
+    """Yield variants of a document, and whether they contain an invented value."""
     without = copy.deepcopy(document)
     _remove(without, path)
     yield without, False
@@ -187,7 +187,7 @@ def _candidates(
 
 
 def _equal_numbers(parent: object, value: object) -> tuple[str | int, ...]:
-    """Return the fields of an object that have a number in common: some must agree, such as two bounds."""
+    """Return the fields of an object with the same number: some must agree, such as two bounds."""
     if not isinstance(parent, dict) or isinstance(value, bool) or not isinstance(value, int | float):
         return ()
     keys = tuple(key for key, other in parent.items() if other == value and not isinstance(other, bool))
@@ -195,7 +195,7 @@ def _equal_numbers(parent: object, value: object) -> tuple[str | int, ...]:
 
 
 def _others(value: object, path: Path, shape: SchemaGraph) -> Iterator[object]:
-    """Yield values of the same kind that may be valid too."""
+    """Yield other values of the same type that may be valid."""
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int | float):
@@ -216,7 +216,7 @@ def _words(path: Path, shape: SchemaGraph) -> Sequence[str]:
 
 
 def _fields(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401 - any JSON
-    """Yield what is set: scalars, and maps and lists with nothing in them."""
+    """Yield all set values: scalars, and empty maps and lists."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
             yield from _fields(inner, (*path, key))
@@ -236,7 +236,7 @@ def _at(value: Any, path: Path) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _remove(document: dict[str, Any], path: Path) -> None:
-    """Take a field out, and what is empty without it."""
+    """Remove a field, and parents that become empty."""
     parent = _at(document, path[:-1])
     del parent[path[-1]]
     if not parent and len(path) > len(("spec", "field")):

@@ -1,4 +1,4 @@
-"""What is wrong with settings, in words: the same for a stack's file and for the arguments of a component."""
+"""Messages for invalid settings, the same for a stack's file and for the arguments of a component."""
 
 import typing
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,10 @@ from .section import Section
 
 
 class SettingsFault(NamedTuple):
-    """One key or value that must not be used.
+    """An invalid key or value.
 
     Attributes:
-        unknown: Whether there is no such key.
+        unknown: Whether the key does not exist.
     """
 
     path: tuple[str | int, ...]
@@ -24,15 +24,15 @@ class SettingsFault(NamedTuple):
 
 
 def faults(error: ValidationError, settings: type[Section], *, by_name: bool = False) -> Iterator[SettingsFault]:
-    """Yield everything that is wrong with settings.
+    """Yield every problem of settings.
 
     Args:
-        error: What pydantic found.
-        settings: The type that refused them.
-        by_name: Whether keys are spelled as in Python, and not as on the wire.
+        error: The error that pydantic raised.
+        settings: The type of the settings.
+        by_name: Whether keys are in Python's spelling, not in that of the wire format.
     """
     for detail in error.errors():
-        # A key of a map that is wrong itself is told by what it is.
+        # pydantic appends "[key]" to the location of an invalid map key.
         path = tuple(part for part in detail["loc"] if part != "[key]")
         if detail["type"] == "extra_forbidden":
             known = keys_below(settings, path[:-1], by_name=by_name)
@@ -50,7 +50,7 @@ def faults(error: ValidationError, settings: type[Section], *, by_name: bool = F
 
 
 def keys_below(settings: type[Section], path: Sequence[str | int], *, by_name: bool = False) -> list[str]:
-    """Return the keys of the section that a path leads to; keys of a mapping are passed by."""
+    """Return the keys of the section at a path; keys of mappings are skipped."""
     section = settings
     for part in path:
         field = next((f for n, f in section.model_fields.items() if part in (n, f.alias)), None)

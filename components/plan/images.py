@@ -1,4 +1,4 @@
-"""Where the images of an environment are pulled from, and what that means for its nodes."""
+"""Checks of where images are pulled from: rate limits of registries, and images that bypass the cache."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -15,23 +15,23 @@ from .prerequisites.images import chart_images, uncached_images
 from .prerequisites.needed import Prerequisite
 
 ANONYMOUS_PULLS = 100
-"""Images that Docker Hub lets one IPv4 address pull in 6 hours without an account (docs.docker.com, "Docker Hub pull
+"""Anonymous pulls from Docker Hub per IPv4 address in 6 hours (docs.docker.com, "Docker Hub pull
 usage and limits": "Unauthenticated Users: 100 per IPv4 address or IPv6 /64 subnet")."""
 _SETTING = "imageCache"
 _SHOWN = 3
-"""How many images a message names."""
+"""Images that a message names."""
 
 
 def check_images(
     fleet: Fleet, others: Iterable[Object], needed: Iterable[Prerequisite], environment: Environment
 ) -> Iterator[Problem]:
-    """Report on a cloud what is pulled without an account from where accounts matter, and what misses the cache.
+    """Report anonymous pulls above the limit of Docker Hub, and images that bypass the cache; only on a cloud.
 
     Args:
-        fleet: What is rendered, with the references that were written.
+        fleet: The fleet, with the original image references.
         others: Objects that are passed through.
-        needed: The charts that are installed.
-        environment: Where all of it runs.
+        needed: The charts to install.
+        environment: The environment.
     """
     cloud = environment.cloud
     if cloud is None:
@@ -50,7 +50,7 @@ def _problem(environment: Environment, reason: str, severity: Severity, rule: Ru
 
 
 def _anonymous(fleet: Fleet, environment: Environment, addresses: int | None) -> Iterator[Problem]:
-    """Warn of more pulls from Docker Hub than one address may make without an account."""
+    """Warn about more anonymous pulls from Docker Hub than one address is allowed."""
     if environment.options.overrides.image_pull_secrets or addresses == 0:
         return
     references, pulls = 0, 0
@@ -63,16 +63,16 @@ def _anonymous(fleet: Fleet, environment: Environment, addresses: int | None) ->
         return
     shared = "an unknown number of addresses" if addresses is None else f"{addresses} address{'es' * (addresses > 1)}"
     reason = (
-        f"{references} image references lead to {DOCKER_HUB} without an account. With every model at its maximum, "
-        f"each pod on a node of its own, they are pulled {pulls} times; Docker Hub lets one address pull "
-        f"{ANONYMOUS_PULLS} images in 6 hours, and all nodes share {shared}. Above that, pods stay in "
+        f"{references} image references point to {DOCKER_HUB} without credentials. With every model at its maximum, "
+        f"and each pod on a node of its own, they are pulled {pulls} times; Docker Hub allows {ANONYMOUS_PULLS} "
+        f"anonymous pulls per address in 6 hours, and all nodes share {shared}. Above that, pods stay in "
         f"ImagePullBackOff. Add {DOCKER_HUB} to imageCache.registries, or set pods.imagePullSecrets"
     )
     yield _problem(environment, reason, Severity.WARNING, RuleId.IMAGES_ANONYMOUS)
 
 
 def _pods(workload: Workload) -> Iterator[tuple[frozenset[str], int]]:
-    """Yield the images of each template of a workload, and how many pods it has at most."""
+    """Yield the images of each pod template of a workload, and its maximum number of pods."""
     replicas = max(workload.replicas, workload.most or 0)
     for template in workload.pod_templates:
         yield frozenset(images_in(template.body)), replicas * template.pods
@@ -85,7 +85,7 @@ def _uncached(
     cache: PullThroughCache,
     environment: Environment,
 ) -> Iterator[Problem]:
-    """Say, by registry, what is not pulled by way of the cache, and why."""
+    """Report images that are not pulled through the cache, by registry."""
     direct: dict[str, Counter[str]] = {}
     bodies = [*(body for item in fleet.rendered for body in item.objects), *others]
     for image in (image for body in bodies for image in images_in(body)):
@@ -103,7 +103,7 @@ def _uncached(
         remedy = (
             "add it to imageCache.registries" if cache.can_cache(registry) else f"{cache.service} cannot cache it"
         )
-        reason = f"{registry} is not cached, and nodes pull from it directly: {_shown(found)}; {remedy}"
+        reason = f"{registry} is not cached, and nodes pull from it directly: {_first_names(found)}; {remedy}"
         yield _problem(environment, reason, Severity.NOTE, RuleId.IMAGES_UNCACHED)
     by_charts = {
         row.image for each in needed if environment.install for row in chart_images()[each.chart.name] if row.path
@@ -114,7 +114,7 @@ def _uncached(
         if parse_image(image).repository not in by_charts
     ]
     if fixed:
-        reason = f"nothing says where these images are pulled from, and nodes pull them directly: {', '.join(fixed)}"
+        reason = f"the registry of these images is not configurable, so nodes pull them directly: {', '.join(fixed)}"
         yield _problem(environment, reason, Severity.NOTE, RuleId.IMAGES_UNCACHED)
 
 
@@ -123,8 +123,8 @@ def _registry(image: str) -> str:
     return place.registry if place else ""
 
 
-def _shown(found: Counter[str]) -> str:
-    """Name the first few of some images, and count the others."""
-    names = sorted(found)
+def _first_names(images: Counter[str]) -> str:
+    """List the first images, and count the others."""
+    names = sorted(images)
     rest = len(names) - _SHOWN
     return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

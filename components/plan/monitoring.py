@@ -1,4 +1,4 @@
-"""What an environment scrapes, shows and watches."""
+"""Monitoring of an environment: PodMonitors, alerts, dashboard, and checks of Prometheus."""
 
 import re
 from collections.abc import Iterable
@@ -22,12 +22,12 @@ from .prerequisites.prometheus import PROMETHEUS_URL
 
 _NAME = "models"
 _CONTROLLER = "wva"
-"""What sizes variants in the cluster (``objects.yaml`` of the prerequisites)."""
+"""The controller of variants (``objects.yaml`` of the prerequisites)."""
 _SERVICE = re.compile(r"https?://[^/.:]+\.(?P<namespace>[a-z0-9-]+)\.svc(\.cluster\.local)?\.?([:/]|\Z)")
 
 
 def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Problem]:
-    """Report autoscalers that would get no metrics, and models that are left out where models are monitored."""
+    """Report autoscalers without a server for their metrics, and models that cannot be monitored."""
     if environment.watched:
         yield from chain.left_out
     reason = ""
@@ -48,7 +48,7 @@ def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Proble
 
 
 def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Problem]:
-    """Report a Prometheus that network policies would keep from scraping, and a namespace that does nothing."""
+    """Report a Prometheus that network policies would block, and a namespace setting without effect."""
     reason = ""
     if environment.scraper and not environment.network_policies:
         reason = "has no effect without network policies; remove it, or set hardening.networkPolicies to true"
@@ -66,10 +66,11 @@ def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Prob
 
 
 def check_controller(needed: Iterable[Prerequisite], environment: Environment) -> Iterable[Problem]:
-    """Report a controller of variants that nobody tells where Prometheus answers over https."""
+    """Reject a controller of variants without an https URL of Prometheus."""
     if any(each.chart.name == _CONTROLLER for each in needed) and not asked_over_https(environment):
         reason = (
-            "is required: the controller of variants asks Prometheus over https alone, and does not start otherwise; "
+            "is required: the controller of variants accepts only https URLs of Prometheus, and does not start "
+            "otherwise; "
             f"{environment.metrics.prometheus} is not https. Set it to an https URL of Prometheus (with caSecret if "
             f"its certificate is not public), list {_CONTROLLER} under prerequisites.present if the controller is "
             "there already, or use realization 'native'"
@@ -80,23 +81,23 @@ def check_controller(needed: Iterable[Prerequisite], environment: Environment) -
 
 
 def asked_over_https(environment: Environment) -> str:
-    """Return where the controller of variants asks Prometheus; empty where nobody says."""
-    everybodys = environment.metrics.prometheus
+    """Return the https URL of Prometheus for the controller of variants; empty without one."""
+    common = environment.metrics.prometheus
     its_own = environment.options.levels.controller.prometheus
-    return its_own or (everybodys if everybodys.startswith("https://") else "")
+    return its_own or (common if common.startswith("https://") else "")
 
 
 def scraper_of(environment: Environment) -> str | None:
-    """Return the namespace of what scrapes: that of our own Prometheus, or the one given for another's."""
+    """Return the namespace of Prometheus: that of the installed one, or the one configured for an existing one."""
     if not _is_given(environment):
         return charts()["prometheus"].namespace
     return environment.scraper or namespace_in(environment.metrics.prometheus)
 
 
 def namespace_in(url: str) -> str | None:
-    """Return the namespace in the address of a Service, such as http://prometheus.observability.svc:9090.
+    """Return the namespace in the URL of a Service, such as http://prometheus.observability.svc:9090.
 
-    That of our own Prometheus says nothing: it is the default.
+    The default URL is ignored: it says nothing about an existing Prometheus.
     """
     if url.startswith(PROMETHEUS_URL):
         return None
@@ -121,7 +122,7 @@ def monitoring_objects(
     environment: Environment,
     door: FrontDoorPlan,
 ) -> tuple[Object, ...]:
-    """Return PodMonitors, and where models are watched those of their gateway, the alerts and the dashboard too."""
+    """Return PodMonitors; with monitoring also that of the gateway, the alerts and the dashboard."""
     if not environment.watched:
         return chain.monitors
     from ..checks.front_door.monitors import gateway_monitor
@@ -132,14 +133,14 @@ def monitoring_objects(
     rule = prometheus_rule(_NAME, namespace, fleet)
     gateway = bool(door.objects) and environment.door.expose == Exposure.GATEWAY
     settings = DashboardSettings(costs=costs(groups, environment), gateway=gateway)
-    shown = dashboard_config_map(_NAME, namespace, settings)
+    dashboard = dashboard_config_map(_NAME, namespace, settings)
     metrics = environment.metrics
     proxies = gateway_monitor(environment.door, namespace, metrics.interval, metrics.monitor_labels)
-    return (*chain.monitors, *([proxies] if gateway else []), *([rule] if rule else []), shown)
+    return (*chain.monitors, *([proxies] if gateway else []), *([rule] if rule else []), dashboard)
 
 
 def costs(groups: Iterable[NodeGroupDemand], environment: Environment) -> dict[str, Decimal]:
-    """Return the on-demand price of each instance type in use, as far as it is known for the region."""
+    """Return the known on-demand prices of the instance types in use."""
     prices = environment.cloud.provider.prices if environment.cloud else default_provider().prices
     region = (environment.cloud.region if environment.cloud else "") or prices.region
     known = {each.instance_type: prices.quoted(region, each.instance_type, Buying.ON_DEMAND) for each in groups}
@@ -147,5 +148,5 @@ def costs(groups: Iterable[NodeGroupDemand], environment: Environment) -> dict[s
 
 
 def _namespace(environment: Environment) -> str:
-    """Where our own Prometheus is, its dashboards are; beside another's the models' namespace is sure to exist."""
+    """Return the namespace for dashboards: that of the installed Prometheus, or that of the models, which exists."""
     return environment.options.namespace if _is_given(environment) else charts()["prometheus"].namespace

@@ -1,4 +1,4 @@
-"""The namespaces of a plan: those of the models, and those that are passed through."""
+"""Namespaces of a plan: those of the models, and those among the manifests."""
 
 from typing import TYPE_CHECKING
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 def namespace_objects(planned: "Plan") -> dict[str, Object]:
-    """Return the namespaces to create, by name; ``default`` and the system's exist already.
+    """Return the namespaces to create, by name; ``default`` and system namespaces exist already.
 
-    A namespace that is passed through is the same object whether or not models run in it: it keeps what is written,
-    and gets the labels of the models' namespaces in addition.
+    A namespace among the manifests keeps its content, and additionally gets the labels of namespaces of models if
+    models run in it.
     """
     labels = namespace_labels(planned.environment)
     given = {body["metadata"]["name"]: body for body in planned.others if is_namespace(body)}
     used = {item.namespace for item in planned.fleet.rendered if item.namespace}
-    # What is passed through without a namespace is put into that of the environment.
+    # Objects that are passed through without a namespace are created in that of the environment.
     filled = planned.environment.options.namespace
     used |= {filled} & {body["metadata"].get("namespace") for body in planned.others}
     created = {name for name in used if is_created(name)}
@@ -32,14 +32,13 @@ def namespace_objects(planned: "Plan") -> dict[str, Object]:
 
 
 def gate_labels(planned: "Plan", namespace: str) -> dict[str, str]:
-    """Return the labels of a namespace by which its pods are Ready only when load balancers reach them."""
+    """Return the labels of a namespace that enable readiness gates of load balancers."""
     gated = gated_namespaces(planned.fleet, planned.door, planned.environment)
     balancers = balancers_of(planned.environment)
     return dict(balancers.readiness_gates) if balancers and namespace in gated else {}
 
 
 def is_namespace(body: Object) -> bool:
-    """Tell whether an object is a namespace."""
     return (group_of(body), body["kind"]) == NAMESPACE
 
 

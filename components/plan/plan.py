@@ -1,4 +1,4 @@
-"""What an environment comes to, computed and checked before anything is registered."""
+"""The plan of an environment: rendered, sized and checked before anything is registered."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -38,24 +38,24 @@ _ANYWHERE = Environment()
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Models, the nodes they need, and everything that is made for them.
+    """The models of an environment, their nodes, and all objects created for them.
 
     Attributes:
-        environment: Where they run.
-        problems: Everything that is wrong. With an error among them nothing of the rest may be made.
-        groups: What the models need of nodes.
-        prerequisites: What the models need in the cluster, in the order of installation.
-        chain: What stands behind the autoscalers.
-        monitoring: What is scraped, shown and watched; empty without a Prometheus.
-        door: How the models are reached from outside.
-        policies: Who may connect to them.
-        classes: The priorities that their pods may have.
-        claims: The claims that their pods may mount, in every namespace of models.
-        others: Objects of other APIs that are created as they are.
-        cloud_groups: The nodes as node groups of a cloud; empty without one.
-        verdicts: Whether the models fit the accelerators that they may run on.
-        ignored: What was found and does not count, with the reasons.
-        manifests: What it was made from.
+        environment: Where the models run.
+        problems: All problems. A plan with an error must not be deployed.
+        groups: Demand for nodes.
+        prerequisites: Charts that the models need, in the order of installation.
+        chain: Metric chain of the autoscalers.
+        monitoring: PodMonitors, alerts and dashboard; empty without a Prometheus.
+        door: Access from outside the cluster.
+        policies: NetworkPolicies.
+        classes: PriorityClasses.
+        claims: PersistentVolumeClaims in every namespace of models.
+        others: Objects of other APIs, created unchanged.
+        cloud_groups: Node groups of the cloud; empty without one.
+        verdicts: Whether each model fits its accelerators.
+        ignored: Ignored problems with their reasons.
+        manifests: The manifests that were planned.
     """
 
     environment: Environment
@@ -77,29 +77,27 @@ class Plan:
 
     @property
     def objects(self) -> Iterator[Object]:
-        """Everything that is created for the models, but namespaces and what charts bring."""
+        """All objects created for the models, except namespaces and those of charts."""
         before = itertools.chain(self.classes, self.policies, self.claims)
         return itertools.chain(before, self.fleet.objects, self.monitoring, self.door.objects)
 
     @property
     def namespaces(self) -> list[str]:
-        """Namespaces of the models' pods."""
         return namespaces_of(self.fleet)
 
 
 def namespaces_of(fleet: Fleet) -> list[str]:
-    """Return the namespaces of the pods of a fleet."""
     return sorted({item.namespace for item in fleet.rendered if item.pods})
 
 
 @paused_collection()
 def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
-    """Render, size and check models for an environment; what is wrong is returned, never raised."""
-    written = render_fleet(
+    """Render, size and check models for an environment. Problems are returned, never raised."""
+    rendered = render_fleet(
         manifests.resources, environment.options, unread=manifests.problems, partial=manifests.partial
     )
-    chain = metric_chain(written, environment.metrics)
-    fleet = hardened(placed(with_scaled_objects(written, chain), environment), environment)
+    chain = metric_chain(rendered, environment.metrics)
+    fleet = hardened(placed(with_scaled_objects(rendered, chain), environment), environment)
     judged = verdicts(fleet, environment.shapes)
     door = front_door(fleet, environment.door, environment.file, environment.balancing)
     problems = [
@@ -110,13 +108,13 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         *check_access(fleet, door, environment),
         *_of_pods(fleet, manifests, environment, judged),
     ]
-    cloud_groups, found = _cloud(fleet, environment)
-    problems += found
-    # Nodes that are made for the models carry what every pod of the environment selects.
+    cloud_groups, cloud_problems = _cloud(fleet, environment)
+    problems += cloud_problems
+    # Nodes that are created for the models need the labels that every pod of the environment selects.
     policy = NodePolicy(labels=environment.options.overrides.node_selector)
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet, policy)
     needed, unmet = _needed(fleet, groups, environment, _further(fleet, chain, door, environment))
-    problems += [*unmet, *_unserved(fleet, groups, environment), *_unheld(cloud_groups, needed, environment)]
+    problems += [*unmet, *_unserved(fleet, groups, environment), *_check_scaling(cloud_groups, needed, environment)]
     watched = has_prometheus(needed, environment)
     monitoring = monitoring_objects(chain, fleet, groups, environment, door) if watched else ()
     planned = Plan(
@@ -140,16 +138,15 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
 
 
 def _with_images(planned: Plan) -> Plan:
-    """Return a plan with what there is to say of where its images are pulled from."""
-    found = check_images(planned.fleet, planned.others, planned.prerequisites, planned.environment)
-    return replace(planned, problems=(*planned.problems, *found))
+    problems = check_images(planned.fleet, planned.others, planned.prerequisites, planned.environment)
+    return replace(planned, problems=(*planned.problems, *problems))
 
 
 def _with_cached_images(planned: Plan) -> Plan:
-    """Return a plan whose pods pull by way of the environment's cache.
+    """Make pods pull their images through the cache of the environment.
 
-    This is the last step: whatever reads an image before, such as the flags of its engine's version, reads the
-    reference that somebody wrote.
+    This must be the last step: earlier ones, such as the check of flags, read the engine and its version from the
+    original reference.
     """
     cache = planned.environment.image_cache
     if cache is None:
@@ -175,15 +172,14 @@ def _with_cached_images(planned: Plan) -> Plan:
 
 
 def _with_others(planned: Plan, others: Iterable[OtherObject]) -> Plan:
-    """Return a plan with what becomes of objects of other APIs."""
     passed = passed_through(others, planned.environment, planned.objects)
     return replace(planned, others=passed.objects, problems=(*planned.problems, *passed.problems))
 
 
 def _with_priorities(planned: Plan) -> Plan:
-    """Return a plan with the models that may evict others: objects of other APIs may have a part in it."""
+    """Report models that may preempt others, also through PriorityClasses among the objects of other APIs."""
     environment = planned.environment
-    found = preemptions(
+    problems = preemptions(
         planned.fleet,
         _kinds_of_nodes(planned.groups, environment),
         (*planned.objects, *planned.others),
@@ -191,11 +187,11 @@ def _with_priorities(planned: Plan) -> Plan:
         tolerates_devices=environment.options.tolerates_devices,
         default=_default_class(environment),
     )
-    return replace(planned, problems=tuple(root_causes([*planned.problems, *found])))
+    return replace(planned, problems=tuple(root_causes([*planned.problems, *problems])))
 
 
 def _default_class(environment: Environment) -> DefaultClass | None:
-    """Return the class that the environment gives pods; the name of a class precedes a word for one."""
+    """Return the PriorityClass that the environment sets; a class by name takes precedence over a priority."""
     named = environment.options.overrides.priority_class_name
     if named:
         return DefaultClass(named, "pods.priorityClassName", environment.file)
@@ -204,7 +200,6 @@ def _default_class(environment: Environment) -> DefaultClass | None:
 
 
 def _without_ignored(planned: Plan, manifests: Manifests) -> Plan:
-    """Return a plan of which only those problems are left that count."""
     environment = planned.environment
     scope = Scope(environment.ignore, environment.file, is_known=environment.cluster is not None)
     problems, ignored = without_ignored(planned.problems, manifests.resources, scope)
@@ -214,7 +209,7 @@ def _without_ignored(planned: Plan, manifests: Manifests) -> Plan:
 def _of_pods(
     fleet: Fleet, manifests: Manifests, environment: Environment, judged: Iterable[WorkloadVerdict]
 ) -> Iterator[Problem]:
-    """Yield what is wrong with pods, whatever nodes there are."""
+    """Check pods independently of the available nodes."""
     yield from fit(fleet, environment.cloud.efa_types if environment.cloud else ())
     yield from check_exemptions(fleet, environment)
     yield from check_secrets(fleet, manifests.resources)
@@ -223,7 +218,7 @@ def _of_pods(
 
 
 def _cloud(fleet: Fleet, environment: Environment) -> tuple[tuple[NodePlan, ...], list[Problem]]:
-    """Return the node groups of a cloud, and what is wrong with them and with the volumes there."""
+    """Return the node groups of the cloud, with problems of nodes, volumes and load balancers."""
     cloud, expose = environment.cloud, environment.door.expose
     if cloud is None:
         return (), []
@@ -240,7 +235,7 @@ def _needed(
     environment: Environment,
     further: Iterable[tuple[str, str]],
 ) -> tuple[tuple[Prerequisite, ...], Iterable[Problem]]:
-    """Return what must be in the cluster, and what is wrong with that, as far as the cluster is known."""
+    """Return the prerequisites and their problems; none if the cluster is unknown."""
     if environment.cluster is None:
         return (), ()
     needed = prerequisites(fleet, groups, environment.cluster, further)
@@ -250,14 +245,14 @@ def _needed(
 
 
 def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: Environment) -> Iterator[Problem]:
-    """Yield the pods that no node takes, where all nodes are known."""
+    """Report pods that no node accepts, if all nodes are known."""
     if environment.knows_nodes:
         kinds = _kinds_of_nodes(groups, environment)
         yield from unschedulable(fleet, kinds, tolerates_devices=environment.options.tolerates_devices)
 
 
 def _kinds_of_nodes(groups: tuple[NodeGroupDemand, ...], environment: Environment) -> list[NodeKind]:
-    """Return every kind of node that is known: those of the models, and those of the cluster itself."""
+    """Return all known kinds of nodes: those of the models, and those of the cluster itself."""
     cloud = environment.cloud
     system = cloud.system_types if cloud else ()
     kinds = [NodeKind.of_group(group) for group in groups]
@@ -270,24 +265,24 @@ def _kinds_of_nodes(groups: tuple[NodeGroupDemand, ...], environment: Environmen
     return kinds
 
 
-def _unheld(
+def _check_scaling(
     groups: tuple[NodePlan, ...], needed: tuple[Prerequisite, ...], environment: Environment
 ) -> Iterator[Problem]:
-    """Yield what nodes ask of who makes them and nobody does, as far as the cluster is known."""
+    """Check that the installed node autoscalers can scale the node groups, if the cluster is known."""
     if environment.cloud and environment.cluster:
         installed = {each.chart.name for each in needed} if environment.install else set()
         yield from environment.cloud.check_scaling(groups, installed, environment.file)
 
 
 def _claims(environment: Environment) -> tuple[str, ...]:
-    wanted = environment.install and environment.storage_gib
-    return ("Prometheus (prerequisites.storageGib)",) if wanted else ()
+    has_volume = environment.install and environment.storage_gib
+    return ("Prometheus (prerequisites.storageGib)",) if has_volume else ()
 
 
 def _further(
     fleet: Fleet, chain: MetricChain, door: FrontDoorPlan, environment: Environment
 ) -> Iterator[tuple[str, str]]:
-    """Yield the charts that metrics, front door and load balancers of models need."""
+    """Yield the charts that metrics, front door and load balancers need, with the reason."""
     yield from ((chart, title) for chart, titles in chain.needs.items() for title in titles)
     for name in charts_for(door, environment):
         yield name, f"expose: {environment.door.expose}"

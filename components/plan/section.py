@@ -1,4 +1,4 @@
-"""What every section of settings shares."""
+"""The base class and common types of settings."""
 
 import datetime
 import re
@@ -9,10 +9,10 @@ from pydantic.alias_generators import to_camel
 
 
 class Section(BaseModel):
-    """A part of the settings: keys in camelCase, unknown ones refused.
+    """A section of the settings, with keys in camelCase. Unknown keys are rejected.
 
-    Sections that are not set are constructed by ``model_construct``: their defaults need no validation, for which
-    pydantic would build the validator of each section, and the section of image caches would load all clouds.
+    Sections that are not set are created by ``model_construct``: their defaults need no validation. pydantic would
+    build the validator of each section, and that of image caches would load all clouds.
     """
 
     model_config = ConfigDict(  # type: ignore[pydantic-alias]
@@ -24,12 +24,12 @@ class Section(BaseModel):
     )
 
 
-def _spoken(value: object) -> object:
-    """Configuration arrives as text: true and false are words there."""
+def _bool_from_text(value: object) -> object:
+    # Pulumi's configuration values are strings.
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
-def _moment(value: object) -> object:
+def _timestamp(value: object) -> object:
     return datetime.datetime.fromisoformat(value) if isinstance(value, str) else value
 
 
@@ -40,12 +40,12 @@ def _with_zone(value: datetime.datetime) -> datetime.datetime:
 
 
 _VERSION = r"^\d+\.\d+$"
-_NEARLY_VERSION = re.compile(r"v?(\d+\.\d+)(?![\d])")
+_FULL_VERSION = re.compile(r"v?(\d+\.\d+)(?![\d])")
 
 
 def _minor_version(value: str) -> str:
     if re.fullmatch(_VERSION, value, re.ASCII) is None:
-        near = _NEARLY_VERSION.match(value)
+        near = _FULL_VERSION.match(value)
         hint = f"; write {near[1]!r}" if near else ""
         raise ValueError(f"must be a Kubernetes version such as '1.35'{hint}")
     return value
@@ -56,15 +56,15 @@ KubernetesVersion = Annotated[
     AfterValidator(_minor_version),
     WithJsonSchema({"type": "string", "pattern": _VERSION}),
 ]
-"""Major and minor version; a patch is nothing that an environment decides about."""
+"""Major and minor version: an environment cannot choose the patch version."""
 Flag = Annotated[
     bool,
-    BeforeValidator(_spoken),
+    BeforeValidator(_bool_from_text),
     WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]}),
 ]
 Moment = Annotated[
     datetime.datetime,
-    BeforeValidator(_moment),
+    BeforeValidator(_timestamp),
     AfterValidator(_with_zone),
     WithJsonSchema({"type": "string", "format": "date-time", "pattern": r"(Z|[+-]\d{2}(:?\d{2})?)$"}),
 ]

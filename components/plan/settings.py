@@ -1,4 +1,4 @@
-"""The settings of a fleet, typed: what a stack reads from its file, and a program hands to a component."""
+"""Typed settings of a fleet, read from a stack's file or passed to a component."""
 
 import re
 from typing import Annotated, Any
@@ -26,7 +26,7 @@ from .sections.shapes import Read, ShapeSettings, known_shapes
 
 NAMESPACE = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 MODEL_ACCOUNT = "model-loader"
-"""Service account of the pods where they may read buckets and none is named."""
+"""Default service account of pods that read buckets."""
 
 
 def _with_operator(family: str) -> str:
@@ -43,7 +43,7 @@ def _ignorable(name: str) -> str:
 
 
 _MOST_GIB = 2**20
-"""A volume of 1 PiB is far above what any driver provides."""
+"""1 PiB, far above what any storage driver provides."""
 _PROMETHEUS = r"^https?://([-.a-zA-Z0-9]+|\[[0-9a-fA-F:]+\])$"
 
 
@@ -51,7 +51,7 @@ def _without_port(value: str) -> str:
     if re.fullmatch(_PROMETHEUS, value, re.ASCII) is None:
         raise ValueError(
             "must be a URL without port and path, such as http://prometheus.monitoring.svc, found "
-            f"{value!r}; put the port into prometheusPort"
+            f"{value!r}; set the port in prometheusPort"
         )
     return value
 
@@ -63,7 +63,7 @@ ClaimName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 
 
 class Cache(Section):
-    """Where loaded weights are kept: a claim or a folder on the node; and claims with weights to read."""
+    """Storage for downloaded weights: a claim or a folder on the node; and claims to read weights from."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -76,29 +76,29 @@ class Cache(Section):
     claim: str | None = None
     """Name of a PersistentVolumeClaim in the models' namespace; ReadWriteMany for several nodes."""
     bound: Flag = False
-    """Whether to create that claim in every namespace of models, bound to the PersistentVolume
-    <namespace>.<claim>, which must exist."""
+    """Whether to create the claim in every namespace of models, bound to the existing PersistentVolume
+    <namespace>.<claim>."""
     host_path: str | None = None
     """Folder on the node."""
     read_only_claims: list[ClaimName] = Field(default_factory=list)
-    """Further claims to create and bind likewise, read-only, for models whose source names a claim."""
+    """Further claims to create and bind the same way, read-only, for models whose source names a claim."""
 
     @model_validator(mode="after")
     def _one_place(self) -> "Cache":
         if self.claim and self.host_path:
             raise ValueError("must be either a claim or a hostPath; set only one of the two")
         if self.bound and not self.claim:
-            raise ValueError("bound is about a claim; set claim too")
+            raise ValueError("bound requires a claim; set claim too")
         return self
 
     @property
     def place(self) -> ModelCache | None:
-        """Where weights are kept; None where they are not."""
+        """Storage for weights; None without a cache."""
         return ModelCache(self.claim, self.host_path) if self.claim or self.host_path else None
 
     @property
     def claims(self) -> tuple[BoundClaim, ...]:
-        """Claims that are made with the models, the cache's first."""
+        """Claims to create with the models, the cache first."""
         cache = (BoundClaim(self.claim),) if self.claim and self.bound else ()
         return (*cache, *(BoundClaim(name, read_only=True) for name in self.read_only_claims))
 
@@ -109,9 +109,9 @@ class Pods(Section):
     tolerations: list[dict[str, Any]] = Field(default_factory=list)
     """Tolerations to add."""
     service_account_name: str | None = None
-    """Service account. Default: model-loader if pods read buckets, otherwise that of the namespace."""
+    """Service account. Default: model-loader if pods read buckets, otherwise the namespace's default."""
     image_pull_secrets: list[str] = Field(default_factory=list)
-    """Names of Secrets to pull images with."""
+    """Names of Secrets with registry credentials."""
     priority_class_name: str | None = None
     """Priority class."""
     annotations: dict[str, str] = Field(default_factory=dict)
@@ -119,39 +119,39 @@ class Pods(Section):
     labels: dict[str, str] = Field(default_factory=dict)
     """Labels to add."""
     node_selector: dict[str, str] = Field(default_factory=dict)
-    """Labels of every node that the models run on."""
+    """Node labels that every pod selects."""
 
 
 class Prerequisites(Section):
-    """What to install into the cluster besides the models."""
+    """Charts to install in addition to the models."""
 
     install: Flag = False
-    """Whether to install what the models need."""
+    """Whether to install the charts that the models need."""
     present: list[str] = Field(default_factory=list)
-    """Names of charts that the cluster already has, installed by hand or as an add-on."""
+    """Names of charts that the cluster already has, installed manually or as an add-on."""
     adapter: Adapter = Adapter.PROMETHEUS_ADAPTER
-    """What serves metrics to autoscalers."""
+    """Server of the metrics APIs for autoscalers."""
     gpu_stack: GpuStack = GpuStack.DEVICE_PLUGIN
-    """What makes NVIDIA GPUs available to pods."""
+    """Software that exposes NVIDIA GPUs to pods."""
     monitoring: Flag = False
-    """Whether to scrape all models, with dashboard and alerts."""
+    """Whether to scrape all models, and create a dashboard and alerts."""
     grafana: Flag = True
     """Whether to install Grafana with Prometheus."""
     prometheus_url: _PrometheusUrl = PROMETHEUS_URL
-    """URL of Prometheus, without port."""
+    """URL of Prometheus, without the port."""
     prometheus_port: int = Field(default=PROMETHEUS_PORT, ge=1, le=65535)
     """Port of Prometheus."""
     prometheus_namespace: str | None = Field(default=None, pattern=NAMESPACE)
-    """Namespace of a Prometheus that the cluster already has, which network policies let scrape the models. Default:
-    that in prometheusUrl."""
+    """Namespace of an existing Prometheus that network policies allow to scrape the models. Default: the namespace
+    in prometheusUrl."""
     retention: str = "10d"
-    """How long Prometheus keeps samples, such as 10d."""
+    """Retention of samples in Prometheus, such as 10d."""
     storage_gib: int | None = Field(default=None, ge=1, le=_MOST_GIB)
-    """Size of the volume of Prometheus. Default: no volume; samples are lost with the pod."""
+    """Size of the volume of Prometheus, in GiB. Default: no volume; samples are lost with the pod."""
 
 
 class FleetSettings(Section):
-    """How models are rendered, what is installed for them, and who reaches them."""
+    """Settings of a fleet: rendering, prerequisites and access."""
 
     namespace: str = Field(default="models", pattern=NAMESPACE)
     """Namespace of resources that do not set one."""
@@ -161,91 +161,90 @@ class FleetSettings(Section):
         default_factory=dict,
         json_schema_extra=lambda schema: schema.update(propertyNames={"enum": list(operators())}),
     )
-    """Families with another realization, by name: llmaz, llmkube, kthena, llmd. Default: none."""
+    """Realization of single families, by name: llmaz, llmkube, kthena, llmd. Default: none."""
     workload: WorkloadChoice = WorkloadChoice.AUTO
     """auto, lws or deployment. auto creates a LeaderWorkerSet only if a replica spans several pods."""
     runtimes: Edition = Edition.UPSTREAM
     """Edition of the shipped runtimes: upstream or current."""
     other_kinds: OtherKinds = OtherKinds.ERROR
-    """What becomes of objects whose kinds are of no family: error, apply (as they are) or skip."""
+    """Handling of objects whose kind belongs to no family: error, apply (unchanged) or skip."""
     ignore: dict[Annotated[str, AfterValidator(_ignorable)], Annotated[str, Field(pattern=r"\S")]] = Field(
         default_factory=dict,
         json_schema_extra={"propertyNames": {"enum": [str(e) for e in RuleId if e not in FINAL]}},
     )
-    """Rules whose findings of the arguments do not count, each with the reason. Default: none."""
+    """Rules to ignore in findings about the arguments, each with the reason. Default: none."""
     simulated_nodes: Flag = False
-    """Whether to create the required nodes as Node objects, for a cluster in which kwok simulates them."""
+    """Whether to create the required nodes as Node objects, for a cluster with nodes simulated by kwok."""
     custom_resources: Flag = False
-    """Whether to install the CRDs of the kinds in use; charts install their own."""
+    """Whether to install the CRDs of the kinds in use, except those that charts install."""
     model_cache: Cache = Field(default_factory=Cache.model_construct)
-    """Where loaded weights are kept. Default: nowhere; every pod loads them at startup."""
+    """Storage for downloaded weights. Default: none; every pod downloads them at startup."""
     image_cache: ImageCacheSettings = Field(default_factory=ImageCacheSettings.model_construct)
-    """A cache of ECR that images are pulled by way of, on AWS. Default: none."""
+    """Pull-through cache for images in ECR, on AWS. Default: none."""
     pods: Pods = Field(default_factory=Pods.model_construct)
     """Settings of every pod."""
     model_buckets: list[str] = Field(default_factory=list)
-    """Buckets that pods read weights from; the pods run as the service account model-loader, which Identities gives
-    access."""
+    """Buckets that pods read weights from. The pods run as the service account model-loader, to which Identities
+    grants access."""
     prerequisites: Prerequisites = Field(default_factory=Prerequisites.model_construct)
-    """What to install into the cluster besides the models. Default: nothing."""
+    """Charts to install in addition to the models. Default: none."""
     front_door: FrontDoorSettings = Field(default_factory=FrontDoorSettings.model_construct)
-    """How clients outside the cluster reach the models. Default: not at all."""
+    """Access for clients outside the cluster. Default: none."""
     hardening: HardeningSettings = Field(default_factory=HardeningSettings.model_construct)
     """Security and availability settings of the pods. Default: none."""
     service_levels: LevelSettings = Field(default_factory=LevelSettings.model_construct)
-    """What models promise and what is asked of them, for VariantAutoscalings. Default: nothing."""
+    """Service levels and load of models, for VariantAutoscalings. Default: none."""
     prices: str = ""
-    """File with your own prices, in YAML or CSV, which count more than the shipped ones: see docs/costs.md. Default:
-    none."""
+    """File with your own prices, in YAML or CSV, which take precedence over the shipped ones: see docs/costs.md.
+    Default: none."""
     model_shapes: dict[Annotated[str, Field(min_length=1)], ShapeSettings] = Field(default_factory=dict)
-    """What is known of models that the catalog does not have, by the name that their server is told: a repository, a
-    folder or a file. Default: nothing; whether such models fit is not checked."""
+    """Shapes of models that the catalog does not contain, by the name that their server loads: a repository, a folder
+    or a file. Default: none; whether such models fit is not checked."""
     file: str = Field(default="<program>", exclude=True)
-    """What to name in messages; not a key."""
+    """File name for messages; not a setting."""
 
     @property
     def buckets(self) -> list[str]:
-        """Where pods read weights in buckets, as bucket or bucket/prefix."""
+        """Buckets with weights, as bucket or bucket/prefix."""
         return self.model_buckets
 
     @property
     def model_account(self) -> str | None:
-        """Service account of the pods; one is made where they read buckets and none is named."""
+        """Service account of the pods; None for the namespace's default."""
         account = MODEL_ACCOUNT if self.buckets else None
         return self.pods.service_account_name or account
 
     @property
     def cloud_environment(self) -> Cloud | None:
-        """What is known of the cloud that models run on; None where they run on none."""
+        """The cloud that models run on; None without one."""
         return None
 
     @property
     def is_operated(self) -> bool:
-        """Whether operators make pods."""
+        """Whether operators create the pods."""
         return are_operated(Options(realization=self.realization, realizations=self.realizations))
 
     def facts(self) -> ClusterFacts:
-        """Return what is known of the cluster, for what must be installed in it."""
-        wanted = self.prerequisites
+        """Return the facts about the cluster that determine its prerequisites."""
+        prerequisites = self.prerequisites
         return ClusterFacts(
-            adapter=wanted.adapter,
-            gpu_stack=wanted.gpu_stack,
-            monitoring=wanted.monitoring,
-            present=frozenset(wanted.present),
+            adapter=prerequisites.adapter,
+            gpu_stack=prerequisites.gpu_stack,
+            monitoring=prerequisites.monitoring,
+            present=frozenset(prerequisites.present),
             file=self.file,
         )
 
     def metrics(self) -> MetricSettings:
-        """Return how metrics are collected: of all models where they are watched, else what autoscalers read."""
-        wanted = self.prerequisites
+        """Return the settings of metrics. Without monitoring, only workloads that autoscalers read are scraped."""
+        prerequisites = self.prerequisites
         return MetricSettings(
-            adapter=wanted.adapter,
-            prometheus=f"{wanted.prometheus_url}:{wanted.prometheus_port}",
-            scrape=Scrape.ALL if wanted.monitoring else Scrape.USED,
+            adapter=prerequisites.adapter,
+            prometheus=f"{prerequisites.prometheus_url}:{prerequisites.prometheus_port}",
+            scrape=Scrape.ALL if prerequisites.monitoring else Scrape.USED,
         )
 
     def options(self) -> Options:
-        """Return how to render."""
         pods, cloud = self.pods, self.cloud_environment
         return Options(
             realization=self.realization,
@@ -272,14 +271,13 @@ class FleetSettings(Section):
         )
 
     def door(self) -> Door:
-        """Return what the front door is."""
         return self.front_door.door()
 
     def environment(self, read: Read | None = None) -> Environment:
         """Return the environment that these settings describe.
 
         Args:
-            read: Reads the files that they name; without it, what those say is not known.
+            read: Reads the files that the settings name; None if they must not be read.
         """
         return Environment(
             options=self.options(),

@@ -1,4 +1,4 @@
-"""What was rendered as a flat listing: every value under a name that a reader can find."""
+"""A flat view of a rendered fleet: every value by a readable path."""
 
 import json
 import re
@@ -15,19 +15,19 @@ from ..fleet.shapes import SHAPES
 from ..fleet.workloads import by_set
 
 _PODS = {f"{each.path}.spec.": f"{each.role} pod ".lstrip() for shape in SHAPES for each in shape.templates}
-"""What stands for the pods of workloads, by the beginning of the path of their fields."""
+"""Names of the pod templates of workloads, by path prefix."""
 _VECTORS = ("args", "command")
 _NUMBER = re.compile(r"-?[0-9.]+")
 _NAMED = 2
-"""Objects that are named in one line; of more, the others are counted."""
+"""Maximum of objects named in a line; further ones are counted."""
 _OWN_COMMAND = 2
-"""A shell and its option: what follows is one script, not arguments."""
+"""A shell and its option; the rest is one script, not arguments."""
 
 
 def view(fleet: Fleet) -> dict[str, str]:
-    """Return every value of the objects, the endpoints and the demand for nodes of a fleet, by its place.
+    """Return every value of the objects, endpoints and node demand of a fleet, by path.
 
-    Containers, variables and ports stand under their name, arguments under their flag.
+    Containers, variables and ports are listed by name, arguments by flag.
     """
     values: dict[str, str] = {}
     for item in fleet.rendered:
@@ -63,7 +63,7 @@ def _of_endpoint(endpoint: Endpoint) -> Iterator[tuple[str, str]]:
 
 
 def _demands(item: Rendered) -> Iterator[tuple[str, PodDemand]]:
-    """Yield what each kind of pods of a resource needs, equal workloads of one set together."""
+    """Yield the node demand of each kind of pods, with equal workloads of a set combined."""
     for (_, name), parts in by_set(item.workloads).items():
         for number, demands in enumerate(zip(*(part.pods for part in parts), strict=True)):
             whose = f"{name} (workers)" if number else name
@@ -102,7 +102,7 @@ def _items(path: str, items: Sequence[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _arguments(path: str, words: list[str]) -> Iterator[tuple[str, str]]:
-    """List arguments by their flag; a value is what follows a flag and is none itself."""
+    """List arguments by flag; a word after a flag that is not a flag itself is its value."""
     left = [str(word) for word in words]
     if len(left) > _OWN_COMMAND and left[1] == "-c":
         yield path, " ".join(left)
@@ -138,7 +138,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 - any scalar
 
 
 def _unique(place: str, taken: Mapping[str, str]) -> str:
-    """Tell apart what stands in one place several times, such as a flag that is repeated."""
+    """Make repeated paths unique, such as those of a repeated flag."""
     if place not in taken:
         return place
     number = 2
@@ -148,7 +148,7 @@ def _unique(place: str, taken: Mapping[str, str]) -> str:
 
 
 def lines(places: Mapping[str, str], elsewhere: Iterable[str]) -> list[str]:
-    """Write places with their values; what several objects have alike is one line.
+    """Format paths with their values; equal values of several objects share a line.
 
     Args:
         places: Some values, by their place.

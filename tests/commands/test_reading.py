@@ -102,7 +102,7 @@ class TestOtherKinds:
     def test_they_are_refused_unless_said_otherwise(self, command: str) -> None:
         done = workbench(command, "-", text=self.TEXT)
         assert done.returncode == 1
-        assert "v1/Secret is not one of the kinds that are rendered here" in done.stdout + done.stderr
+        assert "v1/Secret is not a supported kind" in done.stdout + done.stderr
         assert "otherKinds: skip (--other-kinds)" in done.stdout + done.stderr
 
     @pytest.mark.parametrize("choice", ["apply", "skip"])

@@ -56,7 +56,7 @@ def test_more_pulls_than_an_address_may_make_are_reported() -> None:
     (reason,) = said(planned(replicas=51, aws={"addresses": 1}))["images-anonymous"]
     assert "2 image references" in reason
     assert "pulled 102 times" in reason
-    assert "100 images in 6 hours, and all nodes share 1 address." in reason
+    assert "100 anonymous pulls per address in 6 hours, and all nodes share 1 address." in reason
 
 
 @pytest.mark.parametrize(("addresses", "words"), [(3, "3 addresses"), (None, "an unknown number of addresses")])

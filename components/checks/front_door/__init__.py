@@ -1,1 +1,1 @@
-"""How clients outside the cluster reach the models."""
+"""Access for clients outside the cluster: gateway, routes, load balancers and limits."""

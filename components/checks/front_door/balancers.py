@@ -1,4 +1,4 @@
-"""Load balancers before models: who may connect to them, and from which addresses pods see their connections."""
+"""Load balancers of models: allowed clients, and the source addresses that pods see."""
 
 import dataclasses
 import ipaddress
@@ -9,7 +9,7 @@ from ...contract.problems import Problem
 from ...fleet.endpoints import Endpoint
 from ...fleet.load_balancers import LoadBalancers, default_load_balancers
 from ...fleet.objects import Object
-from ...fleet.rendered import Fleet, Rendered
+from ...fleet.rendered import Fleet
 from .report import Report
 from .settings import Door
 
@@ -18,14 +18,14 @@ _EXAMPLE = "10.0.0.0/16"
 
 @dataclass(frozen=True, slots=True)
 class Balancing:
-    """What the load balancers of an environment do.
+    """Load balancers of an environment.
 
     Attributes:
-        clients: Ranges that may connect to the load balancer of a model; empty for whoever reaches it.
-        sources: Ranges from which pods see connections and health checks come; empty where nobody looks.
-        keep_addresses: Whether nodes must pass connections on with the client's address, because policies look at it.
-        proxy_protocol: Whether the gateway is told the client's address ahead of each connection.
-        balancers: What the load balancers are, and what Services tell them.
+        clients: Ranges that may connect to the load balancer of a model; empty for no restriction.
+        sources: Source ranges of connections and health checks as pods see them; empty if irrelevant.
+        keep_addresses: Whether nodes must preserve the client's address, because network policies match it.
+        proxy_protocol: Whether load balancers send the gateway the client's address by PROXY protocol.
+        balancers: Properties of the load balancers, and their annotations.
     """
 
     clients: tuple[str, ...] = ()
@@ -36,18 +36,18 @@ class Balancing:
 
 
 def source_ranges(ranges: Sequence[str]) -> Object:
-    """Return the part of a Service's spec that says who may connect to its load balancer.
+    """Return the part of a Service's spec that restricts the clients of its load balancer.
 
-    Kubernetes leaves it to the cloud, and kube-proxy drops the rest at the nodes (Service API,
+    The cloud enforces it; kube-proxy drops other connections at the nodes (Service API,
     ``loadBalancerSourceRanges``).
     """
     return {"loadBalancerSourceRanges": list(ranges)} if ranges else {}
 
 
 def balanced_spec(spec: Object, balancing: Balancing) -> Object:
-    """Return the spec of a model's Service of type LoadBalancer, open to clients alone.
+    """Return the spec of a model's Service of type LoadBalancer, restricted to the allowed clients.
 
-    With the policy ``Cluster``, the default, nodes hide the client's address (Kubernetes, "Preserving the client
+    With the default policy ``Cluster``, nodes hide the client's address (Kubernetes, "Preserving the client
     source IP").
     """
     local = {"externalTrafficPolicy": "Local"} if balancing.keep_addresses else {}
@@ -55,24 +55,24 @@ def balanced_spec(spec: Object, balancing: Balancing) -> Object:
 
 
 def guarded(fleet: Fleet, balancing: Balancing) -> Fleet:
-    """Return the fleet with the load balancers that models ask for by themselves open to clients alone."""
-    return replace(fleet, rendered=tuple(_guarded(item, balancing) for item in fleet.rendered))
+    """Restrict load balancers that models define themselves to the allowed clients."""
 
+    def restricted(endpoint: Endpoint) -> Endpoint:
+        if endpoint.body is None or not endpoint.has_own_balancer:
+            return endpoint
+        return replace(endpoint, body={**endpoint.body, "spec": balanced_spec(endpoint.body["spec"], balancing)})
 
-def _guarded(item: Rendered, balancing: Balancing) -> Rendered:
-    if not any(endpoint.has_own_balancer for endpoint in item.endpoints):
-        return item
-    return replace(item, endpoints=tuple(_guarded_endpoint(each, balancing) for each in item.endpoints))
-
-
-def _guarded_endpoint(endpoint: Endpoint, balancing: Balancing) -> Endpoint:
-    if endpoint.body is None or not endpoint.has_own_balancer:
-        return endpoint
-    return replace(endpoint, body={**endpoint.body, "spec": balanced_spec(endpoint.body["spec"], balancing)})
+    items = (
+        replace(item, endpoints=tuple(map(restricted, item.endpoints)))
+        if any(endpoint.has_own_balancer for endpoint in item.endpoints)
+        else item
+        for item in fleet.rendered
+    )
+    return replace(fleet, rendered=tuple(items))
 
 
 def check_ranges(door: Door, file: str) -> list[Problem]:
-    """Report ranges that are none, or that a cloud would not take as they are written; also of a closed door."""
+    """Reject invalid or repeated CIDR ranges, even if nothing is exposed."""
     report = Report(file)
     for field, ranges in (("clientCidrs", door.client_cidrs), ("balancerCidrs", door.balancer_cidrs)):
         for index, text in enumerate(ranges):
@@ -85,7 +85,7 @@ def check_ranges(door: Door, file: str) -> list[Problem]:
 
 
 def _range_problem(text: str) -> str:
-    """Say why a text is no range; the API server takes a network as it is usually written, and nothing near it."""
+    """Explain why a CIDR range is invalid; the API server accepts only the canonical form."""
     try:
         network = str(ipaddress.ip_network(text))
     except ValueError:

@@ -1,14 +1,14 @@
-"""How many requests a proxy of the gateway has under way: as many as its clients have connections for.
+"""Limits of concurrent requests per gateway proxy: none beyond those of client connections.
 
-An answer takes minutes, and the engines have queues of their own, with bounds. Envoy's default for everything behind
-it is 1,024 at a time (envoy.config.cluster.v3.CircuitBreakers), and what is above it fails at once: for each model
-with 503, and for the AI gateway's external processor with 500. That one has a stream for as long as a request takes
-and another while it starts: in bursts a proxy would answer far fewer, of all models together (ai-gateway v1.1
-internal/extensionserver, whose cluster has no bounds of its own; envoyproxy/gateway issue 9997, envoyproxy/ai-gateway
-pull request 1884).
+An answer takes minutes, and the engines have bounded queues of their own. Envoy allows 1,024 concurrent requests per
+cluster by default (envoy.config.cluster.v3.CircuitBreakers) and fails further ones at once: with 503 for a model, and
+with 500 for the AI gateway's external processor. The processor has one stream for the duration of a request and
+another while it starts, so that in bursts a proxy would serve far fewer requests, of all models together (ai-gateway
+v1.1 internal/extensionserver, whose cluster has no bounds of its own; envoyproxy/gateway issue 9997,
+envoyproxy/ai-gateway pull request 1884).
 
-A connection to a model ends after some requests. The AI gateway reaches a model by the name of its Service, so that
-a pod is chosen for a connection, not for a request: one that stayed would never reach pods that an autoscaler adds.
+Connections to models are closed after a number of requests. The AI gateway connects to the model's Service, so a pod
+is chosen per connection, not per request: permanent connections would never reach pods that an autoscaler adds.
 """
 
 import yaml
@@ -16,22 +16,21 @@ import yaml
 from ...fleet.objects import Object
 
 MOST = 2**31 - 1
-"""As good as none. The bound is what a proxy takes of clients: 50,000 connections (gateway v1.9
-internal/xds/bootstrap)."""
+"""Effectively unlimited: a proxy accepts at most 50,000 client connections (gateway v1.9 internal/xds/bootstrap)."""
 REQUESTS_PER_CONNECTION = 10
-"""Few, so that load moves to new pods soon; not one, which would use up the ports of a busy proxy."""
+"""Few, so that load moves to new pods quickly; more than one, so that a busy proxy does not run out of ports."""
 _PROCESSOR = "circuit_breakers.ai-gateway-extproc-uds.default"
-"""Keys of Envoy's runtime go before what a cluster says (Envoy, "Circuit breaking", runtime)."""
+"""Runtime keys override the settings of a cluster (Envoy, "Circuit breaking", runtime)."""
 
 
 def model_bounds() -> Object:
-    """Return the part of a BackendTrafficPolicy for what is behind each route."""
+    """Return the part of a BackendTrafficPolicy for all models."""
     bounds = dict.fromkeys(("maxConnections", "maxPendingRequests", "maxParallelRequests"), MOST)
     return {"circuitBreaker": {**bounds, "maxRequestsPerConnection": REQUESTS_PER_CONNECTION}}
 
 
 def processor_bounds() -> Object:
-    """Return the part of an EnvoyProxy for the external processor, whose cluster no policy reaches."""
+    """Return the part of an EnvoyProxy for the external processor, to which policies do not apply."""
     values = {f"{_PROCESSOR}.{name}": MOST for name in ("max_requests", "max_pending_requests")}
     layers = {"layered_runtime": {"layers": [{"name": "concurrency", "static_layer": values}]}}
     return {"bootstrap": {"type": "Merge", "value": yaml.safe_dump(layers)}}

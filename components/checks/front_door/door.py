@@ -1,4 +1,4 @@
-"""How clients outside the cluster reach the models: one gateway for all, a load balancer for each, or not at all."""
+"""The front door: one gateway for all models, a load balancer for each, or no external access."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,16 +43,16 @@ __all__ = [
 ]
 
 ADDRESS = "{address}"
-"""Placeholder in a URL for what only the created object knows."""
+"""Placeholder in a URL for the address of an object that is not created yet."""
 _SUFFIX = "-in"
-"""As long as that of the ``-lb`` Service, which fits every name that a workload may have."""
-_Place = tuple[str, str]
+"""As long as the suffix ``-lb`` of Services, so that it fits every name of a workload."""
+_ServiceKey = tuple[str, str]
 """Namespace and name of a Service."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddressOf:
-    """The object whose status holds an address once there is one, and the fields of the status that may have it."""
+    """An object whose status will hold an address, and the possible fields of the status."""
 
     api_version: str
     kind: str
@@ -63,13 +63,13 @@ class AddressOf:
 
 @dataclass(frozen=True, slots=True)
 class OutsideEndpoint:
-    """Where a resource answers from outside the cluster.
+    """An endpoint outside the cluster.
 
     Attributes:
         name: Name of the resource.
-        model: What clients ask for.
-        url: Base of the API; holds ``{address}`` until the address is known.
-        address_of: Where the address appears; None where the host was given.
+        model: Name that clients request.
+        url: Base URL of the API, with ``{address}`` until the address is known.
+        address_of: Where the address will appear; None if the host is set.
     """
 
     name: str
@@ -80,20 +80,19 @@ class OutsideEndpoint:
     address_of: AddressOf | None = None
 
     def at(self, address: str) -> str:
-        """Return the URL with the address that the cloud has given."""
         return self.url.replace(ADDRESS, address)
 
 
 @dataclass(frozen=True, slots=True)
 class FrontDoorPlan:
-    """A front door made of Kubernetes objects.
+    """The Kubernetes objects of a front door.
 
     Attributes:
-        objects: In the order in which they can be applied.
-        needs: What the cluster must offer, such as ``envoy-gateway``.
-        problems: What is wrong; with an error among them there are no objects.
-        secrets: Namespace and name of the Secrets that must be there already.
-        gateway: Where the address of the one gateway appears; None without a gateway.
+        objects: Objects in the order in which to apply them.
+        needs: Required charts, such as ``envoy-gateway``.
+        problems: Problems; with an error there are no objects.
+        secrets: Namespace and name of the Secrets that must exist.
+        gateway: Where the address of the gateway will appear; None without a gateway.
     """
 
     objects: tuple[Object, ...] = ()
@@ -105,13 +104,13 @@ class FrontDoorPlan:
 
 
 def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Balancing | None = None) -> FrontDoorPlan:
-    """Return what exposes the models of a fleet.
+    """Build the objects that expose the models of a fleet.
 
     Args:
-        fleet: What is rendered.
-        door: How to expose it.
+        fleet: The models.
+        door: Settings of the front door.
         file: File of the settings, for messages.
-        balancing: What load balancers do there; None for the usual ones, which nothing is known of.
+        balancing: Load balancers of the environment; None for unknown ones.
     """
     balancing = balancing or Balancing()
     balancers = balancing.balancers
@@ -151,8 +150,8 @@ def _load_balancers(
     fleet: Fleet, models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]
 ) -> FrontDoorPlan:
     services = _services(fleet)
-    asked = {_service(each): services[_service(each)] for each in _each(models)}
-    bodies = {place: _load_balancer(name, body, door, balancing) for place, (name, body) in asked.items()}
+    used = {_service(each): services[_service(each)] for each in _each(models)}
+    bodies = {place: _load_balancer(name, body, door, balancing) for place, (name, body) in used.items()}
     return FrontDoorPlan(
         objects=tuple(bodies.values()),
         endpoints=tuple(
@@ -164,10 +163,10 @@ def _load_balancers(
     )
 
 
-def _services(fleet: Fleet) -> dict[_Place, tuple[str, Object]]:
-    """Return every Service that is created here, and what a load balancer beside it is named after.
+def _services(fleet: Fleet) -> dict[_ServiceKey, tuple[str, Object]]:
+    """Return every created Service, and the name that its load balancer derives from.
 
-    That is the endpoint that has it; of a Service of several endpoints none has, it is the Service.
+    That is the endpoint that owns the Service, or the Service itself if several endpoints share it.
     """
     bodies = {(item.namespace, str(body["metadata"]["name"])): body for item, body in _core_services(fleet)}
     owners = {_service(each): each.name for _, each in fleet.endpoints if each.body is not None}
@@ -178,7 +177,7 @@ def _core_services(fleet: Fleet) -> Iterator[tuple[Rendered, Object]]:
     return ((item, body) for item in fleet.rendered for body in item.objects if is_core_service(body))
 
 
-def _service(each: Endpoint) -> _Place:
+def _service(each: Endpoint) -> _ServiceKey:
     return each.backends[0].namespace, each.service
 
 
@@ -191,7 +190,7 @@ def _outside(each: Endpoint, url: str, source: AddressOf | None) -> OutsideEndpo
 
 
 def _load_balancer(name: str, service: Object, door: Door, balancing: Balancing) -> Object:
-    """Return a Service beside the model's own: that one keeps its address when the front door changes."""
+    """Return a second Service, so that the model's own keeps its address when the front door changes."""
     own = service["spec"]
     metadata = {
         "name": name + _SUFFIX,
@@ -210,7 +209,7 @@ def _status(service: Object) -> AddressOf:
 
 
 def _check_services(fleet: Fleet, models: Models) -> list[Problem]:
-    """Report models whose pods are chosen by an operator, and names that are taken."""
+    """Reject models whose pods an operator selects, and names of Services that are taken."""
     taken = {
         (item.namespace, body["metadata"]["name"])
         for item in fleet.rendered
@@ -237,8 +236,8 @@ def _unselected(each: Endpoint) -> str:
     router = each.backends[0].router
     if router:
         return (
-            f"is answered by a router in namespace {router.namespace!r}, before which no load balancer is created "
-            "here; use expose 'gateway'"
+            f"is served by a router in namespace {router.namespace!r}, for which no load balancer can be created; "
+            "use expose 'gateway'"
         )
     return (
         "is run by an operator, whose pods a load balancer cannot select; use expose 'gateway', or realization "

@@ -1,4 +1,4 @@
-"""The gateway itself: class, proxies, listener, certificate, and the policies for its clients.
+"""The gateway: class, proxies, listener, certificate and client policies.
 
 Kinds and fields: Gateway API v1, Envoy Gateway v1.9 (``gateway.envoyproxy.io/v1alpha1``), cert-manager v1.
 """
@@ -15,23 +15,23 @@ GATEWAY_API = "gateway.networking.k8s.io"
 ENVOY_API = "gateway.envoyproxy.io"
 _CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
 CLIENT_HEADER = "x-client-id"
-"""Who the client is, for the log and for limits. What clients send under this name is dropped when they authenticate
+"""Identifies the client in the log and for limits. Values sent by clients are dropped when they authenticate
 (``setCopy`` in Envoy's api_key_auth.cc, ``sanitizeHeaders`` in its jwt_authn/extractor.cc)."""
 _KEEPALIVE = {"idleTime": "60s", "interval": "60s", "probes": 5}
-"""TLS listeners of Network Load Balancers drop connections that are silent for 350 seconds, as they may be during a
-long answer; so do the interfaces of newer nodes ("Best Practices for TCP Connection Management on EC2")."""
+"""TLS listeners of Network Load Balancers drop connections that are idle for 350 seconds, which may happen during a
+long answer; so do the network interfaces of newer nodes ("Best Practices for TCP Connection Management on EC2")."""
 _OWNERS = "gateway.envoyproxy.io/owning-gateway"
-"""Labels of proxies that name their Gateway (gateway v1.9.0, internal/gatewayapi/translator.go)."""
+"""Labels of proxies with their Gateway (gateway v1.9.0, internal/gatewayapi/translator.go)."""
 TOKEN_COSTS = (("llm_input_token", "InputToken"), ("llm_output_token", "OutputToken"))
 ALL_TOKENS = ("llm_total_token", "TotalToken")
-"""Name under which the gateway keeps a count of tokens, and what it counts."""
+"""Metadata keys of token counts, and their kinds."""
 COUNTS = "io.envoy.ai_gateway"
-"""Where it keeps them: a namespace of Envoy's metadata."""
+"""Namespace of these keys in Envoy's metadata."""
 _LOGGED = {
     "start_time": "%START_TIME%",
     "request_id": "%REQ(X-REQUEST-ID)%",
     "method": "%REQ(:METHOD)%",
-    # A token may stand in the query, however useless it is there.
+    # Clients may put a token into the query by mistake.
     "path": "%REQ_WITHOUT_QUERY(X-ENVOY-ORIGINAL-PATH?:PATH)%",
     "model": "%REQ(X-AI-EG-MODEL)%",
     "backend": "%DYNAMIC_METADATA(io.envoy.ai_gateway:backend_name)%",
@@ -45,7 +45,7 @@ _LOGGED = {
 
 
 def gateway_objects(door: Door, balancing: Balancing) -> tuple[Object, ...]:
-    """Return the gateway's objects. Policies come before the first route, so that no model is ever open."""
+    """Return the gateway's objects. Policies precede routes, so that no model is ever exposed without them."""
     certificate: tuple[Object, ...] = (_certificate(door),) if door.tls.kind == TlsKind.CERT_MANAGER else ()
     if certificate and door.acme:
         certificate = (_issuer(door, door.acme), *certificate)
@@ -55,7 +55,6 @@ def gateway_objects(door: Door, balancing: Balancing) -> tuple[Object, ...]:
 
 
 def gateway_reference(door: Door) -> Object:
-    """Return how routes and policies name the gateway."""
     return {"group": GATEWAY_API, "kind": "Gateway", "name": door.name}
 
 
@@ -69,9 +68,9 @@ def _gateway_class(door: Door) -> Object:
 
 
 def _proxies(door: Door, balancing: Balancing) -> Object:
-    """Return the proxies, and their load balancer.
+    """Return the EnvoyProxy with proxies and their load balancer.
 
-    While they are replaced none goes before another one takes requests, and each ends when its requests have, see
+    In an update, no proxy terminates before another one accepts requests, and each waits for its requests: see
     :mod:`.rollout`.
     """
     encrypted, balancers = door.tls.kind == TlsKind.ACM, balancing.balancers
@@ -86,7 +85,7 @@ def _proxies(door: Door, balancing: Balancing) -> Object:
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": "25%"}}
     kubernetes: Object = {
         "envoyDeployment": {"replicas": door.replicas, "strategy": strategy},
-        # Envoy Gateway's own policy is Local: where nodes pass connections on, they keep the client's address.
+        # Envoy Gateway's default policy is Local, so nodes preserve the client's address.
         "envoyService": {"type": "LoadBalancer", "annotations": annotations, **source_ranges(door.client_cidrs)},
     }
     if door.replicas > 1:
@@ -106,10 +105,10 @@ def _proxies(door: Door, balancing: Balancing) -> Object:
 
 
 def _spread(door: Door) -> list[Object]:
-    """Return how proxies are spread over zones, and where there is room over nodes.
+    """Spread proxies over zones, and preferably over nodes.
 
-    Proxies of a rolling update are counted apart from those that they replace. Zones and nodes whose taints proxies
-    do not tolerate do not count: nodes with accelerators, one that is drained, and a zone that is out of reach.
+    New proxies of a rolling update are counted separately from old ones. Zones and nodes with taints that proxies do
+    not tolerate are ignored: nodes with accelerators, drained nodes and unreachable zones.
     """
     common = {
         "maxSkew": 1,
@@ -124,7 +123,7 @@ def _spread(door: Door) -> list[Object]:
 
 
 def _access_log(door: Door) -> Object:
-    """Return the log's settings. Neither prompts nor keys are written."""
+    """Return the access log. It contains neither prompts nor keys."""
     if not door.access_log:
         return {"disable": True}
     client = {"client": f"%REQ({CLIENT_HEADER.upper()})%"} if door.auth.kind != AuthKind.NONE else {}
@@ -141,20 +140,20 @@ def _gateway(door: Door) -> Object:
     }
     gateway = _object(f"{GATEWAY_API}/v1", "Gateway", door, spec)
     if door.awaited:
-        # Pulumi's provider waits for it, so that the address is known to what points at it.
+        # Makes Pulumi's provider wait, so that resources that need the address know it.
         gateway["metadata"]["annotations"] = {"pulumi.com/waitFor": "jsonpath={.status.addresses[0].value}"}
     return gateway
 
 
 def _listener(door: Door) -> Object:
-    """Return the only listener. With TLS port 80 is closed: a redirect would come after the key was sent in clear."""
+    """Return the only listener. With TLS, port 80 is closed: a redirect would come after a key was sent in clear."""
     host = {"hostname": door.host} if door.host else {}
-    # Routes are in the gateway's namespace, so that nobody else takes over a model's name.
+    # Only routes in the gateway's own namespace, so that others cannot take over a model's name.
     common: Object = {**host, "allowedRoutes": {"namespaces": {"from": "Same"}}}
     if door.tls.kind == TlsKind.NONE:
         return {"name": "http", "protocol": "HTTP", "port": 80, **common}
     if door.tls.kind == TlsKind.ACM:
-        # The load balancer has taken the encryption off.
+        # The load balancer terminates TLS.
         return {"name": "https", "protocol": "HTTP", "port": 443, **common}
     secret = {"group": "", "kind": "Secret", "name": _certificate_name(door)}
     tls = {"mode": "Terminate", "certificateRefs": [secret]}
@@ -172,7 +171,7 @@ def _certificate(door: Door) -> Object:
 
 
 def _issuer(door: Door, acme: Acme) -> Object:
-    """Return the issuer of the certificate, whose solver uses the credentials of cert-manager's pod."""
+    """Return the issuer of the certificate. Its solver uses the credentials of cert-manager's pod."""
     spec: Object = {
         "server": acme.server,
         **({"email": acme.email} if acme.email else {}),
@@ -188,25 +187,25 @@ def _issuer(door: Door, acme: Acme) -> Object:
 
 
 def _client_policy(door: Door, balancing: Balancing) -> Object:
-    """Return how the gateway talks to its clients.
+    """Return the settings of connections from clients.
 
-    The AI gateway reads each request whole, and each answer that is not streamed: what exceeds the buffer ends in
-    413 or 500. With HTTP/1.1 the buffer is the connection's limit (32 KiB by default); with HTTP/2 it is the window
-    of the stream (64 KiB), whatever that limit says. A connection's window below a stream's would hold a stream up
-    before its own is full (Envoy's FAQ, "How do I configure flow control?"; ``BUFFERED`` in ai-gateway v1.1
+    The AI gateway buffers each request, and each answer that is not streamed; larger ones fail with 413 or 500. With
+    HTTP/1.1, the buffer is limited by the connection (32 KiB by default); with HTTP/2, by the window of the stream
+    (64 KiB), regardless of that limit. A smaller window of the connection would block a stream before its own window
+    is full (Envoy's FAQ, "How do I configure flow control?"; ``BUFFERED`` in ai-gateway v1.1
     internal/extensionserver/post_translate_modify.go; defaults in gateway v1.9 internal/xds/translator/listener.go).
     """
     limit = door.max_body_size
     spec: Object = {
         "targetRefs": [gateway_reference(door)],
-        # The log and x-forwarded-for name the client. Connections without the header are refused: nobody forges one
-        # but pods that reach the proxies directly.
+        # For the client address in the log and x-forwarded-for. Connections without the header are refused, so only
+        # pods that reach the proxies directly could forge it.
         **({"proxyProtocol": {"optional": False}} if balancing.proxy_protocol else {}),
         "tcpKeepalive": dict(_KEEPALIVE),
         "connection": {"bufferLimit": limit},
         "http2": {"initialStreamWindowSize": limit, "initialConnectionWindowSize": limit},
-        # Without streaming nothing is sent until the answer is whole; Envoy gives up after five silent minutes.
-        # A connection that is kept open may start its last request as late as it may idle into the drain of a proxy.
+        # Without streaming, nothing is sent until the answer is complete, and Envoy's default idle timeout is five
+        # minutes. Idle connections may send their last request as late as the drain of a proxy allows.
         "timeout": {
             "http": {"streamIdleTimeout": door.request_timeout, "idleTimeout": door.rollout.min_drain_duration}
         },
@@ -215,14 +214,14 @@ def _client_policy(door: Door, balancing: Balancing) -> Object:
 
 
 def _security_policy(door: Door) -> Object:
-    """Return who may call the whole gateway: routes that are added later are protected too."""
+    """Return the authentication of the whole gateway, so that routes added later are protected too."""
     spec: Object = {"targetRefs": [gateway_reference(door)]}
     if door.auth.kind == AuthKind.API_KEY:
         spec["apiKeyAuth"] = {
             "credentialRefs": [{"group": "", "kind": "Secret", "name": name} for name in door.auth.secrets],
             "extractFrom": [{"headers": ["Authorization"]}],
             "forwardClientIDHeader": CLIENT_HEADER,
-            # Engines log headers; they need not see keys.
+            # Engines log headers, and must not see keys.
             "sanitize": True,
         }
     else:
@@ -231,7 +230,7 @@ def _security_policy(door: Door) -> Object:
             "issuer": door.auth.issuer,
             "audiences": list(door.auth.audiences),
             "remoteJWKS": {"uri": door.auth.jwks_uri},
-            # Not from the query, where Envoy looks by default: what stands there is logged on the way.
+            # Not from the query, where Envoy also looks by default: queries are logged on the way.
             "extractFrom": {"headers": [{"name": "Authorization", "valuePrefix": "Bearer "}]},
             "claimToHeaders": [{"claim": door.auth.client_claim, "header": CLIENT_HEADER}],
         }

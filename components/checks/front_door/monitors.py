@@ -1,4 +1,4 @@
-"""What Prometheus scrapes of the gateway.
+"""PodMonitor of the gateway.
 
 Ports and paths: Envoy Gateway v1.9 (examples/kubernetes/metric/pod-monitor.yaml,
 internal/infrastructure/kubernetes/proxy/resource.go), Envoy AI Gateway v1.1 (internal/controller/extproc_builder.go).
@@ -11,14 +11,14 @@ from .gateway import ENVOY_API
 from .settings import ENVOY_NAMESPACE, Door
 
 _PAGES = {"metrics": "/stats/prometheus", "aigw-admin": "/metrics"}
-"""By port: Envoy's own, of requests and limits, and its AI sidecar's, of models and tokens."""
+"""Metrics paths by port: Envoy's own (requests and limits), and those of the AI sidecar (models and tokens)."""
 
 
 def gateway_monitor(door: Door, namespace: str, interval: str, labels: Mapping[str, str]) -> Object:
-    """Return what scrapes the proxies of the gateway and their sidecars.
+    """Return the PodMonitor of the gateway's proxies and their sidecars.
 
-    It is beside the other monitors, and not with the proxies, whose namespace comes with their chart. Its name has a
-    dot: no workload has one of the same.
+    It is in the namespace of the other monitors, because the chart owns that of the proxies. The dot in its name
+    prevents collisions with workloads.
     """
     owner = f"{ENVOY_API}/owning-gateway"
     spec = {

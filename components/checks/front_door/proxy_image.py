@@ -1,4 +1,4 @@
-"""Where the image of the gateway's proxies is pulled from, which Envoy Gateway names itself unless it is told."""
+"""The image repository of the gateway's proxies, which Envoy Gateway sets by default."""
 
 from collections.abc import Callable, Iterable
 
@@ -10,14 +10,14 @@ PROXY_IMAGE = "docker.io/envoyproxy/envoy"
 
 
 def with_proxy_image(objects: Iterable[Object], reference: Callable[[str], str]) -> tuple[Object, ...]:
-    """Return a gateway's objects with the repository of the proxies' image, where that is another one.
+    """Set the image repository of the proxies, if it differs from the default.
 
     The tag stays Envoy Gateway's own (same file, KubernetesContainerSpec.ImageRepository: "The default tag will be
     used").
 
     Args:
-        objects: The objects.
-        reference: Returns where an image is pulled from.
+        objects: Objects of the gateway.
+        reference: Returns the reference by which an image is pulled.
     """
     repository = reference(PROXY_IMAGE)
     if repository == PROXY_IMAGE:

@@ -1,4 +1,4 @@
-"""What the gateway lets through to the engines: limits of each client, no others.
+"""The BackendTrafficPolicy of the gateway: rate limits per client.
 
 Kinds and fields: Envoy Gateway v1.9 (``BackendTrafficPolicy.spec.rateLimit``), Envoy AI Gateway v1.1
 (examples/token_ratelimit). Limits are checked after authentication, and when the model is known: the order of filters
@@ -15,17 +15,17 @@ from .words import AuthKind
 
 
 def backend_policy(door: Door) -> Object:
-    """Return the policy for everything behind the gateway: it can have but one."""
+    """Return the policy for all backends: a gateway can have only one."""
     spec: Object = {"targetRefs": [gateway_reference(door)], **model_bounds()}
     if door.rate_limit.limits:
         scope = "global" if door.rate_limit.redis else "local"
-        rules = [{**who, **limit} for limit in _limits(door) for who in _clients(door)]
+        rules = [{**client, **limit} for limit in _limits(door) for client in _clients(door)]
         spec["rateLimit"] = {scope: {"rules": rules}}
     return new_object(f"{ENVOY_API}/v1alpha1", "BackendTrafficPolicy", door.name, door.namespace, spec)
 
 
 def _clients(door: Door) -> list[dict[str, Any]]:
-    """Return whom a limit is of: each client by itself, those without a name together, all where nobody has one."""
+    """Return the client selectors of a limit: each named client, all unnamed ones together, or everyone."""
     if door.auth.kind == AuthKind.NONE:
         return [{}]
     each = [{"clientSelectors": [{"headers": [{"name": CLIENT_HEADER, "type": "Distinct"}]}]}]

@@ -1,14 +1,13 @@
-"""How proxies are replaced without cutting requests: how long they drain, and what load balancers are told of it.
+"""Draining of proxies, so that their replacement does not interrupt requests.
 
 A Network Load Balancer takes 3 to 5 minutes to register a target (AWS Load Balancer Controller, issues 1834 and 1786)
-and still sends new connections to one for about 2 minutes after it was deregistered, for up to 3 in some reports
-(its issue 2366, aws/containers-roadmap issue 470, istio/istio issue 35964). So a proxy that ends
+and still sends new connections to it for about 2 minutes after deregistration, up to 3 in some reports (its issue
+2366, aws/containers-roadmap issue 470, istio/istio issue 35964). So a terminating proxy
 
-1. takes new connections for ``min_drain_duration``, and tells each of its clients to use another connection after the
-   answer that it is giving;
-2. then waits for its connections to end, for ``drain_timeout`` at most.
+1. accepts new connections for ``min_drain_duration``, and tells each client to reconnect after the current answer;
+2. then waits for its connections to close, for at most ``drain_timeout``.
 
-Every request that arrives within the first period has the rest of the second one for its answer. Envoy Gateway's
+Every request that arrives in the first period has the rest of the second one for its answer. Envoy Gateway's
 shutdown manager does both (gateway v1.9.0, internal/cmd/envoy/shutdown_manager.go), and gives a pod 300 s more than
 the drain before it is killed (``expectedTerminationGracePeriodSeconds`` in
 internal/infrastructure/kubernetes/proxy/resource_provider.go).
@@ -35,12 +34,12 @@ class ProxyRollout:
     """How proxies of the gateway, and pods behind load balancers, are replaced.
 
     Attributes:
-        drain_timeout: How long a proxy that ends waits for its requests; None for ``min_drain_duration`` and the
-            timeout of a request together.
-        min_drain_duration: How long it takes new connections.
-        idle_timeout: How long a load balancer keeps a connection without data; None for a minute more than the
-            timeout of a request.
-        readiness_gates: Whether pods behind load balancers on AWS become Ready only when those reach them.
+        drain_timeout: How long a terminating proxy waits for its requests; None for the sum of
+            ``min_drain_duration`` and the request timeout.
+        min_drain_duration: How long a terminating proxy accepts new connections.
+        idle_timeout: Idle timeout of load balancers; None for the request timeout plus one minute.
+        readiness_gates: Whether pods behind load balancers on AWS become Ready only once the load balancer reaches
+            them.
     """
 
     drain_timeout: str | None = None
@@ -49,19 +48,19 @@ class ProxyRollout:
     readiness_gates: bool = True
 
     def drain_seconds(self, request_timeout: str) -> int:
-        """Return how long a proxy may drain, for requests with a timeout."""
+        """Return the maximum drain time of a proxy."""
         if self.drain_timeout is not None:
             return seconds(self.drain_timeout)
         return min(seconds(self.min_drain_duration) + seconds(request_timeout), _LONGEST)
 
     def deregistration_seconds(self, request_timeout: str, balancers: LoadBalancers) -> int:
-        """Return how long a load balancer calls a target draining, within its bounds."""
+        """Return the deregistration delay of load balancers, within their limits."""
         return min(self.drain_seconds(request_timeout), balancers.longest_deregistration)
 
     def idle_seconds(self, request_timeout: str, balancers: LoadBalancers) -> int:
-        """Return how long load balancers keep a silent connection: longer than any answer, within their bounds.
+        """Return the idle timeout of load balancers: longer than any answer, within their limits.
 
-        Only settings ask for less than their default.
+        It is below their default only if set explicitly.
         """
         if self.idle_timeout is not None:
             return seconds(self.idle_timeout)
@@ -73,16 +72,16 @@ NO_CHANGES = ProxyRollout()
 
 
 def is_duration(text: str) -> bool:
-    """Tell whether a text is a duration of the Gateway API that is not zero."""
+    """Tell whether a text is a positive duration of the Gateway API."""
     return bool(_DURATION.match(text) and re.search("[1-9]", text))
 
 
 def seconds(duration: str) -> int:
-    """Return a duration of the Gateway API in whole seconds, rounded up."""
+    """Convert a duration of the Gateway API to seconds, rounded up."""
     return math.ceil(sum(int(count) * _MILLISECONDS[unit] for count, unit in _PART.findall(duration)) / 1000)
 
 
 def duration_text(count: int) -> str:
-    """Return seconds as a duration of the Gateway API, which has at most five digits for each unit."""
+    """Format seconds as a duration of the Gateway API, which allows at most five digits per unit."""
     parts = ((count // 3600, "h"), (count // 60 % 60, "m"), (count % 60, "s"))
     return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"

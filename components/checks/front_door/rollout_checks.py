@@ -1,4 +1,4 @@
-"""What is wrong with the way in which proxies are replaced, and what cuts requests off."""
+"""Checks of rollout settings: invalid durations, and interruptions of requests."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from .words import Exposure, TlsKind
 
 
 def check_rollout(door: Door, file: str, balancers: LoadBalancers) -> list[Problem]:
-    """Report durations that are none or out of bounds, also of a closed door, and drains shorter than a request."""
+    """Reject invalid durations, even if nothing is exposed, and warn about drains shorter than a request."""
     report, rollout = Report(file), door.rollout
     fields = (
         ("drainTimeout", rollout.drain_timeout),
@@ -45,27 +45,26 @@ def check_rollout(door: Door, file: str, balancers: LoadBalancers) -> list[Probl
 
 
 def rollout_risks(door: Door, balancers: LoadBalancers) -> Iterator[tuple[str, str]]:
-    """Yield fields of a gateway on a cloud, and why requests fail when its proxies are replaced.
+    """Yield fields of a gateway with settings that make requests fail when its proxies are replaced, and why.
 
-    Durations that are none are reported elsewhere, and have no risks here.
+    Invalid durations are skipped: :func:`check_rollout` reports them.
     """
     rollout = door.rollout
     given = (rollout.drain_timeout or door.request_timeout, rollout.min_drain_duration)
     if door.expose != Exposure.GATEWAY or not all(map(is_duration, given)):
         return
     if seconds(rollout.min_drain_duration) < balancers.late_seconds:
+        late = duration_text(balancers.late_seconds)
         reason = (
-            f"is {rollout.min_drain_duration}, but a {balancers.title} sends a proxy new connections for about "
-            f"{duration_text(balancers.late_seconds)} after it began to end, and they are refused; set it to "
-            f"{MIN_DRAIN}"
+            f"is {rollout.min_drain_duration}, but a {balancers.title} keeps sending new connections for about "
+            f"{late} after a proxy begins to terminate, which are refused; set it to {MIN_DRAIN}"
         )
         yield "rollout.minDrainDuration", reason
     if door.drain_seconds > balancers.node_drain_seconds:
-        what = f"is {rollout.drain_timeout}" if rollout.drain_timeout else f"is {door.request_timeout}"
+        setting = f"is {rollout.drain_timeout}" if rollout.drain_timeout else f"is {door.request_timeout}"
         bound = balancers.node_drain.format(seconds=duration_text(balancers.node_drain_seconds))
-        reason = (
-            f"{what}, with which a proxy may take {duration_text(door.drain_seconds)} to end, but {bound}; shorten it"
-        )
+        drain = duration_text(door.drain_seconds)
+        reason = f"{setting}, so a proxy may take {drain} to terminate, but {bound}; shorten it"
         yield ("rollout.drainTimeout" if rollout.drain_timeout else "requestTimeout"), reason
     if door.replicas == 1:
         reason = (
@@ -76,6 +75,6 @@ def rollout_risks(door: Door, balancers: LoadBalancers) -> Iterator[tuple[str, s
 
 
 def idle_timeout_is_used(door: Door, *, models_balanced: bool) -> bool:
-    """Tell whether any load balancer has a listener whose idle timeout may be set: that of TLS may not."""
+    """Tell whether any load balancer has a listener with a configurable idle timeout; TLS listeners have none."""
     by_gateway = door.expose == Exposure.GATEWAY and door.tls.kind != TlsKind.ACM
     return by_gateway or door.expose == Exposure.LOAD_BALANCER or models_balanced

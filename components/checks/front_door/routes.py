@@ -1,4 +1,4 @@
-"""From the name of a model to its Service: routes, backends, and the grants between namespaces.
+"""Routes from model names to Services: backends, routes, and grants between namespaces.
 
 Kinds and fields: Envoy AI Gateway v1.1 (``aigateway.envoyproxy.io/v1beta1``), llmaz spec 4.
 """
@@ -18,28 +18,28 @@ from .words import AuthKind
 
 AI_API = "aigateway.envoyproxy.io"
 _SCHEMAS = {"openai": "OpenAI"}
-_USUAL_PREFIX = "/v1"
+_DEFAULT_PREFIX = "/v1"
 MOST_RULES = 15
-"""Rules of one AIGatewayRoute; further ones go into further routes of the same gateway (its API documentation)."""
+"""Maximum of rules in an AIGatewayRoute; further ones need another route of the same gateway (API documentation)."""
 
 
 Models = dict[str, list[Endpoint]]
-"""Endpoints by the name that clients ask for."""
+"""Endpoints by the model name that clients request."""
 
 
 def by_model(fleet: Fleet) -> Models:
-    """Return the endpoints of a fleet by model; the order does not depend on that of the input."""
+    """Group the endpoints of a fleet by model, in an order independent of the input."""
     ordered = sorted((endpoint for _, endpoint in fleet.endpoints), key=lambda each: (each.model, *place_of(each)))
     return {model: list(group) for model, group in groupby(ordered, key=lambda each: each.model)}
 
 
 def place_of(endpoint: Endpoint) -> tuple[str, str]:
-    """Return namespace and name, which tell an endpoint from others."""
+    """Return namespace and name of an endpoint."""
     return endpoint.namespace, endpoint.name
 
 
 def check_models(models: Models) -> list[Problem]:
-    """Report what cannot be behind one name, or behind the gateway at all."""
+    """Report models that cannot share a name, or that the gateway cannot route."""
     problems = []
     for model, endpoints in models.items():
         first = endpoints[0]
@@ -66,7 +66,7 @@ def check_models(models: Models) -> list[Problem]:
 
 
 def route_objects(models: Models, door: Door) -> tuple[Object, ...]:
-    """Return backends, grants and routes, in the order in which they can be applied."""
+    """Return backends, grants and routes, in the order in which to apply them."""
     endpoints = sorted((each for group in models.values() for each in group), key=place_of)
     backends = [
         body
@@ -81,27 +81,27 @@ def route_objects(models: Models, door: Door) -> tuple[Object, ...]:
 
 
 def backend_names(endpoint: Endpoint) -> list[str]:
-    """Return what the backends of an endpoint are called: the first like it, others after their Service as well."""
+    """Return the names of an endpoint's backends: the first has its name, others also that of their Service."""
     _, *others = endpoint.backends
     return [endpoint.name, *(f"{endpoint.name}-{other.service}" for other in others)]
 
 
 def _backend(endpoint: Endpoint, backend: Backend, name: str) -> Object:
-    """Return the address of the model's Service: an AIServiceBackend refers to nothing but a Backend."""
+    """Return the Backend with the address of the model's Service; an AIServiceBackend can only refer to a Backend."""
     hostname = f"{backend.service}.{backend.namespace}.svc.cluster.local"
     spec = {"endpoints": [{"fqdn": {"hostname": hostname, "port": backend.port}}]}
     return new_object(f"{ENVOY_API}/v1alpha1", "Backend", name, endpoint.namespace, spec)
 
 
 def _service_backend(endpoint: Endpoint, name: str, door: Door) -> Object:
-    """Return how the model is asked.
+    """Return the AIServiceBackend with the API of a model.
 
-    Engines log headers and need no token: Envoy Gateway always forwards it (``Forward: true`` in gateway v1.9
-    internal/xds/translator/jwt.go), so it goes here, after it was checked. Keys are removed where they are checked. A
-    gateway that checks nothing takes nothing away: the engine itself may ask for a key.
+    Engines log headers and need no token. Envoy Gateway always forwards it (``Forward: true`` in gateway v1.9
+    internal/xds/translator/jwt.go), so it is removed here, after validation. API keys are removed by the security
+    policy. A gateway without authentication removes nothing, because the engine itself may require a key.
     """
     schema = {"name": _SCHEMAS[endpoint.api]}
-    if endpoint.path != _USUAL_PREFIX:
+    if endpoint.path != _DEFAULT_PREFIX:
         schema["prefix"] = endpoint.path or "/"
     spec: Object = {"schema": schema, "backendRef": {"group": ENVOY_API, "kind": "Backend", "name": name}}
     if door.auth.kind == AuthKind.JWT:
@@ -110,9 +110,9 @@ def _service_backend(endpoint: Endpoint, name: str, door: Door) -> Object:
 
 
 def _grant(namespace: str, door: Door) -> Object:
-    """Let the gateway's routes use the backends of a namespace.
+    """Allow the gateway's routes to use the backends of a namespace.
 
-    The AI gateway makes an HTTPRoute of each AIGatewayRoute, and that refers to the Backend by itself.
+    The AI gateway creates an HTTPRoute for each AIGatewayRoute, which refers to the Backend directly.
     """
     spec = {
         "from": [
@@ -133,7 +133,6 @@ def _rule(model: str, endpoints: list[Endpoint], door: Door) -> Object:
 
 
 def _references(endpoints: Sequence[Endpoint], door: Door) -> list[Object]:
-    """Return references to the backends of a rule."""
     backends = [
         (each, backend, name)
         for each in endpoints

@@ -1,7 +1,7 @@
-"""Which requests for a model go where: one rule for each choice of headers, and the weights of what answers.
+"""Routing rules of a model: one per set of header matches, and the weights of its backends.
 
-The gateway tries rules with more headers first, then those with more exact ones, then in their own order (Envoy
-Gateway v1.9, internal/gatewayapi/sort.go; the Gateway API leaves the last two open). It matches nothing but headers:
+The gateway tries rules with more headers first, then those with more exact matches, then in their order (Envoy
+Gateway v1.9, internal/gatewayapi/sort.go; the Gateway API does not specify the last two). It matches only headers:
 the AI gateway v1.1 gives each rule the path of all its APIs (internal/controller/ai_gateway_route.go).
 """
 
@@ -18,19 +18,19 @@ from ...fleet.objects import Object
 from ...fleet.words import HeaderKind
 
 MODEL_HEADER = "x-ai-eg-model"
-"""The gateway reads the model's name out of the request and routes by this header."""
-_MOST_HEADERS = 15
-"""Beside the model's: the Gateway API takes 16 in a match."""
-_LONGEST_VALUE = 4096
-_MOST_WEIGHT = 1_000_000
-"""Of the Gateway API's references to backends (``BackendRef.weight``)."""
+"""The gateway sets this header to the model in the request, and routes by it."""
+_MAX_HEADERS = 15
+"""In addition to the model's: the Gateway API allows 16 in a match."""
+_MAX_VALUE_LENGTH = 4096
+_MAX_WEIGHT = 1_000_000
+"""Maximum of ``BackendRef.weight`` in the Gateway API."""
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+\-.^_`|~]{1,256}")
 
 _Signature = tuple[tuple[str, HeaderKind, str], ...]
 
 
 def rules_of(endpoints: Iterable[Endpoint]) -> list[list[Endpoint]]:
-    """Return the endpoints of one model by the rule that they share, in the order in which rules are tried."""
+    """Group the endpoints of a model by rule, in the order in which the gateway tries the rules."""
     rules: dict[_Signature, list[Endpoint]] = {}
     for endpoint in sorted(endpoints, key=_precedence):
         rules.setdefault(_signature(endpoint), []).append(endpoint)
@@ -38,18 +38,18 @@ def rules_of(endpoints: Iterable[Endpoint]) -> list[list[Endpoint]]:
 
 
 def matches_of(model: str, endpoint: Endpoint) -> list[Object]:
-    """Return what a request must have for a rule: the model's name, and the headers."""
+    """Return the matches of a rule: the model's name and the headers."""
     named = {"type": "Exact", "name": MODEL_HEADER, "value": model}
     return [{"headers": [named, *map(_match, endpoint.headers)]}]
 
 
 def _match(header: HeaderMatch) -> Object:
-    """Envoy compares a regular expression with the whole value (envoy.type.matcher.v3.RegexMatcher)."""
+    # Envoy matches a regular expression against the whole value (envoy.type.matcher.v3.RegexMatcher).
     name = header.name.lower()
     if header.kind is HeaderKind.EXACT:
         return {"type": "Exact", "name": name, "value": header.value}
-    found = f"{re.escape(header.value)}.*" if header.kind is HeaderKind.PREFIX else f".*(?:{header.value}).*"
-    return {"type": "RegularExpression", "name": name, "value": found}
+    pattern = f"{re.escape(header.value)}.*" if header.kind is HeaderKind.PREFIX else f".*(?:{header.value}).*"
+    return {"type": "RegularExpression", "name": name, "value": pattern}
 
 
 def _signature(endpoint: Endpoint) -> _Signature:
@@ -65,7 +65,7 @@ def _precedence(endpoint: Endpoint) -> tuple[int, int, int, str, str]:
 
 
 def check_headers(endpoints: Sequence[Endpoint]) -> Iterator[Problem]:
-    """Yield what the gateway does not take of the headers of one model's endpoints, or tries in another order."""
+    """Reject header matches that the gateway does not support, and warn about those it tries in another order."""
     for endpoint in endpoints:
         yield from _refused(endpoint)
     ordered = sorted(endpoints, key=lambda each: each.order)
@@ -73,17 +73,17 @@ def check_headers(endpoints: Sequence[Endpoint]) -> Iterator[Problem]:
         same = first.origin.source is second.origin.source and first.order != second.order
         if same and _specificity(second) < _specificity(first) and not _exclude(first, second):
             reason = (
-                "the gateway tries what has more headers first, so this answers requests that an earlier rule for "
-                f"{first.model!r} matches too; put it before that rule, or let their headers exclude each other"
+                "the gateway tries rules with more headers first, so this rule receives requests that an earlier "
+                f"rule for {first.model!r} also matches; move it before that rule, or make their headers exclusive"
             )
             yield second.origin.problem(reason, Severity.WARNING, rule=RuleId.ACCESS_ROUTES_ORDER)
 
 
 def _exclude(first: Endpoint, second: Endpoint) -> bool:
-    """Tell whether no request can be for both: they want different texts of one header."""
-    wanted = {each.name.lower(): each.value for each in first.headers if each.kind is HeaderKind.EXACT}
+    """Tell whether no request can match both: they require different values of one header."""
+    required = {each.name.lower(): each.value for each in first.headers if each.kind is HeaderKind.EXACT}
     exact = (each for each in second.headers if each.kind is HeaderKind.EXACT)
-    return any(wanted.get(each.name.lower(), each.value) != each.value for each in exact)
+    return any(required.get(each.name.lower(), each.value) != each.value for each in exact)
 
 
 def _refused(endpoint: Endpoint) -> Iterator[Problem]:
@@ -91,33 +91,34 @@ def _refused(endpoint: Endpoint) -> Iterator[Problem]:
     for header in endpoint.headers:
         if not _HEADER_NAME.fullmatch(header.name):
             yield header.origin.problem(
-                f"must be the name of a header, found {header.name!r}", rule=RuleId.ACCESS_UNROUTABLE
+                f"must be a valid header name, found {header.name!r}", rule=RuleId.ACCESS_UNROUTABLE
             )
         elif header.name.lower() in seen:
-            what = "is the gateway's own" if header.name.lower() == MODEL_HEADER else "is matched twice"
+            reason = "is set by the gateway" if header.name.lower() == MODEL_HEADER else "is matched twice"
             yield header.origin.problem(
-                f"{header.name!r} {what}, which the gateway cannot do; remove it", rule=RuleId.ACCESS_UNROUTABLE
+                f"{header.name!r} {reason}, which is not supported; remove it",
+                rule=RuleId.ACCESS_UNROUTABLE,
             )
-        if not header.value or len(_match(header)["value"]) > _LONGEST_VALUE:
+        if not header.value or len(_match(header)["value"]) > _MAX_VALUE_LENGTH:
             yield header.origin.problem(
-                f"must have 1 to {_LONGEST_VALUE} characters for the gateway; correct it, or remove the header",
+                f"must have 1 to {_MAX_VALUE_LENGTH} characters; correct it, or remove the header",
                 rule=RuleId.ACCESS_UNROUTABLE,
             )
         seen.add(header.name.lower())
-    if len(endpoint.headers) > _MOST_HEADERS:
-        reason = f"has {len(endpoint.headers)} headers, but the gateway matches at most {_MOST_HEADERS}; remove some"
+    if len(endpoint.headers) > _MAX_HEADERS:
+        reason = f"has {len(endpoint.headers)} headers, but the gateway matches at most {_MAX_HEADERS}; remove some"
         yield endpoint.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE)
 
 
 def weights_of(endpoints: Sequence[Endpoint]) -> list[int]:
     """Return the weights of the backends of a rule, endpoint by endpoint.
 
-    Endpoints share the requests by their replicas at rest, and their backends by their weights where they have some.
+    Endpoints share requests in proportion to their replicas at rest, their backends by their own weights if set.
     """
     if len(endpoints) == 1 and _is_weighted(endpoints[0]):
         return [_weight(backend) for backend in endpoints[0].backends]
     backends = [backend for each in endpoints for backend in each.backends]
-    # All at rest without a pod: weights of 0 only would refuse requests even once one is started.
+    # If all are scaled to zero, weights of 0 would reject requests even after a pod has started.
     none_runs = not any(backend.share for backend in backends)
     return _whole([part for each in endpoints for part in _parts(each, none_runs=none_runs)])
 
@@ -139,10 +140,10 @@ def _weight(backend: Backend) -> int:
 
 
 def _whole(parts: list[Fraction]) -> list[int]:
-    """Return whole numbers that are to each other as some parts, as nearly as the gateway takes."""
+    """Scale fractions to integers in the same proportion, within the maximum weight."""
     common = math.lcm(*(part.denominator for part in parts))
     numbers = [int(part * common) for part in parts]
     largest = max(numbers)
-    if largest <= _MOST_WEIGHT:
+    if largest <= _MAX_WEIGHT:
         return numbers
-    return [max(1, number * _MOST_WEIGHT // largest) if number else 0 for number in numbers]
+    return [max(1, number * _MAX_WEIGHT // largest) if number else 0 for number in numbers]

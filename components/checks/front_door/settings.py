@@ -1,4 +1,4 @@
-"""What a front door is: settings, and everything that can be wrong with them."""
+"""Settings of the front door, and their validation."""
 
 import ipaddress
 import re
@@ -16,17 +16,17 @@ from .rollout import NO_CHANGES, ProxyRollout, is_duration
 from .words import AuthKind, Exposure, IssuerKind, TlsKind
 
 ENVOY_NAMESPACE = "envoy-gateway-system"
-"""Where Envoy Gateway is installed, and where it runs its proxies whatever the namespace of their Gateway."""
+"""Namespace of Envoy Gateway and of all its proxies, whatever the namespace of their Gateway."""
 ENVOY_GATEWAY = "envoy-gateway"
 ENVOY_AI_GATEWAY = "ai-gateway"
 CERT_MANAGER = "cert-manager"
-"""What a front door needs, beside load balancers, in the names of the charts."""
+"""Charts that a front door needs, in addition to load balancers."""
 
 MOST_REPLICAS = 2**31 - 1
 """Kubernetes counts replicas in 32 bits."""
 _HTTPS = re.compile(r"https://(?P<host>[^/:@?#\s]+)(:[0-9]{1,5})?(/[^\s#]*)?\Z", re.ASCII)
 SUBJECT = "sub"
-"""The claim that names whom a token is about (RFC 7519, 4.1.2)."""
+"""The subject claim (RFC 7519, 4.1.2)."""
 _CLAIM = re.compile(r"[!-~]{1,253}\Z", re.ASCII)
 _LONGEST_TEXT = 253
 _MOST_AUDIENCES = 8
@@ -35,7 +35,7 @@ _MOST_AUDIENCES = 8
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """Where TLS ends, and with which certificate.
+    """TLS termination and certificate.
 
     Attributes:
         issuer: Name of the cert-manager issuer, with the DNS-01 challenge: port 80 is closed.
@@ -50,12 +50,12 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Acme:
-    """An ACME account with which certificates are issued, by the DNS-01 challenge.
+    """An ACME account for certificates, with the DNS-01 challenge.
 
     Attributes:
-        solver: How cert-manager answers challenges, as an issuer has it.
-        server: Directory of the certificate authority.
-        email: Where the authority sends notices; empty for none.
+        solver: Solver of cert-manager, as in an issuer.
+        server: Directory URL of the certificate authority.
+        email: Contact address for the authority; empty for none.
     """
 
     solver: Mapping[str, Any]
@@ -68,11 +68,11 @@ class Auth:
     """How clients authenticate.
 
     Attributes:
-        secrets: Secrets in the namespace of the gateway, each entry a client's name and key (without ``Bearer``).
-        issuer: Who signs tokens.
-        jwks_uri: Where the issuer publishes its keys.
-        audiences: For whom tokens must be made out; one of them is enough.
-        client_claim: Claim of a token that names the client.
+        secrets: Secrets in the namespace of the gateway; each entry is a client's name and key (without ``Bearer``).
+        issuer: Issuer of the tokens.
+        jwks_uri: URL of the issuer's public keys.
+        audiences: Accepted audiences; a token needs one of them.
+        client_claim: Claim that identifies the client.
     """
 
     kind: AuthKind = AuthKind.NONE
@@ -85,24 +85,24 @@ class Auth:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """How models are reached from outside the cluster.
+    """Settings of the access from outside the cluster.
 
     Attributes:
         host: DNS name of the gateway.
-        request_timeout: Time for a whole answer. Long generations take minutes; upstream's 60 seconds cut them off.
-        max_body_size: Largest request, and largest answer that is not streamed; prompts hold images.
-        rate_limit: How much each client may ask for.
+        request_timeout: Timeout of a whole answer. Long generations take minutes; upstream's default is 60 seconds.
+        max_body_size: Largest request, and largest answer that is not streamed; prompts may contain images.
+        rate_limit: Limits per client.
         namespace: Namespace of the gateway, its routes and the Secrets with keys.
-        internal: Whether the address is one of the private network.
-        access_log: Whether the gateway logs each request, with model and tokens, to its standard output.
-        allow_anonymous: Whether a gateway on the internet may serve everybody.
-        name: Name of the gateway and of what belongs to it.
-        replicas: Proxies of the gateway.
+        internal: Whether the address is in the private network.
+        access_log: Whether the gateway logs each request, with model and tokens, to stdout.
+        allow_anonymous: Whether a public gateway may serve unauthenticated clients.
+        name: Name of the gateway and its objects.
+        replicas: Proxy replicas.
         client_cidrs: Ranges that may connect to load balancers; empty for the default of each.
-        balancer_cidrs: Ranges that load balancers connect to models from; empty for those that are known.
+        balancer_cidrs: Ranges from which load balancers connect to models; empty for the known ones.
         rollout: How proxies, and pods behind load balancers, are replaced.
-        acme: What the issuer of the certificate is made of; None where it exists.
-        awaited: Whether the gateway counts as created only when its load balancer has an address.
+        acme: ACME account of the issuer to create; None if the issuer exists.
+        awaited: Whether the gateway counts as created only once its load balancer has an address.
     """
 
     expose: Exposure = Exposure.NONE
@@ -136,7 +136,7 @@ class Door:
 
 
 def check_door(door: Door, file: str, balancers: LoadBalancers) -> tuple[Problem, ...]:
-    """Return every problem of the settings; a door that is closed has none."""
+    """Return every problem of the settings; without exposure there are none."""
     report = Report(file)
     if door.expose == Exposure.NONE:
         return ()
@@ -170,7 +170,7 @@ def _check_plain_fields(door: Door, report: Report) -> None:
 
 
 def is_host(text: str) -> bool:
-    """Tell whether a text is a fully qualified DNS name: no address, no wildcard, no bare label."""
+    """Tell whether a text is a fully qualified DNS name, not an IP address, wildcard or single label."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -285,7 +285,7 @@ def _check_gateway(door: Door, report: Report) -> None:
 
 
 def _check_load_balancers(door: Door, report: Report) -> None:
-    """A load balancer forwards TCP: it can neither check a key nor choose a model."""
+    # A load balancer forwards TCP: it can neither check keys nor route by model.
     if not door.internal:
         report.error(
             "internal",

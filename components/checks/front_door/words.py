@@ -1,4 +1,4 @@
-"""The words that say what a front door is."""
+"""Options of the front door."""
 
 from ...contract.words import Word
 

@@ -1,8 +1,8 @@
-"""Who may talk to the pods of the models: NetworkPolicies from what was rendered.
+"""NetworkPolicies for the pods of the models.
 
-A pod that no policy selects takes every connection; one that a policy selects takes only what some policy allows.
-So each workload gets policies that select its own pods and nothing else: that denies the rest by default, without
-touching pods of others in the same namespace. The network plugin must enforce policies; without one they do nothing.
+A pod that no policy selects accepts every connection; one that a policy selects accepts only what some policy allows.
+So each workload gets policies that select only its own pods: this denies everything else by default, without
+affecting other pods in the namespace. The network plugin must enforce policies; otherwise they have no effect.
 """
 
 import ipaddress
@@ -17,7 +17,7 @@ from ...fleet.workloads import Workload, by_set
 
 NETWORK_POLICY = "NetworkPolicy"
 _GROUP = ".group"
-"""After the name of the set of pods, in the name of the policy of its group."""
+"""Suffix of the name of the policy for a group."""
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"
 _PROXIES = {
     "app.kubernetes.io/component": "proxy",
@@ -28,20 +28,20 @@ _PROXIES = {
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Who may connect to the models.
+    """Peers that may connect to the models.
 
     Attributes:
-        gateway_namespace: Namespace of the proxies of the gateway; None without one.
-        gateway_pods: Labels of the proxies; empty for every pod of that namespace.
-        monitoring_namespace: Namespace of what scrapes metrics; None without one.
-        metrics_port: Port of the metrics; None where they are on the serving port, as with every shipped engine.
-        clients: Labels of the namespaces whose pods may call models directly, one mapping per alternative. None, the
-            default, is every pod of the cluster: without a front door there is no other way in. Empty is nobody.
-        cidrs: Ranges outside the cluster that may call models directly: those that pods see connections and health
-            checks of load balancers come from.
-        only_balanced: Whether ``cidrs`` may call only the models whose own Service asks for a load balancer.
-        restrict_egress: Whether pods may open connections only for names (53), HTTPS (443), credentials of the
-            node's agent, and within their group. Weights that come over plain HTTP cannot be loaded then.
+        gateway_namespace: Namespace of the gateway's proxies; None without a gateway.
+        gateway_pods: Labels of the proxies; empty for every pod in that namespace.
+        monitoring_namespace: Namespace of Prometheus; None without one.
+        metrics_port: Port of the metrics; None if it is the serving port, as for every shipped engine.
+        clients: Labels of the namespaces whose pods may call models directly, as alternatives. None, the default,
+            allows every pod in the cluster: without a front door there is no other access. Empty allows nobody.
+        cidrs: Ranges outside the cluster that may call models directly: the sources of connections and health checks
+            of load balancers, as pods see them.
+        only_balanced: Whether ``cidrs`` may only call models whose own Service requests a load balancer.
+        restrict_egress: Whether pods may only connect to DNS (53), HTTPS (443), the node's credential agent, and
+            within their group. Weights cannot be downloaded over plain HTTP then.
     """
 
     gateway_namespace: str | None = None
@@ -54,7 +54,7 @@ class Allowed:
     restrict_egress: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse addresses that the API server would refuse."""
+        """Reject ranges that the API server would reject."""
         for cidr in self.cidrs:
             try:
                 ipaddress.ip_network(cidr)
@@ -63,15 +63,15 @@ class Allowed:
 
 
 def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
-    """Return the policies of every set of pods, whether or not an endpoint leads to it, by namespace and name."""
+    """Return the policies of every set of pods, with or without an endpoint, ordered by namespace and name."""
     endpoints = [endpoint for _, endpoint in fleet.endpoints]
-    behind = _workloads_of(endpoints)
-    balanced = _workloads_of(each for each in endpoints if each.has_own_balancer) if allowed.only_balanced else behind
+    served = _workloads_of(endpoints)
+    balanced = _workloads_of(each for each in endpoints if each.has_own_balancer) if allowed.only_balanced else served
     routers = dict[tuple[str, str], list[tuple[int, Router]]]()
     for position, (place, router) in enumerate(_routers_of(endpoints)):
         routers.setdefault(place, []).append((position, router))
     unbalanced = replace(allowed, cidrs=())
-    # What only a router answers for, only the router and the monitoring reach.
+    # Workloads behind a router accept connections only from the router and the monitoring.
     routed = replace(unbalanced, gateway_namespace=None, clients=())
     sets = sorted(by_set(workload for _, workload in fleet.workloads).items(), key=lambda pair: pair[0])
     reached = frozenset[tuple[str, str]]().union(*(each.backend_keys for each in endpoints))
@@ -79,27 +79,27 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
     policies: list[Object] = []
     for _, parts in sets:
         names, first = set[tuple[str, str]]().union(*(each.backend_keys for each in parts)), parts[0]
-        found = sorted((each for place in names for each in routers.get(place, ())), key=lambda each: each[0])
-        before = [router for _, router in found]
-        if names & behind:
+        indexed = sorted((each for place in names for each in routers.get(place, ())), key=lambda each: each[0])
+        before = [router for _, router in indexed]
+        if names & served:
             policies += _of_workload(first, allowed if names & balanced else unbalanced, before)
         elif before or (first.namespace, _frozen(first.group)) in guarded:
             policies += _of_workload(first, routed, before)
         else:
-            # No endpoint leads here: nothing is routed to it, and who may call models directly may call it too.
+            # Without an endpoint, the gateway does not route here; only direct clients may connect.
             policies += _of_workload(first, replace(unbalanced, gateway_namespace=None), ())
     return tuple(policies)
 
 
 def guards_of(workload: Workload) -> tuple[Key, ...]:
-    """Return kind, namespace and name of the policies that a workload may have: of its front, and of its group."""
+    """Return the keys of the policies that a workload may have: of its front, and of its group."""
     return tuple((NETWORK_POLICY, workload.namespace, f"{workload.set_name}{suffix}") for suffix in ("", _GROUP))
 
 
 def _groups(
     sets: Iterable[list[Workload]], reached: frozenset[tuple[str, str]]
 ) -> set[tuple[str, frozenset[tuple[str, str]]]]:
-    """Return the groups of what is reached: their policies guard pods of further roles, which are scraped as well."""
+    """Return the groups of reached workloads: their policies cover further roles, which are scraped as well."""
     grouped = (each for parts in sets for each in parts if each.group)
     return {(each.namespace, _frozen(each.group)) for each in grouped if each.backend_keys & reached}
 
@@ -109,14 +109,14 @@ def _frozen(labels: Mapping[str, str] | None) -> frozenset[tuple[str, str]]:
 
 
 def _workloads_of(endpoints: Iterable[Endpoint]) -> set[tuple[str, str]]:
-    """Return namespace and name of what answers for some endpoints: of a workload, or of the set of its pods."""
+    """Return namespace and name of the workloads, or sets of pods, that serve endpoints without a router."""
     return {
         (backend.namespace, backend.workload) for each in endpoints for backend in each.backends if not backend.router
     }
 
 
 def _routers_of(endpoints: Iterable[Endpoint]) -> list[tuple[tuple[str, str], Router]]:
-    """Return what is between some endpoints and the workloads there, by their namespace and name."""
+    """Return the routers of endpoints, with namespace and name of the workloads behind them."""
     return [
         ((each.namespace, workload), backend.router)
         for each in endpoints
@@ -140,7 +140,7 @@ def _of_workload(workload: Workload, allowed: Allowed, routers: Iterable[Router]
 
 
 def _routing(routers: Iterable[Router], serving: int) -> list[tuple[list[Object], int]]:
-    """Return the routers that may connect to a port, each once."""
+    """Return the distinct routers that may connect to a port."""
     peers: list[Object] = []
     for router in routers:
         peer = {**_namespace(router.namespace), "podSelector": {"matchLabels": dict(router.pods)}}
@@ -150,7 +150,7 @@ def _routing(routers: Iterable[Router], serving: int) -> list[tuple[list[Object]
 
 
 def _callers(allowed: Allowed, serving: int) -> list[tuple[list[Object], int]]:
-    """Return who may connect to which port. Probes come from the node itself, which no policy stops."""
+    """Return the peers that may connect to each port. Probes come from the node, to which policies do not apply."""
     callers = []
     if allowed.gateway_namespace:
         proxies: Object = {"podSelector": {"matchLabels": dict(allowed.gateway_pods)}} if allowed.gateway_pods else {}
@@ -170,11 +170,11 @@ def _namespace(name: str) -> Object:
 
 
 def _egress(group: Object | None, allowed: Allowed) -> list[Object] | None:
-    """Return what pods may connect to; None leaves it open."""
+    """Return the egress rules; None for unrestricted egress."""
     if not allowed.restrict_egress:
         return None
     rules: list[Object] = [
-        # To any address: a cache of names on the node has a link-local one.
+        # To any address: a DNS cache on the node has a link-local one.
         {"ports": [{"protocol": "UDP", "port": 53}, _tcp(53)]},
         {"ports": [_tcp(443)]},
         *({"to": [{"ipBlock": {"cidr": cidr}}], "ports": [_tcp(80)]} for cidr in credential_agents()),
@@ -196,6 +196,6 @@ def _policy(
     }
     if egress is not None:
         spec["egress"] = egress
-    # Workloads have no dot in their names, so that no other workload's policy has this one.
+    # Names of workloads contain no dot, so the suffix prevents collisions.
     name = f"{workload.set_name}{suffix}"
     return new_object("networking.k8s.io/v1", NETWORK_POLICY, name, workload.namespace, spec)

@@ -1,7 +1,7 @@
-"""Pods with as few rights as their images work with, for the Pod Security profiles ``baseline`` and ``restricted``.
+"""Restricts pods to the least privileges their images need, for the profiles ``baseline`` and ``restricted``.
 
-What a template says already is kept: its author knows the image. What an image needs, and how that is known, is told
-with each engine, and for other images in ``image_users.yaml``.
+Settings in a template are kept: its author knows the image. The requirements of images, with their sources, are in
+the data of each engine, and for other images in ``image_users.yaml``.
 """
 
 import functools
@@ -20,7 +20,7 @@ from .words import PodSecurity
 HOME = "/home/engine"
 _HOME_VOLUME = "home"
 _UNKNOWN = (
-    "the user that this image runs as is unknown; if it works, set runAsNonRoot and drop all capabilities in the "
+    "the user of this image is unknown; if it runs as non-root, set runAsNonRoot and drop all capabilities in the "
     "template"
 )
 _HOST_PATH = "the volume is a hostPath, which the profile forbids"
@@ -28,7 +28,7 @@ _HOST_PATH = "the volume is a hostPath, which the profile forbids"
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """Something of a pod that the profile ``restricted`` refuses, and why it is so.
+    """A violation of the profile ``restricted``, with its reason.
 
     Attributes:
         part: Name of the container or volume.
@@ -41,8 +41,8 @@ class Exemption:
 
 
 def secure(spec: Object, level: PodSecurity) -> None:
-    """Take rights away from a pod spec, which is changed in place; ``level`` is ``baseline`` or ``restricted``."""
-    # Engines never call the API server. Credentials of the cloud come through a volume of their own.
+    """Harden a pod spec in place, for the profile ``baseline`` or ``restricted``."""
+    # Engines never call the API server; cloud credentials come through a separate volume.
     spec.setdefault("automountServiceAccountToken", False)
     context = spec.setdefault("securityContext", {})
     context.setdefault("seccompProfile", {"type": "RuntimeDefault"})
@@ -55,18 +55,18 @@ def secure(spec: Object, level: PodSecurity) -> None:
 
 
 def exemptions(spec: Object) -> tuple[Exemption, ...]:
-    """Return what keeps a hardened pod spec from the profile ``restricted``; nothing where it meets it."""
+    """Return the violations of the profile ``restricted`` by a hardened pod spec."""
     volumes = [v["name"] for v in spec.get("volumes", ()) if "hostPath" in v]
-    found = [Exemption(name, "hostPath", _HOST_PATH) for name in volumes]
+    violations = [Exemption(name, "hostPath", _HOST_PATH) for name in volumes]
     for container in _containers(spec):
         if not _setting(container, spec, "runAsNonRoot"):
             known = _entry(container.get("image") or "")
-            found.append(Exemption(container["name"], "root", known.reason if known else _UNKNOWN))
-    return tuple(found)
+            violations.append(Exemption(container["name"], "root", known.reason if known else _UNKNOWN))
+    return tuple(violations)
 
 
 def image_user(image: str) -> ImageUser | None:
-    """Return the user that an image can run as; None for root, and for an image of which nothing is known."""
+    """Return the non-root user that an image can run as; None for root and unknown images."""
     known = _entry(image)
     if known is None or known.user is None or not known.span.includes(version_of(parse_image(image).tag)):
         return None
@@ -75,21 +75,21 @@ def image_user(image: str) -> ImageUser | None:
 
 @functools.cache
 def image_users() -> Mapping[str, ImageUser]:
-    """Return what is known of images: of those that serve by engine, and of others."""
+    """Return the known users of images: by engine for serving images, and others by name."""
     others = {name: ImageUser.of(row) for name, row in load_table(__package__, "image_users.yaml").items()}
     known = {engine.name: engine.user for engine in engines().values() if engine.user}
     return MappingProxyType({name: _at_home(user) for name, user in (others | known).items()})
 
 
 def _at_home(user: ImageUser) -> ImageUser:
-    """Put the home of a user where these pods have it."""
+    """Expand the home directory in the variables of a user."""
     env = {name: text.format(home=HOME) for name, text in user.env.items()}
     return replace(user, env={**({"HOME": HOME} if user.home else {}), **env})
 
 
 @functools.lru_cache(maxsize=4096)
 def _entry(image: str) -> ImageUser | None:
-    """Find an image by its repository, in whatever registry or mirror."""
+    """Find an image by its repository, in any registry or mirror."""
     repository = parse_image(image).repository
     return next((user for user in image_users().values() if is_one_of(repository, user.images)), None)
 
@@ -106,7 +106,7 @@ def _setting(container: Object, spec: Object, name: str) -> object:
 
 
 def _forbid_escalation(container: Object) -> None:
-    """Forbid to gain rights, unless the template asks for what the API server refuses together with that."""
+    """Disable privilege escalation, unless the template contains a setting that the API server rejects with it."""
     context = container.setdefault("securityContext", {})
     added = {name.removeprefix("CAP_") for name in (context.get("capabilities") or {}).get("add") or ()}
     if not context.get("privileged") and "SYS_ADMIN" not in added:
@@ -121,7 +121,7 @@ def _run_as_user(container: Object, spec: Object) -> None:
         context["runAsNonRoot"] = True
     if not _setting(container, spec, "runAsNonRoot"):
         return
-    # Root may need a capability to ignore file modes; other users need none, and `restricted` rejects them.
+    # Only root may need capabilities, to ignore file modes; `restricted` rejects them.
     capabilities = context.get("capabilities") or {}
     if "ALL" not in (capabilities.get("drop") or ()):
         context["capabilities"] = {**capabilities, "drop": ["ALL"]}
@@ -134,12 +134,12 @@ def _run_as_user(container: Object, spec: Object) -> None:
 
 
 def _give_home(container: Object, spec: Object, known: ImageUser) -> None:
-    """Give the user a home, and point caches there; a template with a home of its own needs none."""
+    """Mount a home directory and set its variables, unless the template sets ``HOME``."""
     env = container.get("env") or []
-    there = {variable["name"] for variable in env}
-    if known.home and "HOME" in there:
+    names = {variable["name"] for variable in env}
+    if known.home and "HOME" in names:
         return
-    added = [{"name": name, "value": value} for name, value in known.env.items() if name not in there]
+    added = [{"name": name, "value": value} for name, value in known.env.items() if name not in names]
     if added:
         container["env"] = [*env, *added]
     if known.home:
@@ -148,16 +148,16 @@ def _give_home(container: Object, spec: Object, known: ImageUser) -> None:
 
 
 def _add(items: list[Object], item: Object, key: str) -> None:
-    if all(there[key] != item[key] for there in items):
+    if all(other[key] != item[key] for other in items):
         items.append(item)
 
 
 def _share_volumes(spec: Object) -> None:
-    """Let users other than root write persistent volumes, which belong to root; others are open to everybody."""
+    """Make persistent volumes, which belong to root, writable; other volumes are world-writable."""
     if not any("persistentVolumeClaim" in volume for volume in spec.get("volumes") or ()):
         return
     groups = [c["securityContext"].get("runAsGroup") for c in _containers(spec)]
     group = next((group for group in groups if group), None)
     if group and "fsGroup" not in spec["securityContext"]:
-        # Weights are many and large: their modes are looked at only where the volume's root is wrong.
+        # Changing the group of many large files is slow, so skip it if the root of the volume is right.
         spec["securityContext"] |= {"fsGroup": group, "fsGroupChangePolicy": "OnRootMismatch"}

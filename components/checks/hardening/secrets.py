@@ -1,4 +1,4 @@
-"""Secrets that stand in clear in the variables of a pod: everybody who may read the workload reads them."""
+"""Secrets in clear text in environment variables, readable by everybody who may read the workload."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -12,15 +12,20 @@ from ...fleet.rendered import Fleet, Rendered
 
 
 def check_secrets(fleet: Fleet, resources: Iterable[LoadedResource]) -> Iterator[Problem]:
-    """Yield a warning for each variable of a pod that holds a secret in clear, where it is written.
+    """Warn about each variable with a secret in clear text, at the field that sets it.
 
     Args:
-        fleet: What is rendered.
-        resources: Everything that was read: variables may come from a resource that others refer to.
+        fleet: The rendered fleet.
+        resources: All resources: a variable may come from another resource that is referred to.
     """
-    found = [(item, variable) for item in fleet.rendered for variable in _variables(item) if _is_secret(variable)]
-    others = list(resources) if found else []
-    for item, variable in found:
+    secrets = [
+        (item, variable)
+        for item in fleet.rendered
+        for variable in _variables(item)
+        if is_literal_secret(str(variable.get("name", "")), variable.get("value"))
+    ]
+    others = list(resources) if secrets else []
+    for item, variable in secrets:
         places = (place for source in (item.source, *others) for place in _places(source, variable))
         source, path = next(places, (item.source, "spec"))
         yield source.problem(
@@ -36,22 +41,18 @@ def _variables(item: Rendered) -> Iterator[Object]:
                 yield from container.get("env") or ()
 
 
-def _is_secret(variable: Object) -> bool:
-    return is_literal_secret(str(variable.get("name", "")), variable.get("value"))
-
-
 def _reason(item: Rendered, variable: str) -> str:
-    """Say what to write instead; the value itself is told to nobody."""
+    # The message must not contain the value.
     name = f"{item.name}-secrets"
     return (
-        f"variable {variable} holds a secret in clear, which is stored and shown with the pod; put it into the "
-        f"Secret {name!r} of namespace {item.namespace}, and write valueFrom: {{secretKeyRef: {{name: {name}, key: "
+        f"variable {variable} contains a secret in clear text, which is stored and shown with the pod; move it to "
+        f"the Secret {name!r} in namespace {item.namespace}, and set valueFrom: {{secretKeyRef: {{name: {name}, key: "
         f"{variable}}}}}"
     )
 
 
 def _places(source: LoadedResource, variable: Object) -> Iterator[tuple[LoadedResource, str]]:
-    """Yield where a resource sets a variable to its value."""
+    """Yield the fields in which a resource sets a variable."""
     for path in _paths(source.resource.wire(), variable, ()):
         yield source, field_path(path)
 

@@ -1,4 +1,4 @@
-"""The words that say what pods are held to."""
+"""Options of hardening."""
 
 from ...contract.words import Word
 

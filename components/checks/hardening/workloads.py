@@ -1,6 +1,6 @@
-"""What an environment asks of every workload beside serving: few rights, orderly drains, zones, priority.
+"""Hardening of workloads: Pod Security, disruption budgets, spreading over zones, priority.
 
-Everything is off by default: rendered objects stay what they are until an environment asks for more.
+Everything is off by default.
 """
 
 import copy
@@ -23,12 +23,12 @@ _POD_GROUP = "PodGroup"
 
 @dataclass(frozen=True, slots=True)
 class Hardening:
-    """What to ask of workloads.
+    """Settings of hardening.
 
     Attributes:
-        pod_security: Profile that pods shall meet as far as images allow.
-        disruption_budgets: Whether a drain may take only one replica at a time.
-        topology_spread: Whether replicas shall be spread over zones, where there is room.
+        pod_security: Profile that pods meet as far as their images allow.
+        disruption_budgets: Whether a drain may evict only one replica at a time.
+        topology_spread: Whether replicas are spread over zones if there is room.
         priority: Default priority of all models; None for the default of each family.
     """
 
@@ -39,16 +39,16 @@ class Hardening:
 
     @property
     def class_name(self) -> str | None:
-        """PriorityClass of pods that set none: empty for no class, None for the default of each family."""
+        """PriorityClass of pods that do not set one: empty for no class, None for the default of each family."""
         if self.priority is None:
             return None
         return "" if self.priority is Priority.NONE else _CLASS_PREFIX + self.priority
 
 
 def harden(item: Rendered, options: Hardening) -> Rendered:
-    """Return a resource whose workloads have what the options ask for; the given one is not changed.
+    """Return a hardened copy of a resource.
 
-    What an operator makes, and objects that say nothing of pods, stay what they are.
+    Workloads of operators and objects without pods are not changed.
     """
     workloads = tuple(w if w.operated else _hardened(w, options) for w in item.workloads)
     sets = by_set(w for w in workloads if not w.operated).values() if options.disruption_budgets else ()
@@ -58,7 +58,7 @@ def harden(item: Rendered, options: Hardening) -> Rendered:
 
 
 def restricted_exemptions(item: Rendered) -> tuple[Exemption, ...]:
-    """Return what the profile ``restricted`` refuses of a hardened resource, each thing once."""
+    """Return the distinct violations of the profile ``restricted`` by a hardened resource."""
     templates = (template for w in item.workloads if not w.operated for template in w.templates)
     return tuple(dict.fromkeys(e for template in templates for e in exemptions(template["spec"])))
 
@@ -67,19 +67,19 @@ def _hardened(workload: Workload, options: Hardening) -> Workload:
     hardened = replace(workload, body=copy.deepcopy(workload.body))
     for template in hardened.templates:
         _harden_pod(template["spec"], options)
-    # The pods of a group belong together: only replicas of one pod are spread.
+    # The pods of a group must stay close together, so only single-pod replicas are spread.
     if options.topology_spread and _most(workload) > 1 and not hardened.shape.has_groups:
         _spread(hardened)
     return hardened
 
 
 def _most(workload: Workload) -> int:
-    """Count the replicas of a workload when its autoscaler, if any, has added all it may."""
+    """Return the maximum replicas of a workload, including those of its autoscaler."""
     return max(1, int(workload.body["spec"].get("replicas", 1)), workload.most or 0)
 
 
 def priority_classes() -> tuple[Object, ...]:
-    """Return the PriorityClasses, which the whole cluster shares."""
+    """Return the cluster-scoped PriorityClasses."""
     return tuple(
         {
             "apiVersion": "scheduling.k8s.io/v1",
@@ -107,14 +107,14 @@ def _harden_pod(spec: Object, options: Hardening) -> None:
 
 
 def _ranked(gang: Object, options: Hardening) -> Object:
-    """Return a gang with a priority, which Volcano takes in place of the pods' (pkg/scheduler/cache/cache.go)."""
+    """Set the priority of a gang, which Volcano uses instead of that of its pods (pkg/scheduler/cache/cache.go)."""
     if not options.class_name:
         return gang
     return {**gang, "spec": {"priorityClassName": options.class_name, **gang["spec"]}}
 
 
 def _spread(workload: Workload) -> None:
-    """Prefer zones with fewer replicas. It is only a preference: accelerators may be had in one zone alone."""
+    """Prefer zones with fewer replicas. Not required: accelerators may be available in only one zone."""
     constraint = {
         "maxSkew": 1,
         "topologyKey": ZONE_LABEL,
@@ -125,10 +125,10 @@ def _spread(workload: Workload) -> None:
 
 
 def _budget(workload: Workload) -> Object:
-    """Let drains take one replica at a time.
+    """Let drains evict one replica at a time.
 
-    Of a group the leader counts: a budget over all pods would count pods where replicas are meant. Pods that are
-    not ready may go at any time, or a model that never becomes ready would block a drain indefinitely.
+    For groups, the budget selects leaders: over all pods it would count pods, not replicas. Pods that are not ready
+    may always be evicted; otherwise a model that never becomes ready would block a drain indefinitely.
     """
     spec = {
         "maxUnavailable": 1,

@@ -1,1 +1,1 @@
-"""Metrics: what is scraped, adapted for autoscalers, shown and alerted of."""
+"""Metrics: scraping, adapters for autoscalers, dashboard and alerts."""

@@ -1,29 +1,39 @@
-"""Alerts for every model: a PrometheusRule made from the table of metrics."""
+"""Alerts for every model: a PrometheusRule generated from ``alerts.yaml``."""
 
+import functools
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...contract.problems import did_you_mean
+from ...contract.tables import load_table
 from ...engines.metrics import engine_metrics
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet
 from .queries import expand
-from .series import alert_rows
-from .uses import scraped
+from .uses import scrape_targets
 
 _SERVED = 'workload!="",namespace=~"{namespaces}"'
 
 
+@functools.cache
+def alert_rows() -> tuple[Mapping[str, Any], ...]:
+    return tuple(load_table(__package__, "alerts.yaml"))
+
+
+def alert_names() -> tuple[str, ...]:
+    return tuple(row["name"] for row in alert_rows())
+
+
 @dataclass(frozen=True, slots=True)
 class AlertSettings:
-    """What is alerted of, and from which value on.
+    """Settings of the alerts.
 
     Attributes:
-        thresholds: Other thresholds, by the alert's name.
-        left_out: Names of alerts that are not wanted.
-        labels: Labels by which Prometheus finds the rule, such as ``release``.
+        thresholds: Thresholds that replace the defaults, by the alert's name.
+        left_out: Names of disabled alerts.
+        labels: Labels by which Prometheus selects the rule, such as ``release``.
     """
 
     thresholds: Mapping[str, float] = field(default_factory=dict)
@@ -31,23 +41,26 @@ class AlertSettings:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse alerts that there are not."""
-        for name in self.left_out:
-            _refuse_unknown("left_out", name, alert_names())
-        for name in self.thresholds:
-            _refuse_unknown("thresholds", name, [row["name"] for row in alert_rows() if "threshold" in row])
+        """Reject unknown alerts."""
+        with_threshold = [row["name"] for row in alert_rows() if "threshold" in row]
+        for key, names, known in (
+            ("left_out", self.left_out, alert_names()),
+            ("thresholds", tuple(self.thresholds), with_threshold),
+        ):
+            for name in names:
+                if name not in known:
+                    hint = did_you_mean(name, known)
+                    available = ", ".join(known)
+                    raise ValueError(
+                        f"{key}: no alert named {name!r}{hint} (available: {available}); correct the name"
+                    )
 
 
 DEFAULTS = AlertSettings()
 
 
-def alert_names() -> tuple[str, ...]:
-    """Return the names of all alerts."""
-    return tuple(row["name"] for row in alert_rows())
-
-
 def prometheus_rule(name: str, namespace: str, fleet: Fleet, settings: AlertSettings = DEFAULTS) -> Object | None:
-    """Return the alerts of a fleet as a PrometheusRule; None for a fleet without workloads."""
+    """Return the alerts of a fleet as a PrometheusRule; None without workloads."""
     rules = alerts(fleet, settings)
     if not rules:
         return None
@@ -61,20 +74,20 @@ def prometheus_rule(name: str, namespace: str, fleet: Fleet, settings: AlertSett
 
 
 def alerts(fleet: Fleet, settings: AlertSettings = DEFAULTS) -> list[Object]:
-    """Return the alerts that the engines of a fleet have metrics for."""
-    targets = scraped(fleet)
+    """Return the alerts whose metrics the engines of a fleet export."""
+    targets = scrape_targets(fleet)
     if not targets:
         return []
     engines = {target.exporter.facts.engine for target in targets if target.exporter.facts}
-    # An image of an unknown engine may hold any of them.
-    asked = engines if all(target.exporter.facts for target in targets) else set(engine_metrics())
+    # An unknown image may run any engine.
+    possible = engines if all(target.exporter.facts for target in targets) else set(engine_metrics())
     workloads = [target.workload for target in targets]
     words = {
         "namespaces": _one_of(target.namespace for target in targets),
-        "workloads": _one_of(each.name for each in workloads),
-        "pods": f"({_one_of(each.pod_set.prefix or each.name for each in workloads)})-.*",
+        "workloads": _one_of(workload.name for workload in workloads),
+        "pods": f"({_one_of(workload.pod_set.prefix or workload.name for workload in workloads)})-.*",
     }
-    rules = (_alert(row, asked, words, settings) for row in alert_rows() if row["name"] not in settings.left_out)
+    rules = (_alert(row, possible, words, settings) for row in alert_rows() if row["name"] not in settings.left_out)
     return [rule for rule in rules if rule]
 
 
@@ -98,11 +111,5 @@ def _alert(
 
 
 def _one_of(names: Iterable[str]) -> str:
-    """Match any of some names. A backslash would be one of PromQL's string as well as of the expression."""
+    # Not re.escape: a backslash would be an escape of the PromQL string, too.
     return "|".join(re.sub(r"\.", "[.]", name) for name in sorted(set(names)))
-
-
-def _refuse_unknown(what: str, name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        hint = did_you_mean(name, known)
-        raise ValueError(f"{what}: no alert named {name!r}{hint} (available: {', '.join(known)}); correct the name")

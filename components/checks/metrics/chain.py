@@ -1,4 +1,4 @@
-"""The chain behind an autoscaler on a serving metric: scraped, adapted, named right, and checked beforehand."""
+"""The metric chain of an autoscaler: scraping, adapter rules or ScaledObjects, and checks of each link."""
 
 import re
 from collections.abc import Mapping
@@ -12,26 +12,26 @@ from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import by_set
 from .checks import check_first_requests, check_scaler
 from .keda import check_triggers, reads_prometheus, scaled_object
-from .monitors import left_out, pod_monitor, unscrapable
+from .monitors import pod_monitor, unmonitored, unscrapable
 from .rules import adapter_rules
-from .uses import Scraped, scalers_of, scraped
+from .uses import ScrapeTarget, scalers_of, scrape_targets
 from .words import Adapter, Scrape
 
 PROMETHEUS = "prometheus"
 _INTERVAL = re.compile(r"([1-9][0-9]*)s")
 _LONGEST_INTERVAL = 60
-"""The adapter lists the series anew every minute; what is scraped less often comes and goes."""
+"""The adapter lists the series every minute; those scraped less often would appear and disappear."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricSettings:
-    """How metrics are collected and handed to autoscalers.
+    """How metrics are collected and served to autoscalers.
 
     Attributes:
-        adapter: Who serves metrics to autoscalers.
-        prometheus: Address of Prometheus; the default is that of the chart kube-prometheus-stack.
-        interval: How often pods are scraped, in seconds, such as ``15s``.
-        monitor_labels: Labels by which Prometheus finds its PodMonitors, such as ``release``.
+        adapter: Server of the metrics APIs.
+        prometheus: URL of Prometheus; the default is that of the chart kube-prometheus-stack.
+        interval: Scrape interval in seconds, such as ``15s``.
+        monitor_labels: Labels by which Prometheus selects PodMonitors, such as ``release``.
         scrape: Which workloads are scraped.
     """
 
@@ -42,7 +42,7 @@ class MetricSettings:
     scrape: Scrape = Scrape.ALL
 
     def __post_init__(self) -> None:
-        """Refuse an interval and an address that Prometheus cannot be asked with."""
+        """Reject an invalid interval or URL."""
         match = _INTERVAL.fullmatch(self.interval)
         if match is None or int(match[1]) > _LONGEST_INTERVAL:
             raise ValueError(f"interval must be between 1s and {_LONGEST_INTERVAL}s, found {self.interval!r}")
@@ -53,7 +53,7 @@ class MetricSettings:
 
     @property
     def window(self) -> str:
-        """Over how long the rate of a counter is taken: four scrapes at least."""
+        """Range of ``rate()`` over counters: at least four scrapes."""
         return f"{max(120, 4 * int(self.interval.removesuffix('s')))}s"
 
 
@@ -62,15 +62,14 @@ DEFAULTS = MetricSettings()
 
 @dataclass(frozen=True, slots=True)
 class MetricChain:
-    """What stands behind the autoscalers of a fleet.
+    """The objects that let the autoscalers of a fleet read their metrics.
 
     Attributes:
         monitors: PodMonitors, one per set of pods.
         adapter_rules: Value ``rules`` of the chart prometheus-adapter.
-        scaled_objects: What takes the place of autoscalers with KEDA; see :func:`with_scaled_objects`.
-        needs: Charts that are needed beside those of the metrics APIs, each with the resources that need it.
-        left_out: Notes on what is not scraped because it exports no metrics that are known; they matter where models
-            are monitored.
+        scaled_objects: KEDA's replacements of autoscalers; see :func:`with_scaled_objects`.
+        needs: Required charts besides those of the metrics APIs, each with the resources that require it.
+        left_out: Notes on workloads without known metrics, which are not scraped; relevant if models are monitored.
     """
 
     monitors: tuple[Object, ...]
@@ -82,24 +81,22 @@ class MetricChain:
 
 
 def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricChain:
-    """Return what the autoscalers of a fleet need to read their metrics, and what would keep them from it."""
-    targets = scraped(fleet)
+    """Build and check the metric chain of a fleet's autoscalers."""
+    targets = scrape_targets(fleet)
     scalers = scalers_of(fleet, targets)
     keda = settings.adapter == Adapter.KEDA
     scaled = [scaler for scaler in scalers if keda and reads_prometheus(scaler)]
-    kept = [scaler for scaler in scalers if not (keda and reads_prometheus(scaler))]
     read = {id(scaler.target.workload) for scaler in scalers if reads_prometheus(scaler)}
     monitors, problems, silent = _monitors(targets, read, settings)
-    # What turns metrics off may be reported at the same field already, with the same remedy.
+    # A field that disables metrics may have a problem with the same remedy already.
     known = {(each.owner, each.path) for each in fleet.problems if each.rule == RuleId.METRICS_OFF}
     problems += [p for s in scalers for p in check_scaler(s, targets, settings.adapter)]
     problems += [p for s in scaled for p in check_triggers(s)]
     problems += check_first_requests(fleet, problems)
-    uses = [use for scaler in kept for use in scaler.uses]
-    rules = adapter_rules([] if keda else uses, settings.window)
+    uses = [] if keda else [use for scaler in scalers for use in scaler.uses]
     return MetricChain(
         monitors=tuple(monitors),
-        adapter_rules=rules,
+        adapter_rules=adapter_rules(uses, settings.window),
         scaled_objects=tuple(scaled_object(s, settings.prometheus, settings.window) for s in scaled),
         problems=tuple(sorted(problems, key=lambda p: p.sort_key)),
         needs={PROMETHEUS: tuple(dict.fromkeys(s.item.title for s in scalers if reads_prometheus(s)))},
@@ -108,7 +105,7 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricCha
 
 
 def with_scaled_objects(fleet: Fleet, chain: MetricChain) -> Fleet:
-    """Return the fleet with ScaledObjects in the place of the autoscalers that they stand for: never both."""
+    """Replace the autoscalers of a fleet by their ScaledObjects; both at once would conflict."""
     by_name = {(b["metadata"]["namespace"], b["metadata"]["name"]): b for b in chain.scaled_objects}
     if not by_name:
         return fleet
@@ -121,22 +118,23 @@ def with_scaled_objects(fleet: Fleet, chain: MetricChain) -> Fleet:
 
 
 def _monitors(
-    targets: tuple[Scraped, ...], read: set[int], settings: MetricSettings
+    targets: tuple[ScrapeTarget, ...], read: set[int], settings: MetricSettings
 ) -> tuple[list[Object], list[Problem], list[Problem]]:
-    """Scrape what exports metrics, and what an autoscaler takes to export them: each set of pods once.
+    """Return the PodMonitors, problems of workloads that cannot be scraped, and notes on those without known metrics.
 
-    Returns the PodMonitors, what cannot be scraped, and notes on what exports no metrics that are known.
+    Each set of pods is scraped once. Workloads that an autoscaler reads are scraped even without known metrics.
     """
     monitors, problems, silent = list[Object](), list[Problem](), list[Problem]()
     sets = by_set(target.workload for target in targets)
     firsts = {id(parts[0]) for parts in sets.values()}
     used = {key for key, parts in sets.items() if any(id(part) in read for part in parts)}
     for target in (target for target in targets if id(target.workload) in firsts):
-        is_read = (target.namespace, target.name) in used and not _exports_none(target)
+        has_no_metrics = target.exporter.is_known and not target.exporter.metrics
+        is_read = (target.namespace, target.name) in used and not has_no_metrics
         if not is_read and settings.scrape == Scrape.USED:
             continue
         if not is_read and not target.exporter.is_on:
-            silent.append(left_out(target))
+            silent.append(unmonitored(target))
             continue
         monitor = pod_monitor(target, settings.interval, settings.monitor_labels)
         if monitor is None:
@@ -144,7 +142,3 @@ def _monitors(
         else:
             monitors.append(monitor)
     return monitors, problems, silent
-
-
-def _exports_none(target: Scraped) -> bool:
-    return target.exporter.is_known and not target.exporter.metrics

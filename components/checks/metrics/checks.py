@@ -1,4 +1,7 @@
-"""What would keep an autoscaler from working, before anything is created (lws-hpa spec 2.3, 2.4; WVA spec 10)."""
+"""Checks of autoscalers: metrics that exist, targets that can trigger, safe bounds.
+
+Sources: lws-hpa spec 2.3 and 2.4, WVA spec 10.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
@@ -13,22 +16,21 @@ from ...fleet.demand import accelerated_nodes
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet
 from .names import check_names
-from .uses import MetricUse, Scaler, Scraped
+from .uses import MetricUse, Scaler, ScrapeTarget
 from .words import Adapter
 
-_CALM = "behavior.scaleDown: {stabilizationWindowSeconds: 600, policies: [{type: Pods, value: 1, periodSeconds: 60}]}"
+_SLOW = "behavior.scaleDown: {stabilizationWindowSeconds: 600, policies: [{type: Pods, value: 1, periodSeconds: 60}]}"
 
 
-def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: Adapter) -> Iterator[Problem]:
-    """Yield what is wrong with an autoscaler of a fleet."""
+def check_scaler(scaler: Scaler, targets: Sequence[ScrapeTarget], adapter: Adapter) -> Iterator[Problem]:
     yield from (scaler.problem(path, reason) for path, reason in scaler.autoscaler.malformed)
     for use in scaler.uses:
         if use.kind in ("Resource", "ContainerResource"):
             yield from _requests(use)
         elif use.kind in ("Pods", "External"):
-            # What cannot be asked for is not there either: the first cause speaks.
-            misnamed = list(check_names(use, adapter))
-            yield from misnamed or (_pods(use) if use.kind == "Pods" else _external(use, targets))
+            # An invalid name is the cause of a missing metric: report only that.
+            invalid = list(check_names(use, adapter))
+            yield from invalid or (_pods(use) if use.kind == "Pods" else _external(use, targets))
         else:
             reason = (
                 f"no adapter rule is generated for metrics of type {use.kind}; use Pods or External, or install the "
@@ -47,14 +49,14 @@ def check_scaler(scaler: Scaler, targets: Sequence[Scraped], adapter: Adapter) -
 def _pods(use: MetricUse) -> Iterator[Problem]:
     serving = use.exporter
     yield from _name(use, serving)
-    if use.wanted.get("type") != "AverageValue":
-        found = use.wanted.get("type")
+    if use.target.get("type") != "AverageValue":
+        found = use.target.get("type")
         reason = f"must be AverageValue for Pods metrics, found {found}; set averageValue to the value per pod"
         yield use.problem("target.type", reason)
         return
     metric, value = use.metric, target_value(use)
     if value is None or value <= 0:
-        yield use.problem("target.averageValue", f"must be above 0, found {use.wanted.get('averageValue')}")
+        yield use.problem("target.averageValue", f"must be above 0, found {use.target.get('averageValue')}")
     elif metric and metric.ratio and value > 1:
         yield use.problem("target.averageValue", _above_one(metric, value), rule=RuleId.METRICS_TARGET)
     elif metric:
@@ -65,7 +67,8 @@ def _name(use: MetricUse, serving: Exporter) -> Iterator[Problem]:
     facts, metric = serving.facts, use.metric
     if not serving.is_known or facts is None:
         if metric is None:
-            reason = f"{use.name!r} cannot be checked, because the metrics of image {_image(serving)!r} are unknown"
+            image = serving.container.get("image", "")
+            reason = f"{use.name!r} cannot be checked, because the metrics of image {image!r} are unknown"
             yield use.problem(
                 "metric.name",
                 f"{reason}; make sure that it exports a series with this name",
@@ -84,7 +87,7 @@ def _name(use: MetricUse, serving: Exporter) -> Iterator[Problem]:
 
 
 def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Problem]:
-    """Check a metric of the table against the version of the engine in the pod."""
+    """Reject metrics that the engine's version does not export, or that cannot be scaled on."""
     engine = serving.facts.engine if serving.facts else "the engine"
     own = serving.facts is not None and metric in serving.facts.metrics
     version = serving.facts.version(serving.tag) if serving.facts else None
@@ -105,14 +108,14 @@ def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Probl
             "metric.name", reason + (percentile if use.kind == "Pods" else ""), rule=RuleId.METRICS_UNSCALABLE
         )
     elif metric.lifetime:
-        reason = f"{use.name!r} is an average over the lifetime of the process, which hardly decreases again"
+        reason = f"{use.name!r} is an average over the lifetime of the process, which barely decreases again"
         yield use.problem(
             "metric.name", f"{reason}; {_other(use, serving)}", Severity.WARNING, rule=RuleId.METRICS_UNSCALABLE
         )
 
 
 def _unknown(use: MetricUse, serving: Exporter) -> str:
-    known = _scalable(serving)
+    known = [metric.name for metric in serving.metrics if metric.type == "gauge" and not metric.lifetime]
     hint = did_you_mean(use.name, [*known, *(name.replace(":", "_") for name in known)])
     facts = serving.facts
     engine = engine_title(facts.engine, serving.tag) if facts else "the engine"
@@ -120,8 +123,8 @@ def _unknown(use: MetricUse, serving: Exporter) -> str:
 
 
 def _other(use: MetricUse, serving: Exporter) -> str:
-    """Name the metric to use: the successor, the one of the same kind, else the queue."""
-    metric, spelled = use.metric, ":" in use.name
+    """Suggest a metric: the successor, one of the same kind, or the queue length."""
+    metric, has_colon = use.metric, ":" in use.name
     offered = {m.name: m for m in serving.metrics if m.type != "histogram" and not m.lifetime}
     same = [m for m in offered.values() if metric and m.kind == metric.kind]
     successor = offered.get(metric.instead or "") if metric else None
@@ -129,15 +132,11 @@ def _other(use: MetricUse, serving: Exporter) -> str:
     chosen = next((m for m in (successor, *same, *queue) if m), None)
     if chosen is None:
         return "use another metric"
-    return f"use {chosen.name if spelled or ':' not in chosen.name else chosen.neutral}"
-
-
-def _scalable(serving: Exporter) -> list[str]:
-    return [metric.name for metric in serving.metrics if metric.type == "gauge" and not metric.lifetime]
+    return f"use {chosen.name if has_colon or ':' not in chosen.name else chosen.neutral}"
 
 
 def _never(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) -> Iterator[Problem]:
-    """Yield targets of running requests above the engine's limit on concurrent requests."""
+    """Warn about targets of running requests above the engine's limit on concurrent requests."""
     if metric.kind != "running" or metric not in serving.metrics:
         return
     from ...performance.sizing.engine_limits import limit_on
@@ -145,38 +144,32 @@ def _never(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) ->
     nodes = accelerated_nodes(use.scaler.target.workload.pods)
     names = [node.accelerator for node in nodes] or [""]
     limits = [limit_on([use.scaler.target.workload], name, nodes) for name in names]
-    most = max((each.limit or 0 for each in limits if each), default=0)
-    limit = next((each for each in limits if each and each.limit == most), None)
-    if limit is None or not all(each and each.limit and not each.is_lowest_default for each in limits):
+    most = max((limit.limit or 0 for limit in limits if limit), default=0)
+    limit = next((limit for limit in limits if limit and limit.limit == most), None)
+    if limit is None or not all(known and known.limit and not known.is_lowest_default for known in limits):
         return
     if value >= most:
+        queue = next(metric for metric in serving.metrics if metric.kind == "queue")
         reason = (
-            f"is {_plain(value)}, but a pod never works on more than {most} requests at once ({limit.reason}), so it "
-            "can never trigger"
+            f"is {_format(value)}, but a pod never processes more than {most} requests at once ({limit.reason}), so "
+            "it can never trigger"
         )
         yield use.problem(
             "target.averageValue",
-            f"{reason}; {_queue(use, serving)}, or lower the target",
+            f"{reason}; use {queue.name if ':' in use.name else queue.neutral}, or lower the target",
             Severity.WARNING,
             rule=RuleId.METRICS_NEVER_TRIGGERS,
         )
 
 
-def _queue(use: MetricUse, serving: Exporter) -> str:
-    queue = next(metric for metric in serving.metrics if metric.kind == "queue")
-    return f"use {queue.name if ':' in use.name else queue.neutral}"
-
-
-def _external(use: MetricUse, targets: Sequence[Scraped]) -> Iterator[Problem]:
+def _external(use: MetricUse, targets: Sequence[ScrapeTarget]) -> Iterator[Problem]:
     metric = use.metric
-    kind = str(use.wanted.get("type"))
+    kind = str(use.target.get("type"))
     if metric is None:
         names = [m.name for m in gateway_metrics()]
         names += [m.name for engine in engine_metrics().values() for m in engine.metrics]
         hint = did_you_mean(use.name, [*names, *(name.replace(":", "_") for name in names)])
-        reason = (
-            f"none of the models exports {use.name!r}{hint}; make sure that Prometheus has a series with this name"
-        )
+        reason = f"no model exports {use.name!r}{hint}; make sure that Prometheus has a series with this name"
         yield use.problem("metric.name", reason, Severity.WARNING, rule=RuleId.METRICS_UNCHECKED)
         return
     if metric.target and kind != metric.target:
@@ -196,16 +189,16 @@ def _external(use: MetricUse, targets: Sequence[Scraped]) -> Iterator[Problem]:
         yield use.problem("target.value", _above_one(metric, value), rule=RuleId.METRICS_TARGET)
 
 
-def _exporters(use: MetricUse, metric: Metric, targets: Sequence[Scraped]) -> Iterator[Problem]:
-    """An external metric is one value per namespace: possibly of no model, or of several."""
+def _exporters(use: MetricUse, metric: Metric, targets: Sequence[ScrapeTarget]) -> Iterator[Problem]:
+    """Warn about external metrics of no model, or of several: they are one value per namespace."""
     namespace = use.scaler.target.namespace
-    there = [t for t in targets if t.namespace == namespace and metric in t.exporter.metrics]
+    exporters = [t for t in targets if t.namespace == namespace and metric in t.exporter.metrics]
     facts = use.exporter.facts
-    if not there and not (facts and metric in facts.metrics):
+    if not exporters and not (facts and metric in facts.metrics):
         reason = f"no model in namespace {namespace!r} exports {use.name!r}; use a metric that its own engine exports"
         yield use.problem("metric.name", reason, Severity.WARNING, rule=RuleId.METRICS_UNCHECKED)
-    elif len(there) > 1 and not use.selector:
-        others = ", ".join(sorted(t.name for t in there))
+    elif len(exporters) > 1 and not use.selector:
+        others = ", ".join(sorted(t.name for t in exporters))
         reason = f"is the sum over {others}; use a metric of type Pods, or metric.selector.matchLabels: {{workload: "
         yield use.problem(
             "metric", f"{reason}{use.scaler.target.name}}}", Severity.WARNING, rule=RuleId.METRICS_AMBIGUOUS
@@ -222,14 +215,20 @@ def _wrong_target(metric: Metric, found: str) -> str:
 
 
 def _requests(use: MetricUse) -> Iterator[Problem]:
-    """A share of requests needs requests, on every container of the pod or on the one that is named."""
-    if use.wanted.get("type") != "Utilization":
+    """Reject utilization targets on containers without resource requests."""
+    if use.target.get("type") != "Utilization":
         return
     only = use.body.get("container")
     containers: list[Object] = use.scaler.target.workload.front["spec"]["containers"]
-    lacking = [c["name"] for c in containers if (only is None or c["name"] == only) and not _asks(c, use.name)]
-    if lacking:
-        reason = f"utilization is relative to {use.name} requests, but container {', '.join(lacking)} has none"
+    missing = []
+    for container in containers:
+        resources = container.get("resources") or {}
+        # A limit alone is enough: the API server uses it as the request, too.
+        is_set = any(use.name in (resources.get(part) or {}) for part in ("requests", "limits"))
+        if not is_set and only in (None, container["name"]):
+            missing.append(container["name"])
+    if missing:
+        reason = f"utilization is relative to {use.name} requests, but container {', '.join(missing)} has none"
         path = use.path if use.path == "metrics" else f"{use.place}.name"
         yield use.scaler.problem(
             path,
@@ -238,43 +237,39 @@ def _requests(use: MetricUse) -> Iterator[Problem]:
         )
 
 
-def _asks(container: Object, resource: str) -> bool:
-    """A limit alone counts: the API server takes it for the request too."""
-    resources = container.get("resources") or {}
-    return any(resource in (resources.get(part) or {}) for part in ("requests", "limits"))
-
-
 def _zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem]:
     if scaler.minimum > 0:
         return
     if adapter != Adapter.KEDA:
         reason = "0 requires KEDA, because a HorizontalPodAutoscaler stops at 1; use adapter 'keda', or set 1"
         yield scaler.problem("minReplicas", reason, rule=RuleId.AUTOSCALING_FROM_ZERO)
-    elif not any(use.kind == "External" and _from_outside(use) for use in scaler.uses):
+    elif not any(
+        use.kind == "External" and (use.metric is None or use.metric in gateway_metrics()) for use in scaler.uses
+    ):
         names = ", ".join(use.name for use in scaler.uses)
         yield scaler.problem(
             "minReplicas",
-            f"scaled to 0, the model would never scale up again, because without pods nothing exports {names}; add "
+            f"the model would never scale up from 0 again, because without pods nothing exports {names}; add "
             f"an External metric from the gateway, such as {gateway_metrics()[0].name}, or set 1",
             rule=RuleId.AUTOSCALING_FROM_ZERO,
         )
 
 
 def check_first_requests(fleet: Fleet, known: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield models that may scale to zero, where nothing queues requests until a pod is ready.
+    """Warn about models that may scale to zero although nothing queues requests until a pod is ready.
 
     Args:
         fleet: The autoscalers.
-        known: Earlier problems: an autoscaler that can never scale up again needs another remedy first.
+        known: Problems found before; autoscalers that can never scale up again are not reported twice.
     """
-    stuck = {(each.owner, each.path) for each in known if each.rule == RuleId.AUTOSCALING_FROM_ZERO}
+    stuck = {(problem.owner, problem.path) for problem in known if problem.rule == RuleId.AUTOSCALING_FROM_ZERO}
     for _, scaler in fleet.autoscalers:
         if scaler.minimum > 0:
             continue
         _, namespace, name = scaler.target
         problem = scaler.origin_of("minReplicas").problem(
             f"{namespace}/{name} may scale to zero, and nothing queues requests until a pod is ready: without pods "
-            "its Service has no endpoints, and the first requests fail; set 1, or let clients repeat failed requests",
+            "its Service has no endpoints, and the first requests fail; set 1, or let clients retry failed requests",
             Severity.WARNING,
             RuleId.AUTOSCALING_UNHELD,
         )
@@ -282,12 +277,11 @@ def check_first_requests(fleet: Fleet, known: Iterable[Problem]) -> Iterator[Pro
             yield problem
 
 
-def _from_outside(use: MetricUse) -> bool:
-    return use.metric is None or use.metric in gateway_metrics()
-
-
 def _pace(scaler: Scaler) -> Iterator[Problem]:
-    """Kubernetes takes away all it may at once; a group is many nodes, and its weights are loaded again."""
+    """Warn about groups that scale down at Kubernetes' default pace.
+
+    Kubernetes removes all spare replicas at once. A group is many nodes, and must load its weights again.
+    """
     down = (scaler.hpa["spec"].get("behavior") or {}).get("scaleDown")
     serving = any(use.kind in ("Pods", "External") for use in scaler.uses)
     if scaler.target.workload.size > 1 and serving and not down:
@@ -295,24 +289,22 @@ def _pace(scaler: Scaler) -> Iterator[Problem]:
             f"a replica is {scaler.target.workload.size} pods, and by default all spare replicas are removed at "
             "once after 300 s"
         )
-        yield scaler.problem("behavior", f"{reason}; add {_CALM}", Severity.WARNING, rule=RuleId.AUTOSCALING_ABRUPT)
+        yield scaler.problem("behavior", f"{reason}; add {_SLOW}", Severity.WARNING, rule=RuleId.AUTOSCALING_ABRUPT)
 
 
 def target_value(use: MetricUse) -> Decimal | None:
-    """Return the number that a metric is held against."""
-    text = use.wanted.get("averageValue", use.wanted.get("value"))
+    """Return the target of a metric, per pod or in total."""
+    text = use.target.get("averageValue", use.target.get("value"))
     return None if text is None else parse_quantity(text)
 
 
 def _above_one(metric: Metric, value: Decimal) -> str:
     share = value / 100 if value <= 100 else Decimal("0.8")
-    found, better = _plain(value), _plain(share)
-    return f"must be at most 1 for {metric.name}, which ranges from 0 to 1, found {found}; for example {better}"
+    return (
+        f"must be at most 1 for {metric.name}, which ranges from 0 to 1, found {_format(value)}; for example, set "
+        f"{_format(share)}"
+    )
 
 
-def _plain(value: Decimal) -> str:
+def _format(value: Decimal) -> str:
     return f"{value.normalize():f}"
-
-
-def _image(serving: Exporter) -> str:
-    return str(serving.container.get("image", ""))

@@ -1,4 +1,4 @@
-"""A Grafana dashboard of every model: latency, tokens, load, replicas, GPUs and what they cost an hour."""
+"""The Grafana dashboard of all models: latency, tokens, load, replicas, GPUs and their hourly cost."""
 
 import json
 import re
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from ...contract.tables import load_table
 from ...engines.metrics import engine_metrics
 from ...fleet.demand import INSTANCE_TYPE_LABEL
 from ...fleet.objects import Object
 from .queries import expand
-from .series import panel_rows
 
 SELECTOR = 'namespace=~"$namespace",model=~"$model"'
 LABEL = "grafana_dashboard"
@@ -24,12 +24,12 @@ _NOT_IN_LABEL = re.compile(r"[^a-zA-Z0-9_]")
 
 @dataclass(frozen=True, slots=True)
 class DashboardSettings:
-    """What the dashboard shows.
+    """Settings of the dashboard.
 
     Attributes:
-        engines: Engines of the environment; None for all that are known.
-        costs: US dollars an hour of one node, by the value of ``cost_label``.
-        cost_label: Node label that tells the groups apart. kube-state-metrics must be told to export it, see
+        engines: Engines of the environment; None for all known ones.
+        costs: US dollars per hour of one node, by the value of ``cost_label``.
+        cost_label: Node label that identifies the groups. kube-state-metrics must be configured to export it, see
             :func:`exported_node_labels`.
         gateway: Whether the models are behind a gateway.
     """
@@ -46,7 +46,7 @@ DEFAULTS = DashboardSettings()
 
 
 def dashboard(settings: DashboardSettings = DEFAULTS) -> Object:
-    """Return the dashboard as Grafana imports it."""
+    """Return the dashboard in Grafana's import format."""
     return {
         "uid": settings.uid,
         "title": settings.title,
@@ -61,7 +61,7 @@ def dashboard(settings: DashboardSettings = DEFAULTS) -> Object:
 
 
 def dashboard_config_map(name: str, namespace: str, settings: DashboardSettings = DEFAULTS) -> Object:
-    """Return the dashboard as a ConfigMap that Grafana's sidecar picks up."""
+    """Return the dashboard as a ConfigMap for Grafana's sidecar."""
     text = json.dumps(dashboard(settings), indent=1, sort_keys=True)
     return {
         "apiVersion": "v1",
@@ -72,7 +72,7 @@ def dashboard_config_map(name: str, namespace: str, settings: DashboardSettings 
 
 
 def exported_node_labels(settings: DashboardSettings = DEFAULTS) -> list[str]:
-    """Return value ``metricLabelsAllowlist`` of the chart kube-state-metrics, without which costs stay empty."""
+    """Return ``metricLabelsAllowlist`` for the chart kube-state-metrics; without it, the cost panels stay empty."""
     return [f"nodes=[{settings.cost_label}]"]
 
 
@@ -97,19 +97,19 @@ def _numbered(panel: Object, before: list[Object], x: int, y: int, width: int, h
 
 def _rows(settings: DashboardSettings) -> Iterator[tuple[str, list[Object]]]:
     engines = tuple(engine_metrics()) if settings.engines is None else settings.engines
-    for row in panel_rows():
+    for row in load_table(__package__, "dashboard.yaml"):
         if row.get("gateway", False) and not settings.gateway:
             continue
-        panels = [panel for written in row["panels"] if (panel := _panel(written, engines))]
+        panels = [panel for panel_row in row["panels"] if (panel := _panel(panel_row, engines))]
         if panels:
             yield row["row"], panels
     yield "Cost", _cost_panels(settings)
 
 
-def _panel(written: Mapping[str, Any], engines: Collection[str]) -> Object | None:
-    queries = [(expand(query["expr"], engines, SELECTOR, {}), query["legend"]) for query in written["queries"]]
-    asked = [(query, legend) for query, legend in queries if query]
-    return _graph(written["title"], written["unit"], asked) if asked else None
+def _panel(row: Mapping[str, Any], engines: Collection[str]) -> Object | None:
+    queries = [(expand(query["expr"], engines, SELECTOR, {}), query["legend"]) for query in row["queries"]]
+    available = [(query, legend) for query, legend in queries if query]
+    return _graph(row["title"], row["unit"], available) if available else None
 
 
 def _graph(title: str, unit: str, queries: list[tuple[str, str]], kind: str = "timeseries") -> Object:
@@ -131,12 +131,12 @@ def _cost_panels(settings: DashboardSettings) -> list[Object]:
     if not settings.costs:
         text = "No prices are known for this environment."
         return [{"type": "text", "title": "Cost per hour", "options": {"mode": "markdown", "content": text}}]
-    each = {group: _cost(settings.cost_label, group, cost) for group, cost in sorted(settings.costs.items())}
-    # A group without a node has no series; it costs nothing and must not take the sum with it.
-    total = " + ".join(f"({query} or vector(0))" for query in each.values())
+    queries = {group: _cost(settings.cost_label, group, cost) for group, cost in sorted(settings.costs.items())}
+    # A group without nodes has no series, which would make the whole sum empty.
+    total = " + ".join(f"({query} or vector(0))" for query in queries.values())
     return [
         _graph("Cost per hour", "currencyUSD", [(total, "all")], "stat"),
-        _graph("Cost per hour by instance type", "currencyUSD", [(query, group) for group, query in each.items()]),
+        _graph("Cost per hour by instance type", "currencyUSD", [(query, group) for group, query in queries.items()]),
     ]
 
 
@@ -146,7 +146,7 @@ def _cost(label: str, group: str, cost: Decimal | float) -> str:
 
 
 def series_label(label: str) -> str:
-    """Return the label of a series under which kube-state-metrics exports an object's label."""
+    """Return the series label under which kube-state-metrics exports an object's label."""
     return "label_" + _CAMEL.sub(r"\1_\2", _NOT_IN_LABEL.sub("_", label)).lower()
 
 

@@ -1,4 +1,4 @@
-"""ScaledObjects of KEDA in place of autoscalers that read Prometheus (lws-hpa spec 2.5)."""
+"""KEDA ScaledObjects, which replace autoscalers that read Prometheus (lws-hpa spec 2.5)."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -9,7 +9,7 @@ from ...contract.problems import Problem
 from ...fleet.objects import Object
 from .checks import target_value
 from .monitors import WORKLOAD_LABEL
-from .names import askable_labels, is_askable, quoted
+from .names import is_queryable, queryable_labels, quoted
 from .rules import is_gateway
 from .uses import MetricUse, Scaler
 
@@ -17,16 +17,16 @@ _RESOURCES = ("cpu", "memory")
 
 
 def reads_prometheus(scaler: Scaler) -> bool:
-    """Tell whether an autoscaler needs more than the metrics of CPU and memory."""
+    """Tell whether an autoscaler reads more than CPU and memory metrics."""
     return any(use.kind in ("Pods", "External") for use in scaler.uses)
 
 
 def scaled_object(scaler: Scaler, address: str, window: str) -> Object:
-    """Return the ScaledObject that does what an autoscaler says."""
+    """Return the ScaledObject equivalent to an autoscaler."""
     spec = scaler.hpa["spec"]
-    triggers = [_trigger(use, address, window) for use in scaler.uses if use.kind != "Object" and is_askable(use)]
+    triggers = [_trigger(use, address, window) for use in scaler.uses if use.kind != "Object" and is_queryable(use)]
     advanced: Object = {"behavior": spec["behavior"]} if spec.get("behavior") else {}
-    # A fallback never covers triggers of CPU and memory. This behavior needs KEDA 2.18 for LeaderWorkerSets.
+    # KEDA applies no fallback to CPU and memory triggers. This behavior needs KEDA 2.18 for LeaderWorkerSets.
     fallback = (
         {"failureThreshold": 4, "replicas": max(1, scaler.minimum), "behavior": "currentReplicasIfHigher"}
         if all(trigger["type"] == "prometheus" for trigger in triggers)
@@ -49,16 +49,17 @@ def scaled_object(scaler: Scaler, address: str, window: str) -> Object:
 
 
 def check_triggers(scaler: Scaler) -> Iterator[Problem]:
-    """Yield what cannot be said in a ScaledObject.
+    """Reject what a ScaledObject cannot express.
 
-    Its name becomes a label of the autoscaler that KEDA makes (newHPAForScaledObject in its controllers/keda/hpa.go).
+    Its name becomes a label of the HPA that KEDA creates (newHPAForScaledObject in its controllers/keda/hpa.go).
     """
     name = scaler.autoscaler.name
     if len(name) > LABEL_LENGTH:
-        reason = f"makes ScaledObject {name!r}, whose name has {len(name)} characters, where KEDA needs a label of it"
-        yield scaler.item.source.problem(
-            "metadata.name", f"{reason}: at most {LABEL_LENGTH}; shorten the name", rule=RuleId.NAMES_INVALID
+        reason = (
+            f"the name of ScaledObject {name!r} has {len(name)} characters, but KEDA uses it as a label of at most "
+            f"{LABEL_LENGTH}; shorten the name"
         )
+        yield scaler.item.source.problem("metadata.name", reason, rule=RuleId.NAMES_INVALID)
     for use in scaler.uses:
         if use.selector.get("matchExpressions"):
             reason = "matchExpressions cannot be expressed in a query for KEDA; use matchLabels"
@@ -71,46 +72,46 @@ def check_triggers(scaler: Scaler) -> Iterator[Problem]:
 
 def _trigger(use: MetricUse, address: str, window: str) -> Object:
     if use.kind in ("Resource", "ContainerResource"):
-        value = use.wanted.get("averageUtilization", use.wanted.get("averageValue"))
+        value = use.target.get("averageUtilization", use.target.get("averageValue"))
         only = {"containerName": use.body["container"]} if use.kind == "ContainerResource" else {}
         metadata = {"value": str(value), **only}
-        return {"type": use.name, "metricType": use.wanted["type"], "metadata": metadata}
+        return {"type": use.name, "metricType": use.target["type"], "metadata": metadata}
     return {
         "type": "prometheus",
-        "metricType": "Value" if use.wanted["type"] == "Value" else "AverageValue",
+        "metricType": "Value" if use.target["type"] == "Value" else "AverageValue",
         "metadata": {
             "serverAddress": address,
             "query": query_of(use, window),
             "threshold": _number(use),
-            # Nothing to read is a fault and not a load of zero, or the fallback would never be used.
+            # A missing series must be an error, not a load of zero; otherwise the fallback would never be used.
             "ignoreNullValues": "false",
         },
     }
 
 
 def query_of(use: MetricUse, window: str) -> str:
-    """Return what a trigger asks Prometheus: one value, of the scaled pods or of what is in front of them."""
+    """Return the query of a trigger: one value, of the scaled pods or of the gateway."""
     metric = use.metric
     matchers = ",".join(f"{label}={quoted(value)}" for label, value in _labels(use).items())
     selected = f"{use.series}{{{matchers}}}"
     if use.quantile is not None:
         rates = f"rate({selected}[{window}])"
-        # A pod without requests has no percentile, and would leave the sum without one; it counts as 0.
+        # A pod without requests has no percentile, which would make the sum NaN; count it as 0.
         percentiles = f"histogram_quantile({use.quantile}, sum by (pod, le) ({rates}))"
         return f"sum({percentiles} >= 0 or sum by (pod) ({rates}) * 0)"
     if metric is not None and metric.type == "counter":
         return f"sum(rate({selected}[{window}]))"
     if metric is not None and metric.ratio:
-        # KEDA divides by the replicas, as an autoscaler does with the values of pods: add up one mean per pod.
+        # KEDA divides by the replicas, as an HPA does for Pods metrics, so add up one mean per pod.
         return f"sum(avg by (pod) ({selected}))" if use.kind == "Pods" else f"avg({selected})"
-    # A controller that was replaced leaves its series behind; adding them up would double the replicas.
+    # A replaced controller leaves its series behind; adding them up would double the replicas.
     desired = metric is not None and metric.kind.startswith("desired_")
     return f"{'max' if desired else 'sum'}({selected})"
 
 
 def _labels(use: MetricUse) -> dict[str, str]:
     target, metric = use.scaler.target, use.metric
-    written = askable_labels(use)
+    written = queryable_labels(use)
     if use.kind == "Pods":
         return {"namespace": target.namespace, WORKLOAD_LABEL: target.name, **written}
     if metric is not None and is_gateway(metric):

@@ -1,7 +1,7 @@
-"""Names and values of manifests on their way into queries: what is no name is refused, and values are quoted.
+"""Names and values of manifests in PromQL queries: invalid names are rejected, values are quoted.
 
-A name of a metric or label cannot be quoted everywhere, so that one with ``{`` or ``"`` in it would be read as a part
-of the query. The grammar is that of Prometheus' data model, which is also what the engines export.
+Names of metrics and labels cannot be quoted everywhere, so one with ``{`` or ``"`` in it would change the query. The
+grammar is that of Prometheus' data model, which is also what the engines export.
 """
 
 import json
@@ -16,37 +16,36 @@ from .words import Adapter
 
 _METRIC = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
-_OWN = "__name__"
-"""The label that is the metric's name."""
+_METRIC_NAME = "__name__"
 
 
 def quoted(value: str) -> str:
-    """Return a text as PromQL quotes it, whatever is in it."""
-    # Half a character, which JSON can name, cannot be sent to anybody.
+    """Quote a string for PromQL."""
+    # JSON can contain lone surrogates, which cannot be encoded in UTF-8.
     return json.dumps(value.encode(errors="replace").decode(), ensure_ascii=False)
 
 
-def is_askable(use: MetricUse) -> bool:
-    """Tell whether everything that a metric names may stand in a query."""
+def is_queryable(use: MetricUse) -> bool:
+    """Tell whether the name of a metric is valid in a query."""
     return use.metric is not None or _METRIC.fullmatch(use.name) is not None
 
 
-def askable_labels(use: MetricUse) -> dict[str, str]:
-    """Return the labels that a metric selects, as far as Prometheus can have them."""
-    found = {str(key): str(value) for key, value in (use.selector.get("matchLabels") or {}).items()}
-    return {key: value for key, value in found.items() if _is_label(key)}
+def queryable_labels(use: MetricUse) -> dict[str, str]:
+    """Return the label matchers of a metric that are valid in Prometheus."""
+    matchers = {str(key): str(value) for key, value in (use.selector.get("matchLabels") or {}).items()}
+    return {key: value for key, value in matchers.items() if _is_label(key)}
 
 
 def check_names(use: MetricUse, adapter: Adapter) -> Iterator[Problem]:
-    """Yield the names of a metric that Prometheus cannot have, and values that the API server refuses.
+    """Reject metric and label names that are invalid in Prometheus, and values that the API server rejects.
 
-    An external metric that nothing here exports may come from somebody else's provider, with names of its own.
+    External metrics that no engine exports may come from another provider, with names of its own.
     """
     keda = adapter == Adapter.KEDA
     if use.kind == "External" and not keda and use.metric is None:
         return
-    if not is_askable(use):
-        reason = f"{use.name!r} is not the name of a Prometheus metric: use letters, digits, '_' and ':'; correct it"
+    if not is_queryable(use):
+        reason = f"{use.name!r} is not a valid Prometheus metric name; use letters, digits, '_' and ':'"
         yield use.problem("metric.name", reason, rule=RuleId.METRICS_NAME)
     labels = use.selector.get("matchLabels") or {}
     expressions = use.selector.get("matchExpressions") or ()
@@ -54,7 +53,7 @@ def check_names(use: MetricUse, adapter: Adapter) -> Iterator[Problem]:
     keys += [(("matchExpressions", i, "key"), str(each.get("key"))) for i, each in enumerate(expressions)]
     for path, key in keys:
         if not _is_label(key):
-            reason = f"{key!r} is not a label that Prometheus can select by: use letters, digits and '_'; correct it"
+            reason = f"{key!r} is not a valid Prometheus label; use letters, digits and '_'"
             yield use.problem(f"metric.selector.{field_path(path)}", reason, rule=RuleId.METRICS_NAME)
     for key, value in labels.items():
         if not keda and not is_label_value(str(value)):
@@ -68,4 +67,4 @@ def check_names(use: MetricUse, adapter: Adapter) -> Iterator[Problem]:
 
 
 def _is_label(key: str) -> bool:
-    return key != _OWN and _LABEL.fullmatch(key) is not None
+    return key != _METRIC_NAME and _LABEL.fullmatch(key) is not None

@@ -11,13 +11,13 @@ _WORD = re.compile(r"<<([a-z_]+)((?: [a-z0-9_.]+)*)>>")
 
 
 def expand(text: str, engines: Collection[str], selector: str, words: Mapping[str, str]) -> str | None:
-    """Fill in the words of a query; None where no engine has what it asks for.
+    """Expand the placeholders of a query; None if no engine exports a required metric.
 
     Args:
-        text: A query with words such as ``<<gauge queue>>``.
-        engines: The engines to ask.
-        selector: Label matchers of every series of an engine.
-        words: Further words and what they stand for.
+        text: A query with placeholders such as ``<<gauge queue>>``.
+        engines: Names of the engines whose metrics are queried.
+        selector: Label matchers for every series of an engine.
+        words: Further placeholders and their values.
     """
     empty = False
 
@@ -28,9 +28,9 @@ def expand(text: str, engines: Collection[str], selector: str, words: Mapping[st
             return selector
         if word in words:
             return words[word]
-        found = _ASKED[word](arguments, engines, selector)
-        empty = empty or not found
-        return found
+        term = _TERMS[word](arguments, engines, selector)
+        empty = empty or not term
+        return term
 
     query = _WORD.sub(filled, text)
     return None if empty else query
@@ -54,7 +54,7 @@ def _quantile(arguments: list[str], engines: Collection[str], selector: str) -> 
     return f"histogram_quantile({share}, sum by ({BY}, le) {rates})" if rates else ""
 
 
-_ASKED: Mapping[str, Callable[[list[str], Collection[str], str], str]] = {
+_TERMS: Mapping[str, Callable[[list[str], Collection[str], str], str]] = {
     "gauge": _gauge,
     "rate": _rate,
     "quantile": _quantile,
@@ -62,9 +62,9 @@ _ASKED: Mapping[str, Callable[[list[str], Collection[str], str], str]] = {
 
 
 def _any(kind: str, engines: Collection[str], term: Callable[[Metric], str]) -> str:
-    """Join the terms of all engines in brackets.
+    """Join the terms of all engines with ``or``, in parentheses.
 
-    ``or`` takes the first of two spellings that a version has side by side: their labels are the same.
+    If a version exports a metric under two names with the same labels, ``or`` uses the first.
     """
     metrics = (m for name, facts in engine_metrics().items() if name in engines for m in facts.of_kind(kind))
     terms = [term(metric) for metric in metrics]

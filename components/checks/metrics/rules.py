@@ -1,11 +1,11 @@
-"""Rules of the prometheus-adapter: how a series becomes a metric of an autoscaler (lws-hpa spec 2.4)."""
+"""Rules of the prometheus-adapter, which turn series into metrics of autoscalers (lws-hpa spec 2.4)."""
 
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from ...engines.metrics import Metric, gateway_metrics
 from ...fleet.objects import Object
-from .names import is_askable, quoted
+from .names import is_queryable, quoted
 from .uses import MetricUse
 
 _SELECTED = "<<.Series>>{<<.LabelMatchers>>}"
@@ -24,17 +24,17 @@ WVA_RULE: Object = {
 }
 """WVA spec 10: the controller's own label ``namespace`` arrives as ``exported_namespace``.
 
-One value per variant, where upstream's sample hands out every series: an autoscaler adds up what it gets, and the
-controller leaves a series behind when a variant changes its accelerator.
+One value per variant, while upstream's sample returns every series: an autoscaler adds them up, and the controller
+leaves a stale series behind when a variant changes its accelerator.
 """
 
 
 def adapter_rules(uses: Iterable[MetricUse], window: str) -> Object:
-    """Return the ``rules`` of the chart for what is used, each metric once, in the order of their names.
+    """Return the chart's ``rules`` for the used metrics, each once, ordered by name.
 
-    Without ``default: false`` the chart exposes every series there is, under names of its own.
+    Without ``default: false``, the chart exposes every series under names of its own.
     """
-    used = [use for use in uses if is_askable(use)]
+    used = [use for use in uses if is_queryable(use)]
     return {
         "default": False,
         "custom": _distinct((use for use in used if use.kind == "Pods"), lambda use: _custom(use, window)),
@@ -44,12 +44,8 @@ def adapter_rules(uses: Iterable[MetricUse], window: str) -> Object:
 
 def _distinct(uses: Iterable[MetricUse], rule: Callable[[MetricUse], Object | None]) -> list[Object]:
     rules = (rule(use) for use in uses)
-    by_name = {_name(found): found for found in rules if found}
+    by_name = {str(body["name"]["as"]): body for body in rules if body}
     return [by_name[name] for name in sorted(by_name)]
-
-
-def _name(rule: Object) -> str:
-    return str(rule["name"]["as"])
 
 
 def _custom(use: MetricUse, window: str) -> Object | None:
@@ -67,21 +63,21 @@ def _custom(use: MetricUse, window: str) -> Object | None:
 
 
 def _percentile(quantile: Decimal, window: str) -> str:
-    """Return a percentile of what each pod measured; the adapter takes that of a pod without requests for 0."""
+    """Return the query of a percentile per pod. The adapter treats pods without requests as 0."""
     return f"histogram_quantile({quantile}, sum(rate({_SELECTED}[{window}])) by (<<.GroupBy>>, le))"
 
 
 def _external(use: MetricUse, window: str) -> Object | None:
-    """Return the rule of an external metric; none for what nothing here exports: somebody else provides it."""
+    """Return the rule of an external metric; None if no engine exports it, because another provider may."""
     metric = use.metric
     if metric is None or metric.type == "histogram":
         return None
     if metric.name == "inferno_desired_replicas":
         return WVA_RULE
     label = _namespace_label(use)
-    known = f',{label}!=""' if label else ""
+    labelled = f',{label}!=""' if label else ""
     return {
-        "seriesQuery": f'{{__name__="{metric.name}"{known}}}',
+        "seriesQuery": f'{{__name__="{metric.name}"{labelled}}}',
         "resources": {"overrides": {label: {"resource": "namespace"}}} if label else {"namespaced": False},
         "name": {"as": use.name},
         "metricsQuery": _query(metric, window),
@@ -89,7 +85,7 @@ def _external(use: MetricUse, window: str) -> Object | None:
 
 
 def _namespace_label(use: MetricUse) -> str | None:
-    """Return the label by which the autoscaler's namespace is found; gateways may stand in one of their own."""
+    """Return the label with the autoscaler's namespace; gateways may run in a namespace of their own."""
     metric = use.metric
     if metric is None or metric.namespace:
         return metric.namespace if metric else "namespace"
@@ -97,12 +93,12 @@ def _namespace_label(use: MetricUse) -> str | None:
 
 
 def is_gateway(metric: Metric) -> bool:
-    """Tell whether a metric comes from in front of the engines."""
+    """Tell whether a gateway exports a metric, not an engine."""
     return metric in gateway_metrics()
 
 
 def _query(metric: Metric | None, window: str) -> str:
-    """One value: counters by their rate, shares by their mean, all else added up."""
+    """Aggregate to one value: the rate of counters, the mean of ratios, the sum of anything else."""
     if metric is not None and metric.type == "counter":
         return f"sum(rate({_SELECTED}[{window}]))"
     return f"avg({_SELECTED})" if metric is not None and metric.ratio else f"sum({_SELECTED})"

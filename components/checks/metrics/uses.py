@@ -1,7 +1,6 @@
-"""What the autoscalers of a fleet read, and where it says so in the manifests."""
+"""The metrics that the autoscalers of a fleet read, with their fields in the manifests."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -15,12 +14,12 @@ from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import Workload
 
 _PERCENTILE = re.compile(r"(.+)[:_]p([1-9][0-9]?)")
-"""Name of a histogram, and which of its percentiles."""
+"""A histogram with a percentile, such as ``name:p95``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scraped:
-    """A workload that takes requests, and what its engine exports."""
+class ScrapeTarget:
+    """A serving workload with its metrics."""
 
     item: Rendered
     workload: Workload
@@ -28,36 +27,34 @@ class Scraped:
 
     @property
     def namespace(self) -> str:
-        """Its namespace."""
         return self.workload.namespace
 
     @property
     def name(self) -> str:
-        """Name of the set of its pods, which are scraped together."""
+        """Name of the set of pods, which are scraped together."""
         return self.workload.set_name
 
 
 @dataclass(frozen=True, slots=True)
 class Scaler:
-    """An autoscaler, the workload that it moves, and the resource that asks for it."""
+    """An autoscaler, the workload it scales, and the resource that defines it."""
 
     item: Rendered
-    target: Scraped
+    target: ScrapeTarget
     autoscaler: Autoscaler
 
     @property
     def hpa(self) -> Object:
-        """The HorizontalPodAutoscaler that says what to scale on."""
+        """The HorizontalPodAutoscaler with the metrics."""
         return self.autoscaler.hpa
 
     @property
     def minimum(self) -> int:
-        """Its lower bound."""
         return self.autoscaler.minimum
 
     @property
     def uses(self) -> tuple["MetricUse", ...]:
-        """What it reads; without metrics Kubernetes scales on CPU at 80 %."""
+        """The metrics. Without any, Kubernetes scales on 80 % CPU utilization."""
         metrics = self.hpa["spec"].get("metrics")
         if not metrics:
             resource = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
@@ -69,7 +66,7 @@ class Scaler:
     def problem(
         self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
     ) -> Problem:
-        """Return a problem of a field below the trigger, at the place in the manifest that brought it."""
+        """Return a problem of a field below the trigger, at the manifest field it came from."""
         return self.autoscaler.origin_of(path).problem(reason, severity, rule)
 
 
@@ -78,9 +75,9 @@ class MetricUse:
     """One metric of an autoscaler.
 
     Attributes:
-        path: Its field below the trigger.
+        path: The field below the trigger.
         kind: ``Resource``, ``ContainerResource``, ``Pods``, ``External`` or ``Object``.
-        body: What it says of that kind.
+        body: The object of that kind, such as ``pods``.
     """
 
     scaler: Scaler
@@ -90,55 +87,51 @@ class MetricUse:
 
     @property
     def name(self) -> str:
-        """Name of the metric or resource."""
         return str(self.body["metric"]["name"] if "metric" in self.body else self.body["name"])
 
     @property
     def selector(self) -> Object:
-        """Label selector of the metric."""
         selector: Object = self.body.get("metric", {}).get("selector") or {}
         return selector
 
     @property
-    def wanted(self) -> Object:
-        """The target that it is held against."""
-        wanted: Object = self.body["target"]
-        return wanted
+    def target(self) -> Object:
+        target: Object = self.body["target"]
+        return target
 
     @property
     def place(self) -> str:
-        """Its path with the field of its kind."""
+        """Path including the field of its kind."""
         return f"{self.path}.{body_field(self.kind)}"
 
     @property
     def exporter(self) -> Exporter:
-        """What the scaled pods export."""
+        """The metrics of the scaled pods."""
         return self.scaler.target.exporter
 
     @property
     def metric(self) -> Metric | None:
-        """What the table knows of it: of the pods' own engine first. Of a percentile it is the histogram."""
+        """The known metric, preferably of the pods' own engine; for a percentile, its histogram."""
         return self._find(self.name) or self._histogram
 
     @property
     def quantile(self) -> Decimal | None:
-        """The share of what a histogram counts, as in ``vllm:time_to_first_token_seconds:p95``; None without one."""
+        """Quantile of a percentile such as ``vllm:time_to_first_token_seconds:p95``; otherwise None."""
         match = _PERCENTILE.fullmatch(self.name)
         return Decimal(match[2]) / 100 if match and not self._find(self.name) and self._histogram else None
 
     @property
     def series(self) -> str:
-        """Name of the series behind it; what is not in the table stands for itself."""
+        """Name of the series; for unknown metrics, the name itself."""
         if self.metric is None:
             return self.name
         return self.metric.name if self.quantile is None else f"{self.metric.name}_bucket"
 
     @property
     def _histogram(self) -> Metric | None:
-        """The histogram of each pod that a percentile is of."""
         match = _PERCENTILE.fullmatch(self.name) if self.kind == "Pods" else None
-        found = self._find(match[1]) if match else None
-        return found if found and found.type == "histogram" else None
+        metric = self._find(match[1]) if match else None
+        return metric if metric and metric.type == "histogram" else None
 
     def _find(self, name: str) -> Metric | None:
         facts = self.exporter.facts
@@ -150,36 +143,31 @@ class MetricUse:
     def problem(
         self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
     ) -> Problem:
-        """Return a problem of a field of this metric."""
         return self.scaler.problem(f"{self.place}.{path}" if path else self.path, reason, severity, rule)
 
 
-def scraped(fleet: Fleet) -> tuple[Scraped, ...]:
-    """Return the workloads of a fleet with what they export."""
-    return tuple(_scraped(item, workload) for item, workload in fleet.workloads)
+def scrape_targets(fleet: Fleet) -> tuple[ScrapeTarget, ...]:
+    """Return the serving workloads of a fleet with their metrics."""
+    return tuple(
+        ScrapeTarget(item, workload, exporter_of(workload.container, workload.server.line))
+        for item, workload in fleet.workloads
+    )
 
 
-def scalers_of(fleet: Fleet, targets: tuple[Scraped, ...]) -> tuple[Scaler, ...]:
-    """Return the autoscalers of a fleet that read metrics of its workloads, in the order of these."""
-    by_aim: dict[tuple[str, str, str], list[tuple[Rendered, Autoscaler]]] = {}
+def scalers_of(fleet: Fleet, targets: tuple[ScrapeTarget, ...]) -> tuple[Scaler, ...]:
+    """Return the autoscalers that read metrics of the workloads of a fleet, in the order of the workloads."""
+    by_target: dict[tuple[str, str, str], list[tuple[Rendered, Autoscaler]]] = {}
     for item, autoscaler in fleet.autoscalers:
         if autoscaler.reads_pods:
             continue
-        by_aim.setdefault(autoscaler.target, []).append((item, autoscaler))
-    return tuple(_aimed(targets, by_aim))
-
-
-def _aimed(
-    targets: tuple[Scraped, ...], by_aim: dict[tuple[str, str, str], list[tuple[Rendered, Autoscaler]]]
-) -> Iterator[Scaler]:
-    for target in targets:
-        workload = target.workload
-        for item, autoscaler in by_aim.get((workload.kind, workload.namespace, workload.name), ()):
-            yield Scaler(item, target, autoscaler)
-
-
-def _scraped(item: Rendered, workload: Workload) -> Scraped:
-    return Scraped(item, workload, exporter_of(workload.container, workload.server.line))
+        by_target.setdefault(autoscaler.target, []).append((item, autoscaler))
+    return tuple(
+        Scaler(item, target, autoscaler)
+        for target in targets
+        for item, autoscaler in by_target.get(
+            (target.workload.kind, target.workload.namespace, target.workload.name), ()
+        )
+    )
 
 
 def _use(scaler: Scaler, position: int, metric: Object) -> MetricUse:

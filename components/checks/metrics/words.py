@@ -1,4 +1,4 @@
-"""The words that say how metrics are collected and handed on."""
+"""Options for collecting metrics."""
 
 from ...contract.words import Word
 

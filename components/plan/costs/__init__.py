@@ -1,1 +1,1 @@
-"""What a fleet and its environment cost: dated prices, and arithmetic on plain data."""
+"""Costs of a fleet and its environment, from dated prices."""

@@ -1,4 +1,4 @@
-"""What things cost: US dollars an hour now, at least and at most."""
+"""Bills: US dollars per hour at rest, at the minimum and at the maximum."""
 
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
@@ -10,7 +10,7 @@ _EXACT, _CENT = Decimal("1e-9"), Decimal("0.01")
 
 
 class CostKind(StrEnum):
-    """What money is spent on."""
+    """Category of a cost."""
 
     NODES = "nodes"
     CONTROL_PLANE = "control plane"
@@ -29,11 +29,10 @@ class Amounts:
     most: Decimal
 
     def __add__(self, other: "Amounts") -> "Amounts":
-        """Return the sums."""
+        """Add two amounts."""
         return Amounts(self.now + other.now, self.least + other.least, self.most + other.most)
 
     def times(self, number: Decimal) -> "Amounts":
-        """Return the products."""
         return Amounts(self.now * number, self.least * number, self.most * number)
 
 
@@ -41,32 +40,32 @@ NOTHING = Amounts(Decimal(0), Decimal(0), Decimal(0))
 
 
 def cents(usd: Decimal) -> Decimal:
-    """Return an amount in whole cents. What a division left is rounded off first, so that half a cent stays one."""
+    """Round half up to whole cents."""
+    # Remove the error of a division first; otherwise half a cent may be slightly less and round down.
     return usd.quantize(_EXACT).quantize(_CENT, ROUND_HALF_UP)
 
 
 def by_month(usd_per_hour: Amounts) -> Amounts:
-    """Return what a month costs, in whole cents."""
+    """Return the cost of a month, in whole cents."""
     month = usd_per_hour.times(Decimal(HOURS_PER_MONTH))
     return Amounts(cents(month.now), cents(month.least), cents(month.most))
 
 
 @dataclass(frozen=True, slots=True)
 class UnitPrice:
-    """What one of something costs an hour.
+    """Hourly price of a unit.
 
     Attributes:
-        usd: US dollars an hour as it is bought here.
-        low: The least that it may cost, as spot in the cheapest zone; as ``usd`` where it does not vary.
-        high: The most that it may cost.
-        source: Where the price is from, with its date.
-        date: Of the price; empty where its source names none.
-        bought: How it is bought, such as ``on-demand`` or ``spot``; empty where there is one way alone.
-        committed: What it would cost instead under a commitment of one year without upfront payment; None where no
-            source says it.
-        committed_3y: Likewise under one of three years.
-        committed_on: The day of these two prices; empty without any.
-        saved_until: Of spot, the last of the 30 days over which its discount is an average; empty otherwise.
+        usd: US dollars per hour.
+        low: Lower bound, such as spot in the cheapest zone; the same as ``usd`` for fixed prices.
+        high: Upper bound.
+        source: Source of the price, with its date.
+        date: Date of the price; empty if the source has none.
+        bought: Purchase option, such as ``on-demand`` or ``spot``; empty if there is only one.
+        committed: Price with a one-year commitment without upfront payment; None if unknown.
+        committed_3y: Price with a three-year commitment.
+        committed_on: Date of these two prices; empty without any.
+        saved_until: For spot, the last of the 30 days over which the discount is averaged; otherwise empty.
     """
 
     usd: Decimal
@@ -86,11 +85,11 @@ class CostItem:
     """One line of a bill.
 
     Attributes:
-        name: What it is, such as ``node group g6e-12xlarge`` or ``NAT gateways``.
-        counts: How many units there are.
-        price: What a unit costs; None where no source says it.
-        unpriced: Why there is no price; empty where there is one.
-        unit: What is counted, such as ``nodes`` or ``GiB``.
+        name: Such as ``node group g6e-12xlarge`` or ``NAT gateways``.
+        counts: Number of units.
+        price: Price of a unit; None if unknown.
+        unpriced: Why there is no price; empty if there is one.
+        unit: Unit, such as ``nodes`` or ``GiB``.
     """
 
     name: str
@@ -102,7 +101,7 @@ class CostItem:
 
     @property
     def usd_per_hour(self) -> Amounts | None:
-        """US dollars an hour, at most with the highest price; None without a price."""
+        """US dollars per hour, the maximum at the upper bound of the price; None without a price."""
         if self.price is None:
             return None
         counts, price = self.counts, self.price
@@ -111,16 +110,16 @@ class CostItem:
 
 @dataclass(frozen=True, slots=True)
 class TrafficEstimate:
-    """What depends on use, under assumptions that it names. It is in no sum, and in no threshold.
+    """An estimate of usage-based costs. It is not part of any total or threshold.
 
     Attributes:
-        name: What it is.
-        gigabytes: Gigabytes (10^9 bytes) a month.
-        usd_per_month: US dollars a month; None without a price.
-        assumptions: What is assumed.
-        unknown: What is not in it because its size is not known.
-        unpriced: Why there is no price; empty where there is one.
-        source: Where the price is from, with its date.
+        name: What is estimated.
+        gigabytes: Gigabytes (10^9 bytes) per month.
+        usd_per_month: US dollars per month; None without a price.
+        assumptions: Assumptions of the estimate.
+        unknown: Resources that are not included because their size is unknown.
+        unpriced: Why there is no price; empty if there is one.
+        source: Source of the price, with its date.
     """
 
     name: str
@@ -133,33 +132,31 @@ class TrafficEstimate:
 
     @property
     def text(self) -> str:
-        """The estimate in words."""
         now, most = f"{self.gigabytes.now:,.0f} GB a month now", f"at most {self.gigabytes.most:,.0f}"
         usd = self.usd_per_month
         cost = f"no price: {self.unpriced}"
         if usd is not None:
             cost = f"${cents(usd.now):,.2f}, at most ${cents(usd.most):,.2f}"
         sentences = [
-            f"Estimated, and in no sum: {self.name}, {now}, {most} ({cost})",
-            f"Assumed: {'; '.join(self.assumptions)}",
+            f"Estimated, not part of any total: {self.name}, {now}, {most} ({cost})",
+            f"Assumptions: {'; '.join(self.assumptions)}",
         ]
         if self.unknown:
-            sentences.append(f"Without the weights of {', '.join(self.unknown)}, whose size is not known")
+            sentences.append(f"Not included: the weights of {', '.join(self.unknown)}, whose size is unknown")
         return f"{'. '.join(sentences)}."
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCost:
-    """What a resource that serves costs: the share of nodes that its pods take.
+    """Cost of a resource that serves a model: the share of nodes that its pods use.
 
     Attributes:
         title: ``Kind/name``.
-        namespace: Its namespace.
-        accelerators: How many accelerators its pods have.
-        usd_per_hour: US dollars an hour as they are bought here; None where a price is not known.
-        low: With the lowest prices; None likewise.
-        high: With the highest ones.
-        unpriced: Why there is no price; empty where there is one.
+        accelerators: Accelerators of its pods.
+        usd_per_hour: US dollars per hour; None if a price is unknown.
+        low: The same with the lower bounds of prices.
+        high: The same with the upper bounds.
+        unpriced: Why there is no price; empty if there is one.
     """
 
     title: str
@@ -173,15 +170,15 @@ class ModelCost:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What an environment costs.
+    """The costs of an environment.
 
     Attributes:
-        region: Where the prices hold; empty where nothing is paid for, as on simulated nodes.
-        date: Of the prices.
-        items: Everything that is paid for.
-        models: Each resource that serves. Their sum is not that of the nodes: nodes have room left.
-        notes: What is not in it, such as traffic.
-        estimates: What depends on use, as an estimate; in no sum.
+        region: Region of the prices; empty if nothing is paid for, as with simulated nodes.
+        date: Date of the prices.
+        items: All cost items.
+        models: Resources that serve models. They cost less in total than the nodes, which have unused room.
+        notes: Notes, such as on traffic, which is not included.
+        estimates: Estimates of usage-based costs, not part of any total.
     """
 
     region: str
@@ -193,15 +190,15 @@ class Bill:
 
     @property
     def usd_per_hour(self) -> Amounts:
-        """US dollars an hour of all that has a price."""
+        """US dollars per hour of all items with a price."""
         return sum((item.usd_per_hour for item in self.items if item.usd_per_hour), NOTHING)
 
     @property
     def models_usd_per_hour(self) -> Amounts:
-        """US dollars an hour of all models whose prices are known: the shares of nodes that they take."""
+        """US dollars per hour of all models with known prices: their shares of nodes."""
         return sum((model.usd_per_hour for model in self.models if model.usd_per_hour), NOTHING)
 
     @property
     def unpriced(self) -> tuple[CostItem, ...]:
-        """Everything without a price."""
+        """Items without a price."""
         return tuple(item for item in self.items if item.price is None)

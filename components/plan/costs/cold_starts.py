@@ -1,4 +1,4 @@
-"""What cold starts fetch through NAT gateways, which charge for every gigabyte: an estimate, and part of no sum."""
+"""Estimate of the traffic of cold starts through NAT gateways, which charge per gigabyte; not part of any total."""
 
 import functools
 from collections.abc import Iterable, Mapping
@@ -20,11 +20,11 @@ class ColdPods:
     """Equal pods with accelerators.
 
     Attributes:
-        title: The resource that they serve for, as ``Kind/name``.
-        counts: How many there are, at rest, at least and at most.
-        spot: Whether their nodes are bought on the spot market.
-        weights: Bytes that each fetches through a NAT gateway; None where the size is not known.
-        image: Whether its image is pulled through one.
+        title: ``Kind/name`` of their resource.
+        counts: Number of pods at rest, at the minimum and at the maximum.
+        spot: Whether they run on spot nodes.
+        weights: Bytes that each pod downloads through a NAT gateway; None if unknown.
+        image: Whether the image is pulled through a NAT gateway.
     """
 
     title: str
@@ -35,10 +35,10 @@ class ColdPods:
 
 
 def nat_traffic(pods: Iterable[ColdPods], prices: Prices) -> TrafficEstimate | None:
-    """TrafficEstimate a month's traffic of cold starts; None if nothing passes a gateway.
+    """Estimate the monthly traffic of cold starts; None if nothing passes a gateway.
 
-    Pods that are always there start ``each`` times a month, on spot ``spot`` times more; those that an autoscaler
-    adds start ``added`` times.
+    Permanent pods start ``each`` times a month, on spot ``spot`` times more; those that an autoscaler adds start
+    ``added`` times.
     """
     assumed = _assumed()
     starts, image = assumed["starts"], Decimal(str(assumed["image_gb"]))
@@ -66,11 +66,11 @@ def nat_traffic(pods: Iterable[ColdPods], prices: Prices) -> TrafficEstimate | N
 
 def _assumptions(image: Decimal, starts: Mapping[str, int]) -> tuple[str, ...]:
     return (
-        f"a pod with accelerators fetches its weights and an image of {image} GB (kaito-project/kaito issue 2325)",
+        f"a pod with accelerators downloads its weights and an image of {image} GB (kaito-project/kaito issue 2325)",
         f"{_times(starts['each'])} a month on a new node, {_times(starts['spot'])} more on spot, and "
-        f"{_times(starts['added'])} where an autoscaler adds it",
-        "what comes from S3, or from ECR in the region, passes no NAT gateway",
-        "what is kept in a claim is fetched once",
+        f"{_times(starts['added'])} if an autoscaler adds it",
+        "traffic from S3, or from ECR in the region, passes no NAT gateway",
+        "weights in a claim are downloaded once",
     )
 
 

@@ -1,4 +1,4 @@
-"""What nodes that never scale down would cost under a commitment. A comparison, and no part of any sum."""
+"""Costs of permanent nodes with a commitment, for comparison; not part of any total."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ _SOURCE = "Reserved Instances without upfront payment"
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """Nodes of one kind that are there all the time, and are paid for on demand.
+    """Permanent on-demand nodes of one kind.
 
     Attributes:
-        name: The line of the bill, such as ``node group g6-2xlarge``.
-        nodes: How many there are at least.
-        usd_per_hour: US dollars an hour of all of them, on demand.
-        one_year: Likewise under a commitment of one year without upfront payment; None where no source says it.
-        three_years: Likewise of three years.
-        date: The day of these two prices; empty without any.
+        name: Name of the cost item, such as ``node group g6-2xlarge``.
+        nodes: Minimum number of nodes.
+        usd_per_hour: US dollars per hour of all of them, on demand.
+        one_year: The same with a one-year commitment without upfront payment; None if unknown.
+        three_years: The same with a three-year commitment.
+        date: Date of these two prices; empty without any.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Commitment:
 
 
 def commitments(items: Iterable[CostItem]) -> tuple[Commitment, ...]:
-    """Return what could be committed to: the least number of nodes of each line that is paid for on demand."""
+    """Return the possible commitments: the minimum number of nodes of each on-demand item."""
     return tuple(_commitments(items))
 
 
@@ -53,7 +53,7 @@ def _commitments(items: Iterable[CostItem]) -> Iterator[Commitment]:
 
 
 def compared(items: Iterable[CostItem]) -> Iterator[str]:
-    """Yield the comparison in words, one sentence for all nodes of which the same is known."""
+    """Describe the comparison, in one sentence per combination of known prices."""
     found = commitments(items)
     for has_year, has_years in ((True, True), (False, True), (True, False), (False, False)):
         alike = [
@@ -67,17 +67,16 @@ def compared(items: Iterable[CostItem]) -> Iterator[str]:
 
 
 def _prices(alike: Sequence[Commitment], *, one: bool, three: bool) -> str:
-    """Say what nodes cost of which the same is known."""
     on_demand = f"{_month(sum(each.usd_per_hour for each in alike))} a month on demand"
     if not one and not three:
-        return f"{on_demand}; under a commitment not known"
-    year = _month(sum(each.one_year or 0 for each in alike)) if one else "not known"
-    years = _month(sum(each.three_years or 0 for each in alike)) if three else "not known"
+        return f"{on_demand}; with a commitment: unknown"
+    year = _month(sum(each.one_year or 0 for each in alike)) if one else "unknown"
+    years = _month(sum(each.three_years or 0 for each in alike)) if three else "unknown"
     dates = sorted({each.date for each in alike})
     of = " to ".join(dict.fromkeys((dates[0], dates[-1])))
     return (
-        f"{on_demand}; under a commitment {year} for one year, {years} for three years ({_SOURCE}, prices of {of}; a "
-        "comparison, in no sum)"
+        f"{on_demand}; with a commitment {year} for one year, {years} for three years ({_SOURCE}, prices of {of}; "
+        "for comparison, not part of any total)"
     )
 
 

@@ -1,4 +1,4 @@
-"""What an environment pays for beside the nodes of its models."""
+"""Costs of an environment other than the nodes of its models."""
 
 import datetime
 from collections.abc import Iterator
@@ -10,16 +10,16 @@ from .bill import Amounts, CostItem, CostKind, UnitPrice
 from .prices import Prices
 
 _Row = tuple[str, CostKind, int, str, str]
-"""A line of a bill: its name, kind, count, item of the price list, and unit."""
+"""A cost item: its name, kind, count, item of the price list, and unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Nodes of one kind that are not for models.
+    """Nodes of one kind that do not run models.
 
     Attributes:
-        counts: How many there are, at rest, at least and at most.
-        disk_gib: Size of the disk of each.
+        counts: Number of nodes at rest, at the minimum and at the maximum.
+        disk_gib: Disk size of a node.
     """
 
     title: str
@@ -30,12 +30,12 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class FlatUse:
-    """How much is used of something with a flat price.
+    """A quantity with a flat price.
 
     Attributes:
-        name: The line of the bill.
-        item: What is used, as the price list of the cloud names it.
-        unit: What is counted.
+        name: Name of the cost item.
+        item: Name in the price list of the cloud.
+        unit: Unit of ``count``.
     """
 
     name: str
@@ -47,19 +47,19 @@ class FlatUse:
 
 @dataclass(frozen=True, slots=True)
 class Infrastructure:
-    """What an environment has beside the nodes of its models, as plain facts; nothing of what others pay for.
+    """Infrastructure that an environment pays for, other than the nodes of its models.
 
     Attributes:
-        zones: Zones of the network: a load balancer on the internet has an address in each.
-        control_planes: Whether the control plane is paid for here, as a number.
-        extended_support: Whether it is in extended support, which is paid for.
-        extended_from: Day from which it will be, where that is near.
-        nat_gateways: Each with an address of its own.
-        endpoints: Interface endpoints, times the zones that they are in.
+        zones: Zones of the network: a public load balancer has an address in each.
+        control_planes: Number of control planes, 0 or 1.
+        extended_support: Whether the control plane is in extended support, at a higher price.
+        extended_from: Day on which extended support begins, if that is near.
+        nat_gateways: Number of NAT gateways, each with a public address.
+        endpoints: Interface endpoints times their zones.
         keys: Encryption keys.
-        further: What only this cloud sells and is paid for here.
-        general_vcpus: vCPUs that a pool may grow to whose instance types nobody knows before.
-        notes: What is here and not counted.
+        further: Items that only this cloud sells.
+        general_vcpus: Maximum vCPUs of a pool whose instance types are unknown in advance.
+        notes: Notes on what is not included.
     """
 
     zones: int = 0
@@ -75,7 +75,7 @@ class Infrastructure:
     notes: tuple[str, ...] = ()
 
     def remarks(self, prices: Prices) -> Iterator[str]:
-        """Yield what a reader must know of it beside what it costs today."""
+        """Yield notes for readers, such as on price changes."""
         yield from self.notes
         if self.extended_from:
             price = prices.flat(Flat.EXTENDED_SUPPORT)
@@ -83,7 +83,7 @@ class Infrastructure:
             yield f"From {self.extended_from} the control plane is in extended support and {costs}."
 
     def items(self, prices: Prices) -> Iterator[CostItem]:
-        """Yield what it costs, but for disks."""
+        """Yield the cost items, except for disks."""
         plane = Flat.EXTENDED_SUPPORT if self.extended_support else Flat.CONTROL_PLANE
         title = "control plane in extended support" if self.extended_support else "control plane"
         rows: list[_Row] = [(title, CostKind.CONTROL_PLANE, self.control_planes, plane, "")]
@@ -99,23 +99,21 @@ class Infrastructure:
             if count:
                 yield item(name, kind, fixed(count), prices.flat(flat), unit)
         if self.general_vcpus:
-            reason = "which instance types Karpenter chooses for it, and when, nobody knows before"
+            reason = "Karpenter chooses its instance types when pods need them"
             most = Amounts(Decimal(0), Decimal(0), Decimal(self.general_vcpus))
             yield CostItem("general pool", CostKind.NODES, most, None, reason, "vCPUs")
 
 
 def item(name: str, kind: CostKind, counts: Amounts, price: UnitPrice | str, unit: str = "") -> CostItem:
-    """Return a line of a bill, with its price or with why there is none."""
+    """Return a cost item, given its price or the reason why there is none."""
     if isinstance(price, str):
         return CostItem(name, kind, counts, None, price, unit)
     return CostItem(name, kind, counts, price, unit=unit)
 
 
 def node_item(name: str, counts: Amounts, price: UnitPrice | str) -> CostItem:
-    """Return a line for nodes."""
     return item(name, CostKind.NODES, counts, price, "nodes")
 
 
 def fixed(count: int) -> Amounts:
-    """Return a number that never changes."""
     return Amounts(Decimal(count), Decimal(count), Decimal(count))

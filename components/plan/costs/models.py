@@ -1,4 +1,4 @@
-"""What models cost: the share of nodes that their pods take."""
+"""Costs of models: the share of nodes that their pods use."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,31 +12,30 @@ from .bill import NOTHING, Amounts, ModelCost, UnitPrice
 from .replicas import accelerators_of, pods_of, replicas_of
 
 PriceOf = Callable[[PodDemand], UnitPrice | str]
-"""What a node of a pod's first choice costs, or why nobody knows."""
+"""Returns the price of a node of a pod's first choice, or why it is unknown."""
 
 
 @dataclass(slots=True)
 class _Sum:
-    """What pods cost: as they are bought, with the lowest prices and with the highest."""
+    """Costs of pods at actual prices, and at their lower and upper bounds."""
 
     bought: Amounts = NOTHING
     low: Amounts = NOTHING
     high: Amounts = NOTHING
 
     def add(self, nodes: Amounts, price: UnitPrice) -> None:
-        """Add so many nodes."""
         self.bought += Amounts(nodes.now * price.usd, nodes.least * price.usd, nodes.most * price.high)
         self.low += nodes.times(price.low)
         self.high += nodes.times(price.high)
 
 
 def model_cost(resource: Rendered, price_of: PriceOf, least: Mapping[Key, int]) -> ModelCost:
-    """Return what a resource that serves costs.
+    """Return the cost of a resource that serves a model.
 
     Args:
         resource: The resource.
-        price_of: What nodes cost.
-        least: The lower bounds of autoscalers, by workload.
+        price_of: Returns the price of a node.
+        least: Minimum replicas of autoscalers, by workload.
     """
     accelerators = accelerators_of(resource.workloads, least)
     total = _Sum()
@@ -44,7 +43,7 @@ def model_cost(resource: Rendered, price_of: PriceOf, least: Mapping[Key, int]) 
         replicas = replicas_of(workload, least)
         for demand in workload.pods:
             node = instance(demand.choices[0].instance_type or "") if demand.choices else None
-            price = price_of(demand) if node else "its pods name no instance type that is known"
+            price = price_of(demand) if node else "its pods do not specify a known instance type"
             if node is None or isinstance(price, str):
                 reason = price if isinstance(price, str) else ""
                 return ModelCost(resource.title, resource.namespace, accelerators, None, unpriced=reason)

@@ -1,4 +1,4 @@
-"""What the nodes of models cost, and the disks of all nodes."""
+"""Costs of the nodes of models, and of the disks of all nodes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ class NodePool:
     """Nodes of one kind for models.
 
     Attributes:
-        types: First the one that models ask for, then what may be taken instead.
-        capacity: How they are bought, a ``Capacity``.
-        disk: The disk of each; None where that is not known.
+        types: Instance types; the first is requested, the others are alternatives.
+        capacity: Capacity type, a ``Capacity``.
+        disk: Disk of a node; None if unknown.
     """
 
     name: str
@@ -31,44 +31,43 @@ class NodePool:
     disk: NodeDisk | None = None
 
     def item(self, prices: Prices) -> CostItem:
-        """Return what they cost."""
         return node_item(f"node group {self.name}", self.counts, price_of(self.types, self.capacity, prices))
 
 
 def price_of(types: Iterable[str], capacity: str, prices: Prices) -> UnitPrice | str:
-    """Return the price of a node for its kind of capacity, or the reason why it is not known.
+    """Return the price of a node for its capacity type, or the reason why it is unknown.
 
-    AWS publishes what new Capacity Blocks cost, and changes it with supply and demand (aws.amazon.com, "Amazon EC2
-    Capacity Blocks for ML Pricing"). No source has that list at a day that still counts, so that none is shipped.
+    AWS adjusts the published prices of new Capacity Blocks to supply and demand (aws.amazon.com, "Amazon EC2
+    Capacity Blocks for ML Pricing"), so no list is shipped: it would be out of date.
     """
     if capacity == Capacity.ODCR:
         return prices.reserved(types)
-    found = prices.node(types, capacity)
-    if isinstance(found, str) and capacity == Capacity.CAPACITY_BLOCK:
+    price = prices.node(types, capacity)
+    if isinstance(price, str) and capacity == Capacity.CAPACITY_BLOCK:
         return (
-            f"{found}: a block is paid for when it is bought, at the price of that day, which AWS changes regularly; "
-            "name what you paid in a price file, as capacityBlock"
+            f"{price}: a block is billed at the price of the day of purchase, which AWS changes regularly; set the "
+            "price that you paid in a price file, as capacityBlock"
         )
-    return found
+    return price
 
 
 def pool_of(group: NodePlan, needed: Counts) -> NodePool:
-    """Return a node group that is made: with as many nodes as models need, and at most as many as there may be.
+    """Return a managed node group with as many nodes as the models need, within its bounds.
 
-    The most is the bound that the autoscaler, or the pool of Karpenter, keeps. It may be more than the models need at
-    their largest: for a while, pods of an update or of a fallback take nodes too.
+    The maximum is that of the autoscaler or the Karpenter pool. It may exceed what the models need at their maximum,
+    because pods of an update or a fallback temporarily need nodes too.
     """
     counts = _held(group.held) if group.held else _within(needed, group.minimum, group.maximum)
     return NodePool(group.name, group.instance_types, group.demand.capacity, counts.amounts, group.disk)
 
 
 def pool_made_elsewhere(group: NodeGroupDemand, needed: Counts) -> NodePool:
-    """Return nodes that models need and others make."""
+    """Return nodes that the models need, but that are managed elsewhere."""
     return NodePool(group.name, (group.instance_type, *group.alternatives), group.capacity, needed.amounts)
 
 
 def _held(reservations: Sequence[Reservation]) -> Counts:
-    """Return what is paid for whether or not it is used, of Capacity Blocks as many as run at one moment."""
+    """Return the reserved nodes, which are billed even if unused; for Capacity Blocks, those active at once."""
     counts = [each.count for each in reservations]
     return Counts(counts[0], min(counts), most_at_once(reservations))
 
@@ -79,7 +78,7 @@ def _within(needed: Counts, minimum: int, maximum: int) -> Counts:
 
 
 def disk_items(pools: Iterable[NodePool], paid: Infrastructure, prices: Prices) -> Iterator[CostItem]:
-    """Yield what the disks of nodes cost: their size, and what they can do above what is free of charge."""
+    """Yield the cost items of disks: size, and throughput and IOPS above the free baseline."""
     free = prices.cloud.disk
     totals: Mapping[Flat, list[Amounts]] = {Flat.DISK_GIB: [], Flat.DISK_THROUGHPUT: [], Flat.DISK_IOPS: []}
     for pool in pools:

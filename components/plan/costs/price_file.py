@@ -1,6 +1,6 @@
-"""A file with prices of one's own: YAML, or CSV where its name ends so. Every mistake is told at its line.
+"""Reads files with custom prices, in YAML or CSV. Every mistake is reported at its line.
 
-Of a file with a mistake nothing is used.
+A file with a mistake is not used at all.
 """
 
 import csv
@@ -20,7 +20,7 @@ from ...fleet.prices import EVERYWHERE, Buying, Quote, fixed_quote, per_hour
 from .prices import OwnPrices
 
 MOST = 1_000_000
-"""Nothing costs so much an hour: a mistake, or an attack on what prints it."""
+"""Upper limit of hourly prices: anything above is a mistake, or an attempt to break the formatting of reports."""
 WAYS = {
     "onDemand": Buying.ON_DEMAND,
     "spot": Buying.SPOT,
@@ -28,17 +28,17 @@ WAYS = {
     "reserved3Y": Buying.RESERVED_3Y,
     "capacityBlock": Buying.CAPACITY_BLOCK,
 }
-"""How instances are paid for, as a YAML file says it."""
+"""Purchase options by their key in YAML files."""
 RANGE = ("usd", "low", "high")
 COLUMNS = ("region", "item", "bought", *RANGE)
-"""Of a CSV file; ``date`` and ``source`` too."""
+"""Columns of a CSV file, in addition to ``date`` and ``source``."""
 _TOP = ("date", "source", "regions")
 _Path = tuple[str | int, ...]
 
 
 @dataclass(slots=True)
-class _Reading:
-    """What is read of a file, and what is wrong with it."""
+class _Reader:
+    """Collects prices and mistakes of a file."""
 
     file: str
     date: str = ""
@@ -47,96 +47,90 @@ class _Reading:
     flat: dict[tuple[str, str], Quote] = field(default_factory=dict)
     problems: list[tuple[_Path, str]] = field(default_factory=list)
 
-    def wrong(self, path: _Path, reason: str) -> None:
-        """Record a mistake."""
+    def error(self, path: _Path, reason: str) -> None:
         self.problems.append((path, reason))
 
     def mapping(self, value: object, path: _Path) -> Mapping[str, Any]:
-        """Return a map; anything else is a mistake."""
         if isinstance(value, Mapping):
             return value
-        self.wrong(path, f"must be a map, found {_shown(value)}")
+        self.error(path, f"must be a map, found {_quoted(value)}")
         return {}
 
     def number(self, value: object, path: _Path) -> Decimal | None:
-        """Return US dollars."""
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-            self.wrong(path, f"must be a number of US dollars, found {_shown(value)}")
+            self.error(path, f"must be a number of US dollars, found {_quoted(value)}")
             return None
         usd = Decimal(str(value))
         if not 0 <= usd <= MOST:
-            self.wrong(path, f"must be between 0 and {MOST}, found {_shown(value)}")
+            self.error(path, f"must be between 0 and {MOST}, found {_quoted(value)}")
             return None
         return usd
 
     def quote(self, value: object, path: _Path) -> Quote | None:
-        """Return a price: a number, or a range with what counts; the high end counts where nothing else is said."""
+        """Parse a price: a number, or a range with ``usd``, which defaults to its upper end."""
         if not isinstance(value, Mapping):
             usd = self.number(value, path)
             return None if usd is None else fixed_quote(usd, self.date, self.source)
         self.known(value, RANGE, path)
-        found = {key: self.number(value[key], (*path, key)) for key in RANGE if value.get(key) is not None}
-        if not found:
-            self.wrong(path, f"must have one of {', '.join(RANGE)}")
-        if not found or None in found.values():
+        parsed = {key: self.number(value[key], (*path, key)) for key in RANGE if value.get(key) is not None}
+        if not parsed:
+            self.error(path, f"must have one of {', '.join(RANGE)}")
+        if not parsed or None in parsed.values():
             return None
-        numbers = {key: number for key, number in found.items() if number is not None}
+        numbers = {key: number for key, number in parsed.items() if number is not None}
         usd = numbers.get("usd", max(numbers.values()))
         low, high = numbers.get("low", usd), numbers.get("high", usd)
         if not low <= usd <= high:
-            self.wrong(path, f"must not be below low or above high, found low {low}, usd {usd} and high {high}")
+            self.error(path, f"must not be below low or above high, found low {low}, usd {usd} and high {high}")
         return Quote(usd, low, high, self.date, self.source)
 
     def known(self, value: Mapping[str, Any], keys: tuple[str, ...], path: _Path) -> None:
-        """Record the keys that there are not."""
+        """Report unknown keys."""
         for key in value:
             if key not in keys:
                 hint = did_you_mean(str(key), keys) or f"; known keys: {', '.join(keys)}"
-                self.wrong((*path, key), f"unknown key{hint}")
+                self.error((*path, key), f"unknown key{hint}")
 
     def region(self, name: str, path: _Path) -> bool:
-        """Tell whether something is a region, or stands for all."""
         if name == EVERYWHERE or is_region(name):
             return True
-        self.wrong(path, f"must be a region such as eu-central-1, or {EVERYWHERE} for all, found {_shown(name)}")
+        self.error(
+            path, f"must be a region such as eu-central-1, or {EVERYWHERE} for all regions, found {_quoted(name)}"
+        )
         return False
 
     def is_type(self, name: str, path: _Path) -> bool:
-        """Tell whether something is an instance type."""
         if name in instances() or is_further_type(name):
             return True
         hint = did_you_mean(name, instances()) or "; check its name"
-        self.wrong(path, f"unknown instance type {_shown(name)}{hint}")
+        self.error(path, f"unknown instance type {_quoted(name)}{hint}")
         return False
 
     def item(self, name: str, path: _Path) -> str | None:
-        """Return what has one price."""
         known = flat_items()
         if name in known:
             return name
         hint = did_you_mean(name, known) or f"; known ones: {', '.join(known)}"
-        self.wrong(path, f"unknown item {_shown(name)}{hint}")
+        self.error(path, f"unknown item {_quoted(name)}{hint}")
         return None
 
     def day(self, value: object, path: _Path) -> None:
-        """Take the date of the prices."""
         try:
             self.date = datetime.date.fromisoformat(value if isinstance(value, str) else "").isoformat()
         except ValueError:
-            found = "nothing" if value is None else _shown(value)
-            self.wrong(path, f"must be the day on which the prices held, such as 2026-11-01, found {found}")
+            found = "nothing" if value is None else _quoted(value)
+            self.error(path, f"must be the date of the prices, such as 2026-11-01, found {found}")
 
     def read(self) -> OwnPrices:
-        """Return the prices; none where anything is wrong."""
         return OwnPrices() if self.problems else OwnPrices(self.instances, self.flat)
 
 
 def read_prices(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
-    """Return the prices of a file, and what is wrong with it.
+    """Parse a price file; return the prices and the problems.
 
     Args:
-        text: What stands in it.
-        file: Its name.
+        text: Content of the file.
+        file: Its name, whose suffix determines the format.
     """
     return _of_csv(text, file) if file.lower().endswith(".csv") else _of_yaml(text, file)
 
@@ -149,96 +143,96 @@ def _of_yaml(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
     if len(found) != 1:
         reason = f"must be one YAML document, found {len(found)}"
         return OwnPrices(), (_problem(file, 1, (), reason),)
-    reading = _Reading(file, source=file)
-    _read_document(found[0], reading)
+    reader = _Reader(file, source=file)
+    _read_document(found[0], reader)
     lines = found[0].located.line
     repeated = [
         _problem(file, line, (), f"key {key!r} occurs twice; remove one") for line, key in found[0].duplicates
     ]
-    wrong = [_problem(file, lines(path), path, reason) for path, reason in reading.problems]
-    prices = OwnPrices() if repeated else reading.read()
+    wrong = [_problem(file, lines(path), path, reason) for path, reason in reader.problems]
+    prices = OwnPrices() if repeated else reader.read()
     return prices, tuple(sorted([*repeated, *wrong], key=lambda problem: problem.line))
 
 
-def _read_document(document: Document, reading: _Reading) -> None:
-    top = reading.mapping(document.value, ())
+def _read_document(document: Document, reader: _Reader) -> None:
+    top = reader.mapping(document.value, ())
     if not isinstance(document.value, Mapping):
         return
-    reading.known(top, _TOP, ())
-    reading.day(top.get("date"), ("date",))
-    source = top.get("source", reading.file)
+    reader.known(top, _TOP, ())
+    reader.day(top.get("date"), ("date",))
+    source = top.get("source", reader.file)
     if not isinstance(source, str):
-        reading.wrong(("source",), f"must be a text, found {_shown(source)}")
-    reading.source = str(source)
-    for region, given in reading.mapping(top.get("regions", {}), ("regions",)).items():
+        reader.error(("source",), f"must be a text, found {_quoted(source)}")
+    reader.source = str(source)
+    for region, given in reader.mapping(top.get("regions", {}), ("regions",)).items():
         path = ("regions", region)
-        if reading.region(region, path):
-            _read_region(region, reading.mapping(given, path), path, reading)
+        if reader.region(region, path):
+            _read_region(region, reader.mapping(given, path), path, reader)
 
 
-def _read_region(region: str, given: Mapping[str, Any], path: _Path, reading: _Reading) -> None:
-    reading.known(given, ("instances", "flat"), path)
+def _read_region(region: str, given: Mapping[str, Any], path: _Path, reader: _Reader) -> None:
+    reader.known(given, ("instances", "flat"), path)
     below = (*path, "instances")
-    for name, ways in reading.mapping(given.get("instances", {}), below).items():
+    for name, ways in reader.mapping(given.get("instances", {}), below).items():
         here = (*below, name)
-        if not reading.is_type(name, here):
+        if not reader.is_type(name, here):
             continue
-        bought = reading.mapping(ways, here)
-        reading.known(bought, tuple(WAYS), here)
+        bought = reader.mapping(ways, here)
+        reader.known(bought, tuple(WAYS), here)
         for key, way in WAYS.items():
-            quote = reading.quote(bought[key], (*here, key)) if key in bought else None
+            quote = reader.quote(bought[key], (*here, key)) if key in bought else None
             if quote:
-                reading.instances[region, name, way] = quote
+                reader.instances[region, name, way] = quote
     below = (*path, "flat")
-    for name, price in reading.mapping(given.get("flat", {}), below).items():
-        item, usd = reading.item(name, (*below, name)), reading.number(price, (*below, name))
+    for name, price in reader.mapping(given.get("flat", {}), below).items():
+        item, usd = reader.item(name, (*below, name)), reader.number(price, (*below, name))
         if item and usd is not None:
-            reading.flat[region, item] = _flat(item, usd, reading)
+            reader.flat[region, item] = _flat(item, usd, reader)
 
 
-def _flat(item: str, usd: Decimal, reading: _Reading) -> Quote:
-    return fixed_quote(per_hour(usd, flat_items()[item]), reading.date, reading.source)
+def _flat(item: str, usd: Decimal, reader: _Reader) -> Quote:
+    return fixed_quote(per_hour(usd, flat_items()[item]), reader.date, reader.source)
 
 
 def _of_csv(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
-    reading = _Reading(file)
+    reader = _Reader(file)
     problems: list[Problem] = []
     rows = csv.DictReader(io.StringIO(text), restkey="", restval="", strict=True)
     try:
         missing = [name for name in (*COLUMNS, "date") if name not in (rows.fieldnames or ())]
         if missing:
-            reason = f"must begin with a line of columns: {', '.join((*COLUMNS, 'date'))}, and source if you like"
+            reason = f"must begin with a line of columns: {', '.join((*COLUMNS, 'date'))}, and optionally source"
             return OwnPrices(), (_problem(file, 1, (), f"{reason}; {', '.join(missing)} missing"),)
         for row in rows:
-            reading.problems.clear()
-            _read_row(row, reading)
-            problems += [_problem(file, rows.line_num, path, reason) for path, reason in reading.problems]
+            reader.problems.clear()
+            _read_row(row, reader)
+            problems += [_problem(file, rows.line_num, path, reason) for path, reason in reader.problems]
     except csv.Error as error:
         problems.append(_problem(file, rows.reader.line_num, (), f"is not CSV: {error}"))
-    return (OwnPrices() if problems else OwnPrices(reading.instances, reading.flat)), tuple(problems)
+    return (OwnPrices() if problems else OwnPrices(reader.instances, reader.flat)), tuple(problems)
 
 
-def _read_row(row: Mapping[str, Any], reading: _Reading) -> None:
+def _read_row(row: Mapping[str, Any], reader: _Reader) -> None:
     if row.get(""):
-        reading.wrong((), "has more values than there are columns")
-    reading.day(row["date"] or None, ("date",))
-    reading.source = row.get("source") or reading.file
+        reader.error((), "has more values than columns")
+    reader.day(row["date"] or None, ("date",))
+    reader.source = row.get("source") or reader.file
     numbers = {key: _parsed(row[key]) for key in RANGE if row[key]}
     region, name, bought = row["region"], row["item"], row["bought"]
-    if not reading.region(region, ("region",)):
+    if not reader.region(region, ("region",)):
         return
     if bought:
         way = next((way for way in Buying if way == bought), None)
         if way is None:
             hint = did_you_mean(bought, map(str, Buying)) or f"; known ones: {', '.join(Buying)}"
-            reading.wrong(("bought",), f"unknown way of buying {_shown(bought)}{hint}")
-        quote = reading.quote(numbers, ())
-        if reading.is_type(name, ("item",)) and way and quote:
-            reading.instances[region, name, way] = quote
+            reader.error(("bought",), f"unknown purchase option {_quoted(bought)}{hint}")
+        quote = reader.quote(numbers, ())
+        if reader.is_type(name, ("item",)) and way and quote:
+            reader.instances[region, name, way] = quote
         return
-    item, usd = reading.item(name, ("item",)), reading.number(numbers.get("usd"), ("usd",))
+    item, usd = reader.item(name, ("item",)), reader.number(numbers.get("usd"), ("usd",))
     if item and usd is not None:
-        reading.flat[region, item] = _flat(item, usd, reading)
+        reader.flat[region, item] = _flat(item, usd, reader)
 
 
 def _parsed(text: str) -> Decimal | str:
@@ -253,6 +247,6 @@ def _problem(file: str, line: int, path: _Path, reason: str) -> Problem:
     return Problem(file, line, "", "", field_path(path), reason, rule=RuleId.SETTINGS)
 
 
-def _shown(value: object) -> str:
+def _quoted(value: object) -> str:
     text = str(value) if isinstance(value, Decimal) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

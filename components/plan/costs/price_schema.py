@@ -1,4 +1,4 @@
-"""The JSON schema of a price file in YAML, for editors."""
+"""JSON schema of YAML price files, for editors."""
 
 from typing import Any
 
@@ -8,21 +8,20 @@ from .price_file import MOST, RANGE, WAYS
 
 _WAYS = {
     "onDemand": "On demand.",
-    "spot": "Spot: one price, or a range over zones; of a range without usd the high end counts.",
-    "reserved": "Under your own commitment: what nodes of an On-Demand Capacity Reservation cost.",
-    "reserved3Y": "Under a commitment of three years, for comparison.",
-    "capacityBlock": "In a Capacity Block: what was paid for it, by instance and hour.",
+    "spot": "Spot: one price, or a range over zones; usd defaults to the upper end.",
+    "reserved": "With your own commitment; applies to nodes of On-Demand Capacity Reservations.",
+    "reserved3Y": "With a three-year commitment, for comparison.",
+    "capacityBlock": "In a Capacity Block: the price paid, per instance and hour.",
 }
-_A = {Per.HOUR: "an hour", Per.MONTH: "a month", Per.GIGABYTE: "a gigabyte"}
+_PER = {Per.HOUR: "per hour", Per.MONTH: "per month", Per.GIGABYTE: "per gigabyte"}
 
 
 def price_schema() -> dict[str, Any]:
-    """Return the schema."""
     usd = {"type": "number", "minimum": 0, "maximum": MOST}
     price = {"anyOf": [{"$ref": "#/$defs/Usd"}, {"$ref": "#/$defs/Range"}]}
     ways = {key: {"description": _WAYS[key], **price} for key in WAYS}
     flat = {
-        item: {"description": f"US dollars {_A[per]}.", "$ref": "#/$defs/Usd"} for item, per in flat_items().items()
+        item: {"description": f"US dollars {_PER[per]}.", "$ref": "#/$defs/Usd"} for item, per in flat_items().items()
     }
     region = _map({"instances": {"type": "object", "additionalProperties": _map(ways)}, "flat": _map(flat)})
     regions = {"type": "object", "patternProperties": {_region(): region}, "additionalProperties": False}
@@ -32,15 +31,15 @@ def price_schema() -> dict[str, Any]:
         **_map(
             {
                 "date": {
-                    "description": "Day on which the prices held.",
+                    "description": "Date of the prices.",
                     "type": "string",
                     "pattern": r"^\d{4}-\d{2}-\d{2}$",
                 },
                 "source": {
-                    "description": "Where they are from. Default: the name of the file.",
+                    "description": "Source of the prices. Default: the name of the file.",
                     "type": "string",
                 },
-                "regions": {"description": f"Prices by region, or under {EVERYWHERE} for all regions.", **regions},
+                "regions": {"description": f"Prices by region; {EVERYWHERE} applies to all regions.", **regions},
             }
         ),
         "required": ["date"],

@@ -1,4 +1,4 @@
-"""What things cost in a region: the prices of a user's own file, and those of the cloud where that has none."""
+"""Prices in a region, from the user's file or else from the cloud's price list."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,11 +10,11 @@ from .bill import UnitPrice
 
 @dataclass(frozen=True, slots=True)
 class OwnPrices:
-    """The prices of a user's own file.
+    """Prices from a user's file.
 
     Attributes:
-        instances: By region, instance type and way of buying.
-        flat: By region and item.
+        instances: Prices by region, instance type and purchase option.
+        flat: Prices by region and item.
     """
 
     instances: Mapping[tuple[str, str, str], Quote] = field(default_factory=dict)
@@ -26,12 +26,11 @@ _NONE = OwnPrices()
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What things cost in one region.
+    """Prices in one region.
 
     Attributes:
-        region: The region.
-        own: Prices that count more than those of the cloud.
-        cloud: The prices of the cloud.
+        own: Prices that take precedence over those of the cloud.
+        cloud: Price list of the cloud.
     """
 
     region: str
@@ -39,17 +38,17 @@ class Prices:
     cloud: PriceList = field(default_factory=lambda: default_provider().prices)
 
     def node(self, types: Iterable[str], buying: str) -> UnitPrice | str:
-        """Return what a node of the first of some types costs, within what one of all may; or why nobody knows."""
+        """Return the price of the first type, bounded by those of all types; or why it is unknown."""
         names = tuple(types)
-        found = {name: self._quote(name, buying) for name in names}
-        missing = [name for name, quote in found.items() if quote is None]
+        quotes = {name: self._quote(name, buying) for name in names}
+        missing = [name for name, quote in quotes.items() if quote is None]
         if missing:
             return f"no dated price of {', '.join(missing)} ({buying}) in {self.region}"
-        price = _united([quote for quote in found.values() if quote], buying)
+        price = _united([quote for quote in quotes.values() if quote], buying)
         return self._committed(names[0], price) if buying == Buying.ON_DEMAND else price
 
     def _committed(self, name: str, price: UnitPrice) -> UnitPrice:
-        """Return a price with what it would be under a commitment, as far as that is known."""
+        """Add the known prices with a commitment."""
         year, years = self._quote(name, Buying.RESERVED), self._quote(name, Buying.RESERVED_3Y)
         return replace(
             price,
@@ -59,17 +58,17 @@ class Prices:
         )
 
     def reserved(self, types: Iterable[str]) -> UnitPrice | str:
-        """Return what a node of an On-Demand Capacity Reservation costs, or why nobody knows.
+        """Return the price of a node in an On-Demand Capacity Reservation, or why it is unknown.
 
-        Its instances cost what they cost on demand, whether or not they run (EC2 user guide, "Capacity Reservation
-        pricing and billing"), unless a commitment of one's own makes them cheaper.
+        Reserved instances cost the on-demand price, running or not (EC2 user guide, "Capacity Reservation pricing
+        and billing"), unless a commitment of the user makes them cheaper.
         """
         names = tuple(types)
         own = [self.own.instances.get((self.region, name, Buying.RESERVED)) for name in names]
         return self.node(names, Buying.RESERVED if all(own) else Buying.ON_DEMAND)
 
     def flat(self, item: str) -> UnitPrice | str:
-        """Return what one of something costs, or why nobody knows."""
+        """Return the flat price of an item, or why it is unknown."""
         own = self.own.flat.get((self.region, item)) or self.own.flat.get((EVERYWHERE, item))
         quote = own or self.cloud.flat(self.region, item)
         return _united([quote]) if quote else f"no dated price of {item} in {self.region}"
@@ -82,7 +81,7 @@ class Prices:
 
 
 def _united(quotes: list[Quote], bought: str = "") -> UnitPrice:
-    """Return the price of the first, within the bounds of all."""
+    """Return the first price, with the bounds of all."""
     sources = dict.fromkeys(quote.cited for quote in quotes)
     return UnitPrice(
         usd=quotes[0].usd,

@@ -1,4 +1,4 @@
-"""How many replicas and pods there are: at rest, at least and at most."""
+"""Numbers of replicas, pods and nodes at rest, at the minimum and at the maximum."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ from .bill import NOTHING, Amounts
 
 
 class Counts(NamedTuple):
-    """Whole numbers at rest, at least and at most."""
+    """Whole numbers at rest, at the minimum and at the maximum."""
 
     now: int
     least: int
@@ -24,48 +24,42 @@ class Counts(NamedTuple):
 
     @property
     def amounts(self) -> Amounts:
-        """The numbers as amounts."""
         return Amounts(Decimal(self.now), Decimal(self.least), Decimal(self.most))
 
 
 def minimums(fleet: Fleet) -> Mapping[Key, int]:
-    """Return the lower bound of what is scaled, by the workload."""
+    """Return the minimum replicas of autoscalers, by workload."""
     return {scaler.target: scaler.minimum for _, scaler in fleet.autoscalers}
 
 
 def replicas_of(workload: Workload, least: Mapping[Key, int]) -> Counts:
-    """Return how many replicas a workload has.
-
-    Args:
-        workload: The workload.
-        least: The lower bounds of autoscalers.
-    """
+    """Return the replicas of a workload, given the minimum replicas of autoscalers."""
     now = workload.replicas
     bound = least.get((workload.kind, workload.namespace, workload.name), now)
     return Counts(now, min(now, bound), max(now, workload.most or now))
 
 
 def pods_of(demand: PodDemand, replicas: Counts) -> Counts:
-    """Return how many pods of a kind there are, without those of an update."""
+    """Return the pods of a kind, without additional ones during updates."""
     least = demand.per_replica * replicas.least if replicas.least < replicas.now else demand.pods
     return Counts(demand.pods, min(least, demand.pods), max(demand.pods, demand.max_pods or 0))
 
 
 def accelerators_of(workloads: Iterable[Workload], least: Mapping[Key, int]) -> Amounts:
-    """Return how many accelerators the pods of workloads have."""
+    """Return the accelerators of all pods of workloads."""
     total = NOTHING
     for workload in workloads:
         replicas = replicas_of(workload, least)
         for demand in workload.pods:
-            each = sum((demand.requests.get(key, Decimal(0)) for key in accelerator_resources()), Decimal(0))
-            total += pods_of(demand, replicas).amounts.times(each)
+            per_pod = sum((demand.requests.get(key, Decimal(0)) for key in accelerator_resources()), Decimal(0))
+            total += pods_of(demand, replicas).amounts.times(per_pod)
     return total
 
 
 def nodes_of(fleet: Fleet, policy: NodePolicy) -> Mapping[str, Counts]:
-    """Return how many nodes of each group are enough for the models that prefer them, by the name of the group.
+    """Return the nodes that the models need, by name of their preferred node group.
 
-    That is less than node autoscalers may add for a while: during updates, and where the scheduler spreads pods.
+    Node autoscalers may temporarily add more, during updates or if the scheduler spreads pods.
     """
     least = minimums(fleet)
     pods = [(p, pods_of(p, replicas_of(w, least))) for _, w in fleet.workloads for p in w.pods]
@@ -78,7 +72,7 @@ def nodes_of(fleet: Fleet, policy: NodePolicy) -> Mapping[str, Counts]:
         return counted[numbers]
 
     now, low, high = (count(tuple(bounds[index] for _, bounds in pods)) for index in range(3))
-    # First fit may take fewer nodes for more pods.
+    # First-fit packing may need fewer nodes for more pods.
     return {
         name: Counts(nodes, min(nodes, low.get(name, 0)), max(nodes, high.get(name, 0)))
         for name, nodes in now.items()

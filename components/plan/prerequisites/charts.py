@@ -1,6 +1,6 @@
-"""What a cluster can be given: charts, what each provides and needs, and the values that we set in it.
+"""Installable prerequisites: charts with what they provide and need, and the values set in them.
 
-What no chart installs is in ``objects.yaml``, with the same columns: its objects are rendered here.
+Prerequisites without a chart are in ``objects.yaml``, with the same columns; their objects are rendered here.
 """
 
 import datetime
@@ -24,18 +24,18 @@ EXCLUSIVE = (
     "dcgm",
     NODE_AUTOSCALER,
 )
-"""What only one may provide: two owners of a metrics API, device plugins or node autoscalers undo each other."""
+"""Capabilities with a single provider: two owners of a metrics API, device plugin or node autoscaler conflict."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChartValue:
-    """One value that we set in a chart.
+    """A value that is set in a chart.
 
     Attributes:
-        type: What the chart takes there: ``bool``, ``int``, ``str``, ``list`` or ``dict``.
-        why: What we set it for.
-        default: The chart's own; means nothing where ``schema`` is there.
-        schema: What defines the path where the chart's values file does not, for the chart hands it on unread.
+        type: Its type: ``bool``, ``int``, ``str``, ``list`` or ``dict``.
+        why: Why it is set.
+        default: The chart's default; not meaningful with ``schema``.
+        schema: The definition of the path, if the chart's values file has none because it passes the value on.
     """
 
     type: str
@@ -46,11 +46,11 @@ class ChartValue:
 
 @dataclass(frozen=True, slots=True)
 class ChartValues:
-    """The values that we set in a chart.
+    """The values that are set in a chart.
 
     Attributes:
-        version: Version of the chart in which they were read.
-        source: Where: folder and tag in the repository of the chart's project.
+        version: Version of the chart that they were checked against.
+        source: Folder and tag in the repository of the chart's project.
         by_path: The values by path, such as ``prometheus.url``.
     """
 
@@ -61,17 +61,17 @@ class ChartValues:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One chart, or objects that stand for one.
+    """A chart, or objects in place of one.
 
     Attributes:
-        chart: Its name in ``repo``, or the whole address of an OCI chart; empty for objects that are rendered here.
-        version: Version of the chart; ``app`` is the version of what it installs.
-        released: When that version was released.
-        kubernetes: Lowest Kubernetes version; empty where the project names none.
-        provides: What others can need.
-        needs: What must be provided before.
-        stage: Order of installation; 1 is first.
-        crds: API groups of the kinds that it brings.
+        chart: Its name in ``repo``, or the URL of an OCI chart; empty for objects that are rendered here.
+        version: Version of the chart; ``app`` is that of the application.
+        released: Release date of the version.
+        kubernetes: Minimum Kubernetes version; empty if the project states none.
+        provides: Capabilities that it provides.
+        needs: Capabilities that it needs.
+        stage: Order of installation, starting with 1.
+        crds: API groups of its CRDs.
     """
 
     name: str
@@ -90,25 +90,24 @@ class Chart:
 
     @property
     def values(self) -> Mapping[str, str]:
-        """The types of the values that we set, by path; see :func:`chart_values` for what is known of them."""
+        """Types of the values that are set, by path; see :func:`chart_values`."""
         return {path: value.type for path, value in chart_values()[self.name].by_path.items()}
 
 
 @functools.cache
 def charts() -> Mapping[str, Chart]:
-    """Return every known chart by name."""
     return MappingProxyType({name: _chart(name, row) for name, row in _read("charts.yaml").items()})
 
 
 @functools.cache
 def known() -> Mapping[str, Chart]:
-    """Return everything that a cluster can be given, by name: charts, and what no chart installs."""
+    """Return all prerequisites by name, with and without a chart."""
     return MappingProxyType({**charts(), **{name: _chart(name, row) for name, row in _read("objects.yaml").items()}})
 
 
 @functools.cache
 def chart_values() -> Mapping[str, ChartValues]:
-    """Return what is known of the values that we set, by name of the chart."""
+    """Return the values that are set, by name of the chart."""
     return MappingProxyType({name: _values(row) for name, row in _read("chart_values.yaml").items()})
 
 
@@ -140,6 +139,5 @@ def _chart(name: str, row: dict[str, Any]) -> Chart:
     )
 
 
-def providers_of(thing: str) -> tuple[str, ...]:
-    """Return the names of what provides something."""
-    return tuple(name for name, chart in known().items() if thing in chart.provides)
+def providers_of(capability: str) -> tuple[str, ...]:
+    return tuple(name for name, chart in known().items() if capability in chart.provides)

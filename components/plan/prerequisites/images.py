@@ -1,4 +1,4 @@
-"""The images that charts run, and the values that have them pulled by way of a cache."""
+"""Images of charts, and the values that redirect them to a pull-through cache."""
 
 import functools
 from collections.abc import Mapping
@@ -13,22 +13,22 @@ from ...fleet.images import PullThroughCache
 
 
 class Takes(Word):
-    """What a chart's value says of where an image is pulled from."""
+    """Meaning of a chart's value for an image."""
 
     REPOSITORY = "repository"
     """The whole repository, without tag and digest."""
     REGISTRY = "registry"
-    """What stands before the rest of the repository."""
+    """Only the registry."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChartImage:
-    """One image that a chart runs.
+    """An image of a chart.
 
     Attributes:
         image: Its repository, with the registry.
-        path: The value that says where it is pulled from, such as ``image.repository``; empty where there is none.
-        takes: What that value is.
+        path: Path of the chart's value for it, such as ``image.repository``; empty without one.
+        takes: Meaning of that value.
         why: Why there is no path.
     """
 
@@ -39,12 +39,11 @@ class ChartImage:
 
     @property
     def registry(self) -> str:
-        """Its registry."""
         place = pull_reference(self.image)
         return place.registry if place else ""
 
     def value(self, cache: PullThroughCache) -> str:
-        """Return the value by which it is pulled by way of a cache that has a rule for its registry."""
+        """Return the value for pulling through a cache with a rule for its registry."""
         if self.takes is Takes.REGISTRY:
             return f"{cache.host}/{cache.prefix_of(self.registry)}"
         return cache.reference(self.image)
@@ -52,7 +51,7 @@ class ChartImage:
 
 @functools.cache
 def chart_images() -> Mapping[str, tuple[ChartImage, ...]]:
-    """Return the images that each chart runs as it is installed here, by name of the chart."""
+    """Return the images of each chart, as configured here, by name of the chart."""
     rows: dict[str, dict[str, Any]] = load_table(__package__, "chart_images.yaml")
     return MappingProxyType({name: tuple(map(_image, row["images"])) for name, row in rows.items()})
 
@@ -64,7 +63,7 @@ def _image(row: Mapping[str, str]) -> ChartImage:
 
 
 def image_values(chart: str, cache: PullThroughCache | None) -> dict[str, Any]:
-    """Return the values that have the images of a chart pulled by way of a cache; none without one."""
+    """Return the values that redirect the images of a chart to a cache; none without one."""
     values: dict[str, Any] = {}
     for each in chart_images().get(chart, ()) if cache else ():
         if cache is None or not each.path or each.registry not in cache.registries:
@@ -78,7 +77,7 @@ def image_values(chart: str, cache: PullThroughCache | None) -> dict[str, Any]:
 
 
 def uncached_images(chart: str, cache: PullThroughCache) -> tuple[ChartImage, ...]:
-    """Return the images of a chart that are not pulled by way of a cache."""
+    """Return the images of a chart that bypass a cache."""
     return tuple(
         each for each in chart_images().get(chart, ()) if not each.path or each.registry not in cache.registries
     )

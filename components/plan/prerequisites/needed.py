@@ -1,4 +1,4 @@
-"""What must be in a cluster before its models can run, why, and in which order it is installed."""
+"""Prerequisites of the models in a cluster: charts with the reasons, in the order of installation."""
 
 import datetime
 import re
@@ -22,28 +22,28 @@ _NVIDIA = "nvidia.com/gpu"
 
 
 class GpuStack(Word):
-    """What makes GPUs available to pods."""
+    """Software that exposes GPUs to pods."""
 
     DEVICE_PLUGIN = "device-plugin"
     """NVIDIA's device plugin; drivers come with the nodes."""
     OPERATOR = "operator"
-    """NVIDIA's GPU operator, which brings drivers, plugin and exporter."""
+    """NVIDIA's GPU operator, which includes drivers, device plugin and exporter."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
-    """What is known of a cluster and wanted of it.
+    """Facts about a cluster, and settings of its prerequisites.
 
     Attributes:
-        version: Kubernetes version, such as ``1.35``; empty where it is not known.
-        node_autoscaler: The chart of who makes nodes; empty where nobody does.
-        on_nodes: What the image of the nodes brings, as charts name what they provide, such as ``nvidia.com/gpu``.
-        adapter: Who serves metrics to autoscalers.
-        gpu_stack: What offers GPUs to pods.
-        monitoring: Whether models are watched even where no autoscaler needs it.
-        present: Names of charts whose work is done already, by hand or as an add-on.
-        today: The day against which releases are held; None where none is.
-        file: What to name in messages.
+        version: Kubernetes version, such as ``1.35``; empty if unknown.
+        node_autoscaler: Chart of the node autoscaler; empty without one.
+        on_nodes: Capabilities of the node image, in the terms of charts, such as ``nvidia.com/gpu``.
+        adapter: Server of the metrics APIs for autoscalers.
+        gpu_stack: Software that exposes GPUs to pods.
+        monitoring: Whether models are monitored even if no autoscaler needs it.
+        present: Names of charts that the cluster already has, installed manually or as an add-on.
+        today: Current date, to detect outdated releases; None to skip the check.
+        file: File of the settings, for messages.
     """
 
     version: str = ""
@@ -59,11 +59,11 @@ class ClusterFacts:
 
 @dataclass(frozen=True, slots=True)
 class Prerequisite:
-    """One chart to install, and for what.
+    """A chart to install.
 
     Attributes:
-        reasons: What needs it, in words.
-        after: Names of the prerequisites that must run before.
+        reasons: The resources that need it.
+        after: Names of the prerequisites that must be installed before.
     """
 
     chart: Chart
@@ -73,7 +73,7 @@ class Prerequisite:
 
 @dataclass(slots=True)
 class _Wanted:
-    """Names of charts and why they are wanted."""
+    """Required charts with the reasons."""
 
     reasons: dict[str, list[str]] = field(default_factory=dict)
 
@@ -86,15 +86,13 @@ class _Wanted:
 def prerequisites(
     fleet: Fleet, groups: Iterable[NodeGroupDemand], facts: ClusterFacts, more: Iterable[tuple[str, str]] = ()
 ) -> tuple[Prerequisite, ...]:
-    """Return what to install, in the order of installation; what is present is left out.
-
-    Every entry comes after all that it needs. A Deployment alone needs nothing; what is wanted says by what.
+    """Return the charts to install, each after those that it needs; present ones are left out.
 
     Args:
         fleet: The models.
         groups: Their nodes.
         facts: The cluster.
-        more: Names of further charts, each with what needs it.
+        more: Names of further charts, each with its reason.
     """
     wanted = _Wanted()
     for name, reason in (*_of_models(fleet, facts), *_of_nodes(list(groups), facts), *_of_cluster(facts), *more):
@@ -107,7 +105,7 @@ def prerequisites(
 
 
 def _in_order(before: Mapping[str, tuple[str, ...]]) -> Iterator[Chart]:
-    """Yield the charts so that each comes after all it needs, otherwise by stage and name."""
+    """Sort the charts topologically, then by stage and name."""
     left = {name: set(names) for name, names in before.items()}
     while left:
         ready = [known()[name] for name, names in left.items() if not names & left.keys()]
@@ -140,7 +138,7 @@ def _of_nodes(groups: list[NodeGroupDemand], facts: ClusterFacts) -> Iterator[tu
 
 
 def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:
-    """Name what makes NVIDIA's GPUs usable and seen: never two device plugins (aws-gpu spec 6)."""
+    """Return the charts for NVIDIA GPUs and their metrics, with only one device plugin (aws-gpu spec 6)."""
     if facts.gpu_stack == GpuStack.OPERATOR:
         yield "gpu-operator"
         return
@@ -158,23 +156,23 @@ def _of_cluster(facts: ClusterFacts) -> Iterator[tuple[str, str]]:
 
 
 def _complete(wanted: _Wanted, facts: ClusterFacts) -> None:
-    """Add what the wanted ones need themselves, unless it is provided already."""
+    """Add the dependencies of required charts, unless they are provided already."""
     queue = list(wanted.reasons)
     while queue:
         chart = known()[queue.pop(0)]
-        for thing in chart.needs:
-            candidates = providers_of(thing)
-            there = {*wanted.reasons, *facts.present}
-            if there.intersection(candidates) or thing in facts.on_nodes:
+        for capability in chart.needs:
+            candidates = providers_of(capability)
+            available = {*wanted.reasons, *facts.present}
+            if available.intersection(candidates) or capability in facts.on_nodes:
                 continue
             wanted.add(candidates[0], chart.name)
             queue.append(candidates[0])
 
 
 def _before(chart: Chart, chosen: list[Chart]) -> tuple[str, ...]:
-    """Return what must run before a chart: what provides what it needs, and webhooks that see its objects.
+    """Return the charts that must be installed before another: providers of its needs, and webhooks.
 
-    The load balancer controller sees every Service that is made (lws-hpa spec 2.2).
+    The webhook of the load balancer controller receives every created Service (lws-hpa spec 2.2).
     """
     return tuple(
         other.name
@@ -185,15 +183,17 @@ def _before(chart: Chart, chosen: list[Chart]) -> tuple[str, ...]:
 
 
 def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[Problem]:
-    """Return what cannot be: unknown names, two owners of one thing, a Kubernetes that is too old."""
+    """Reject unknown names, conflicting charts, and Kubernetes versions that are too old."""
     for name in sorted(facts.present - set(known())):
         hint = did_you_mean(name, known())
         yield _problem(facts, "present", f"unknown prerequisite {name!r}{hint or '; known: ' + ', '.join(known())}")
-    there = {*facts.present & set(known()), *(each.chart.name for each in needed)}
-    for thing in EXCLUSIVE:
-        owners = sorted(name for name in there if thing in known()[name].provides and _serves(name, thing, facts))
+    installed = {*facts.present & set(known()), *(each.chart.name for each in needed)}
+    for capability in EXCLUSIVE:
+        owners = sorted(
+            name for name in installed if capability in known()[name].provides and _serves(name, capability, facts)
+        )
         if len(owners) > 1:
-            reason = f"{' and '.join(owners)} both provide {thing}; choose one"
+            reason = f"{' and '.join(owners)} both provide {capability}; choose one"
             yield _problem(facts, "present", reason, RuleId.PREREQUISITES_CONFLICT)
     for each in needed:
         if _older(facts.version, each.chart.kubernetes):
@@ -210,11 +210,11 @@ def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> 
 
 
 def check_ages(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[Problem]:
-    """Warn of charts whose pinned version is older than six months, all in one finding.
+    """Warn about charts whose pinned version is older than six months, in one finding.
 
     Args:
-        needed: What is installed.
-        facts: What is known of the cluster; without a day nothing is old.
+        needed: The charts to install.
+        facts: The cluster; without a date nothing is reported.
     """
     if facts.today is None:
         return
@@ -223,33 +223,33 @@ def check_ages(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[
     if old:
         names = ", ".join(f"{name} {chart.version} ({chart.released})" for name, chart in sorted(old.items()))
         reason = (
-            f"installs releases that are older than six months: {names}; use a newer release of this package, or see "
+            f"installs releases older than six months: {names}; use a newer release of this package, or check "
             "whether these projects have newer releases"
         )
         yield Problem(facts.file, 0, "", "", "prerequisites", reason, Severity.WARNING, rule=RuleId.RELEASE_OLD)
 
 
-def _serves(name: str, thing: str, facts: ClusterFacts) -> bool:
-    """Whether a chart really takes what it can provide: the adapter leaves external metrics to KEDA."""
+def _serves(name: str, capability: str, facts: ClusterFacts) -> bool:
+    """Whether a chart actually serves a capability: the adapter leaves external metrics to KEDA."""
     beside_keda = facts.adapter == Adapter.KEDA or Adapter.KEDA in facts.present
-    return not (name == Adapter.PROMETHEUS_ADAPTER and thing == "external.metrics.k8s.io" and beside_keda)
+    return not (name == Adapter.PROMETHEUS_ADAPTER and capability == "external.metrics.k8s.io" and beside_keda)
 
 
 def _older(version: str, least: str) -> bool:
-    """Compare what can be compared: a version that is none is somebody else's to report."""
-    known, wanted = _numbers(version), _numbers(least)
-    return bool(known and wanted) and known < wanted
+    # Invalid versions are reported elsewhere.
+    actual, required = _numbers(version), _numbers(least)
+    return bool(actual and required) and actual < required
 
 
 def is_at_least(version: str, least: str) -> bool:
-    """Tell whether a Kubernetes version is known, and not below another one."""
-    known = _numbers(version)
-    return bool(known) and known >= _numbers(least)
+    """Tell whether a Kubernetes version is known and at least another one."""
+    numbers = _numbers(version)
+    return bool(numbers) and numbers >= _numbers(least)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    found = _MINOR.match(version)
-    return tuple(map(int, found.groups())) if found else ()
+    match = _MINOR.match(version)
+    return tuple(map(int, match.groups())) if match else ()
 
 
 def _problem(facts: ClusterFacts, key: str, reason: str, rule: RuleId = RuleId.SETTINGS) -> Problem:
@@ -257,5 +257,5 @@ def _problem(facts: ClusterFacts, key: str, reason: str, rule: RuleId = RuleId.S
 
 
 def reasons_by_name(needed: Iterable[Prerequisite]) -> Mapping[str, list[str]]:
-    """Return, for outputs, what each prerequisite is for."""
+    """Return the reasons for each prerequisite, for outputs."""
     return {each.chart.name: list(each.reasons) for each in needed}

@@ -1,4 +1,4 @@
-"""The blast radius: what a change does to replicas that run."""
+"""The blast radius: the effect of a change on running replicas."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,24 +24,24 @@ def blasts(
     models: Iterable[ModelChange],
     renames: Renames,
 ) -> tuple[Blast, ...]:
-    """Return what happens to each workload that is not left alone, in the order of titles."""
+    """Return the effect on each workload that changes, ordered by title."""
     before = {workload.title: workload for workload in base.workloads}
     after = {workload.title: workload for workload in head.workloads}
     site = _Site.of(base, head, changes, models, renames)
-    found = (_blast(before.get(title), after.get(title), site) for title in sorted({*before, *after}))
-    return tuple(blast for blast in found if blast)
+    effects = (_blast(before.get(title), after.get(title), site) for title in sorted({*before, *after}))
+    return tuple(blast for blast in effects if blast)
 
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """What happens around workloads.
+    """Changes around the workloads.
 
     Attributes:
-        replaced: Fields that make new objects of old ones, by the titles of both.
-        nodes: What happens to node groups.
+        replaced: Fields that require replacement, by title of the replaced object.
+        nodes: Changes of node groups, by name.
         weights: Bytes of weights, by title of the workload.
-        successors: Workloads that take the place of one that goes, by its title.
-        predecessors: The other way round.
+        successors: Titles of the workloads that replace a removed one, by its title.
+        predecessors: Removed workloads, by title of their successor.
     """
 
     room: Room
@@ -75,7 +75,6 @@ class _Site:
         )
 
     def start(self, workload: WorkloadState, *, new_node: bool, new_image: bool) -> StartEstimate:
-        """Estimate how long a replica takes to start."""
         size = self.weights.get(workload.title)
         return start_estimate(dict(workload.body), size, new_node=new_node, new_image=new_image)
 
@@ -89,24 +88,24 @@ def _weights(snapshot: Snapshot) -> dict[str, int]:
 def _moves(
     base: Snapshot, head: Snapshot, models: Iterable[ModelChange], renames: Renames
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[WorkloadState, ...]]]:
-    """Return which workloads take the place of which, where a model is served by others than before."""
+    """Return successors and predecessors, if the workloads that serve a model have changed."""
     old = {workload.title: workload for workload in base.workloads}
     new = {workload.title for workload in head.workloads}
     successors: dict[str, tuple[str, ...]] = {}
     predecessors: dict[str, tuple[WorkloadState, ...]] = {}
     for model in models:
         if model.before and model.after:
-            gone = [title for title in model.before.workloads if title in old and title not in new]
-            come = [title for title in model.after.workloads if title in new and title not in old]
-            for title in tuple(gone):
-                found = next((other for other in come if renames.is_same_text(title, other)), None)
-                if found:
-                    gone.remove(title)
-                    come.remove(found)
-                    successors[title], predecessors[found] = (found,), (old[title],)
-            if gone and come:
-                successors.update(dict.fromkeys(gone, tuple(come)))
-                predecessors.update(dict.fromkeys(come, tuple(old[title] for title in gone)))
+            removed = [title for title in model.before.workloads if title in old and title not in new]
+            added = [title for title in model.after.workloads if title in new and title not in old]
+            for title in tuple(removed):
+                renamed = next((other for other in added if renames.is_same_text(title, other)), None)
+                if renamed:
+                    removed.remove(title)
+                    added.remove(renamed)
+                    successors[title], predecessors[renamed] = (renamed,), (old[title],)
+            if removed and added:
+                successors.update(dict.fromkeys(removed, tuple(added)))
+                predecessors.update(dict.fromkeys(added, tuple(old[title] for title in removed)))
     return successors, predecessors
 
 
@@ -115,18 +114,22 @@ def _blast(old: WorkloadState | None, new: WorkloadState | None, site: _Site) ->
         return None if new is None else _added(new, site)
     if new is None:
         return _removed(old, site)
-    found = _changed(old, new, site)
-    if found is None:
+    blast = _changed(old, new, site)
+    if blast is None:
         return None
     # Accelerators of added replicas, in addition to those that the update needs temporarily.
     more, most = (max(0, new.replicas[n] * new.accelerators - old.replicas[n] * old.accelerators) for n in (0, 2))
     most = most if old.replicas[2] != new.replicas[2] else 0
-    return replace(found, extra_accelerators=found.extra_accelerators + more, extra_at_most=most)
+    return replace(blast, extra_accelerators=blast.extra_accelerators + more, extra_at_most=most)
 
 
 def _removed(old: WorkloadState, site: _Site) -> Blast:
     others = site.successors.get(old.title, ())
-    why = (f"{_joined(others)} {'takes' if len(others) == 1 else 'take'} its place; it goes last",) if others else ()
+    why = (
+        (f"{_joined(others)} {'replaces' if len(others) == 1 else 'replace'} it; it is deleted last",)
+        if others
+        else ()
+    )
     return Blast(old.title, old.served, Interruption.REMOVED, old.replicas[0], because=why, waves=0)
 
 
@@ -143,23 +146,23 @@ def _added(new: WorkloadState, site: _Site) -> Blast:
         short=pending,
         seconds=None if pending else 0,
         extra_accelerators=extra,
-        because=(f"takes the place of {_joined([other.title for other in others])}",) if others else (),
-        estimate="" if pending else _estimate("answers after", start, start.seconds),
+        because=(f"replaces {_joined([other.title for other in others])}",) if others else (),
+        estimate="" if pending else _estimate("serves after", start, start.seconds),
         warning=_stays_pending(pending, new, site.room),
         pending=pending,
     )
 
 
 def _stays_pending(number: int, workload: WorkloadState, room: Room, extra: int = 0) -> str:
-    """Describe why replicas stay Pending; empty if none do."""
+    """Explain why replicas stay Pending; empty if none do."""
     if not number:
         return ""
-    which = "a replica stays" if number == 1 else f"up to {number} replicas stay"
-    return f"{which} Pending until there is room: {room.crowded(workload, extra)}"
+    subject = "a replica stays" if number == 1 else f"up to {number} replicas stay"
+    return f"{subject} Pending until there is room: {room.crowded(workload, extra)}"
 
 
 def _changed(old: WorkloadState, new: WorkloadState, site: _Site) -> Blast | None:
-    paths = [found.path for found in differences(dict(old.body), dict(new.body))]
+    paths = [difference.path for difference in differences(dict(old.body), dict(new.body))]
     restarting = _restarting(new)
     inside = [path for path in paths if path[: len(restarting)] == restarting]
     scaled = tuple(_scaled(old, new))
@@ -182,7 +185,7 @@ def _changed(old: WorkloadState, new: WorkloadState, site: _Site) -> Blast | Non
 
 
 def _restarting(workload: WorkloadState) -> tuple[str, ...]:
-    """Return the steps of the field below which every change replaces pods."""
+    """Return the path of the field in which every change replaces pods."""
     shape = shape_of(workload.body)
     return tuple(shape.restarted_by.split(".")) if shape else ("spec",)
 
@@ -192,7 +195,7 @@ def _has_new_image(paths: Iterable[Path]) -> bool:
 
 
 def _claims(workload: WorkloadState) -> Iterator[str]:
-    """Yield the titles of the claims that its pods mount."""
+    """Yield the titles of the claims that the pods mount."""
     for template in pod_templates(dict(workload.body)):
         for volume in template.body["spec"].get("volumes") or ():
             name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
@@ -207,8 +210,8 @@ def _scaled(old: WorkloadState, new: WorkloadState) -> Iterator[str]:
         old.replicas[2],
         new.replicas[2],
     ):
-        gone = f": replicas above {new.replicas[2]} are removed" if new.replicas[2] < old.replicas[2] else ""
-        yield f"at most {old.replicas[2]} -> {new.replicas[2]} replicas{gone}"
+        removed = f": replicas above {new.replicas[2]} are removed" if new.replicas[2] < old.replicas[2] else ""
+        yield f"at most {old.replicas[2]} -> {new.replicas[2]} replicas{removed}"
 
 
 def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[str, ...]) -> Blast:
@@ -228,7 +231,7 @@ def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[s
         short=pending,
         seconds=None if pending else 0,
         because=causes,
-        estimate=_estimate("the new ones answer after", start, seconds, order) if more and not pending else "",
+        estimate=_estimate("the new replicas serve after", start, seconds, order) if more and not pending else "",
         waves=waves,
         warning=_stays_pending(pending, new, site.room)
         or (f"at most, {_stays_pending(later, new, site.room, further)}" if later else ""),
@@ -238,10 +241,9 @@ def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[s
 
 
 def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str, ...], *, new_image: bool) -> Blast:
-    """Return what a new pod template does."""
+    """Return the effect of a new pod template."""
     if not rollout.replicas:
-        held = _held(new)
-        return Blast(new.title, new.served, Interruption.NONE, 0, because=(*causes, held), waves=0)
+        return Blast(new.title, new.served, Interruption.NONE, 0, because=(*causes, _not_updated(new)), waves=0)
     pending = site.room.pending(new, rollout.extra, rollout.extra)
     if pending and rollout.short:
         # The update proceeds as old replicas free their accelerators.
@@ -265,7 +267,7 @@ def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str,
             causes,
             "",
             rollout.waves,
-            f"{_stays_pending(pending, new, site.room, extra)}; the update waits for it, and old replicas answer",
+            f"{_stays_pending(pending, new, site.room, extra)}; the update waits, and old replicas keep serving",
             pending,
         )
     return Blast(
@@ -277,34 +279,34 @@ def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str,
         seconds if gap else 0,
         extra * new.accelerators,
         causes,
-        _estimate("short for" if gap else "nothing is missing; it takes", first, seconds, rollout, ending),
+        _estimate("short for" if gap else "no capacity is missing; takes", first, seconds, rollout, ending),
         rollout.waves,
     )
 
 
-def _held(workload: WorkloadState) -> str:
-    """Say why an update replaces nothing."""
+def _not_updated(workload: WorkloadState) -> str:
+    """Explain why an update replaces no pods."""
     if update_of(dict(workload.body)).is_manual:
-        return "updateStrategy OnDelete keeps each pod as it is until it is deleted"
+        return "with updateStrategy OnDelete, pods keep running unchanged until they are deleted"
     shape = shape_of(workload.body)
-    return f"the partition keeps all {'groups' if shape and shape.has_groups else 'pods'} as they are"
+    return f"the partition excludes all {'groups' if shape and shape.has_groups else 'pods'} from the update"
 
 
 def _all_at_once(new: WorkloadState, site: _Site, causes: tuple[str, ...], *, new_image: bool) -> Blast:
-    """Return what happens where all old replicas go before new ones come."""
+    """Return the effect of removing all old replicas before new ones start."""
     number = new.replicas[0]
     waves = number if _starts_in_order(new) else 1
     return _gap(new, site, Rollout(number, number, 0, waves), causes, new_node=False, new_image=new_image)
 
 
 def _starts_in_order(workload: WorkloadState) -> bool:
-    """Whether each replica starts only when the one before is ready."""
+    """Whether each replica starts only after the previous one is ready."""
     shape = shape_of(workload.body)
     return shape is not None and shape.starts_in_order(dict(workload.body))
 
 
 def _moved(new: WorkloadState, site: _Site, nodes: NodeChange) -> Blast:
-    """Return what happens where nodes go, and pods with them."""
+    """Return the effect of replacing nodes, and the pods on them."""
     number = new.replicas[0]
     at_once = number if nodes.at_once else min(number, max(1, nodes.accelerators // max(1, new.accelerators)))
     rollout = Rollout(number, at_once, 0, -(-number // at_once))
@@ -315,7 +317,7 @@ def _gap(
     new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str, ...], *, new_node: bool, new_image: bool
 ) -> Blast:
     start = site.start(new, new_node=new_node, new_image=new_image)
-    # Where all old replicas go at once, they end together.
+    # Replicas that are all removed at once terminate at the same time.
     ends = 1 if rollout.short == rollout.replicas else rollout.waves
     ending = grace_seconds(dict(new.body)) * ends
     seconds = None if start.seconds is None else start.seconds * rollout.waves + ending
@@ -335,10 +337,10 @@ def _gap(
 def _estimate(
     lead: str, start: StartEstimate, seconds: int | None, rollout: Rollout | None = None, ending: int = 0
 ) -> str:
-    """Say how long it takes, what that is made of, and that it is an estimate."""
+    """Describe an estimated duration and its parts."""
     if seconds is None:
         return f"no estimate: {start.text}"
-    waves = f"; {rollout.waves} times one after the other" if rollout and rollout.waves > 1 else ""
+    waves = f"; {rollout.waves} times in succession" if rollout and rollout.waves > 1 else ""
     ends = f", and up to {span(ending)} until the old ones end" if ending else ""
     return f"estimate: {lead} {about(seconds)} ({start.text}{waves}{ends}; {source()})"
 

@@ -1,4 +1,4 @@
-"""What becomes of resources from one revision to another one, and of those that use what is replaced.
+"""Changes of resources between two revisions, and their effects on dependents of replaced resources.
 
 The rules are those of Pulumi's engine (pkg/resource/deploy/step_generator.go in pulumi/pulumi at 1b594989): a
 resource whose inputs differ is updated, or replaced where only a new one can have them. A new one has other outputs,
@@ -19,11 +19,11 @@ from .review import FieldDifference
 from .snapshot import RegisteredResource, ValueSource, ValueSources
 
 URN = "urn"
-"""Stands for a field where an object is registered under another URN without an alias."""
+"""Pseudo-field of objects registered under another URN without an alias."""
 PROVIDER = "provider"
-"""Stands for a field where a resource is replaced because its provider is."""
+"""Pseudo-field of resources replaced because of their provider."""
 GOES_WITH = "deletedWith"
-"""Stands for a field where a resource is replaced because another one is, without which it is not there."""
+"""Pseudo-field of resources replaced because of ``deleted_with``."""
 _BRACKETS = re.compile(r"\[[^\[\]]+\]")
 _KUBERNETES_PROVIDER = "pulumi:providers:kubernetes"
 _OTHERS: Mapping[str, tuple[str, ...]] = {
@@ -40,7 +40,7 @@ _Steps = tuple[str, ...]
 
 @dataclass(slots=True)
 class Cascade:
-    """Compares pairs of resources, until nothing follows from what was found.
+    """Compares pairs of resources until no further changes follow.
 
     Attributes:
         pairs: What was there and what takes its place, where both are there.
@@ -56,22 +56,22 @@ class Cascade:
     providers_before: Mapping[str, RegisteredResource]
     providers_after: Mapping[str, RegisteredResource]
     fields: dict[str, tuple[FieldDifference, ...]] = field(default_factory=dict)
-    """What differs, by today's URN."""
+    """Differences by current URN."""
     _old: dict[str, RegisteredResource] = field(default_factory=dict)
     _new: dict[str, RegisteredResource] = field(default_factory=dict)
     _today: dict[str, str] = field(default_factory=dict)
-    """Today's URN by the former one."""
+    """Current URN by former URN."""
     _users: dict[str, list[str]] = field(default_factory=dict)
-    """Resources by a name of an unknown value in their inputs."""
+    """Resources by the placeholders of unknown values in their inputs."""
     _other: set[str] = field(default_factory=set)
-    """Names of unknown values that are others afterwards."""
+    """Placeholders of unknown values that change."""
     _forced: dict[str, dict[str, FieldDifference]] = field(default_factory=dict)
     _replaced: set[str] = field(default_factory=set)
     _gone_first: set[str] = field(default_factory=set)
     _queue: deque[str] = field(default_factory=deque)
 
     def run(self) -> Mapping[str, tuple[FieldDifference, ...]]:
-        """Return what differs of each pair, by today's URN; nothing of those that stay as they are."""
+        """Return the differences by current URN, without unchanged resources."""
         for old, new in self.pairs:
             if old.urn == new.urn or old.urn in new.former:
                 self._today[old.urn] = new.urn
@@ -91,13 +91,13 @@ class Cascade:
         return {urn: fields for urn, fields in self.fields.items() if fields}
 
     def _other_provider(self, old: RegisteredResource, new: RegisteredResource) -> None:
-        """Replace what gets a provider for another cluster or account (``providerChanged``)."""
+        """Replace resources whose provider changes to another cluster or account (``providerChanged``)."""
         former, today = self.providers_before.get(old.provider), self.providers_after.get(new.provider)
         if former and today and any(each.replaces for each in self._differences(former, today)):
             self._force(new.urn, FieldDifference(PROVIDER, former.title, today.title, replaces=True))
 
     def _same_names(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Return common names of unknown values, by those before and by today's: a renamed resource stays the same.
+        """Return common placeholders for the former and current ones, so that renamed resources compare as equal.
 
         How a value is made of outputs of renamed resources cannot be compared: if it is made of the same ones, it
         counts as the same.
@@ -116,7 +116,7 @@ class Cascade:
         return before, today
 
     def _compare(self, urn: str) -> None:
-        """Compare one pair, and let others know what follows."""
+        """Compare one pair, and propagate the effects to dependents."""
         old, new = self._old[urn], self._new[urn]
         found = self._differences(old, new)
         forced = self._forced.get(urn, {})
@@ -143,7 +143,7 @@ class Cascade:
         )
 
     def _is_replaced(self, urn: str) -> None:
-        """Let those know that use a resource which is replaced."""
+        """Propagate a replacement to its dependents."""
         first_time = urn not in self._replaced
         self._replaced.add(urn)
         old, new = self._old[urn], self._new[urn]
@@ -160,7 +160,7 @@ class Cascade:
             self._goes_first(urn)
 
     def _goes_first(self, urn: str) -> None:
-        """Let those go that cannot stay without a resource: an input comes from it that needs a new resource."""
+        """Delete dependents of a resource that is deleted first, if an immutable input comes from it."""
         self._gone_first.add(urn)
         gone, title = self._old[urn].urn, self._new[urn].title
         for other, old in self._old.items():
@@ -181,7 +181,7 @@ class Cascade:
         self._queue.append(urn)
 
     def _outputs_change(self, urn: str, outputs: Iterable[str] | None) -> None:
-        """Compare again whatever comes from some outputs of a resource; without outputs, from any."""
+        """Compare the dependents of some outputs of a resource again; without outputs, of any."""
         changed = None if outputs is None else tuple(outputs)
         for name, sources in self.after.items():
             if name not in self._other and any(
@@ -196,7 +196,7 @@ def _urn_first(item: tuple[str, FieldDifference]) -> tuple[bool, str]:
 
 
 def _fixed(old: RegisteredResource, new: RegisteredResource) -> list[_Steps]:
-    """Return the fields that only a new resource can have."""
+    """Return the fields whose change requires replacement."""
     if new.is_object:
         return fixed_fields(new.inputs, new.replaced_on)
     own = (*replaced_fields(new.type), *_OTHERS.get(new.type, ()), *_of_kubernetes(old, new))
@@ -204,7 +204,7 @@ def _fixed(old: RegisteredResource, new: RegisteredResource) -> list[_Steps]:
 
 
 def _of_kubernetes(old: RegisteredResource, new: RegisteredResource) -> tuple[str, ...]:
-    """Return what tells one cluster from another one.
+    """Return the identity of a provider's cluster.
 
     ``DiffConfig`` in provider.go of pulumi/pulumi-kubernetes at 94977969: the identifier, if there was one before and
     is one now; the cluster in the kubeconfig only where there is none.
@@ -218,7 +218,7 @@ def _of_kubernetes(old: RegisteredResource, new: RegisteredResource) -> tuple[st
 
 
 def _deletes_first(old: RegisteredResource, new: RegisteredResource) -> bool:
-    """Whether a resource goes before its replacement comes: as the program says, else as its provider decides.
+    """Whether a resource is deleted before its replacement is created: set by the program, or by the provider.
 
     An object of a cluster does if its name stays (provider.go of pulumi/pulumi-kubernetes at 94977969, Diff).
     """
@@ -235,7 +235,7 @@ def _place(resource: RegisteredResource) -> tuple[Any, Any]:
 
 
 def _renewed(new: RegisteredResource, found: Iterable[FieldDifference]) -> Iterator[str]:
-    """Yield the outputs that an update in place changes."""
+    """Yield the outputs that an update changes."""
     paths = [parse_path(each.path) for each in found]
     for output, causes in {**renewed_outputs(new.type), **_RENEWED.get(new.type, {})}.items():
         fields = [parse_path(path) for path in causes]
@@ -244,17 +244,17 @@ def _renewed(new: RegisteredResource, found: Iterable[FieldDifference]) -> Itera
 
 
 def _is_one_of(output: str, outputs: Iterable[str]) -> bool:
-    """Whether an output is among some, or a part of one; one that is not known may be any."""
+    """Whether an output is among some, or a part of one; an unknown output may be any."""
     return not output or any(re.match(rf"{re.escape(each)}($|[.\[])", output) for each in outputs)
 
 
 def _is_made_of(name: str) -> bool:
-    """Whether a name is of something that is made of outputs, and not of an output itself."""
+    """Whether a placeholder stands for a value derived from outputs, not for an output itself."""
     return name.startswith(("[from ", "[secret from "))
 
 
 def _names(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
-    """Yield the texts in brackets in a value."""
+    """Yield the placeholders in a value."""
     if isinstance(value, str):
         yield from _BRACKETS.findall(value)
     elif isinstance(value, Mapping):
@@ -271,7 +271,7 @@ def _with_names(resource: RegisteredResource, names: Mapping[str, str]) -> Regis
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
-    """Return a value with other texts in brackets."""
+    """Replace the placeholders in a value."""
     if not names:
         return value
     if isinstance(value, str):
@@ -282,7 +282,7 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
 
 
 def _sorted(value: Any, free: Sequence[_Steps], path: _Steps = ()) -> Any:  # noqa: ANN401
-    """Return a value in which those lists are sorted whose order has no meaning."""
+    """Sort the lists of a value whose order has no meaning."""
     if not free:
         return value
     if isinstance(value, dict):

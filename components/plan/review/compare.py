@@ -1,4 +1,4 @@
-"""What one revision changes against another one."""
+"""Compares two revisions."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -19,20 +19,19 @@ _ManifestKey = tuple[str, str, str]
 
 
 def review(head: Snapshot, base: Snapshot | None, thresholds: Thresholds = Thresholds()) -> Review:  # noqa: B008
-    """Compare what is proposed with what is there, if there is something to compare with.
+    """Compare a revision with its base, if there is one.
 
-    Where one of the two is refused, it is not known what the program would register: then only models and findings
-    are compared.
+    If the program fails for one of them, its resources are unknown: then only models and findings are compared.
     """
-    wrong = failures(head, thresholds)
+    reasons = failures(head, thresholds)
     if base is None:
-        return Review(head, models=_models(head, None, Renames()), notes=head.notes, failures=wrong)
+        return Review(head, models=_models(head, None, Renames()), notes=head.notes, failures=reasons)
     notes = (*head.notes, *base.notes, *_unknown(head, base))
     renames = Renames.of(base, head)
     models = _models(head, base, renames)
     new, fixed = _findings(head, base, renames)
     if head.is_refused or base.is_refused:
-        return Review(head, base, models=models, new=new, fixed=fixed, notes=notes, failures=wrong)
+        return Review(head, base, models=models, new=new, fixed=fixed, notes=notes, failures=reasons)
     changes = resource_changes(base.resources, head.resources, base.sources, head.sources)
     return Review(
         head,
@@ -44,24 +43,24 @@ def review(head: Snapshot, base: Snapshot | None, thresholds: Thresholds = Thres
         new=new,
         fixed=fixed,
         notes=notes,
-        failures=wrong,
+        failures=reasons,
     )
 
 
 def _unknown(head: Snapshot, base: Snapshot) -> Iterator[str]:
-    """Yield why the resources cannot be compared."""
+    """Explain why resources cannot be compared."""
     if head.is_refused:
-        yield "the program refuses this revision, so what it would change is not known"
+        yield "the program fails for this revision, so its changes are unknown"
     if base.is_refused:
-        why = f": {base.failed}" if base.failed else ""
-        yield f"the program refuses the base, so what changes against it is not known{why}"
+        reason = f": {base.failed}" if base.failed else ""
+        yield f"the program fails for the base, so the changes to it are unknown{reason}"
 
 
 def _models(head: Snapshot, base: Snapshot | None, renames: Renames) -> tuple[ModelChange, ...]:
-    """Return all resources that serve, of both revisions: by name, else by what moved to another kind or name."""
+    """Match the resources that serve models: by kind and name, by manifest, by name alone, by served model."""
     moved = {new: old for old, new in renames.keys.items()}
     before, after = list(base.models if base else ()), list(head.models)
-    found = [
+    pairs = [
         *_matched(before, after, lambda model: (model.namespace, model.title)),
         *_renamed(before, after, moved),
         *_matched(before, after, lambda model: (model.namespace, model.title.partition("/")[2])),
@@ -69,7 +68,7 @@ def _models(head: Snapshot, base: Snapshot | None, renames: Renames) -> tuple[Mo
         *((model, None) for model in before),
         *((None, model) for model in after),
     ]
-    ordered = sorted(found, key=lambda pair: [_place(model) for model in (pair[1] or pair[0],) if model])
+    ordered = sorted(pairs, key=lambda pair: [_place(model) for model in (pair[1] or pair[0],) if model])
     old_costs, new_costs = _costs(base), _costs(head)
     return tuple(
         ModelChange(old, new, _cost(old, old_costs), _cost(new, new_costs), speed_changes(old, new, base, head))
@@ -84,25 +83,25 @@ def _place(model: ServedModel) -> _Key:
 def _matched(
     before: list[ServedModel], after: list[ServedModel], key: Callable[[ServedModel], Hashable]
 ) -> list[tuple[ServedModel | None, ServedModel | None]]:
-    """Take out of both lists what has one key that nothing else there has."""
+    """Remove the models with a key that is unique in both lists, and return them in pairs."""
     olds, news = _single(before, key), _single(after, key)
-    both = [(olds[each], news[each]) for each in news if each in olds]
-    for old, new in both:
+    pairs = [(olds[each], news[each]) for each in news if each in olds]
+    for old, new in pairs:
         before.remove(old)
         after.remove(new)
-    return list(both)
+    return list(pairs)
 
 
 def _renamed(
     before: list[ServedModel], after: list[ServedModel], moved: Mapping[_ManifestKey, _ManifestKey]
 ) -> list[tuple[ServedModel | None, ServedModel | None]]:
-    """Take out of both lists what is the same manifest under another name."""
+    """Remove the models whose manifest was renamed from both lists, and return them in pairs."""
     olds = {model.key: model for model in before}
-    found = [(olds[moved[new.key]], new) for new in after if moved.get(new.key) in olds]
-    for old, new in found:
+    pairs = [(olds[moved[new.key]], new) for new in after if moved.get(new.key) in olds]
+    for old, new in pairs:
         before.remove(old)
         after.remove(new)
-    return list(found)
+    return list(pairs)
 
 
 def _single(models: Sequence[ServedModel], key: Callable[[ServedModel], Hashable]) -> dict[Hashable, ServedModel]:
@@ -128,7 +127,6 @@ def _endpoints(
 
 
 def _address(endpoint: Mapping[str, Any] | None) -> str | None:
-    """Write where a model answers, and as what."""
     if endpoint is None:
         return None
     url = value_text(endpoint.get("url"))
@@ -139,26 +137,26 @@ def _address(endpoint: Mapping[str, Any] | None) -> str | None:
 def _findings(
     head: Snapshot, base: Snapshot, renames: Renames
 ) -> tuple[tuple[FindingState, ...], tuple[FindingState, ...]]:
-    """Return what only the head has and what only the base has.
+    """Return the findings that are only in the head, and those only in the base.
 
-    What is ignored now is not fixed, and what differs by names that were replaced is neither.
+    A finding that is ignored now is not fixed; one that differs only by renamed objects is neither new nor fixed.
     """
     new, fixed = [*_without(counted(head), counted(base))], [*_without(counted(base), head.findings)]
     ignored = [*_without((each for each in head.findings if each.ignored), base.findings)]
     for old in tuple(fixed if renames.words else ()):
         for others in (new, ignored):
-            found = next((each for each in others if renames.is_same(old, each)), None)
-            if found:
-                others.remove(found)
+            same = next((finding for finding in others if renames.is_same(old, finding)), None)
+            if same:
+                others.remove(same)
                 fixed.remove(old)
                 break
     return tuple(new), tuple(fixed)
 
 
 def baseline_states(found: Review) -> dict[FindingState, str]:
-    """Return what each finding of the head is beside the base, in the words of SARIF 2.1.0 (3.27.24).
+    """Return the ``baselineState`` of each finding of the head (SARIF 2.1.0, 3.27.24).
 
-    ``updated`` is what differs by names that were replaced.
+    ``updated`` findings differ only by renamed objects.
     """
     base = found.base.findings if found.base else ()
     before = frozenset(map(_same, base))
@@ -176,16 +174,16 @@ def baseline_states(found: Review) -> dict[FindingState, str]:
 
 
 def _without(found: Iterable[FindingState], others: Iterable[FindingState]) -> Iterator[FindingState]:
-    """Yield the findings that others do not have, each as often as it is not there."""
-    there = Counter(map(_same, others))
+    """Yield the multiset difference of findings."""
+    remaining = Counter(map(_same, others))
     for finding in found:
-        if there[_same(finding)]:
-            there[_same(finding)] -= 1
+        if remaining[_same(finding)]:
+            remaining[_same(finding)] -= 1
         else:
             yield finding
 
 
 def _same(finding: FindingState) -> _Key:
-    """Return what makes two findings the same: not the line, and not the file of something that has a name."""
+    """Return the identity of a finding: without its line, and without the file for named objects."""
     file = "" if finding.kind else finding.file
     return finding.rule, finding.severity, file, finding.kind, finding.name, finding.path, finding.reason

@@ -1,4 +1,4 @@
-"""What differs between two versions of a resource's inputs, and what of it only a new resource can have."""
+"""Differences between two versions of a resource's inputs, and whether they require replacement."""
 
 import json
 import re
@@ -10,14 +10,14 @@ from ...fleet.shapes import SHAPES
 
 
 class Item(str):
-    """A step of a path into a list of things that have names, such as containers: the name of one."""
+    """A step of a path into a list of named items, such as containers."""
 
     __slots__ = ()
 
 
 Path = tuple[str | int, ...]
 MISSING = object()
-"""Where there is no value at all, which is not the same as null."""
+"""Marks a missing value, as opposed to null."""
 
 _IMMUTABLE: Mapping[str, tuple[str, ...]] = {
     **{shape.kind: shape.fixed for shape in SHAPES},
@@ -42,13 +42,13 @@ _IMMUTABLE: Mapping[str, tuple[str, ...]] = {
     "CustomResourceDefinition": ("spec.group", "spec.scope", "spec.names.plural", "spec.names.kind"),
     "Secret": ("type",),
 }
-"""Fields the API refuses to change, by kind (Kubernetes validation of updates). Others are found out when
-the API server answers 422; this table lets the preview say so before."""
+"""Immutable fields by kind, according to Kubernetes' validation of updates. The API server would reject changes with
+422; this table reports them before."""
 _IDENTITY = ("kind", "metadata.name", "metadata.namespace")
 
 
 class Difference(NamedTuple):
-    """Two values at one place; ``MISSING`` where there is none."""
+    """Two values of a field; ``MISSING`` if it is not set."""
 
     path: Path
     before: Any
@@ -61,7 +61,7 @@ def differences(
     is_whole: Callable[[Any], bool] = lambda _: False,
     path: Path = (),
 ) -> Iterator[Difference]:
-    """Yield what differs, in the order of the new value.
+    """Yield the differences, in the order of the new value.
 
     Args:
         old: The value before.
@@ -88,7 +88,7 @@ def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _aligned(old: list[Any], new: list[Any]) -> list[tuple[str | int, Any, Any]] | None:
-    """Return which items of two lists belong together; None where nothing tells it."""
+    """Match the items of two lists; None if they cannot be matched."""
     before, after = _by_name(old), _by_name(new)
     common = [name for name in after if name in before]
     # The order of containers and variables has a meaning: a new one is a difference, which names would hide.
@@ -102,14 +102,14 @@ def _aligned(old: list[Any], new: list[Any]) -> list[tuple[str | int, Any, Any]]
 
 
 def _by_name(items: list[Any]) -> dict[str, Any]:
-    """Return items by their names; nothing where one has none, or two have the same."""
+    """Return items by name; empty if names are missing or not unique."""
     names = [item.get("name") if isinstance(item, dict) else None for item in items]
     known = {name: item for name, item in zip(names, items, strict=True) if isinstance(name, str)}
     return known if len(known) == len(items) else {}
 
 
 def _words(old: list[str], new: list[str]) -> Iterator[tuple[int, Any, Any]]:
-    """Yield the words of two command lines that differ: at the new place, or the old one if they are gone."""
+    """Yield the differing words of two command lines, at their new position, or the old one if removed."""
     for _, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         kept = min(last - first, end - begin)
         yield from ((begin + n, old[first + n], new[begin + n]) for n in range(kept))
@@ -118,14 +118,14 @@ def _words(old: list[str], new: list[str]) -> Iterator[tuple[int, Any, Any]]:
 
 
 def value_text(value: Any) -> str | None:  # noqa: ANN401 - any JSON value
-    """Write a value for a reader; None where there is none."""
+    """Format a value; None if it is missing."""
     if value is MISSING:
         return None
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def path_text(path: Path) -> str:
-    """Write a path as Pulumi does, and named items by their names.
+    """Format a path as Pulumi does, with named items by name.
 
     Such as ``spec.ports[0].name``, ``labels["a.b/c"]``, ``containers[main].image``.
     """
@@ -149,7 +149,7 @@ def parse_path(text: str) -> tuple[str, ...]:
 
 
 def fixed_fields(inputs: Mapping[str, Any], on_changes: Iterable[str] = ()) -> list[tuple[str, ...]]:
-    """Return the fields of an object that no update can change."""
+    """Return the immutable fields of an object."""
     kind = str(inputs.get("kind", ""))
     fixed = [parse_path(path) for path in (*_IDENTITY, *_IMMUTABLE.get(kind, ()), *on_changes)]
     if "immutable" in inputs and inputs.get("immutable") is True and kind in ("ConfigMap", "Secret"):
@@ -158,7 +158,7 @@ def fixed_fields(inputs: Mapping[str, Any], on_changes: Iterable[str] = ()) -> l
 
 
 def is_within(path: Iterable[str], fields: Iterable[tuple[str, ...]]) -> bool:
-    """Whether a path is one of some fields, or below or above one; ``*`` stands for any step."""
+    """Whether a path is one of some fields, or an ancestor or descendant of one; ``*`` matches any step."""
     steps = tuple(path)
     return any(
         all(a in (b, "*") for a, b in zip(prefix, steps, strict=False)) and len(steps) >= 1

@@ -1,4 +1,4 @@
-"""What happens to the nodes of groups: those that are replaced take the pods on them with them."""
+"""Changes of node groups: replacing nodes evicts the pods on them."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,11 +15,11 @@ _MOST_FIELDS = 3
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
-    """What happens to the nodes of a group.
+    """A change of the nodes of a group.
 
     Attributes:
-        because: Which change does it.
-        at_once: Whether the whole group is another one afterwards; otherwise one node goes after the other.
+        because: The change that causes it.
+        at_once: Whether the whole group is replaced; otherwise nodes are replaced one by one.
         accelerators: Accelerators of one node.
     """
 
@@ -29,7 +29,7 @@ class NodeChange:
 
 
 def node_changes(groups: Iterable[NodeGroupState], changes: Sequence[ResourceChange]) -> Mapping[str, NodeChange]:
-    """Return what happens to the nodes of each group, by name; nothing of groups that come or go."""
+    """Return the changes of node groups by name, without added and removed groups."""
     found: dict[str, NodeChange] = {}
     for group in groups:
         own = [change for change in changes if _is_of(change, group)]
@@ -45,9 +45,9 @@ def node_changes(groups: Iterable[NodeGroupState], changes: Sequence[ResourceCha
 
 
 def _is_of(change: ResourceChange, group: NodeGroupState) -> bool:
-    """Whether a resource is what nodes of a group are made of: its name ends in that of the group.
+    """Whether a resource creates the nodes of a group: its name ends in that of the group.
 
-    Behind it comes the ID of a Capacity Block, each of which has a managed node group of its own.
+    The ID of a Capacity Block may follow: each block has a managed node group of its own.
     """
     name = change.urn.split("::", 3)[-1]
     block = "(-[0-9a-z]+)?" if group.capacity == Capacity.CAPACITY_BLOCK else ""

@@ -1,4 +1,4 @@
-"""Which manifests of two revisions are the same under another name, and which texts differ by such names alone."""
+"""Detects renamed manifests between two revisions, and texts that differ only by such names."""
 
 import re
 from collections import Counter, defaultdict
@@ -9,9 +9,9 @@ from typing import Any
 from .snapshot import FindingState, ManifestState, ServedModel, Snapshot
 
 _ALIKE = 0.5
-"""The share of equal fields from which on two manifests are one that was renamed: that of git (``git diff -M``)."""
+"""Minimum share of equal fields of renamed manifests, as in git (``git diff -M``)."""
 _MOST_PAIRS = 10_000
-"""Manifests are compared field by field up to so many pairs; above it only those that are equal but for names."""
+"""Maximum number of pairs to compare by field; above, only manifests that are equal except for names match."""
 _TOKEN = re.compile(r"[A-Za-z0-9]+(?:[-.][A-Za-z0-9]+)*")
 
 _Key = tuple[str, str, str]
@@ -20,7 +20,7 @@ _Leaves = Mapping[tuple[str | int, ...], Any]
 
 @dataclass(frozen=True, slots=True)
 class Renames:
-    """Names that a revision replaced by others.
+    """Names that a revision replaced.
 
     Attributes:
         keys: Manifests under another name or in another namespace: kind, namespace and name before and after.
@@ -34,7 +34,7 @@ class Renames:
 
     @classmethod
     def of(cls, base: Snapshot, head: Snapshot) -> "Renames":
-        """Find out what was renamed; nothing where a snapshot has no manifests, as of older versions of this code."""
+        """Detect renames; none if a snapshot from older code has no manifests."""
         before = {each.key: each for each in base.manifests}
         after = {each.key: each for each in head.manifests}
         words: dict[str, set[str]] = defaultdict(set)
@@ -54,7 +54,7 @@ class Renames:
         )
 
     def is_same(self, before: FindingState, after: FindingState) -> bool:
-        """Whether two findings are one that names something renamed."""
+        """Whether two findings differ only by renamed objects."""
         # The file is compared where nothing else says what a finding is about, as in ``compare``.
         facts = [(each.rule, each.severity, each.kind, "" if each.kind else each.file) for each in (before, after)]
         return (
@@ -65,7 +65,7 @@ class Renames:
         )
 
     def is_same_text(self, before: str, after: str) -> bool:
-        """Whether a text is another one with new names in the place of old ones."""
+        """Whether two texts differ only by renamed objects."""
         return _is_same(before, after, self.words)
 
     def _is_same_subject(self, before: FindingState, after: FindingState) -> bool:
@@ -76,13 +76,13 @@ class Renames:
 
 
 def _served(snapshot: Snapshot) -> Mapping[_Key, ServedModel]:
-    """Return the models of a revision by the manifests that serve them."""
+    """Return the models of a revision by manifest."""
     return {each.key: each for each in snapshot.models}
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairing:
-    """Finds manifests of one revision among those of another one.
+    """Matches the manifests of two revisions.
 
     Attributes:
         before: What manifests serve, in the first revision.
@@ -97,7 +97,7 @@ class _Pairing:
     def pairs(
         self, gone: list[ManifestState], come: list[ManifestState]
     ) -> Iterator[tuple[ManifestState, ManifestState]]:
-        """Take what belongs together out of both lists, and yield it.
+        """Remove matching manifests from both lists, and yield them.
 
         A reference to something that was renamed counts as equal, so that each pair helps to find others.
         """
@@ -119,7 +119,7 @@ class _Pairing:
     def _equal(
         self, gone: list[ManifestState], come: list[ManifestState], key: Callable[[ManifestState], Hashable]
     ) -> Iterator[tuple[ManifestState, ManifestState]]:
-        """Take out of both lists what has equal keys, in their order."""
+        """Remove manifests with equal keys from both lists, in order."""
         waiting: dict[Hashable, list[ManifestState]] = defaultdict(list)
         for new in come:
             waiting[key(new)].append(new)
@@ -138,7 +138,7 @@ class _Pairing:
         return old, new
 
     def _score(self, old: ManifestState, new: ManifestState) -> float:
-        """Return how alike two manifests are; 0 where one is not the other one under another name.
+        """Return the similarity of two manifests; 0 if they cannot be the same.
 
         What serves may be edited at the same time as long as it serves the same. Anything else, such as what
         describes a model, must be equal: with other content it is another one.
@@ -154,7 +154,7 @@ class _Pairing:
 
 
 def _is_same_shape(before: ServedModel, after: ServedModel) -> bool:
-    """Whether two models have the same weights, as far as these are known: by their names or their sizes."""
+    """Whether two models have the same weights, by name or size, as far as known."""
     olds, news = (
         {
             fact
@@ -172,7 +172,7 @@ def _content(manifest: ManifestState) -> Hashable:
 
 
 def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> _Leaves:  # noqa: ANN401 - any JSON value
-    """Return the values of a manifest by their paths, without what names it."""
+    """Return the values of a manifest by path, without its name and namespace."""
     if path in _NAMES:
         return {}
     if isinstance(value, Mapping):
@@ -191,7 +191,7 @@ _NAMES = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namesp
 
 
 def _likeness(old: _Leaves, new: _Leaves, words: Mapping[str, Collection[str]]) -> float:
-    """Return the share of equal fields; names that were renamed are equal."""
+    """Return the share of equal fields; renamed names count as equal."""
     equal = sum(
         value == new[path] or (isinstance(value, str) and _is_same(value, str(new[path]), words))
         for path, value in old.items()
@@ -202,14 +202,14 @@ def _likeness(old: _Leaves, new: _Leaves, words: Mapping[str, Collection[str]]) 
 
 
 def _learn(words: dict[str, set[str]], old: ManifestState, new: ManifestState) -> None:
-    """Remember the names that two versions of a manifest have for the same."""
+    """Record the names that differ between two versions of a manifest."""
     for before, after in ((old.name, new.name), (old.namespace, new.namespace), *_parts(old.body, new.body)):
         if before and after and before != after:
             words[before].add(after)
 
 
 def _parts(old: Any, new: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON values
-    """Yield the names of parts in lists, such as flavors and roles, that are others at the same place."""
+    """Yield differing names of list items at the same position, such as flavors and roles."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old.keys() & new.keys():
             yield from _parts(old[key], new[key])
@@ -230,13 +230,13 @@ def _named(items: Sequence[Any]) -> list[str]:
 
 
 def _is_same(before: str, after: str, words: Mapping[str, Collection[str]]) -> bool:
-    """Whether a text is another one with some names in the place of others, also where that changes their order."""
+    """Whether two texts differ only by replaced names, even if that changes their order."""
     if before == after:
         return True
     present = sorted((word for word in words if word in before), key=len, reverse=True)
     if not present:
         return False
-    # A name may occur in the text for another reason too: it need not be replaced everywhere.
+    # A name may also occur for another reason, so it need not be replaced everywhere.
     occurrences = re.compile("|".join(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])" for word in present))
     pattern, end = "", 0
     for found in occurrences.finditer(before):

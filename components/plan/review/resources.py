@@ -1,4 +1,4 @@
-"""What becomes of resources from one revision to another one."""
+"""Changes of resources between two revisions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -46,7 +46,7 @@ def _real(resources: Sequence[RegisteredResource]) -> list[RegisteredResource]:
 
 
 def pairs(before: Sequence[RegisteredResource], after: Sequence[RegisteredResource]) -> Iterator[Pair]:
-    """Yield what belongs together: by URN, by a former URN, and an object of Kubernetes by its name."""
+    """Match resources by URN, by alias, and Kubernetes objects by name."""
     known = {resource.urn: resource for resource in before}
     today = {resource.urn for resource in after}
     left: list[RegisteredResource] = []
@@ -65,7 +65,7 @@ def pairs(before: Sequence[RegisteredResource], after: Sequence[RegisteredResour
 
 
 def identity_of(resource: RegisteredResource) -> _Identity | None:
-    """Return what tells an object from all others of a cluster; None for what is no object."""
+    """Return the identity of a Kubernetes object in its cluster; None for other resources."""
     if not resource.is_object:
         return None
     group = str(resource.inputs.get("apiVersion", "")).rpartition("/")[0]
@@ -90,7 +90,7 @@ def _change(old: RegisteredResource | None, new: RegisteredResource | None, foun
 
 
 def _note(old: RegisteredResource, new: RegisteredResource) -> str:
-    """Say what options mean for a resource that is to go (step_generator.go of pulumi/pulumi at 1b594989)."""
+    """Describe the effect of options on a resource to be deleted (step_generator.go of pulumi/pulumi at 1b594989)."""
     if old.protected and new.protected:
         return PROTECTED
     return RETAINED if old.retained else ""

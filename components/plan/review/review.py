@@ -1,4 +1,4 @@
-"""What a report says: one revision, and what it changes against another one."""
+"""The content of a report: one revision, and its changes to another one."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,7 +10,7 @@ from .speeds import SpeedChange
 
 
 class ChangeKind(StrEnum):
-    """What becomes of a resource."""
+    """Operation on a resource."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -20,10 +20,10 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldDifference:
-    """A field that differs; None where it is not there.
+    """A field that differs; None if it is not set.
 
     Attributes:
-        replaces: Whether only a new resource can have the other value.
+        replaces: Whether the change requires replacement.
     """
 
     path: str
@@ -34,15 +34,15 @@ class FieldDifference:
 
 @dataclass(frozen=True, slots=True)
 class ResourceChange:
-    """What becomes of one resource.
+    """A change of one resource.
 
     Attributes:
-        title: What a reader knows it by.
+        title: Name for readers.
         type: Its type token.
-        fields: What differs; of an update or a replacement alone.
-        urn: What Pulumi knows it by, afterwards if there is an afterwards.
-        former: What it knew it by before, where that is another one.
-        note: What the program's options mean for it, such as that Pulumi refuses to replace it.
+        fields: Differences; only for updates and replacements.
+        urn: URN after the change; for deletions, before it.
+        former: URN before the change, if it differs.
+        note: Effect of resource options, such as that Pulumi refuses to replace it.
     """
 
     kind: ChangeKind
@@ -55,34 +55,34 @@ class ResourceChange:
 
 
 class Interruption(StrEnum):
-    """What a change does to running replicas."""
+    """Effect of a change on running replicas."""
 
     NONE = "none"
     """Nothing restarts."""
     SCALE = "scales"
     SURGE = "rolls with surge"
-    """New replicas come first: no capacity is missing as long as nodes are there."""
+    """New replicas start first: no capacity is missing if there are enough nodes."""
     GAP = "rolls with a gap"
-    """Old replicas go first."""
+    """Old replicas terminate first."""
     NEW = "new"
     REMOVED = "removed"
 
 
 @dataclass(frozen=True, slots=True)
 class Blast:
-    """What a change does to one workload.
+    """Effect of a change on one workload.
 
     Attributes:
         title: ``Kind namespace/name`` of the workload.
-        model: ``Kind/name`` of the resource that serves.
-        replicas: Replicas that restart, come or go.
-        short: Replicas that are missing at once, at most.
-        seconds: For how long some are missing; None where nothing tells it.
+        model: ``Kind/name`` of the resource that serves the model.
+        replicas: Replicas that restart, or are added or removed.
+        short: Maximum number of replicas that are missing at once.
+        seconds: How long replicas are missing; None if unknown.
         extra_accelerators: Additional accelerators: those needed during the change, and those of added replicas.
         because: The fields that cause it.
-        estimate: What the seconds are made of, for the reader.
-        waves: How many times replicas start one after the other.
-        warning: What may go wrong while it lasts, such as pods that stay Pending.
+        estimate: Breakdown of the duration, for readers.
+        waves: Number of successive steps in which replicas start.
+        warning: Risk during the change, such as pods that stay Pending.
         extra_at_most: Accelerators that an autoscaler may add beyond its former maximum.
         pending: Maximum number of new replicas that stay Pending until there is room.
         pending_at_most: Replicas without room if an autoscaler scales to its maximum.
@@ -106,13 +106,13 @@ class Blast:
 
 @dataclass(frozen=True, slots=True)
 class ModelChange:
-    """A resource that serves, before and after; None where it is not there.
+    """A resource that serves a model, before and after the change; None if it does not exist.
 
-    Both have another kind or name where a model was moved.
+    Kind and name differ if the model was moved.
 
     Attributes:
-        cost_before: What it cost; None where there is no bill or it is not in it.
-        cost_after: What it will cost.
+        cost_before: Cost before; None if unknown.
+        cost_after: Cost after; None if unknown.
         speeds: Workloads whose GPU type changes, with the speeds before and after.
     """
 
@@ -125,7 +125,7 @@ class ModelChange:
 
 @dataclass(frozen=True, slots=True)
 class EndpointChange:
-    """An endpoint that comes, goes or answers elsewhere."""
+    """An endpoint that is added, removed or moved."""
 
     name: str
     before: str | None
@@ -134,12 +134,12 @@ class EndpointChange:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What ends a review with an exit code.
+    """Thresholds above which a review fails.
 
     Attributes:
         fail_on: ``error`` or ``warning``.
-        max_monthly_usd: Of the environment at its maximum; None without.
-        max_gpus: Accelerators at their maximum; None without.
+        max_monthly_usd: Monthly cost with all autoscalers at their maximum; None for no limit.
+        max_gpus: Accelerators with all autoscalers at their maximum; None for no limit.
     """
 
     fail_on: str = "error"
@@ -149,19 +149,19 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a reviewer reads.
+    """A review of one revision.
 
     Attributes:
-        head: What is proposed.
-        base: What is there; None where nothing is compared.
-        changes: What becomes of resources, in the order of titles; empty without a base.
-        blasts: What that does to replicas.
-        models: Every resource that serves, of either revision.
-        endpoints: What changes of them.
-        new: Findings that the base has not.
-        fixed: Findings that only the base has.
-        notes: What a reader must know of the comparison, such as which code made the base.
-        failures: Why the review ends with an exit code: findings and thresholds, in words; empty where all is well.
+        head: The proposed revision.
+        base: The revision it is compared with; None without a comparison.
+        changes: Changes of resources, ordered by title; empty without a base.
+        blasts: Their effect on replicas.
+        models: Resources that serve models, of both revisions.
+        endpoints: Changes of endpoints.
+        new: Findings that are not in the base.
+        fixed: Findings that are only in the base.
+        notes: Notes on the comparison, such as which code planned the base.
+        failures: Why the review fails: findings and thresholds, in words; empty if it passes.
     """
 
     head: Snapshot
@@ -177,11 +177,11 @@ class Review:
 
     @property
     def is_compared(self) -> bool:
-        """Whether what changes is known: not where one of the two revisions is refused."""
+        """Whether the changes are known: not if the program fails for one of the revisions."""
         return self.base is not None and not (self.base.is_refused or self.head.is_refused)
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether the two revisions come to the same."""
-        found = (self.changes, self.blasts, self.endpoints, self.new, self.fixed)
-        return self.is_compared and not any(found)
+        """Whether the revisions do not differ."""
+        changes = (self.changes, self.blasts, self.endpoints, self.new, self.fixed)
+        return self.is_compared and not any(changes)

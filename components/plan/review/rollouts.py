@@ -1,4 +1,4 @@
-"""How a controller puts a new pod template in the place of the old one: how many replicas at a time."""
+"""How a controller rolls out a new pod template: how many replicas at a time."""
 
 import math
 from dataclasses import dataclass
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from ...fleet.objects import Object
 from ...fleet.shapes import PodUpdate, shape_of
 
-_USUAL = PodUpdate()
-"""Of what no shape is known for: one replica after the other."""
+_DEFAULT = PodUpdate()
+"""For unknown kinds: one replica after the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """What an update does to replicas.
+    """The effect of an update on replicas.
 
     Attributes:
-        replicas: How many restart.
-        short: How many are missing at once, at most.
-        extra: How many there are on top, at most.
-        waves: How many times replicas start one after the other.
+        replicas: Replicas that restart.
+        short: Maximum number of replicas that are missing at once.
+        extra: Maximum number of additional replicas.
+        waves: Number of successive steps in which replicas start.
     """
 
     replicas: int
@@ -30,13 +30,13 @@ class Rollout:
 def update_of(body: Object) -> PodUpdate:
     """Return how the controller of a workload replaces its pods."""
     shape = shape_of(body)
-    return shape.update_of(body) if shape else _USUAL
+    return shape.update_of(body) if shape else _DEFAULT
 
 
 def rollout_of(body: Object, replicas: int) -> Rollout:
-    """Return what an update of a workload does where there are so many replicas.
+    """Return the effect of an update on a workload with a number of replicas.
 
-    Shares of what is added round up and of what may be missing down; where both come to nothing, one may be missing
+    Percentages of ``maxSurge`` round up, those of ``maxUnavailable`` down; if both are 0, one replica may be missing
     (kubernetes/kubernetes v1.36.3, pkg/controller/deployment/util: ResolveFenceposts; kubernetes-sigs/lws,
     pkg/controllers: rollingUpdateParameters, which updates the groups from the partition on).
     """

@@ -1,7 +1,7 @@
-"""One revision of an environment as plain data: everything that a report says, with secrets masked.
+"""One revision of an environment as plain data: the content of a report, with secrets masked.
 
-Snapshots of two revisions may be made by two versions of this code, so each can be written as JSON and read again
-(``wire``). A field that is added later has a default.
+Snapshots of two revisions may come from two versions of this code, so they are exchanged as JSON (``wire``). Fields
+added later need a default.
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ from ..costs.bill import Bill
 
 @dataclass(frozen=True, order=True, slots=True)
 class ValueSource:
-    """An output that decides an unknown value.
+    """An output that an unknown value depends on.
 
     Attributes:
         urn: The resource.
-        output: The output, such as ``arn`` or ``id``; empty where only the resource is known.
+        output: The output, such as ``arn`` or ``id``; empty if only the resource is known.
     """
 
     urn: str
@@ -26,7 +26,7 @@ class ValueSource:
 
 
 ValueSources = Mapping[str, tuple[ValueSource, ...]]
-"""Texts that stand for unknown values, in brackets, and what decides each."""
+"""Placeholders of unknown values, in brackets, with the outputs they depend on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +34,21 @@ class RegisteredResource:
     """A resource as the program registers it, of Kubernetes or of a cloud.
 
     Attributes:
-        urn: What Pulumi knows it by.
+        urn: URN of the resource.
         type: Its type token, such as ``kubernetes:apps/v1:Deployment``.
-        title: What a reader knows it by: ``Deployment models/llama``, ``aws:eks/nodeGroup g6e-12xlarge``.
-        inputs: Its inputs, secrets masked; unknown values as what they come from, such as
+        title: Name for readers: ``Deployment models/llama``, ``aws:eks/nodeGroup g6e-12xlarge``.
+        inputs: Its inputs, with secrets masked and unknown values as their source, such as
             ``[id of aws:ec2/vpc network]``.
-        is_component: Whether it only holds others.
-        former: URNs that it may have had before it was renamed or moved.
-        ignored: Fields of which the program ignores changes.
-        replaced_on: Further fields that only a new resource can have, as the program says.
-        provider: URN of its provider; empty where none is given.
-        comes_from: URNs of what each input comes from, by the name of the input.
-        deletes_first: Whether a replacement deletes it first; None where the provider decides.
-        goes_with: URNs of resources without which it is not there: it is replaced together with each.
+        is_component: Whether it is a component.
+        former: URNs of its aliases.
+        ignored: Fields in ``ignore_changes``.
+        replaced_on: Fields in ``replace_on_changes``.
+        provider: URN of its provider; empty without an explicit one.
+        comes_from: URNs of the resources that each input depends on, by the name of the input.
+        deletes_first: Whether a replacement deletes it first; None if the provider decides.
+        goes_with: URNs in ``deleted_with``: it is replaced together with each.
         protected: Whether Pulumi refuses to delete it.
-        retained: Whether Pulumi leaves it where it is when it goes from the program.
+        retained: Whether Pulumi keeps it when the program no longer contains it.
     """
 
     urn: str
@@ -68,27 +68,27 @@ class RegisteredResource:
 
     @property
     def is_object(self) -> bool:
-        """Whether it is an object of Kubernetes."""
+        """Whether it is a Kubernetes object."""
         return "kind" in self.inputs and "metadata" in self.inputs and self.type.startswith("kubernetes:")
 
     @property
     def name(self) -> str:
-        """The name that it has in the program."""
+        """Logical name in the program."""
         return self.urn.split("::", 3)[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A resource that serves.
+    """A resource that serves a model.
 
     Attributes:
         title: ``Kind/name``.
-        model: Name of what is served.
-        workloads: Its workloads, each by ``Kind namespace/name``.
+        model: Name of the served model.
+        workloads: Its workloads, as ``Kind namespace/name``.
         replicas: Replicas at rest, at least and at most.
         accelerators: Accelerators at rest, at least and at most.
-        groups: The node groups that it prefers.
-        verdicts: Whether it fits, by title of the workload.
+        groups: Preferred node groups.
+        verdicts: Memory verdicts, by title of the workload.
     """
 
     title: str
@@ -113,8 +113,8 @@ class ManifestState:
     """A manifest before rendering.
 
     Attributes:
-        namespace: Its namespace, else that of the environment; empty for cluster-scoped kinds.
-        body: The whole manifest, secrets masked.
+        namespace: Its namespace, or that of the environment; empty for cluster-scoped kinds.
+        body: The manifest, with secrets masked.
     """
 
     kind: str
@@ -124,25 +124,25 @@ class ManifestState:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from all others."""
+        """Unique key."""
         return self.kind, self.namespace, self.name
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadState:
-    """Equal replicas that serve, whoever makes them.
+    """A serving workload, created here or by an operator.
 
     Attributes:
         title: ``Kind namespace/name``.
-        served: ``Kind/name`` of the resource that they are of, and ``namespace`` its namespace.
-        body: The Deployment or LeaderWorkerSet, secrets masked.
+        served: ``Kind/name`` of the resource that it belongs to; ``namespace`` is that of the resource.
+        body: The Deployment or LeaderWorkerSet, with secrets masked.
         replicas: Replicas at rest, at least and at most.
         pods: Pods of one replica.
         accelerators: Accelerators of one replica.
-        group: The node group that it prefers; empty if unknown.
+        group: Preferred node group; empty if unknown.
         fallbacks: Other node groups that accept its pods.
         role: Its role if a resource has several workloads, such as ``prefill``.
-        operated: Whether an operator makes it: then it also decides how it is updated.
+        operated: Whether an operator creates it, and so controls its updates.
     """
 
     title: str
@@ -163,12 +163,12 @@ class NodeGroupState:
     """Nodes of one kind.
 
     Attributes:
-        capacity: How they are bought.
-        nodes: How many the models need at rest.
-        max_nodes: How many there may be.
+        capacity: Capacity type, such as ``spot``.
+        nodes: Nodes that the models need at rest.
+        max_nodes: Maximum number of nodes.
         accelerators: Accelerators of one node.
-        made_by: ``cloud`` where they are made on demand, ``simulated``; empty where somebody else makes them.
-        identity: What the cloud knows it by; another one is another group with other nodes.
+        made_by: ``cloud`` for nodes created on demand, or ``simulated``; empty if they are managed elsewhere.
+        identity: Its ID in the cloud; a different one means a different group with other nodes.
     """
 
     name: str
@@ -186,8 +186,8 @@ class FindingState:
     """One finding.
 
     Attributes:
-        rule: Its id.
-        ignored: The reason why it is ignored; empty where it counts.
+        rule: ID of the rule.
+        ignored: The reason why it is ignored; empty if it is not.
     """
 
     rule: str
@@ -207,21 +207,21 @@ class Snapshot:
 
     Attributes:
         stack: The environment.
-        revision: What it is of: a commit, or empty for the work tree.
-        ref: What that was asked for as, such as ``origin/main``: the commit is where the work tree left it.
-        failed: Why there are no resources although no finding is an error, such as settings that cannot be read;
-            empty where there are.
-        absent: Whether this revision has no such stack.
-        simulated: Whether all nodes are simulated, for which nobody pays.
-        notes: How it came to be, where a reader must know it.
-        resources: What the program registers; empty where an error forbids it.
-        sources: What decides the unknown values in their inputs.
-        manifests: The manifests that it was planned from.
-        models: Each resource that serves.
-        workloads: What they run as.
-        groups: The nodes that they need.
-        endpoints: By name, where models answer: url, api, model, port.
-        bill: What it costs; None where no plan was made.
+        revision: The commit; empty for the work tree.
+        ref: The ref that was requested, such as ``origin/main``; ``revision`` is its merge base with the work tree.
+        failed: Why there are no resources although no finding is an error, such as unreadable settings; otherwise
+            empty.
+        absent: Whether this revision does not have the stack.
+        simulated: Whether all nodes are simulated, and so free of charge.
+        notes: Notes for readers on how the snapshot was made.
+        resources: Resources that the program registers; empty after an error.
+        sources: Outputs that the unknown values in inputs depend on.
+        manifests: The manifests that were planned.
+        models: Resources that serve models.
+        workloads: Their workloads.
+        groups: Their node groups.
+        endpoints: Endpoints of models by name, with url, api, model and port.
+        bill: The costs; None without a plan.
     """
 
     stack: str
@@ -243,5 +243,5 @@ class Snapshot:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the program creates nothing: then what it would register is not known."""
+        """Whether the program fails, so that the resources it would register are unknown."""
         return bool(self.failed) or any(each.severity == "error" and not each.ignored for each in self.findings)

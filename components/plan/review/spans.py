@@ -5,7 +5,7 @@ _EXACT = 120
 
 
 def span(seconds: int) -> str:
-    """Write how long something takes: ``45 s``, ``4 min 30 s``, ``2 h 5 min``."""
+    """Format a duration: ``45 s``, ``4 min 30 s``, ``2 h 5 min``."""
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     units = [(hours, "h"), (minutes, "min"), (rest if not hours else 0, "s")]
@@ -13,5 +13,5 @@ def span(seconds: int) -> str:
 
 
 def about(seconds: int) -> str:
-    """Write how long something is estimated to take."""
+    """Format an estimated duration."""
     return f"about {span(seconds if seconds < _EXACT else -(-seconds // 60) * 60)}"

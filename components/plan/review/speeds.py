@@ -1,8 +1,7 @@
 """Speed of a model on another GPU type: the ratio of the published figures.
 
-A decode step reads the weights and the cache from memory, and a prompt is computed, so that the speed of a GPU is
-bounded by its memory bandwidth and by its operations per second. What an engine gets of both depends on the model,
-the batch and the engine: the ratio says in which direction and how far a bound moves, and not what is measured.
+Decoding is bound by memory bandwidth, prefill by operations per second. What an engine achieves of both depends on
+the model, the batch and the engine: the ratio shows how far a bound moves, not what would be measured.
 """
 
 from collections.abc import Iterator
@@ -58,12 +57,13 @@ def _changes(
     alone = olds[0] if len(olds) == len(news) == 1 else None
     for new in news:
         old = titles.get(new.title, alone)
-        was, will = (_node(old, base) if old else None), _node(new, head)
-        if old is None or was is None or will is None:
+        old_node, new_node = (_node(old, base) if old else None), _node(new, head)
+        if old is None or old_node is None or new_node is None:
             continue
-        if (was.accelerator, was.accelerator_memory_gib) != (will.accelerator, will.accelerator_memory_gib):
-            names = f"{old.accelerators} x {was.accelerator}", f"{new.accelerators} x {will.accelerator}"
-            yield _compared(new.title, names, accelerator_speed(was), accelerator_speed(will))
+        same_size = old_node.accelerator_memory_gib == new_node.accelerator_memory_gib
+        if old_node.accelerator != new_node.accelerator or not same_size:
+            names = f"{old.accelerators} x {old_node.accelerator}", f"{new.accelerators} x {new_node.accelerator}"
+            yield _compared(new.title, names, accelerator_speed(old_node), accelerator_speed(new_node))
 
 
 def _node(workload: WorkloadState, snapshot: Snapshot) -> Instance | None:
@@ -73,14 +73,14 @@ def _node(workload: WorkloadState, snapshot: Snapshot) -> Instance | None:
     return found if found and found.accelerator else None
 
 
-def _compared(title: str, names: tuple[str, str], was: DeviceSpeed | None, will: DeviceSpeed | None) -> SpeedChange:
-    if was is None or will is None:
+def _compared(title: str, names: tuple[str, str], old: DeviceSpeed | None, new: DeviceSpeed | None) -> SpeedChange:
+    if old is None or new is None:
         return SpeedChange(title, *names)
     return SpeedChange(
         title,
         *names,
-        round(will.bandwidth / was.bandwidth, 2),
-        round(will.flops / was.flops, 2),
-        (round(was.bandwidth / 1e9), round(will.bandwidth / 1e9)),
-        (round(was.flops / 1e12), round(will.flops / 1e12)),
+        round(new.bandwidth / old.bandwidth, 2),
+        round(new.flops / old.flops, 2),
+        (round(old.bandwidth / 1e9), round(new.bandwidth / 1e9)),
+        (round(old.flops / 1e12), round(new.flops / 1e12)),
     )

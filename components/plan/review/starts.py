@@ -1,4 +1,4 @@
-"""How long a replica takes to start: an estimate from what was measured once, and from the size of the weights."""
+"""Estimates how long a replica takes to start, from one measurement and the size of the weights."""
 
 import functools
 from collections.abc import Iterator
@@ -12,19 +12,19 @@ from ...fleet.shapes import pod_templates
 from .spans import span
 
 _GIB = Decimal(2**30)
-_USUAL_PERIOD = 10
-"""Seconds between two probes, and until pods are killed (kubernetes/kubernetes v1.36.3, pkg/apis/core/v1/defaults.go:
-SetDefaults_Probe, SetDefaults_PodSpec)."""
-_USUAL_GRACE = 30
+_DEFAULT_PERIOD = 10
+_DEFAULT_GRACE = 30
+"""Seconds between two probes, and until pods are killed (kubernetes/kubernetes v1.36.3,
+pkg/apis/core/v1/defaults.go: SetDefaults_Probe, SetDefaults_PodSpec)."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartEstimate:
-    """How long a replica takes to start.
+    """The estimated start-up time of a replica.
 
     Attributes:
-        parts: What takes time, each with its seconds, in order.
-        unknown: Why there is no estimate; empty where there is one.
+        parts: Steps with their seconds, in order.
+        unknown: Why there is no estimate; empty if there is one.
     """
 
     parts: tuple[tuple[str, int], ...] = ()
@@ -32,12 +32,12 @@ class StartEstimate:
 
     @property
     def seconds(self) -> int | None:
-        """All of it; None where it is not known."""
+        """Total seconds; None if unknown."""
         return None if self.unknown else sum(seconds for _, seconds in self.parts)
 
     @property
     def text(self) -> str:
-        """What it is made of, for a reader."""
+        """The steps in words."""
         if self.unknown:
             return self.unknown
         return ", ".join(f"{name} {span(seconds)}" for name, seconds in self.parts)
@@ -58,7 +58,7 @@ def start_estimate(body: Object, weights: int | None, *, new_node: bool, new_ima
         new_image: Whether the node has not pulled the image before.
     """
     if weights is None:
-        return StartEstimate(unknown="the size of the weights is not known")
+        return StartEstimate(unknown="the size of the weights is unknown")
     return StartEstimate(tuple(_parts(body, weights, new_node=new_node, new_image=new_image)))
 
 
@@ -84,20 +84,20 @@ def _parts(body: Object, weights: int, *, new_node: bool, new_image: bool) -> It
 
 
 def _probe(body: Object) -> tuple[int, int]:
-    """Return the first delay and the period of the readiness probe of the pods that take requests."""
+    """Return the initial delay and the period of the readiness probes of serving pods."""
     probes = [
         probe for container in _front(body).get("containers") or () if (probe := container.get("readinessProbe"))
     ]
     if not probes:
         return 0, 0
     delays = [int(probe.get("initialDelaySeconds") or 0) for probe in probes]
-    return max(delays), max(int(probe.get("periodSeconds") or _USUAL_PERIOD) for probe in probes)
+    return max(delays), max(int(probe.get("periodSeconds") or _DEFAULT_PERIOD) for probe in probes)
 
 
 def grace_seconds(body: Object) -> int:
-    """Return how long an old pod may take to end."""
-    stated = _front(body).get("terminationGracePeriodSeconds")
-    return _USUAL_GRACE if stated is None else int(stated)
+    """Return how long an old pod may take to terminate."""
+    seconds = _front(body).get("terminationGracePeriodSeconds")
+    return _DEFAULT_GRACE if seconds is None else int(seconds)
 
 
 def _front(body: Object) -> Object:
@@ -108,5 +108,5 @@ def _front(body: Object) -> Object:
 
 @functools.cache
 def _figures() -> dict[str, Any]:
-    found: dict[str, Any] = load_table(__package__, "starts.yaml")
-    return found
+    figures: dict[str, Any] = load_table(__package__, "starts.yaml")
+    return figures

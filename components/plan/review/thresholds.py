@@ -1,4 +1,4 @@
-"""Why a review ends with an exit code."""
+"""Reasons why a review fails: findings and thresholds."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -11,7 +11,7 @@ _COUNTED = {"error": ("error",), "warning": ("error", "warning")}
 
 
 def failures(head: Snapshot, thresholds: Thresholds) -> tuple[str, ...]:
-    """Return what is not as it must be, in words."""
+    """Return the reasons why a review fails; empty if it passes."""
     return tuple(_failures(head, thresholds))
 
 
@@ -32,7 +32,7 @@ def _failures(head: Snapshot, thresholds: Thresholds) -> Iterator[str]:
 
 
 def counted(snapshot: Snapshot) -> Iterator[FindingState]:
-    """Yield the findings that nobody ignores."""
+    """Yield the findings that are not ignored."""
     return (finding for finding in snapshot.findings if not finding.ignored)
 
 
@@ -42,15 +42,15 @@ def accelerators_at_most(snapshot: Snapshot) -> int:
 
 
 def _costs(head: Snapshot, most: Decimal) -> Iterator[str]:
-    """Yield what is wrong with the costs: too much, or not known, which is not the same as nothing."""
+    """Report costs above the limit, or unknown ones, which do not count as zero."""
     limit = f"${most:,.2f} (--max-monthly-usd)"
-    # Without a region nobody knows the prices: of a cluster that is there, as if it were for nothing.
+    # Without a region, the bill of a real cluster has no prices, as if it were free of charge.
     if head.bill is None or not (head.bill.region or head.simulated):
-        yield f"what it costs is not known, so nobody can say whether it stays below {limit}"
+        yield f"the costs are unknown, so they cannot be compared with {limit}"
         return
     monthly = head.bill.usd_per_hour.most * HOURS_PER_MONTH
     if monthly > most:
         yield f"${monthly:,.2f} a month with all autoscalers at their maximum, more than {limit}"
     elif head.bill.unpriced:
         items = "; ".join(f"{item.name}: {item.unpriced or 'no price'}" for item in head.bill.unpriced)
-        yield f"${monthly:,.2f} a month without what has no price; whether it stays below {limit} is open: {items}"
+        yield f"${monthly:,.2f} a month without the items that have no price, so it may exceed {limit}: {items}"

@@ -1,9 +1,9 @@
-"""Snapshots as JSON, both ways.
+"""Serializes snapshots as JSON.
 
-The number of this form is in ``workbench/planning/ability.py``; it rises when another reader would read it wrongly.
+The version of the format is in ``workbench/planning/ability.py``; raise it when older readers would misread the JSON.
 
-pydantic does it from the dataclasses alone: decimals are text, so that no figure is rounded on its way; keys that
-this version does not know are passed over, and fields that are missing take their defaults.
+pydantic derives the format from the dataclasses: decimals are strings, so that no figure is rounded; unknown keys are
+ignored, and missing fields take their defaults.
 """
 
 from functools import cache
@@ -14,15 +14,14 @@ from .snapshot import Snapshot
 
 
 def written(snapshot: Snapshot) -> bytes:
-    """Return a snapshot as JSON."""
     return _adapter().dump_json(snapshot)
 
 
 def read(text: bytes | str) -> Snapshot:
-    """Return the snapshot that JSON describes.
+    """Parse a snapshot.
 
     Raises:
-        ValueError: it describes none.
+        ValueError: The JSON is not a snapshot.
     """
     try:
         return _adapter().validate_json(text)

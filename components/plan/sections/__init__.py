@@ -1,1 +1,1 @@
-"""Sections of the settings that are large."""
+"""Large sections of the settings."""

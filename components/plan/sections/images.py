@@ -24,25 +24,25 @@ AccountOfCache = Annotated[str, _AccountPattern()]
 
 
 class ImageCacheSettings(Section):
-    """Images by way of the private registry (ECR) of an AWS account, which caches other registries."""
+    """A private registry (ECR) of an AWS account as a pull-through cache for other registries."""
 
     account: AccountOfCache | None = None
-    """ID of the account whose registry caches images, in quotes."""
+    """ID of the account with the cache, in quotes."""
     registries: list[str] = Field(default_factory=list)
-    """Registries that images are pulled from by way of the cache: docker.io, ghcr.io, quay.io, registry.k8s.io,
+    """Registries to cache: docker.io, ghcr.io, quay.io, registry.k8s.io,
     public.ecr.aws, registry.gitlab.com, cgr.dev or <name>.azurecr.io. Default: none."""
     prefix: str = ""
-    """What the names of all cached repositories begin with, before the part of their registry, such as docker-hub."""
+    """Prefix of all cached repositories, before that of their registry, such as docker-hub."""
 
     @model_validator(mode="after")
-    def _as_ecr_takes_them(self) -> "ImageCacheSettings":
-        found = list(caching().problems(self.registries, self.prefix, self.account))
-        if found:
-            raise combined_error(found)
+    def _accepted_by_ecr(self) -> "ImageCacheSettings":
+        problems = list(caching().problems(self.registries, self.prefix, self.account))
+        if problems:
+            raise combined_error(problems)
         return self
 
     def cache(self, region: str, account: str | None) -> PullThroughCache | None:
-        """Return the cache in a region; None where there is none, or nothing says in which account."""
+        """Return the cache in a region; None without registries or account."""
         if not self.registries or account is None:
             return None
         return caching().cache(region, account, self.registries, self.prefix)

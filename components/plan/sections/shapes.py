@@ -1,4 +1,4 @@
-"""The settings of models' shapes: what is known of a team's own weights, for which there is no catalog."""
+"""Settings that describe models outside the catalog, such as a team's own."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -20,82 +20,82 @@ Read = Callable[[str], str]
 _GIB = 2**30
 _MOST = 10**15
 _Count = Annotated[int, Field(ge=1, le=10**9)]
-_TELLING = ("config", "like", "weightsGib", "parameters", "layers")
-"""Keys of which a model must have one."""
-_TOGETHER = ("layers", "kvHeads", "headDim")
-_BY_HAND = ("layers", "kv_heads", "head_dim")
+_SIZE_KEYS = ("config", "like", "weightsGib", "parameters", "layers")
+"""A model needs at least one of these keys."""
+_LAYER_KEYS = ("layers", "kvHeads", "headDim")
+_LAYER_FIELDS = ("layers", "kv_heads", "head_dim")
 
 
 class ShapeSettings(Section):
-    """A model: its config.json, a known model with the same layers, or numbers; and how large its files are."""
+    """A model: its config.json, a known model with the same layers, or figures; and the size of its files."""
 
     model_config = ConfigDict(
         json_schema_extra={
-            "anyOf": [{"required": [key], "properties": {key: {"not": {"type": "null"}}}} for key in _TELLING],
+            "anyOf": [{"required": [key], "properties": {key: {"not": {"type": "null"}}}} for key in _SIZE_KEYS],
             "not": {"required": ["config", "like"]},
-            "dependencies": {key: [other for other in _TOGETHER if other != key] for key in _TOGETHER},
+            "dependencies": {key: [other for other in _LAYER_KEYS if other != key] for key in _LAYER_KEYS},
         }
     )
 
     config: str | None = Field(default=None, min_length=1)
     """Path of its config.json."""
     like: str | None = Field(default=None, min_length=1)
-    """Name of a known model with the same layers, such as the one that it was made from."""
+    """Name of a known model with the same layers, such as its base model."""
     weights_gib: Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)] | None = None
-    """Size of the files with its weights, in GiB."""
+    """Size of its weight files, in GiB."""
     parameters: Annotated[int, Field(ge=1, le=_MOST)] | None = None
-    """How many parameters it has."""
+    """Number of parameters."""
     dtype: str | None = Field(default=None, min_length=1)
-    """What its weights are kept in, such as bfloat16 or fp8."""
+    """Data type of its weights, such as bfloat16 or fp8."""
     layers: _Count | None = None
-    """How many layers it has; all have a key-value cache."""
+    """Number of layers; all have a key-value cache."""
     kv_heads: _Count | None = None
-    """Heads of keys and values of a layer."""
+    """Key-value heads of a layer."""
     head_dim: _Count | None = None
-    """Numbers of a key, and of a value, of each head."""
+    """Size of each head: numbers of a key, and of a value."""
     heads: _Count | None = None
     """Attention heads, which tensor parallelism must divide."""
     max_context: _Count | None = None
-    """The longest context that it was made for, in tokens."""
+    """Longest supported context, in tokens."""
 
     @model_validator(mode="after")
     def _one_source(self) -> "ShapeSettings":
-        layers = [key for key in _BY_HAND if getattr(self, key) is not None]
+        layers = [key for key in _LAYER_FIELDS if getattr(self, key) is not None]
         sources = [key for key in ("config", "like") if getattr(self, key) is not None]
         if len(sources) + bool(layers) > 1:
             raise ValueError("must be one of config, like, and layers with kvHeads and headDim; set only one of them")
-        if layers and len(layers) < len(_BY_HAND):
-            raise ValueError("layers, kvHeads and headDim say together how large the cache is; set all three")
+        if layers and len(layers) < len(_LAYER_FIELDS):
+            raise ValueError("layers, kvHeads and headDim together determine the size of the cache; set all three")
         if not (sources or layers or self.weights_gib or self.parameters):
-            raise ValueError("says nothing of the model; set config, like, weightsGib or parameters")
+            raise ValueError("does not describe the model; set config, like, weightsGib or parameters")
         return self
 
     def shape(self, name: str, start: Shape) -> Shape:
         """Return the model.
 
         Args:
-            name: What it is called.
-            start: What its config.json or the known model says; an empty shape without.
+            name: Its name.
+            start: The shape from its config.json or the known model; an empty shape without.
         """
-        found = replace(start, name=name, source=start.source or f"{KEY} of the settings")
+        shape = replace(start, name=name, source=start.source or f"{KEY} of the settings")
         if self.weights_gib is not None:
-            found = replace(found, weights_bytes=int(self.weights_gib * _GIB))
+            shape = replace(shape, weights_bytes=int(self.weights_gib * _GIB))
         elif self.parameters is not None or self.dtype is not None:
-            found = replace(found, weights_bytes=None)
+            shape = replace(shape, weights_bytes=None)
         if self.layers and self.kv_heads and self.head_dim:
-            found = replace(found, layers=(Layers(self.layers, self.kv_heads, self.head_dim, self.head_dim),))
+            shape = replace(shape, layers=(Layers(self.layers, self.kv_heads, self.head_dim, self.head_dim),))
         given = {"parameters": self.parameters, "dtype": self.dtype, "heads": self.heads}
         given["max_context"] = self.max_context
-        return replace(found, **{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
+        return replace(shape, **{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
 
 
 def known_shapes(given: Mapping[str, ShapeSettings], file: str, read: Read | None) -> KnownShapes:
-    """Return what an environment says of its models; what is wrong with their files is in it as well.
+    """Return the shapes that an environment describes, with the problems of their files.
 
     Args:
-        given: The settings, by what servers are told to load.
+        given: The settings, by the name that servers load.
         file: File of the settings, for messages.
-        read: Reads a file; None where none may be read, whose models then are not known.
+        read: Reads a file; None if files must not be read: then models with ``config`` stay unknown.
     """
     own, problems = dict[str, OwnShape](), list[Problem]()
     for name, settings in given.items():
@@ -112,7 +112,7 @@ def known_shapes(given: Mapping[str, ShapeSettings], file: str, read: Read | Non
 
 
 class _UnusableError(Exception):
-    """A key, and why nothing follows from it."""
+    """A key of the settings that cannot be used, and the reason."""
 
 
 def _start(settings: ShapeSettings, name: str, read: Read | None) -> Shape:
@@ -120,7 +120,7 @@ def _start(settings: ShapeSettings, name: str, read: Read | None) -> Shape:
         known = shape_of(settings.like)
         if known is None:
             hint = did_you_mean(settings.like, shapes()) or "; set config, or layers, kvHeads and headDim"
-            raise _UnusableError("like", f"is no known model, found {settings.like!r}{hint}")
+            raise _UnusableError("like", f"unknown model {settings.like!r}{hint}")
         return known
     return Shape(name) if settings.config is None or read is None else _of_file(settings.config, name, read)
 
@@ -133,7 +133,7 @@ def _of_file(path: str, name: str, read: Read) -> Shape:
             "config", f"{path} cannot be read: {error.strerror or error}; correct the path"
         ) from None
     except UnicodeDecodeError:
-        raise _UnusableError("config", f"{path} is no text; name the config.json of the model") from None
+        raise _UnusableError("config", f"{path} is not a text file; set it to the config.json of the model") from None
     except ValueError as error:
         raise _UnusableError("config", f"{path}: {error}") from None
 

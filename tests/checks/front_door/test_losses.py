@@ -11,10 +11,10 @@ from tests.checks.front_door.routed import ROUTER, backend, endpoints, shared
 CLOSED = Door()
 BOTH = pytest.mark.parametrize("door", [CLOSED, BALANCERS], ids=["none", "load-balancer"])
 WORDS = {
-    "weights": "all requests to Service 'a' reach that backend, and none the others (b)",
-    "headers": "Service 'a' answers every request for 'm', whatever its headers",
-    "adapters": "only backends that have 'm' answer for it, such as Service 'a'",
-    "names": "the engine behind Service 'a' knows the model as 'other' alone, not as 'm'",
+    "weights": "all requests to Service 'a' reach that backend, and none reach b",
+    "headers": "Service 'a' serves every request for 'm', whatever its headers",
+    "adapters": "only backends with 'm' serve it, such as Service 'a'",
+    "names": "the engine behind Service 'a' serves the model only as 'other', not as 'm'",
 }
 BACKENDS = (backend("a", 1, 70, served_name="other"), backend("b", 1, 30))
 

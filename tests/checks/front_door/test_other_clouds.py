@@ -79,7 +79,7 @@ def test_idle_timeouts_are_within_the_bounds_of_the_cloud(text: str, wrong: bool
 def test_risks_of_a_rollout_are_those_of_the_cloud() -> None:
     door = replace(PRIVATE, request_timeout="1m", replicas=1)
     found = dict(rollout_risks(door, TOYS))
-    assert "a Toy Balancer sends a proxy new connections for about 6m40s" in found["rollout.minDrainDuration"]
-    assert "to end, but the cloud gives pods 30s; shorten it" in found["requestTimeout"]
+    assert "a Toy Balancer keeps sending new connections for about 6m40s" in found["rollout.minDrainDuration"]
+    assert "to terminate, but the cloud gives pods 30s; shorten it" in found["requestTimeout"]
     assert "which takes an hour; set it to 2 or more" in found["replicas"]
     assert dict(rollout_risks(door, default_load_balancers())).keys() == {"replicas"}

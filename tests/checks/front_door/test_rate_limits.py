@@ -154,8 +154,8 @@ NO_REDIS = ("", "redis", "redis:0", "redis://redis:6379", "user:secret@redis:637
         (RateLimit(requests=2**32), ".requests", "must be from 1 to 4294967295"),
         (RateLimit(tokens=-1, redis=REDIS), ".tokens", "found -1"),
         (RateLimit(tokens=5), ".tokens", "requires rateLimit.redis"),
-        (RateLimit(redis=REDIS), "", "limits nothing; set requests or tokens"),
-        (RateLimit(unit=LimitUnit.DAY), "", "limits nothing"),
+        (RateLimit(redis=REDIS), "", "has no limit; set requests or tokens"),
+        (RateLimit(unit=LimitUnit.DAY), "", "has no limit"),
         *((RateLimit(1, redis=redis), ".redis", "must be the host:port of a Redis") for redis in NO_REDIS),
     ],
 )
@@ -181,4 +181,4 @@ def test_where_others_installed_envoy_gateway_its_redis_is_theirs_to_name(presen
     warned = [problem.reason for problem in found if problem.path == "frontDoor.rateLimit.redis"]
     assert [problem.severity for problem in found if problem.severity == "error"] == []
     assert len(warned) == told
-    assert all("name the same Redis in its configuration" in reason for reason in warned)
+    assert all("set the same Redis in its configuration" in reason for reason in warned)

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.checks.metrics.alerts import AlertSettings, alert_names, alerts, prometheus_rule
-from components.checks.metrics.series import alert_rows
+from components.checks.metrics.alerts import AlertSettings, alert_names, alert_rows, alerts, prometheus_rule
 from components.engines.metrics import known_series
 from tests.checks.metrics.test_dashboard import balanced, series_in
 from tests.fleets import fleet_of, open_model, playground, runtime, service

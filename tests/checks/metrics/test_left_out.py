@@ -43,11 +43,11 @@ def told(made: Plan) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     ("image", "cause", "remedy"),
     [
-        ("example.com/engine:v1", "nothing is known of the metrics of image 'example.com/engine:v1'", "PodMonitor"),
-        ("ollama/ollama:0.9.6", "no metrics of ollama are known that Prometheus could read", "use another engine"),
+        ("example.com/engine:v1", "the metrics of image 'example.com/engine:v1' are unknown", "PodMonitor"),
+        ("ollama/ollama:0.9.6", "ollama has no known metrics in the format of Prometheus", "use another engine"),
         (
             "nvcr.io/nvidia/tensorrt-llm/release:1.0.0 trtllm-serve",
-            "no metrics of tensorrt-llm are known that Prometheus could read",
+            "tensorrt-llm has no known metrics in the format of Prometheus",
             "use another engine",
         ),
     ],
@@ -100,4 +100,4 @@ def test_a_runtime_of_the_user_is_told() -> None:
     made = planned(own, playground(backendRuntimeConfig={"backendName": "mine"}))
     ((_, path, reason),) = told(made)
     assert path == "spec.backendRuntimeConfig.args"
-    assert "nothing is known of the metrics of image 'example.com/mine" in reason
+    assert "the metrics of image 'example.com/mine" in reason

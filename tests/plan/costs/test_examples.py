@@ -33,7 +33,7 @@ def _example(text: str) -> Example:
     return Example(text.splitlines()[0], tuple(_BLOCK.findall(text)), rows)
 
 
-EXAMPLES = [_example(text) for text in PAGE.partition("## Three examples")[2].split("\n### ")[1:]]
+EXAMPLES = [_example(text) for text in PAGE.partition("## Worked examples")[2].split("\n### ")[1:]]
 
 
 def test_there_are_three_with_rows() -> None:

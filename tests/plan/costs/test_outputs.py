@@ -33,7 +33,7 @@ def test_a_fleet_says_what_its_models_would_cost(preview: bool) -> None:
     }
     assert cost["models"]["any"] == {
         "accelerators": once(0.0),
-        "unpriced": "its pods name no instance type that is known",
+        "unpriced": "its pods do not specify a known instance type",
     }
     assert list(cost["models"]) == ["any", "one"]
     assert cost["usdPerMonth"] == once(0.0)

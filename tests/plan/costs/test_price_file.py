@@ -19,7 +19,7 @@ from components.plan.costs.prices import OwnPrices, Prices
 from stacks.settings_schema import PRICES
 
 PAGE = (Path(__file__).parents[3] / "docs/costs.md").read_text()
-SECTION = PAGE.partition("## A file with your own prices")[2].partition("## Three examples")[0]
+SECTION = PAGE.partition("## Your own prices")[2].partition("## Worked examples")[0]
 REGION = "eu-central-1"
 
 
@@ -76,17 +76,21 @@ def test_a_price_for_all_regions() -> None:
         ("", 1, "must be one YAML document, found 0"),
         ("a: 1\n---\nb: 2\n", 1, "must be one YAML document, found 2"),
         ("[]", 1, "must be a map, found []"),
-        ("{}", 1, "date: must be the day on which the prices held, such as 2026-11-01, found nothing"),
+        ("{}", 1, "date: must be the date of the prices, such as 2026-11-01, found nothing"),
         (
             "date: yesterday",
             1,
-            "date: must be the day on which the prices held, such as 2026-11-01, found 'yesterday'",
+            "date: must be the date of the prices, such as 2026-11-01, found 'yesterday'",
         ),
-        ("date: 2026-02-30", 1, "date: must be the day on which the prices held"),
+        ("date: 2026-02-30", 1, "date: must be the date of the prices"),
         ("date: 2026-11-01\nregion: {}", 2, "region: unknown key; did you mean 'regions'?"),
         ("date: 2026-11-01\nsource: [1]", 2, "source: must be a text, found [1]"),
         ("date: 2026-11-01\nregions: []", 2, "regions: must be a map, found []"),
-        (below("{}", "mars"), 3, "regions.mars: must be a region such as eu-central-1, or * for all, found 'mars'"),
+        (
+            below("{}", "mars"),
+            3,
+            "regions.mars: must be a region such as eu-central-1, or * for all regions, found 'mars'",
+        ),
         (below("instance: {}"), 4, "instance: unknown key; did you mean 'instances'?"),
         (below("instances: {g6.2xlrge: {}}"), 4, "unknown instance type 'g6.2xlrge'; did you mean 'g6.2xlarge'?"),
         (below("instances: {g6.2xlarge: 1}"), 4, "must be a map, found 1"),
@@ -129,10 +133,14 @@ HEAD = "region,item,bought,usd,low,high,date\n"
         (f"{HEAD}us-east-1,kms-key,,,,,2026-11-01\n", 2, "usd: must be a number of US dollars, found None"),
         (f"{HEAD}us-east-1,kms-key,,NaN,,,2026-11-01\n", 2, "usd: must be a number of US dollars, found 'NaN'"),
         (f"{HEAD}us-east-1,kms-key,,1e99999999,,,2026-11-01\n", 2, "must be between 0 and 1000000"),
-        (f"{HEAD}us-east-1,g6.2xlarge,spt,1,,,2026-11-01\n", 2, "unknown way of buying 'spt'; did you mean 'spot'?"),
+        (
+            f"{HEAD}us-east-1,g6.2xlarge,spt,1,,,2026-11-01\n",
+            2,
+            "unknown purchase option 'spt'; did you",
+        ),
         (f"{HEAD}us-east-1,g6,spot,1,,,2026-11-01\n", 2, "item: unknown instance type 'g6'"),
-        (f"{HEAD}us-east-1,kms-key,,1,,,\n", 2, "date: must be the day"),
-        (f"{HEAD}us-east-1,kms-key,,1,,,2026-11-01,a,b\n", 2, "more values than there are columns"),
+        (f"{HEAD}us-east-1,kms-key,,1,,,\n", 2, "date: must be the date"),
+        (f"{HEAD}us-east-1,kms-key,,1,,,2026-11-01,a,b\n", 2, "more values than columns"),
         (f'{HEAD}us-east-1,"kms-key,,1,,,2026-11-01\n', 2, "is not CSV"),
     ],
 )

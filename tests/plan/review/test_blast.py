@@ -200,8 +200,8 @@ def test_a_model_that_moves_is_there_twice_for_a_while(most: int, *, warned: boo
     after = revision(new, groups=(node_group(most=most),))
     after = replace(after, models=(replace(after.models[0], title="ModelServing/chat"),))
     removed, added = blasts(revision(old), after)
-    assert removed.because == ("LeaderWorkerSet ml/moved takes its place; it goes last",)
-    assert added.because == ("takes the place of Deployment ml/chat",)
+    assert removed.because == ("LeaderWorkerSet ml/moved replaces it; it is deleted last",)
+    assert added.because == ("replaces Deployment ml/chat",)
     assert added.extra_accelerators == 4
     assert ("stays Pending" in added.warning) is warned
     assert (added.pending, added.short) == ((1, 1) if warned else (0, 0))
@@ -310,4 +310,4 @@ def test_without_the_size_of_the_weights_there_is_no_estimate() -> None:
     body = deployment(strategy=ONE_BY_ONE)
     found = one(revision(workload(body)), revision(workload(changed(body, ARGS, ["x"]))))
     assert found.seconds is None
-    assert found.estimate == "no estimate: the size of the weights is not known"
+    assert found.estimate == "no estimate: the size of the weights is unknown"

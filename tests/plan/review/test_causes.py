@@ -53,7 +53,7 @@ def test_no_cause_is_longer_than_a_line() -> None:
         ("worker containers[main].args (3 fields)", True),
         ("replicas 1 -> 3", False),
         ("and 3 more fields", False),
-        ("takes the place of Deployment ml/chat", False),
+        ("replaces Deployment ml/chat", False),
     ],
 )
 def test_fields_and_sentences(cause: str, expected: bool) -> None:

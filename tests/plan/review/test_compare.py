@@ -117,7 +117,7 @@ def test_nothing_is_said_of_resources_where_a_revision_is_refused(refused: dict[
     assert (found.changes, found.blasts, found.endpoints) == ((), (), ())
     assert not found.is_compared
     assert not found.changes_nothing
-    assert any("refuses" in note for note in found.notes)
+    assert any("the program fails for" in note for note in found.notes)
 
 
 def test_an_ignored_error_refuses_nothing() -> None:

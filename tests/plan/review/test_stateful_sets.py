@@ -25,8 +25,11 @@ def test_a_new_template_replaces_one_pod_after_the_other() -> None:
 @pytest.mark.parametrize(
     ("body", "held"),
     [
-        (stateful_set("OnDelete"), "updateStrategy OnDelete keeps each pod as it is until it is deleted"),
-        (stateful_set(rolling={"partition": 2}), "the partition keeps all pods as they are"),
+        (
+            stateful_set("OnDelete"),
+            "with updateStrategy OnDelete, pods keep running unchanged until they are deleted",
+        ),
+        (stateful_set(rolling={"partition": 2}), "the partition excludes all pods from the update"),
     ],
 )
 def test_what_its_strategy_keeps(body: dict[str, Any], held: str) -> None:
@@ -74,4 +77,4 @@ def test_further_replicas_start_in_their_order(further: dict[str, Any], waves: i
     after = revision(workload(body, replicas=(4, 4, 4), group=""), weights=SIZE)
     (found,) = review(after, before).blasts
     assert (found.disruption, found.replicas, found.waves) == (Interruption.SCALE, 3, waves)
-    assert ("3 times one after the other" in found.estimate) is (waves > 1)
+    assert ("3 times in succession" in found.estimate) is (waves > 1)

@@ -45,9 +45,9 @@ CLUSTER = replace(GROUPS, bill=Bill("", ""))
         (bill(NODE), Thresholds(max_monthly_usd=Decimal("2189.99")), ["$2,190.00 a month", "$2,189.99"]),
         (bill(NODE, UNPRICED), Thresholds(max_monthly_usd=Decimal(9999)), ["NAT gateways: no price in mx-central-1"]),
         (bill(NODE, UNPRICED), Thresholds(max_monthly_usd=Decimal(1)), ["more than $1.00"]),
-        (GROUPS, Thresholds(max_monthly_usd=Decimal(9999)), ["not known"]),
+        (GROUPS, Thresholds(max_monthly_usd=Decimal(9999)), ["unknown"]),
         (bill(), Thresholds(max_monthly_usd=Decimal(0)), []),
-        (CLUSTER, Thresholds(max_monthly_usd=Decimal(9999)), ["not known"]),
+        (CLUSTER, Thresholds(max_monthly_usd=Decimal(9999)), ["unknown"]),
         (replace(CLUSTER, simulated=True), Thresholds(max_monthly_usd=Decimal(0)), []),
     ],
 )

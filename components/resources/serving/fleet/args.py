@@ -8,7 +8,7 @@ from ..args import ServiceLevelsArgs
 
 
 class ModelCacheArgs(TypedDict, total=False):
-    """Where loaded weights are kept: a claim or a folder on the node; and claims with weights to read."""
+    """Storage for downloaded weights: a claim or a folder on the node; and claims to read weights from."""
 
     claim: str
     """Name of a PersistentVolumeClaim in the models' namespace; ReadWriteMany for several nodes."""
@@ -18,7 +18,7 @@ class ModelCacheArgs(TypedDict, total=False):
     host_path: str
     """Folder on the node."""
     read_only_claims: list[str]
-    """Further claims to create and bind likewise, read-only, for models whose source names a claim."""
+    """Further claims to create and bind the same way, read-only, for models whose source names a claim."""
 
 
 class FleetImageCacheArgs(TypedDict, total=False):
@@ -27,10 +27,10 @@ class FleetImageCacheArgs(TypedDict, total=False):
     account: str
     """ID of the AWS account whose registry caches images."""
     registries: list[str]
-    """Registries that images are pulled from by way of the cache: docker.io, ghcr.io, quay.io, registry.k8s.io,
-    public.ecr.aws, registry.gitlab.com, cgr.dev or <name>.azurecr.io. Default: none."""
+    """Registries to cache: docker.io, ghcr.io, quay.io, registry.k8s.io, public.ecr.aws, registry.gitlab.com, cgr.dev
+    or <name>.azurecr.io. Default: none."""
     prefix: str
-    """What the names of all cached repositories begin with, before the part of their registry, such as docker-hub."""
+    """Prefix of all cached repositories, before that of their registry, such as docker-hub."""
 
 
 class PodsArgs(TypedDict, total=False):
@@ -39,9 +39,9 @@ class PodsArgs(TypedDict, total=False):
     tolerations: list[dict[str, Any]]
     """Tolerations to add."""
     service_account_name: str
-    """Service account. Default: model-loader if pods read buckets, otherwise that of the namespace."""
+    """Service account. Default: model-loader if pods read buckets, otherwise the namespace's default."""
     image_pull_secrets: list[str]
-    """Names of Secrets to pull images with."""
+    """Names of Secrets with registry credentials."""
     priority_class_name: str
     """Priority class."""
     annotations: dict[str, str]
@@ -49,35 +49,35 @@ class PodsArgs(TypedDict, total=False):
     labels: dict[str, str]
     """Labels to add."""
     node_selector: dict[str, str]
-    """Labels of every node that the models run on."""
+    """Node labels that every pod selects."""
 
 
 class FleetPrerequisitesArgs(TypedDict, total=False):
-    """What to install into the cluster besides the models."""
+    """Charts to install in addition to the models."""
 
     install: bool
-    """Whether to install what the models need. Default: false."""
+    """Whether to install the charts that the models need. Default: false."""
     present: list[str]
-    """Names of charts that the cluster already has, installed by hand or as an add-on."""
+    """Names of charts that the cluster already has, installed manually or as an add-on."""
     adapter: str
-    """What serves metrics to autoscalers. One of prometheus-adapter, keda. Default: prometheus-adapter."""
+    """Server of the metrics APIs for autoscalers. One of prometheus-adapter, keda. Default: prometheus-adapter."""
     gpu_stack: str
-    """What makes NVIDIA GPUs available to pods. One of device-plugin, operator. Default: device-plugin."""
+    """Software that exposes NVIDIA GPUs to pods. One of device-plugin, operator. Default: device-plugin."""
     monitoring: bool
-    """Whether to scrape all models, with dashboard and alerts. Default: false."""
+    """Whether to scrape all models, and create a dashboard and alerts. Default: false."""
     grafana: bool
     """Whether to install Grafana with Prometheus. Default: true."""
     prometheus_url: str
-    """URL of Prometheus, without port. Default: http://kube-prometheus-stack-prometheus.monitoring.svc."""
+    """URL of Prometheus, without the port. Default: http://kube-prometheus-stack-prometheus.monitoring.svc."""
     prometheus_port: int
     """Port of Prometheus. Default: 9090."""
     prometheus_namespace: str
-    """Namespace of a Prometheus that the cluster already has, which network policies let scrape the models. Default:
-    that in prometheus_url."""
+    """Namespace of an existing Prometheus that network policies allow to scrape the models. Default: the namespace in
+    prometheus_url."""
     retention: str
-    """How long Prometheus keeps samples, such as 10d. Default: 10d."""
+    """Retention of samples in Prometheus, such as 10d. Default: 10d."""
     storage_gib: int
-    """Size of the volume of Prometheus. Default: no volume; samples are lost with the pod."""
+    """Size of the volume of Prometheus, in GiB. Default: no volume; samples are lost with the pod."""
 
 
 class TlsArgs(TypedDict, total=False):
@@ -198,28 +198,28 @@ class HardeningArgs(TypedDict, total=False):
 
 
 class ModelShapeArgs(TypedDict, total=False):
-    """A model: its config.json, a known model with the same layers, or numbers; and how large its files are."""
+    """A model: its config.json, a known model with the same layers, or figures; and the size of its files."""
 
     config: str
     """Path of its config.json."""
     like: str
-    """Name of a known model with the same layers, such as the one that it was made from."""
+    """Name of a known model with the same layers, such as its base model."""
     weights_gib: float
-    """Size of the files with its weights, in GiB."""
+    """Size of its weight files, in GiB."""
     parameters: int
-    """How many parameters it has."""
+    """Number of parameters."""
     dtype: str
-    """What its weights are kept in, such as bfloat16 or fp8."""
+    """Data type of its weights, such as bfloat16 or fp8."""
     layers: int
-    """How many layers it has; all have a key-value cache."""
+    """Number of layers; all have a key-value cache."""
     kv_heads: int
-    """Heads of keys and values of a layer."""
+    """Key-value heads of a layer."""
     head_dim: int
-    """Numbers of a key, and of a value, of each head."""
+    """Size of each head: numbers of a key, and of a value."""
     heads: int
     """Attention heads, which tensor parallelism must divide."""
     max_context: int
-    """The longest context that it was made for, in tokens."""
+    """Longest supported context, in tokens."""
 
 
 class FleetClusterArgs(TypedDict, total=False):
@@ -258,43 +258,43 @@ class ModelFleetArgs(TypedDict, total=False):
     realization: str
     """native renders plain Kubernetes objects; operator creates the custom resources. Default: native."""
     realizations: dict[str, str]
-    """Families with another realization, by name: llmaz, llmkube, kthena, llmd. Default: none."""
+    """Realization of single families, by name: llmaz, llmkube, kthena, llmd. Default: none."""
     workload: str
     """auto, lws or deployment. auto creates a LeaderWorkerSet only if a replica spans several pods. Default: auto."""
     runtimes: str
     """Edition of the shipped runtimes: upstream or current. Default: upstream."""
     other_kinds: str
-    """What becomes of objects whose kinds are of no family: error, apply (as they are) or skip. Default: error."""
+    """Handling of objects whose kind belongs to no family: error, apply (unchanged) or skip. Default: error."""
     ignore: dict[str, str]
-    """Rules whose findings of the arguments do not count, each with the reason. Default: none."""
+    """Rules to ignore in findings about the arguments, each with the reason. Default: none."""
     simulated_nodes: bool
-    """Whether to create the required nodes as Node objects, for a cluster in which kwok simulates them. Default:
+    """Whether to create the required nodes as Node objects, for a cluster with nodes simulated by kwok. Default:
     false."""
     custom_resources: bool
-    """Whether to install the CRDs of the kinds in use; charts install their own. Default: false."""
+    """Whether to install the CRDs of the kinds in use, except those that charts install. Default: false."""
     model_cache: ModelCacheArgs
-    """Where loaded weights are kept. Default: nowhere; every pod loads them at startup."""
+    """Storage for downloaded weights. Default: none; every pod downloads them at startup."""
     image_cache: FleetImageCacheArgs
-    """A cache of ECR that images are pulled by way of, on AWS. Default: none."""
+    """Pull-through cache for images in ECR, on AWS. Default: none."""
     pods: PodsArgs
     """Settings of every pod."""
     model_buckets: list[str]
-    """Buckets that pods read weights from; the pods run as the service account model-loader, which Identities gives
-    access."""
+    """Buckets that pods read weights from. The pods run as the service account model-loader, to which Identities
+    grants access."""
     prerequisites: FleetPrerequisitesArgs
-    """What to install into the cluster besides the models. Default: nothing."""
+    """Charts to install in addition to the models. Default: none."""
     front_door: FrontDoorArgs
-    """How clients outside the cluster reach the models. Default: not at all."""
+    """Access for clients outside the cluster. Default: none."""
     hardening: HardeningArgs
     """Security and availability settings of the pods. Default: none."""
     service_levels: ServiceLevelsArgs
-    """What models promise and what is asked of them, for VariantAutoscalings. Default: nothing."""
+    """Service levels and load of models, for VariantAutoscalings. Default: none."""
     prices: str
-    """File with your own prices, in YAML or CSV, which count more than the shipped ones: see docs/costs.md. Default:
-    none."""
+    """File with your own prices, in YAML or CSV, which take precedence over the shipped ones: see docs/costs.md.
+    Default: none."""
     model_shapes: dict[str, ModelShapeArgs]
-    """What is known of models that the catalog does not have, by the name that their server is told: a repository, a
-    folder or a file. Default: nothing; whether such models fit is not checked."""
+    """Shapes of models that the catalog does not contain, by the name that their server loads: a repository, a folder
+    or a file. Default: none; whether such models fit is not checked."""
     files: list[str]
     """Manifest files, and folders of manifests."""
     manifests: pulumi.Input[list[dict[str, Any]]]

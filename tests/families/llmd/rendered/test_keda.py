@@ -27,5 +27,5 @@ def test_keda_makes_a_label_of_the_name() -> None:
     """Of what is added to it too: 61 and 3 characters."""
     ((kind, path, reason),) = faults(61, Adapter.KEDA)
     assert (kind, path) == ("VariantAutoscaling", "metadata.name")
-    assert reason.startswith(f"makes ScaledObject '{'c' * 61}-va', whose name has 64 characters")
+    assert reason.startswith(f"the name of ScaledObject '{'c' * 61}-va' has 64 characters")
     assert reason.endswith("at most 63; shorten the name")

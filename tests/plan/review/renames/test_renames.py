@@ -66,7 +66,7 @@ def test_what_takes_the_place_of_a_workload_is_the_one_that_it_became(case: Case
     for blast in found.blasts:
         if blast.disruption is Interruption.NEW and case.moved and not case.come:
             (why,) = blast.because
-            assert why.removeprefix("takes the place of ") in gone
+            assert why.removeprefix("replaces ") in gone
 
 
 def test_the_verdict_names_what_finds_no_room() -> None:
@@ -75,8 +75,8 @@ def test_the_verdict_names_what_finds_no_room() -> None:
     (new,) = [each for each in found.blasts if each.disruption is Interruption.NEW]
     assert (new.short, new.seconds, new.estimate) == (1, None, "")
     assert new.warning == (
-        "a replica stays Pending until there is room: 2 accelerators are wanted at once, 1 of them until what is "
-        "removed has gone, but node group g5-2xlarge has room for 1 (at most 1 node)"
+        "a replica stays Pending until there is room: 2 accelerators are required at once, 1 of them until the "
+        "removed workloads are deleted, but node group g5-2xlarge has room for 1 (at most 1 node)"
     )
 
 
