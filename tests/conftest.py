@@ -8,7 +8,7 @@ import hypothesis
 import pytest
 
 from toolkit.kube import Kube
-from workbench.cluster.binaries import Found, NoControlPlaneError, find
+from workbench.cluster.binaries import NoControlPlaneError, Programs, find
 from workbench.cluster.cluster import Running, SimulatedCluster
 
 # How long one example takes says how busy the machine is; speed is measured by the benchmark. `make test` tries the
@@ -20,7 +20,7 @@ hypothesis.settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session")
-def programs() -> Found:
+def programs() -> Programs:
     """The programs of a control plane; only where none can be had are cluster tests skipped."""
     try:
         return find(lambda _: None)
@@ -36,7 +36,7 @@ def cluster_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def cluster(cluster_folder: Path, programs: Found) -> Iterator[Running]:
+def cluster(cluster_folder: Path, programs: Programs) -> Iterator[Running]:
     """A control plane of the test session's own, stopped at its end. One that does not start is a failure."""
     made = SimulatedCluster(cluster_folder)
     try:

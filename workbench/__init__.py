@@ -1,1 +1,1 @@
-"""The workbench tries the program out without a cloud account, a GPU or the Pulumi CLI."""
+"""The workbench: try a stack without a cloud account, a GPU or the Pulumi CLI."""

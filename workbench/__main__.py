@@ -1,4 +1,4 @@
-"""``python -m workbench``, and the command ``workbench`` of the published package."""
+"""``python -m workbench``, and the console script ``workbench`` of the published package."""
 
 import atexit
 import gc
@@ -8,7 +8,7 @@ import sys
 from types import FrameType
 
 _COMMAND_LINE = ("cryptography", "rich", "typer")
-"""What the components alone do not need."""
+"""Dependencies of the extra ``workbench`` that every command needs."""
 
 
 _INTERRUPTED = 130
@@ -20,9 +20,9 @@ def _cancelled(_number: int, _frame: FrameType | None) -> None:
 
 
 def main() -> None:
-    """Run a command, or say what to install first."""
-    # During imports and after a command there is nothing to clean up. Python would print a traceback there, and end
-    # by the signal instead of with 130. A process that ignores interrupts, as under nohup, continues to ignore them.
+    """Run a command, or name the missing dependency."""
+    # During imports and after a command there is nothing to clean up, but Python would print a traceback and die
+    # from the signal instead of exiting with 130. A process that ignores SIGINT, as under nohup, keeps ignoring it.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _cancelled)
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)

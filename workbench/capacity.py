@@ -1,4 +1,4 @@
-"""``workbench capacity``: whether EC2 has the nodes that the Cluster Autoscaler asks for, in words."""
+"""``workbench capacity``: node groups for which EC2 has no capacity."""
 
 import json
 import time
@@ -15,7 +15,7 @@ from toolkit.printing import Format
 from .errors import WorkbenchError
 
 _PAUSE = 10.0
-"""Seconds between two looks: the autoscaler itself looks so often."""
+"""Seconds between polls, the same as the autoscaler's scan interval."""
 
 
 def register(app: typer.Typer) -> None:
@@ -24,28 +24,31 @@ def register(app: typer.Typer) -> None:
 
 
 def capacity(
-    kubeconfig: Annotated[Path, typer.Option(help="The cluster.", metavar="FILE", envvar="KUBECONFIG")],
-    namespace: Annotated[str, typer.Option(help="Namespace of the autoscaler.")] = "kube-system",
+    kubeconfig: Annotated[
+        Path, typer.Option(help="Path to the kubeconfig file of the cluster.", metavar="FILE", envvar="KUBECONFIG")
+    ],
+    namespace: Annotated[str, typer.Option(help="Namespace of the Cluster Autoscaler.")] = "kube-system",
     wait: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="Wait so long until all nodes are there.")
+        float, typer.Option(min=0, metavar="SECONDS", help="Maximum time to wait for missing nodes.")
     ] = 0.0,
-    output: Annotated[Format, typer.Option(help="text, or json for other programs.")] = Format.TEXT,
+    output: Annotated[Format, typer.Option(help="Output format.")] = Format.TEXT,
 ) -> None:
-    """Show which node groups have not all their nodes, and why.
+    """Show node groups that are missing nodes, and why.
 
-    Node groups on AWS are created empty, and the Cluster Autoscaler adds their nodes. While EC2 has no capacity for
-    one, pods stay Pending, and this says which groups that is about. Exit with 0 if all nodes are there, with 1 if
-    some are missing.
+    Node groups on AWS are created empty, and the Cluster Autoscaler adds their nodes. While EC2 has no capacity for a
+    group, its pods stay Pending; this command lists those groups.
+
+    Exit codes: 0 all nodes exist, 1 nodes are missing.
     """
     deadline = time.monotonic() + wait
     with Kube.from_kubeconfig(kubeconfig) as kube:
-        missing = _missing(kube, namespace)
+        missing = _shortages(kube, namespace)
         while missing and time.monotonic() < deadline:
-            typer.echo(f"waiting: {len(missing)} node groups without all nodes, first {missing[0].group}", err=True)
+            typer.echo(f"waiting for {len(missing)} node groups with missing nodes: {missing[0].group}", err=True)
             time.sleep(min(_PAUSE, max(deadline - time.monotonic(), 0)))
-            missing = _missing(kube, namespace)
+            missing = _shortages(kube, namespace)
     if output == Format.JSON:
-        typer.echo(json.dumps([asdict(each) for each in missing], indent=2))
+        typer.echo(json.dumps([asdict(shortage) for shortage in missing], indent=2))
     else:
         typer.echo(
             "\n".join(map(str, missing)) or "All node groups have the nodes that the Cluster Autoscaler wants."
@@ -53,18 +56,18 @@ def capacity(
     raise typer.Exit(int(bool(missing)))
 
 
-def _missing(kube: Kube, namespace: str) -> list[Shortage]:
-    where = f"ConfigMap {namespace}/{STATUS}"
+def _shortages(kube: Kube, namespace: str) -> list[Shortage]:
+    name = f"ConfigMap {namespace}/{STATUS}"
     try:
-        found = kube.get("v1", "ConfigMap", STATUS, namespace)
+        config_map = kube.get("v1", "ConfigMap", STATUS, namespace)
     except KubeError as error:
         if error.status != 404:
-            raise WorkbenchError(f"{where} cannot be read: {error.message}") from error
+            raise WorkbenchError(f"{name} cannot be read: {error.message}") from error
         raise WorkbenchError(
-            f"there is no {where}: no Cluster Autoscaler runs there; name its namespace with --namespace, or, where "
-            "Karpenter makes the nodes, look at `kubectl get nodeclaims`"
+            f"{name} does not exist, so no Cluster Autoscaler runs in that namespace; pass the right one with "
+            "--namespace. If Karpenter creates the nodes, use `kubectl get nodeclaims`"
         ) from error
     try:
-        return shortages(str((found.get("data") or {}).get("status", "")))
+        return shortages(str((config_map.get("data") or {}).get("status", "")))
     except ValueError as error:
-        raise WorkbenchError(f"{where} {error}") from error
+        raise WorkbenchError(f"{name} {error}") from error

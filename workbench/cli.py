@@ -13,9 +13,9 @@ from .helping import arrange
 from .version import show_version
 
 _ALLOCATIONS = 50_000
-"""Objects between two runs of the cyclic garbage collector: what a command reads and creates lives until it ends."""
+"""Allocations between two garbage collections. Almost every object lives until the command exits."""
 _BRIEF = ("validate", "render")
-"""Commands that end as soon as they have printed what they read and planned: they need no collector at all."""
+"""Short commands, which run without garbage collection."""
 MODULES = {
     "stack": ("up", "preview", "destroy", "outputs"),
     "planning": ("plan",),
@@ -39,8 +39,8 @@ def command_line(name: str = "") -> typer.Typer:
     """Return the command line.
 
     Args:
-        name: First word of the command line. Where it is a command, only its module is imported, because all of them
-            take longer than ``validate`` itself. For anything else, such as ``--help``, all are.
+        name: First word of the command line. If it is a command, only its module is imported, because importing all
+            of them takes longer than ``validate`` itself; otherwise, as for ``--help``, all are.
     """
     line = typer.Typer(name="workbench", no_args_is_help=True, pretty_exceptions_enable=False)
     line.callback()(_workbench)
@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  the command line, the same o
 
 
 def main() -> None:
-    """Run a command; a problem the user can act on is a message and an exit code, never a traceback."""
+    """Run a command. Errors that users can fix end in a message and an exit code, never in a traceback."""
     command = sys.argv[1] if len(sys.argv) > 1 else ""
     gc.set_threshold(_ALLOCATIONS)
     if command in _BRIEF:
@@ -78,5 +78,5 @@ def main() -> None:
     try:
         run(lambda: command_line(command)())
     finally:
-        # The process ends with everything that it created: nobody needs the garbage in it.
+        # The process is about to exit: skip the final collection.
         gc.freeze()

@@ -1,4 +1,4 @@
-"""The edge of the command line: whatever a command raises ends as a message and an exit code, never a traceback."""
+"""The outermost layer of the command line: turns every exception into a message and an exit code."""
 
 import errno
 import io
@@ -19,13 +19,13 @@ STATE_DIR = ".workbench"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 INTERRUPTED = 130
 UNFORESEEN = 70
-"""Exit code of a defect of ours (``EX_SOFTWARE``): 1 says that manifests or settings are wrong."""
+"""Exit code of an internal error (``EX_SOFTWARE``); 1 stands for wrong manifests or settings."""
 
 
 def run(command: Callable[[], None]) -> None:
-    """Run a command that ends in ``SystemExit``, or raises."""
+    """Run a command, and exit the process if it raises."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a letter that the terminal's encoding has not
+        if isinstance(stream, io.TextIOWrapper):  # the terminal's encoding may lack a character
             stream.reconfigure(errors="backslashreplace")
     try:
         try:
@@ -33,7 +33,7 @@ def run(command: Callable[[], None]) -> None:
                 command()
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:  # ``| head`` has read enough
+    except BrokenPipeError:  # the reader has closed the pipe, as ``| head`` does
         _discard_output()
         sys.exit(1)
     except WorkbenchError as error:
@@ -41,7 +41,7 @@ def run(command: Callable[[], None]) -> None:
     except KeyboardInterrupt:
         _end("cancelled", INTERRUPTED)
     except SystemExit as end:
-        if end.code == INTERRUPTED:  # what the parser of the command line makes of a KeyboardInterrupt
+        if end.code == INTERRUPTED:  # click converts a KeyboardInterrupt
             _end("cancelled", INTERRUPTED)
         raise
     except MemoryError:
@@ -56,16 +56,16 @@ def run(command: Callable[[], None]) -> None:
 
 @contextmanager
 def _interrupts_raise() -> Iterator[None]:
-    """Let an interrupt raise while a command is at work, unless it is ignored; outside, it may end the process."""
-    outside = signal.getsignal(signal.SIGINT)
-    if not callable(outside):
+    """Raise KeyboardInterrupt on SIGINT while a command runs, unless SIGINT is ignored."""
+    previous = signal.getsignal(signal.SIGINT)
+    if not callable(previous):
         yield
         return
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         yield
     finally:
-        signal.signal(signal.SIGINT, outside)
+        signal.signal(signal.SIGINT, previous)
 
 
 def _refused(error: OSError) -> str:
@@ -84,6 +84,5 @@ def _end(message: str, code: int) -> NoReturn:
 
 
 def _discard_output() -> None:
-    """Let nothing more be written: Python would try again when it ends, and complain."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, sys.stdout.fileno())
+    # Python flushes stdout again at exit, and would report the same error there.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

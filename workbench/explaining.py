@@ -1,4 +1,4 @@
-"""``workbench explain``: what each field of a resource became."""
+"""``workbench explain``: where each field of a resource takes effect."""
 
 import json
 import sys
@@ -38,38 +38,39 @@ def explain(
         list[Path] | None,
         typer.Argument(
             metavar="[PATH...]",
-            help="Manifest files or folders; - reads stdin. Default: the models of the stack, or stacks/models.",
+            help="Manifest files or folders; - reads stdin. Defaults to the models of --stack, or stacks/models.",
         ),
     ] = None,
-    whole: Annotated[
-        bool, typer.Option("--all", help="Show every result and full values, not just the first few.")
-    ] = False,
-    output: Annotated[Format, typer.Option(help="text, or json for other programs: everything.")] = Format.TEXT,
+    whole: Annotated[bool, typer.Option("--all", help="Show all results and untruncated values.")] = False,
+    output: Annotated[
+        Format, typer.Option(help="Output format; json includes all results and untruncated values.")
+    ] = Format.TEXT,
 ) -> None:
-    """Show what became of each field that a resource sets: a flag, a variable or a field of an object."""
+    """Show where each field of a resource takes effect: in a flag, a variable or a field of an object."""
     from components.contract.problems import errors
     from components.plan.explain import explain as explained
 
-    manifests, found = planned(subject, paths, _SAMPLES)
-    problems = errors(found.problems)
+    manifests, plan = planned(subject, paths, _SAMPLES)
+    problems = errors(plan.problems)
     if problems:
         raise WorkbenchError("\n".join(map(str, problems)))
-    named = _named(name, manifests.resources)
     rows = [
-        (each, row) for each in named for row in (*explained(each, manifests.resources, found), *_fit(each, found))
+        (resource, row)
+        for resource in _matches(name, manifests.resources)
+        for row in (*explained(resource, manifests.resources, plan), *_memory(resource, plan))
     ]
     if output is Format.JSON:
-        sys.stdout.write(json.dumps([_as_dict(each, row) for each, row in rows], indent=2) + "\n")
+        sys.stdout.write(json.dumps([_as_dict(resource, row) for resource, row in rows], indent=2) + "\n")
     else:
         _show([row for _, row in rows], whole=whole)
 
 
-def _fit(resource: "LoadedResource", found: "Plan") -> "Iterator[ExplainedField]":
-    """Yield a row for each workload that a resource becomes: whether its model fits, and what takes memory."""
+def _memory(resource: "LoadedResource", plan: "Plan") -> "Iterator[ExplainedField]":
+    """Yield a row for each workload of a resource: whether its model fits, and what takes memory."""
     from components.checks.memory.wording import gib
     from components.plan.explain import ExplainedField
 
-    for each in found.verdicts:
+    for each in plan.verdicts:
         if each.item.source.resource is resource.resource:
             parts = (f"{part.name} = {gib(part.size)}" for part in each.verdict.parts)
             yield ExplainedField(f"memory of {each.workload.set_name}", each.text, (*parts, *each.verdict.notes))
@@ -92,30 +93,30 @@ def _show(rows: "Sequence[ExplainedField]", *, whole: bool) -> None:
 
     table = Table("field", "value", "became", box=None)
     for row in rows:
-        shown = [*map(printable_lines, row.became)] if whole else [_shortened(text) for text in row.became[:_MOST]]
-        if len(row.became) > len(shown):
-            shown.append(f"and {len(row.became) - len(shown)} more (--all)")
+        results = [*map(printable_lines, row.became)] if whole else [_truncated(text) for text in row.became[:_MOST]]
+        if len(row.became) > len(results):
+            results.append(f"and {len(row.became) - len(results)} more (--all)")
         value = str(row.value)
-        value = printable_lines(value) if whole else _shortened(value)
-        table.add_row(printable(row.path), value, "\n".join(shown) or "no effect here")
+        value = printable_lines(value) if whole else _truncated(value)
+        table.add_row(printable(row.path), value, "\n".join(results) or "no effect here")
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 10_000 if whole else 240
     console.print(table)
 
 
-def _named(name: str, resources: "Sequence[LoadedResource]") -> "list[LoadedResource]":
+def _matches(name: str, resources: "Sequence[LoadedResource]") -> "list[LoadedResource]":
     kind, _, own = name.partition("/")
-    found = [r for r in resources if (r.resource.kind, r.resource.metadata.name) == (kind, own)]
-    if not found:
+    matches = [r for r in resources if (r.resource.kind, r.resource.metadata.name) == (kind, own)]
+    if not matches:
         from components.contract.problems import did_you_mean
 
         known = sorted(f"{r.resource.kind}/{r.resource.metadata.name}" for r in resources)
         hint = did_you_mean(name, known) or f"; available: {', '.join(known)}"
-        raise WorkbenchError(f"no resource is named {name!r}{hint}", exit_code=2)
-    return found
+        raise WorkbenchError(f"resource {name!r} not found{hint}", exit_code=2)
+    return matches
 
 
-def _shortened(text: str) -> str:
+def _truncated(text: str) -> str:
     line = printable(" ".join(text.split()))
     return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."

@@ -1,4 +1,4 @@
-"""Models with a configuration on this machine, in the format of the transformers library."""
+"""Model configurations on this machine, in the format of the transformers library."""
 
 import json
 import re
@@ -18,25 +18,24 @@ _ADDRESS = re.compile(r"^(?:host|file|hostpath)://(?=/)")
 _LARGEST = 2**50
 
 
-def shapes_in(given: Sequence[str]) -> "dict[str, OwnShape]":
-    """Read the models of ``--config``, each given as ``MODEL=PATH`` or as ``PATH``.
+def shapes_in(options: Sequence[str]) -> "dict[str, OwnShape]":
+    """Read the models passed with ``--config``, as ``MODEL=PATH`` or ``PATH`` of a config.json or its folder.
 
-    The path is a config.json or its folder. Without a name, which is an empty key, it is the only model whose shape
-    is unknown.
+    A path without a model name gets an empty key; it describes the only model whose shape is unknown.
 
     Raises:
         WorkbenchError: a path cannot be read, or is not a model configuration.
     """
     from components.checks.memory.workloads.known import OwnShape
 
-    found: dict[str, OwnShape] = {}
-    for each in given:
-        name, equals, path = each.partition("=")
-        file = Path(path if equals else each)
+    shapes: dict[str, OwnShape] = {}
+    for option in options:
+        name, equals, path = option.partition("=")
+        file = Path(path if equals else option)
         file = file / _CONFIG if file.is_dir() else file
         name = name if equals else ""
-        if (equals and not name) or not (path if equals else each) or name in found:
-            raise WorkbenchError(f"config {each!r}: must be one path for each model, as MODEL=PATH or PATH", 2)
+        if (equals and not name) or not (path if equals else option) or name in shapes:
+            raise WorkbenchError(f"--config {option!r}: must be MODEL=PATH or PATH, once for each model", 2)
         try:
             shape = _read(file, name or str(file))
         except OSError as error:
@@ -45,8 +44,8 @@ def shapes_in(given: Sequence[str]) -> "dict[str, OwnShape]":
             raise WorkbenchError(f"{file}: is not a text file; pass the {_CONFIG} of the model", 2) from None
         except ValueError as error:
             raise WorkbenchError(f"{file}: {error}", 2) from None
-        found[name] = OwnShape(shape, is_sized=shape.weights_bytes is not None)
-    return found
+        shapes[name] = OwnShape(shape, is_sized=shape.weights_bytes is not None)
+    return shapes
 
 
 def local_shape(name: str) -> "Shape | None":
@@ -73,7 +72,7 @@ def _read(file: Path, name: str) -> "Shape":
 
 
 def _weights_of(folder: Path) -> int | None:
-    """Return the size of the weights next to a configuration, in bytes; None without an index or files."""
+    """Return the size of the weights next to a configuration, in bytes; None without an index or weight files."""
     files = [path.stat().st_size for path in sorted(folder.glob("*.safetensors")) if path.is_file()]
     try:
         index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))

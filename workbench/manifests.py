@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 
 class _Output(enum.StrEnum):
-    """How findings are written."""
-
     TEXT = "text"
     JSON = "json"
     SARIF = "sarif"
@@ -34,7 +32,7 @@ class _Output(enum.StrEnum):
 
 Kinds = Annotated[
     list[str] | None,
-    typer.Argument(help="Kind or apiVersion/Kind. Default: all.", metavar="[KIND...]"),
+    typer.Argument(help="Kind or apiVersion/Kind. Defaults to all kinds.", metavar="[KIND...]"),
 ]
 
 
@@ -53,37 +51,39 @@ def validate(
     paths: Paths = None,
     output: Annotated[
         _Output,
-        typer.Option(help="text prints one line per problem, json a list, sarif a log for editors and code hosts."),
+        typer.Option(help="Output format: one line per problem, a JSON list, or SARIF for editors and code hosts."),
     ] = _Output.TEXT,
     alone: Annotated[
         bool,
-        typer.Option("--alone", help="Check each object by itself, as API server admission does."),
+        typer.Option("--alone", help="Check each object on its own, as admission in the API server does."),
     ] = False,
     config: Annotated[
         list[str] | None,
         typer.Option(
             metavar="[MODEL=]PATH",
-            help="config.json of a model, or the folder that has it, for whether the model fits. May be repeated.",
+            help="config.json of a model, or its folder, to check whether the model fits. Can be repeated.",
         ),
     ] = None,
 ) -> None:
-    """Check manifests. Exit with 0 if they are valid, with 1 if there are errors.
+    """Check manifests for errors.
 
-    One line per problem: file:line: Kind/name: field.path: reason. What was checked is counted on stderr, with the
-    models of which it is not known whether they fit their accelerators, and why.
+    Prints one line per problem: file:line: Kind/name: field.path: reason. A summary on stderr counts what was
+    checked, and lists the models whose memory could not be checked.
+
+    Exit codes: 0 no errors, 1 errors, 2 usage error.
     """
     from components.contract.problems import errors
 
-    found: Iterable[Problem]
+    unsorted: Iterable[Problem]
     unchecked: Iterable[str] = ()
     if alone:
-        manifests, found = _checked_alone(subject, paths)
+        manifests, unsorted = _admitted(subject, paths)
     else:
         manifests, plan = planned(replace(subject, configs=tuple(config or ())), paths)
-        _check_described(plan, config or [])
-        found = (*plan.problems, *(each.problem for each in plan.ignored))
+        _check_configs(plan, config or [])
+        unsorted = (*plan.problems, *(finding.problem for finding in plan.ignored))
         unchecked = _unchecked(plan)
-    problems = sorted(set(found), key=lambda problem: problem.sort_key)
+    problems = sorted(set(unsorted), key=lambda problem: problem.sort_key)
     if output is _Output.JSON:
         _write(json.dumps([problem.as_dict() for problem in problems], indent=2) + "\n")
     elif output is _Output.SARIF:
@@ -95,7 +95,8 @@ def validate(
         raise typer.Exit(1)
 
 
-def _checked_alone(subject: Subject, paths: list[Path] | None) -> "tuple[Manifests, Iterable[Problem]]":
+def _admitted(subject: Subject, paths: list[Path] | None) -> "tuple[Manifests, Iterable[Problem]]":
+    """Read manifests, and return the problems that admission finds in each object."""
     from components.plan.others import refused
 
     settings = subject.settings()
@@ -104,25 +105,29 @@ def _checked_alone(subject: Subject, paths: list[Path] | None) -> "tuple[Manifes
     return manifests, (*manifests.problems, *others)
 
 
-def _check_described(plan: "Plan", given: Sequence[str]) -> None:
-    """Refuse descriptions that no model has, or that several have: they would say nothing, or too much."""
+def _check_configs(plan: "Plan", options: Sequence[str]) -> None:
+    """Reject a ``--config`` that matches no model, or several."""
     from .local_models import shapes_in
 
     shapes = [each.verdict.asked.shape for each in plan.verdicts if each.verdict.asked]
-    for name, described in shapes_in(given).items():
+    for name, described in shapes_in(options).items():
         source = described.shape.source
-        named = sorted({shape.name for shape in shapes if shape.source == source})
-        if not named:
-            served = ", ".join(sorted({shape.name for shape in shapes})) or "none that is known"
+        matches = sorted({shape.name for shape in shapes if shape.source == source})
+        if not matches:
+            served = ", ".join(sorted({shape.name for shape in shapes})) or "none"
             raise WorkbenchError(
-                f"{source}: no manifest serves {name or 'a model that needs it'}; served: {served}", 2
+                f"--config: {source}: no manifest serves {name or 'a model of unknown shape'}; models: {served}",
+                2,
             )
-        if len(named) > 1:
-            raise WorkbenchError(f"{source}: stands for {', '.join(named)}; pass MODEL=PATH for one of them", 2)
+        if len(matches) > 1:
+            raise WorkbenchError(
+                f"--config: {source}: matches several models, {', '.join(matches)}; pass MODEL=PATH for one of them",
+                2,
+            )
 
 
 def _unchecked(plan: "Plan") -> "Iterator[str]":
-    """Yield the models whose memory was not checked, by reason, and those that were estimated."""
+    """Yield the models whose memory was not checked, by reason, and those whose memory was estimated."""
     from components.checks.memory.verdicts import estimated, unchecked
 
     models = len({each.item.title for each in plan.verdicts})
@@ -134,7 +139,7 @@ def _unchecked(plan: "Plan") -> "Iterator[str]":
     names = estimated(plan.verdicts)
     if names:
         yield f"memory estimated for {len(names)} of {pluralize(models, 'model')}, from their names:"
-        yield f"  {', '.join(names)}: for exact figures, describe them in modelShapes"
+        yield f"  {', '.join(names)}: add them to modelShapes for exact figures"
 
 
 def _sarif(problems: "Iterable[Problem]") -> str:
@@ -152,7 +157,6 @@ def _line(problem: "Problem") -> str:
 
 
 def _summary(manifests: "Manifests", problems: "Sequence[Problem]") -> str:
-    """Say how much was checked, and what came of it."""
     numbers = Counter(problem.severity.value for problem in problems if not problem.ignored)
     counts = [pluralize(numbers[word], word) for word in ("error", "warning", "note") if numbers[word]]
     if not {"error", "warning"} & numbers.keys():
@@ -166,33 +170,32 @@ def _summary(manifests: "Manifests", problems: "Sequence[Problem]") -> str:
 
 @takes_subject
 def defaults(subject: Subject, *, paths: Paths = None, show_secrets: ShowSecrets = False) -> None:
-    """Print the resources as the API server would store them, with all defaults filled in."""
+    """Print resources with all defaults filled in, as the API server would store them."""
     from components.contract.problems import errors
     from components.contract.schema.defaults import with_defaults
 
-    manifests, found = _checked_alone(subject, paths)
-    wrong = errors(found)
-    if wrong:
-        raise WorkbenchError("\n".join(map(str, wrong)))
+    manifests, problems = _admitted(subject, paths)
+    if fatal := errors(problems):
+        raise WorkbenchError("\n".join(map(str, fatal)))
     write_objects((with_defaults(loaded) for loaded in manifests.resources), show_secrets=show_secrets)
 
 
 def crds(kinds: Kinds = None) -> None:
     """Print CustomResourceDefinitions as YAML."""
+    from components.contract.documents.writer import dump_all
     from components.contract.schema.crds import crd
 
-    _write(_yaml([crd(kind) for kind in _chosen(kinds)]))
+    _write(dump_all([crd(kind) for kind in _kinds(kinds)]))
 
 
 def schema(kinds: Kinds = None) -> None:
-    """Print one JSON object that maps apiVersion/Kind to the JSON schema of the kind."""
+    """Print the JSON schemas of kinds, as one JSON object with apiVersion/Kind as keys."""
     from components.contract.schema.jsonschema import json_schema as schema_of
 
-    _write(json.dumps({kind.title: schema_of(kind) for kind in _chosen(kinds)}, indent=2) + "\n")
+    _write(json.dumps({kind.title: schema_of(kind) for kind in _kinds(kinds)}, indent=2) + "\n")
 
 
-def _chosen(names: list[str] | None) -> "list[Kind]":
-    """Return the kinds that were asked for; a wrong name is wrong usage."""
+def _kinds(names: list[str] | None) -> "list[Kind]":
     from components.families import kinds
 
     known = kinds()
@@ -200,12 +203,6 @@ def _chosen(names: list[str] | None) -> "list[Kind]":
         return [known.by_name(name) for name in names] if names else list(known)
     except ValueError as error:
         raise WorkbenchError(str(error), exit_code=2) from None
-
-
-def _yaml(objects: list[dict[str, Any]]) -> str:
-    from components.contract.documents.writer import dump_all
-
-    return dump_all(objects)
 
 
 def _write(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Questions to the user, and what is shown while a command works."""
+"""Confirmation prompts and progress display."""
 
 import sys
 import time
@@ -14,36 +14,40 @@ _QUIET_SECONDS = 15.0
 
 
 def agree(_: str) -> bool:
-    """Say yes."""
+    """Confirm without a prompt, for ``--yes``."""
     return True
 
 
 def confirm(question: str) -> bool:
-    """Ask.
+    """Ask for confirmation.
 
     Raises:
-        WorkbenchError: there is nobody to ask.
+        WorkbenchError: stdin is not a terminal.
     """
     if not sys.stdin.isatty():
-        raise WorkbenchError(f"{question} There is no terminal to confirm on; use --yes.")
+        raise WorkbenchError(f"{question} Cannot ask for confirmation without a terminal; use --yes.")
     return typer.confirm(question)
 
 
 @contextmanager
-def progress(first: str, *, asking: bool = False) -> Iterator[Callable[[str], None]]:
-    """Show progress on a terminal, and nothing elsewhere; a spinner would write over a question."""
+def progress(first: str, *, prompts: bool = False) -> Iterator[Callable[[str], None]]:
+    """Show a spinner on a terminal; elsewhere log a line every 15 seconds.
+
+    Args:
+        first: The initial status.
+        prompts: Whether the command asks for confirmation: a spinner would overwrite the question.
+    """
     from rich.console import Console
 
     console = Console(stderr=True)
-    if asking or not console.is_terminal:
-        yield _now_and_then(console.file)
+    if prompts or not console.is_terminal:
+        yield _throttled(console.file)
         return
     with console.status(first) as status:
         yield lambda text: status.update(text)
 
 
-def _now_and_then(stream: IO[str]) -> Callable[[str], None]:
-    """Return a progress function for logs: a line when nothing was heard for a while."""
+def _throttled(stream: IO[str]) -> Callable[[str], None]:
     written = time.monotonic()
 
     def line(text: str) -> None:

@@ -1,8 +1,8 @@
-"""``workbench render``: what would be created, as YAML."""
+"""``workbench render``: the Kubernetes objects of manifests as YAML."""
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from components.contract.load import LoadedResource
     from components.contract.problems import Problem
     from components.families.family import Member
-    from components.plan.plan import Plan
 
 
 def register(app: typer.Typer) -> None:
@@ -34,25 +33,25 @@ def render(
         bool,
         typer.Option(
             "--expand",
-            help="Print manifests that say the same in the resources that others stand for, to write these instead.",
+            help="Print equivalent manifests, with shorthand resources replaced by the resources they stand for.",
         ),
     ] = False,
     literal: Annotated[
         bool,
         typer.Option(
             "--literal",
-            help="Print what upstream's operator itself makes of resources, defects included, to compare.",
+            help="Print the objects that the upstream operator creates, including its defects, for comparison.",
         ),
     ] = False,
     show_secrets: ShowSecrets = False,
 ) -> None:
-    """Print the Kubernetes objects that the manifests become.
+    """Print the Kubernetes objects that manifests render to.
 
-    With --stack also what the stack creates beside them: namespaces, policies, monitoring, front door. Problems go to
-    stderr; if one of them is an error, no objects are printed.
+    With --stack, includes the other objects of the stack: namespaces, policies, monitoring and the front door.
+    Problems go to stderr; if there is an error, no objects are printed.
     """
     if expand and literal:
-        raise WorkbenchError("--expand and --literal print different things; pass one of the two", 2)
+        raise WorkbenchError("--expand and --literal cannot be used together", 2)
     if expand:
         write_objects(_expanded(subject, paths), show_secrets=show_secrets)
     elif literal:
@@ -62,22 +61,20 @@ def render(
 
 
 def _rendered(subject: Subject, paths: list[Path] | None) -> Iterable[dict[str, Any]]:
-    _, found = planned(subject, paths)
-    _report(found.problems)
-    return _of_stack(found) if subject.stack else itertools.chain(found.fleet.objects, found.others)
-
-
-def _of_stack(found: "Plan") -> Iterator[dict[str, Any]]:
     from components.plan.namespaces import is_namespace, namespace_objects
 
-    others = (body for body in found.others if not is_namespace(body))
-    return itertools.chain(namespace_objects(found).values(), found.objects, others)
+    _, plan = planned(subject, paths)
+    _report(plan.problems)
+    if not subject.stack:
+        return itertools.chain(plan.fleet.objects, plan.others)
+    others = (body for body in plan.others if not is_namespace(body))
+    return itertools.chain(namespace_objects(plan).values(), plan.objects, others)
 
 
 def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]]:
-    """Return the resources that each stands for, and as they are written those that stand for themselves.
+    """Expand shorthand resources, and pass the others through unchanged.
 
-    Whether all of it can be rendered is another question: that something cannot is a reason to write it otherwise.
+    Resources that cannot be rendered are no error here: users expand them in order to rewrite them.
     """
     from components.contract.findings.collector import Findings
     from components.families.family import Expandable
@@ -100,25 +97,27 @@ def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]
 
 
 def _literal(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]]:
-    """Return what the operators of resources make of them, and say where they give up."""
+    """Return the objects that upstream operators create, with a warning for each resource that one gives up on."""
     from components.contract.findings.ids import RuleId
     from components.contract.problems import Severity
     from components.families.family import Convertible
 
     settings = subject.settings()
     manifests = subject.manifests(paths, settings)
-    known = [(source, member) for source in manifests.resources if isinstance(member := _member(source), Convertible)]
+    convertible = [
+        (source, member) for source in manifests.resources if isinstance(member := _member(source), Convertible)
+    ]
     objects: list[dict[str, Any]] = []
     problems = list(manifests.problems)
-    for source, member in known:
+    for source, member in convertible:
         bodies, failure = member.convert(source, settings.options())
         objects += bodies
         if failure:
             reason = f"the operator gives up: {failure}"
             problems.append(source.problem("", reason, Severity.WARNING, rule=RuleId.OPERATOR_UNSUPPORTED))
     _report(problems)
-    if not known:
-        raise WorkbenchError("no resource is of a kind that an operator makes typed resources of; omit --literal")
+    if not convertible:
+        raise WorkbenchError("--literal: no upstream operator converts any of these resources; omit --literal")
     return objects
 
 
@@ -129,16 +128,16 @@ def _member(source: "LoadedResource") -> "Member":
 
 
 _PREFIXES = {"warning": "warning: ", "note": "info: "}
-"""What a log has in front of what is no error."""
+"""Log prefixes by severity; errors have none."""
 
 
 def _report(problems: "Iterable[Problem]") -> None:
-    """Print what there is to say, and end if there is an error."""
+    """Print problems to stderr, and exit if there is an error."""
     from components.contract.problems import errors
 
-    found = sorted(set(problems), key=lambda problem: problem.sort_key)
-    for problem in found:
+    unique = sorted(set(problems), key=lambda problem: problem.sort_key)
+    for problem in unique:
         prefix = _PREFIXES.get(problem.severity, "")
         print(f"{prefix}{problem}", file=sys.stderr)  # noqa: T201
-    if errors(found):
+    if errors(unique):
         raise typer.Exit(1)

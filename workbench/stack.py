@@ -1,4 +1,4 @@
-"""Commands that run the stack: ``up``, ``preview``, ``destroy``, ``outputs``."""
+"""Commands that deploy a stack: ``up``, ``preview``, ``destroy``, ``outputs``."""
 
 import json
 import sys
@@ -16,23 +16,26 @@ from .subject import complete_stack
 
 Stack = Annotated[
     str,
-    typer.Option(help="Stack to use; Pulumi.<stack>.yaml holds its settings.", autocompletion=complete_stack),
+    typer.Option(help="Stack to operate on; reads Pulumi.<stack>.yaml.", autocompletion=complete_stack),
 ]
-Who = Annotated[
+Engine = Annotated[
     Deployer,
-    typer.Option(help="auto uses the Pulumi CLI if it is on the PATH, otherwise the local engine."),
+    typer.Option(help="Deployment engine; auto uses the Pulumi CLI if it is on the PATH, else the local engine."),
 ]
 Kubeconfig = Annotated[
-    str, typer.Option(help="Deploy to this cluster instead of the one in the settings.", metavar="FILE")
+    str,
+    typer.Option(help="Kubeconfig of the cluster to deploy to, instead of the one in the settings.", metavar="FILE"),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Skip confirmation prompts.")]
 Cwd = Annotated[Path, typer.Option(help="Project folder.", metavar="DIR")]
 Offline = Annotated[
-    bool, typer.Option("--offline", help="Compare with the saved state only; do not contact the cluster.")
+    bool, typer.Option("--offline", help="Compare with the saved state only, without contacting the cluster.")
 ]
-NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for workloads to become available.")]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for workloads to become ready.")]
 Seconds = Annotated[float, typer.Option("--timeout", help="Seconds to wait for each workload.")]
-NoLive = Annotated[bool, typer.Option("--no-live", help="Let nobody answer for the models; pods are Ready at once.")]
+NoLive = Annotated[
+    bool, typer.Option("--no-live", help="Do not simulate model servers; pods become Ready immediately.")
+]
 Speed = Annotated[
     float | None,
     typer.Option(
@@ -50,7 +53,7 @@ StartSpeed = Annotated[
     ),
 ]
 StartCluster = Annotated[
-    bool, typer.Option("--start-cluster", help="Start the simulated cluster first (make up does).")
+    bool, typer.Option("--start-cluster", help="Start the simulated cluster first, as `make up` does.")
 ]
 
 
@@ -63,7 +66,7 @@ def register(app: typer.Typer) -> None:
 def up(
     *,
     stack: Stack = "local",
-    engine: Who = Deployer.AUTO,
+    engine: Engine = Deployer.AUTO,
     kubeconfig: Kubeconfig = "",
     yes: Yes = False,
     cwd: Cwd = Path(),
@@ -74,9 +77,9 @@ def up(
     start_speed: StartSpeed = None,
     no_live: NoLive = False,
 ) -> None:
-    """Deploy the stack.
+    """Create or update the resources of a stack.
 
-    The local engine asks for confirmation before it changes a cluster other than the workbench's own.
+    The local engine asks for confirmation before it changes a cluster other than the workbench's simulated one.
     """
     from .deploying.starting import StackStart
     from .deploying.tables import show_stack
@@ -87,19 +90,19 @@ def up(
     cli = call.cli()
     if cli:
         _exit(cli.up(yes=yes or start_cluster))
-        found = cli.outputs()
-        start.after(lambda: show_stack(found, call))
-        show_stack(found, call)
+        exports = cli.outputs()
+        start.after(lambda: show_stack(exports, call))
+        show_stack(exports, call)
         return
     ask = bool(kubeconfig) and not yes
     call.options = {
         "wait": not no_wait,
         "seconds": timeout,
         "confirm": confirm if ask else agree,
-        # Show every change before asking for confirmation; without a prompt, the tables at the end are enough.
+        # Without a prompt, the tables at the end are enough.
         "brief": not ask,
     }
-    with progress("deploying", asking=ask) as status:
+    with progress("deploying", prompts=ask) as status:
         outcome = call.local(status).up()
     if not outcome.ok:
         raise typer.Exit(1)
@@ -110,13 +113,13 @@ def up(
 def preview(
     *,
     stack: Stack = "local",
-    engine: Who = Deployer.AUTO,
+    engine: Engine = Deployer.AUTO,
     kubeconfig: Kubeconfig = "",
     cwd: Cwd = Path(),
     offline: Offline = False,
-    output: Annotated[Format, typer.Option(help="text, or json for other programs.")] = Format.TEXT,
+    output: Annotated[Format, typer.Option(help="Output format.")] = Format.TEXT,
 ) -> None:
-    """Show what `up` would change, field by field."""
+    """Show a preview of the changes that `up` would make, field by field."""
     call = StackCall(stack, engine, kubeconfig, cwd.resolve(), {"offline": offline})
     cli = None if offline else call.cli()
     if cli:
@@ -128,12 +131,12 @@ def preview(
 def destroy(
     *,
     stack: Stack = "local",
-    engine: Who = Deployer.AUTO,
+    engine: Engine = Deployer.AUTO,
     kubeconfig: Kubeconfig = "",
     yes: Yes = False,
     cwd: Cwd = Path(),
 ) -> None:
-    """Delete everything that the stack created."""
+    """Delete all resources of a stack."""
     call = StackCall(stack, engine, kubeconfig, cwd.resolve(), {"confirm": agree if yes else confirm})
     from livefleet import LiveFolder, recover, withdraw
 
@@ -143,13 +146,13 @@ def destroy(
     cli = call.cli()
     if cli:
         code = cli.destroy(yes=yes)
-        # Without --yes a failure may be an answer of no: then everything stands.
+        # Without --yes, the CLI may have failed because the user declined; then nothing was deleted.
         began = yes or code == 0
     else:
-        with progress("deleting", asking=not yes) as status:
+        with progress("deleting", prompts=not yes) as status:
             outcome = call.local(status).destroy()
         code, began = int(not outcome.ok), True
-    # After a failure as well: the objects of the live fleet are in no state, and would stay in the cluster.
+    # Also after a failure: no state records the objects of the live fleet, so nothing else would delete them.
     if began and not kubeconfig:
         withdraw(folder, stack)
     _exit(code)
@@ -158,21 +161,21 @@ def destroy(
 def outputs(
     *,
     stack: Stack = "local",
-    engine: Who = Deployer.AUTO,
+    engine: Engine = Deployer.AUTO,
     cwd: Cwd = Path(),
-    output: Annotated[Format, typer.Option(help="text, or json for other programs.")] = Format.TEXT,
+    output: Annotated[Format, typer.Option(help="Output format.")] = Format.TEXT,
 ) -> None:
-    """Print the stack outputs of the last `up`."""
+    """Show the outputs of a stack after the last `up`."""
     from .deploying.tables import with_addresses
 
     call = StackCall(stack, engine, "", cwd.resolve())
     cli = call.cli()
-    found = with_addresses(cli.outputs() if cli else call.local().outputs(), call)
+    values = with_addresses(cli.outputs() if cli else call.local().outputs(), call)
     if output is Format.JSON:
-        sys.stdout.write(json.dumps(found, indent=2, sort_keys=True) + "\n")
+        sys.stdout.write(json.dumps(values, indent=2, sort_keys=True) + "\n")
         return
-    for name in sorted(found):
-        sys.stdout.write(f"{name}: {json.dumps(found[name], sort_keys=True)}\n")
+    for name in sorted(values):
+        sys.stdout.write(f"{name}: {json.dumps(values[name], sort_keys=True)}\n")
 
 
 def _exit(code: int) -> None:

@@ -1,4 +1,4 @@
-"""What the commands that need no cluster work on: manifests, and the environment that they are for."""
+"""The input of commands that need no cluster: manifests, and the environment to check them against."""
 
 import functools
 import inspect
@@ -26,25 +26,25 @@ _DEFAULT_NAMESPACE = "default"
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[PATH...]", help="Manifest files or folders; - reads stdin. With --stack: default is its models."
+        metavar="[PATH...]", help="Manifest files or folders; - reads stdin. Defaults to the models of --stack."
     ),
 ]
 
 
 def complete_stack(incomplete: str) -> list[str]:
-    """Return the stacks with settings in this folder, for the shell that completes a name."""
+    """Return the stacks of this folder, for shell completion."""
     names = (path.name[len("Pulumi.") : -len(".yaml")] for path in Path().glob("Pulumi.*.yaml"))
     return sorted(name for name in names if name.startswith(incomplete))
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Manifests, and the environment that they are for.
+    """The environment to check manifests against, and where its settings come from.
 
     Attributes:
-        stack: The stack whose settings count; empty for an environment of which nothing is known.
-        overrides: Settings from the command line, by their keys.
-        configs: Models that the command line describes, each as ``MODEL=PATH`` or ``PATH`` of a config.json.
+        stack: The stack whose settings apply; empty for an unknown environment.
+        overrides: Settings from the command line, by key.
+        configs: Values of ``--config``: ``MODEL=PATH`` or ``PATH`` of a config.json.
     """
 
     stack: str = ""
@@ -55,61 +55,57 @@ class Subject:
     def manifests(
         self, paths: Sequence[Path] | None, settings: "FleetSettings", default: Path | None = None
     ) -> "Manifests":
-        """Read files, folders and stdin; without any the models of the stack, or else a default.
+        """Read files, folders and stdin; without paths, the models of the stack or a default path.
 
         Raises:
-            WorkbenchError: there is nothing to read.
+            WorkbenchError: there are no paths to read.
         """
-        given = list(paths or ())
-        if not given and self.stack:
-            given = [self.folder / path for path in getattr(settings, "models", ())]
-        if not given and default:
-            given = [default]
-        if not given:
-            raise WorkbenchError("pass manifest files or folders, - for stdin, or --stack for the models of one", 2)
-        return read(given)
+        files = list(paths or ())
+        if not files and self.stack:
+            files = [self.folder / path for path in getattr(settings, "models", ())]
+        if not files and default:
+            files = [default]
+        if not files:
+            raise WorkbenchError("no manifests: pass files or folders, - for stdin, or --stack", 2)
+        return read(files)
 
     def settings(self) -> "FleetSettings":
-        """Return the settings of the stack, or of nowhere in particular, with those of the command line.
+        """Return the settings of the stack, or defaults without one, with the overrides of the command line.
 
         Raises:
-            WorkbenchError: settings are wrong; all of them are listed.
+            WorkbenchError: settings are invalid; the message lists every error.
         """
-        return self._of_stack() if self.stack else self._of_nowhere()
+        if not self.stack:
+            return fleet_settings({"namespace": _DEFAULT_NAMESPACE, **self.overrides})
+        from .engine.project import stack_settings
+
+        try:
+            return stack_settings(self.folder, self.stack, self.overrides)
+        except ModuleNotFoundError as error:
+            raise without_stacks(error, "omit --stack to check manifests on their own") from None
 
     def environment(self, settings: "FleetSettings") -> "Environment":
-        """Return what is known of the environment."""
+        """Return the environment to check manifests against, with model shapes from this machine."""
         from components.plan.environment import Environment
         from components.resources.serving.fleet.files import read_text
 
         from .local_models import local_shape, shapes_in
 
         if self.stack:
-            found = settings.environment(lambda path: read_text(self.folder / path))
+            environment = settings.environment(lambda path: read_text(self.folder / path))
         else:
-            found = Environment(options=settings.options(), other_kinds=settings.other_kinds)
+            environment = Environment(options=settings.options(), other_kinds=settings.other_kinds)
         described = shapes_in(self.configs)
         rest = described.pop("", None)
-        own = {**found.shapes.own, **described}
-        return replace(found, shapes=replace(found.shapes, own=own, rest=rest, local=local_shape))
-
-    def _of_stack(self) -> "FleetSettings":
-        from .engine.project import stack_settings
-
-        try:
-            return stack_settings(self.folder, self.stack, self.overrides)
-        except ModuleNotFoundError as error:
-            raise without_stacks(error, "leave out --stack to check manifests by themselves") from None
-
-    def _of_nowhere(self) -> "FleetSettings":
-        return fleet_settings({"namespace": _DEFAULT_NAMESPACE, **self.overrides})
+        own = {**environment.shapes.own, **described}
+        return replace(environment, shapes=replace(environment.shapes, own=own, rest=rest, local=local_shape))
 
 
 def fleet_settings(values: Mapping[str, Any]) -> "FleetSettings":
-    """Return settings without a stack, those that are not given by their defaults.
+    """Return settings without a stack.
 
     Raises:
-        WorkbenchError: settings are wrong; all of them are listed.
+        WorkbenchError: settings are invalid; the message lists every error.
     """
     from pydantic import ValidationError
 
@@ -119,29 +115,29 @@ def fleet_settings(values: Mapping[str, Any]) -> "FleetSettings":
     try:
         return FleetSettings.model_validate(values)
     except ValidationError as error:
-        wrong = [f"{'.'.join(map(str, fault.path))}: {fault.reason}" for fault in faults(error, FleetSettings)]
-        raise WorkbenchError("\n".join(wrong), 2) from None
+        lines = [f"{'.'.join(map(str, fault.path))}: {fault.reason}" for fault in faults(error, FleetSettings)]
+        raise WorkbenchError("\n".join(lines), 2) from None
 
 
-def without_stacks(error: ModuleNotFoundError, instead: str) -> Exception:
-    """Return what to raise where the code that knows the settings of stacks is not installed.
+def without_stacks(error: ModuleNotFoundError, alternative: str) -> Exception:
+    """Return the error for a command that needs ``stacks``, which the published package does not contain.
 
     Args:
-        error: What Python said; it is returned where another module is missing.
-        instead: What does work here.
+        error: The import error; returned unchanged if another module is missing.
+        alternative: What to do without a stack.
     """
     if (error.name or "").partition(".")[0] != "stacks":
         return error
     return WorkbenchError(
-        "--stack needs a checkout of the project inference-platform, and the workbench of that checkout (make env): "
-        "its Pulumi.yaml, __main__.py, components/ and stacks/, which know the settings in Pulumi.<stack>.yaml, are "
-        f"not in the package that runs this command; {instead}",
+        "--stack needs a checkout of the project inference-platform and the workbench of that checkout (make env). "
+        "The installed package lacks the project's Pulumi.yaml, __main__.py, components/ and stacks/, which define "
+        f"the settings in Pulumi.<stack>.yaml; {alternative}",
         2,
     )
 
 
 def read(paths: Sequence[Path]) -> "Manifests":
-    """Read files and folders, and stdin where the path is ``-``."""
+    """Read files and folders; ``-`` reads stdin."""
     from components.contract.load import Manifests
     from components.families import load, load_stream
 
@@ -153,7 +149,7 @@ def read(paths: Sequence[Path]) -> "Manifests":
 
 
 def planned(subject: Subject, paths: Sequence[Path] | None, default: Path | None = None) -> "tuple[Manifests, Plan]":
-    """Read and plan; what is wrong with manifests is in the plan."""
+    """Read and plan manifests; the plan holds their problems."""
     from components.plan.plan import plan
 
     settings = subject.settings()
@@ -166,33 +162,37 @@ def _subject(
     stack: Annotated[
         str,
         typer.Option(
-            help="Check for this stack, whose settings are in Pulumi.<stack>.yaml, instead of for any environment.",
+            help="Check against the settings of this stack (Pulumi.<stack>.yaml) instead of an unknown environment.",
             autocompletion=complete_stack,
         ),
     ] = "",
     cwd: Annotated[Path, typer.Option(help="Project folder of the stack.", metavar="DIR")] = Path(),
     realization: Annotated[
         Realization | None,
-        typer.Option(help="Plain Kubernetes objects (native), or custom resources for the upstream operator."),
+        typer.Option(help="Render plain Kubernetes objects (native), or custom resources for the upstream operator."),
     ] = None,
     workload: Annotated[
         WorkloadChoice | None,
-        typer.Option(help="auto creates a LeaderWorkerSet only if a replica spans several pods."),
+        typer.Option(help="Workload kind; auto creates a LeaderWorkerSet only if a replica spans several pods."),
     ] = None,
     namespace: Annotated[str | None, typer.Option(help="Namespace of resources that do not set one.")] = None,
     runtimes: Annotated[
         Edition | None,
-        typer.Option(help="Edition of the shipped runtimes: upstream's image tags, or current ones (all pinned)."),
+        typer.Option(help="Image tags of the built-in runtimes: those of upstream, or current ones. All are pinned."),
     ] = None,
-    cache_claim: Annotated[str | None, typer.Option(help="PersistentVolumeClaim that keeps loaded weights.")] = None,
-    cache_host_path: Annotated[str | None, typer.Option(help="Folder on the node that keeps loaded weights.")] = None,
+    cache_claim: Annotated[
+        str | None, typer.Option(help="PersistentVolumeClaim in which to cache model weights.")
+    ] = None,
+    cache_host_path: Annotated[
+        str | None, typer.Option(help="Path on the node in which to cache model weights.")
+    ] = None,
     other_kinds: Annotated[
         OtherKinds | None,
-        typer.Option(help="Objects of other APIs, such as a Secret: refuse them, pass them through, or skip them."),
+        typer.Option(help="What to do with objects of other APIs, such as Secrets: reject, pass through, or skip."),
     ] = None,
 ) -> Subject:
     cache = {"claim": cache_claim, "hostPath": cache_host_path}
-    given = {
+    overrides = {
         "realization": realization,
         "workload": workload,
         "namespace": namespace,
@@ -200,19 +200,20 @@ def _subject(
         "otherKinds": other_kinds,
         "modelCache": {key: value for key, value in cache.items() if value is not None} or None,
     }
-    return Subject(stack, cwd, {key: value for key, value in given.items() if value is not None})
+    return Subject(stack, cwd, {key: value for key, value in overrides.items() if value is not None})
 
 
 def takes_subject(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say what its manifests are for; it gets them as its argument ``subject``."""
-    own = [each for each in inspect.signature(command).parameters.values() if each.name != "subject"]
+    """Add the options of a Subject to a command, which receives them as its argument ``subject``."""
+    own = [param for param in inspect.signature(command).parameters.values() if param.name != "subject"]
     shared = inspect.signature(_subject).parameters
 
     @functools.wraps(command)
-    def wrapper(**given: Any) -> None:  # noqa: ANN401  whatever the options are
-        subject = _subject(**{name: given.pop(name) for name in shared})
-        command(subject=subject, **given)
+    def wrapper(**options: Any) -> None:  # noqa: ANN401
+        subject = _subject(**{name: options.pop(name) for name in shared})
+        command(subject=subject, **options)
 
+    # typer reads options from the signature and the annotations.
     wrapper.__signature__ = inspect.Signature([*own, *shared.values()])  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {each.name: each.annotation for each in (*own, *shared.values())}
+    wrapper.__annotations__ = {param.name: param.annotation for param in (*own, *shared.values())}
     return wrapper

@@ -18,7 +18,7 @@ from tests.acceptance.test_stack_files import cli
 from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
 from workbench.engine.pulumi_cli import PulumiCli
-from workbench.engine.pulumi_leftovers import Remains
+from workbench.engine.pulumi_leftovers import Leftovers
 from workbench.engine.pulumi_locks import locks_of
 from workbench.errors import WorkbenchError
 
@@ -69,7 +69,7 @@ def test_a_killed_run_is_told_and_the_next_one_goes_on(
     assert dev.up(yes=True) == 0
     told = capfd.readouterr().err
     assert f"stack 'dev' was locked by process {pid} of " in told
-    assert "that process has ended: unlocking with `pulumi cancel`" in told
+    assert "which has exited; unlocking with `pulumi cancel`" in told
     assert "cancel dev --yes --non-interactive" in stand_in.commands
 
 
@@ -92,7 +92,7 @@ def test_a_lock_that_was_cut_off_is_released(project: Path, deployed: PulumiCli)
 def test_a_run_at_work_is_not_disturbed(command: str, project: Path, deployed: PulumiCli, stand_in: StandIn) -> None:
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "pulumi"]) as holder:
         held = lock(project, holder.pid)
-        with pytest.raises(WorkbenchError, match=f"locked by process {holder.pid} of .*, which is running; wait"):
+        with pytest.raises(WorkbenchError, match=f"locked by process {holder.pid} of .*, which is still running"):
             getattr(deployed, command)(yes=True)
         holder.kill()
     assert held.exists()
@@ -103,7 +103,7 @@ def test_a_lock_of_another_machine_is_the_users_to_release(
     project: Path, deployed: PulumiCli, stand_in: StandIn
 ) -> None:
     held = lock(project, DEAD, "elsewhere")
-    with pytest.raises(WorkbenchError, match=r"on elsewhere, since .* if that process has ended") as told:
+    with pytest.raises(WorkbenchError, match=r"on elsewhere, since .* if that process has exited") as told:
         deployed.up(yes=True)
     assert held.exists()
     cwd, command = str(told.value).partition("unlock the stack in ")[2].split(" with:\n")
@@ -179,7 +179,7 @@ class TestRemains:
         resource = {"urn": "urn:x", "type": "kubernetes:core/v1:ConfigMap", "inputs": value, **change}
         kube.create(value)
         try:
-            found = Remains({"deployment": {"resources": [resource]}}, (cluster.kubeconfig, "")).left()
+            found = Leftovers({"deployment": {"resources": [resource]}}, (cluster.kubeconfig, "")).left()
         finally:
             kube.delete("v1", "ConfigMap", "there", "default")
         assert found == left
@@ -223,7 +223,7 @@ class TestRemains:
         assert {each["urn"] for each in before} < {each["urn"] for each in dev.export()["deployment"]["resources"]}
         assert [dev.up(yes=True), dev.destroy(yes=True)] == [0, 0]
         assert stand_in.commands.count("stack import --stack dev") == 1
-        assert "A killed run" not in capfd.readouterr().err
+        assert "interrupted run" not in capfd.readouterr().err
 
     def test_after_an_up_what_nobody_can_look_for_is_told_once(
         self, project: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -233,10 +233,10 @@ class TestRemains:
         dev = self.killed(project, project / "absent", monkeypatch)
         assert dev.up(yes=True) == 0
         told = capfd.readouterr().err
-        assert "A killed run had begun to create these; whether they exist is not recorded." in told
+        assert "An interrupted run had begun to create these resources;" in told
         assert "aws:eks/cluster:Cluster::ConfigMap" in told
         assert [dev.up(yes=True), dev.destroy(yes=True)] == [0, 0]
-        assert "killed run" not in capfd.readouterr().err
+        assert "interrupted run" not in capfd.readouterr().err
 
     def test_an_object_that_the_program_no_longer_has_is_told_until_it_is_gone(
         self,

@@ -16,10 +16,10 @@ OUTPUTS: dict[str, Any] = {
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, ready: int | None) -> str:
-    live = table._Live()
+    live = table._ClusterStatus()
     if ready is not None:
-        live.seen, live.nodes = True, {"g5.2xlarge": ready}
-    monkeypatch.setattr(table._Live, "read", lambda *_: live)
+        live.reachable, live.nodes = True, {"g5.2xlarge": ready}
+    monkeypatch.setattr(table._ClusterStatus, "read", lambda *_: live)
     out = io.StringIO()
     table.show(OUTPUTS, "kubeconfig", Console(file=out, highlight=False))
     return out.getvalue()
@@ -32,7 +32,7 @@ def test_more_nodes_than_are_needed_are_explained(
     text = shown(monkeypatch, ready)
     (row,) = [line.split() for line in text.splitlines() if line.startswith(" g5-2xlarge")]
     assert row == ["g5-2xlarge", "g5.2xlarge", "1", "-" if ready is None else str(ready), "1"]
-    assert ("simulated nodes come in steps of eight" in text) == explained
+    assert ("Simulated nodes are created in steps of eight" in text) == explained
 
 
 def test_a_plan_has_every_column_but_what_only_a_cluster_knows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +51,7 @@ def test_a_plan_has_every_column_but_what_only_a_cluster_knows(monkeypatch: pyte
     ],
 )
 def test_memory_stands_last_and_is_short(monkeypatch: pytest.MonkeyPatch, fit: str | None, memory: str) -> None:
-    monkeypatch.setattr(table._Live, "read", lambda *_: table._Live())
+    monkeypatch.setattr(table._ClusterStatus, "read", lambda *_: table._ClusterStatus())
     out = io.StringIO()
     models = {"chat": {**OUTPUTS["models"]["chat"], **({"fit": fit} if fit else {})}}
     table.show({**OUTPUTS, "models": models}, "kubeconfig", Console(file=out, highlight=False, width=200))
@@ -71,9 +71,9 @@ def test_memory_stands_last_and_is_short(monkeypatch: pytest.MonkeyPatch, fit: s
 def test_workloads_that_are_one_to_clients_are_one_row(
     monkeypatch: pytest.MonkeyPatch, found: dict[str, tuple[int | None, int]], ready: str
 ) -> None:
-    live = table._Live()
+    live = table._ClusterStatus()
     live.pods = {("LeaderWorkerSet", "models", name): count for name, count in found.items()}
-    monkeypatch.setattr(table._Live, "read", lambda *_: live)
+    monkeypatch.setattr(table._ClusterStatus, "read", lambda *_: live)
     out = io.StringIO()
     parts = ["p-0-lead-0", "p-1-lead-0", "p-2-lead-0"]
     model = {"model": "opt", "workloadKind": "LeaderWorkerSet", "workload": "p-lead", "namespace": "models"}
@@ -84,7 +84,7 @@ def test_workloads_that_are_one_to_clients_are_one_row(
 
 
 def test_an_address_is_whole_in_a_log_whatever_stands_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table._Live, "read", lambda *_: table._Live())
+    monkeypatch.setattr(table._ClusterStatus, "read", lambda *_: table._ClusterStatus())
     out = io.StringIO()
     url = f"http://{'a' * 60}.models.svc.cluster.local:8080/v1"
     model = {"model": "m" * 40, "workloadKind": "LeaderWorkerSet", "workload": "w" * 60, "namespace": "models"}
@@ -95,7 +95,7 @@ def test_an_address_is_whole_in_a_log_whatever_stands_beside_it(monkeypatch: pyt
 
 def test_an_endpoint_beside_the_models_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """An adapter, or a route to models of other names."""
-    monkeypatch.setattr(table._Live, "read", lambda *_: table._Live())
+    monkeypatch.setattr(table._ClusterStatus, "read", lambda *_: table._ClusterStatus())
     out = io.StringIO()
     more = {"url": "http://chat-lb.models:8080", "api": "openai", "model": "sql"}
     endpoints = {"chat": {"url": "http://chat-lb.models:8080", "api": "openai"}, "chat-lora-sql": more}
@@ -110,7 +110,7 @@ def test_where_no_address_is_known_that_of_the_cluster_is_shown(
     monkeypatch: pytest.MonkeyPatch, url: str | None
 ) -> None:
     """A load balancer that never comes: nobody plays the cloud's."""
-    monkeypatch.setattr(table._Live, "read", lambda *_: table._Live())
+    monkeypatch.setattr(table._ClusterStatus, "read", lambda *_: table._ClusterStatus())
     out = io.StringIO()
     endpoint = {"url": url, "clusterUrl": "http://chat-lb.models:8080/v1", "api": "openai"}
     outputs = {**OUTPUTS, "endpoints": {"chat": endpoint}}
@@ -120,9 +120,9 @@ def test_where_no_address_is_known_that_of_the_cluster_is_shown(
 
 
 def test_nodes_in_reserve_are_not_counted() -> None:
-    live = table._Live()
+    live = table._ClusterStatus()
     for number, held in enumerate([False, True]):
-        live._node(
+        live._count_node(
             {
                 "metadata": {"name": f"n-{number}", "labels": {"node.kubernetes.io/instance-type": "g5.2xlarge"}},
                 "spec": {"unschedulable": True} if held else {},

@@ -72,7 +72,7 @@ def test_it_waits_until_all_nodes_are_there(monkeypatch: pytest.MonkeyPatch) -> 
         ran = run("--wait", "30")
     assert ran.exit_code == 0
     assert len(server.asked) == 3
-    assert "waiting: 3 node groups without all nodes, first eks-g5" in ran.stderr
+    assert "waiting for 3 node groups with missing nodes: eks-g5" in ran.stderr
 
 
 def test_for_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ def test_for_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (KubeError(404, "NotFound", "not found"), "there is no ConfigMap kube-system/cluster-autoscaler-status"),
+        (KubeError(404, "NotFound", "not found"), "ConfigMap kube-system/cluster-autoscaler-status does not exist"),
         (KubeError(403, "Forbidden", "may not get it"), "cannot be read: may not get it"),
         ("text for people", "is no status of a Cluster Autoscaler"),
     ],

@@ -94,7 +94,7 @@ def test_one_configuration_for_several_models_is_refused(folder: Path) -> None:
     text = manifest() + "---\n" + manifest("acme/second", name="q")
     done = workbench("validate", "-", "--config", folder, text=text)
     assert done.returncode == 2
-    assert "stands for acme/assistant, acme/second; pass MODEL=PATH" in done.stderr
+    assert "matches several models, acme/assistant, acme/second; pass MODEL=PATH" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["[", "[]", "{}", '{"hidden_size": "x"}', '{"num_hidden_layers": -1}'])

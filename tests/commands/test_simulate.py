@@ -108,7 +108,7 @@ class TestTable:
         assert [line.split(": ")[0] for line in done.stderr.splitlines()] == ["warning", "note", "note"]
         assert "trace.csv:1: other: has no effect: the policy has the metrics load; remove the column" in done.stderr
         assert "the trace has a row every 60 s" in done.stderr
-        assert "no price is known of a replica of chat; pass --price chat=<USD per hour>" in done.stderr
+        assert "the price of a replica of chat is unknown; pass --price chat=<USD per hour>" in done.stderr
 
 
 def chunks(data: bytes) -> dict[str, bytes]:
@@ -140,13 +140,13 @@ REFUSED = [
     (("--binding", "chta"), "no AutoscalingPolicyBinding named 'chta'; did you mean 'chat'?"),
     (("--binding", "elsewhere/chat"), "no AutoscalingPolicyBinding named 'elsewhere/chat'"),
     (("--policy", "nosuch"), "no AutoscalingPolicy named 'nosuch' (available: queue)"),
-    (("--defect", "D-1"), "--defect: there is no 'D-1'"),
+    (("--defect", "D-1"), "--defect: 'D-1' is not a known defect"),
     (("--price", "chat"), "--price: must be TARGET=VALUE, found 'chat'"),
     (("--price", "chat=cheap"), "--price chat: must be US dollars per hour such as 2.5, found 'cheap'"),
     (("--price", "chat=-1"), "--price chat: must be US dollars"),
-    (("--price", "chta=1"), "--price: 'chta' is no target of the binding; did you mean 'chat'?"),
+    (("--price", "chta=1"), "--price: 'chta' is not a target of the binding; did you mean 'chat'?"),
     (("--start", "chat=1.5"), "--start chat: must be a number of pods from 0 to 1000000, found '1.5'"),
-    (("--start", "x=1"), "--start: 'x' is no target of the binding; the binding scales chat"),
+    (("--start", "x=1"), "--start: 'x' is not a target of the binding; the binding scales chat"),
     (("--every", "soon"), "--every: must be seconds from 0.001 to 86400 such as 15, found 'soon'"),
     (("--every", "0"), "--every: must be seconds"),
     (("--plot", "picture.svg"), "--plot: must be a file that ends in .png, found 'picture.svg'"),
@@ -194,7 +194,7 @@ def test_steps_that_are_too_short(folder: Path) -> None:
     (folder / "trace.csv").write_text("time,load\n0,1\n1000000000,1\n")
     done = simulate(folder, "--every", "0.001")
     assert (done.code, done.stdout) == (2, "")
-    assert "--every: 1000000000001 passes in the 1000000000 s of the trace are more than 1000000" in done.stderr
+    assert "--every: 1000000000001 passes in the 1000000000 s of the trace exceed the limit of 1000000" in done.stderr
     assert simulate(folder).code == 0
 
 
@@ -230,7 +230,7 @@ def test_stdin(folder: Path) -> None:
     assert done.stdout == simulate(folder, "--output", "json").stdout
     done = workbench("simulate", "-", "--binding", "chat", "--metrics", "-", text=trace, cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "stdin has either manifests or the trace; write one of them to a file\n"
+    assert done.stderr == "stdin cannot hold both manifests and the trace; write one of them to a file\n"
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_validate_says_what_the_stack_would(project: Path) -> None:
         "memory not checked for 2 of 5 models:",
         "  Playground/qwen-cpu, Playground/tiny-ollama: its pods request no accelerator",
         "memory estimated for 2 of 5 models, from their names:",
-        "  Playground/phi-hostpath, Playground/qwen-oss: for exact figures, describe them in modelShapes",
+        "  Playground/phi-hostpath, Playground/qwen-oss: add them to modelShapes for exact figures",
     ]
     settings = project / "Pulumi.dev.yaml"
     settings.write_text(settings.read_text().replace("region: us-east-1", "region: us-easst-1"))

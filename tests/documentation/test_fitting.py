@@ -19,7 +19,7 @@ def test_what_is_shown_is_what_is_printed(tmp_path: Path) -> None:
     env = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0
-    assert done.stderr == "note: 1 of 7 measurements left out: their concurrency is too high\n"
+    assert done.stderr == "note: 1 of 7 measurements left out: concurrency too high\n"
     assert [line.rstrip() for line in done.stdout.splitlines()] == shown.splitlines()
 
 

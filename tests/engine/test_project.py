@@ -99,7 +99,7 @@ def test_bad_files(tmp_path: Path) -> None:
         (b"- 1\n", ":1: ", "must be a YAML map, found list"),
         (b"config: [1]\n", ": ", "config: must be a map of keys and values, found [1]"),
         (b"config: text\n", ": ", 'config: must be a map of keys and values, found "text"'),
-        (b"config:\n  1: a\n", ": ", "config: keys must be strings, found 1; put it in quotes"),
+        (b"config:\n  1: a\n", ": ", "config: keys must be strings, found 1; quote it"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["Pulumi.dev.yaml", "Pulumi.yaml"])

@@ -171,8 +171,8 @@ class TestVariants:
         (tmp_path / "runs.csv").write_text("concurrency,itl_ms\n1,7.0\n64,8.7\n")
         done = command("fit-profile", tmp_path / "runs.csv", "--accelerator", "H100")
         assert done.code == 0, done.stderr
-        assert "For the resource of the variant (llmd):\nmodelProfile:" in done.stdout
-        assert "For the resource of the variant (rival):\naccelerator: H100" in done.stdout
+        assert "Add to the resource of the variant (llmd):\nmodelProfile:" in done.stdout
+        assert "Add to the resource of the variant (rival):\naccelerator: H100" in done.stdout
 
     def test_sizing_a_name_of_both_is_an_error_with_both(self, tmp_path: Path) -> None:
         (tmp_path / "models.yaml").write_text(yaml.safe_dump_all([pacer("llama-8b"), variant("llama-8b")]))

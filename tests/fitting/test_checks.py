@@ -12,7 +12,7 @@ from workbench.errors import WorkbenchError
 from workbench.fitting.checks import check_enough, check_fit, straight_up_to, usable, warnings
 from workbench.fitting.entry import batch_of, option_of, profile_of
 from workbench.fitting.line import fit
-from workbench.fitting.plot import drawn
+from workbench.fitting.plot import text_plot
 from workbench.fitting.report import as_dict
 
 Points = Sequence[tuple[float, float]]
@@ -23,10 +23,10 @@ STRAIGHT: Points = [(n, 7 + 0.03 * n) for n in (1, 8, 16, 32, 64)]
     ("points", "expected"),
     [
         ([], "no measurements; run the benchmark at concurrency 1 and at the largest batch"),
-        ([(1, 7)], "all at 1: a line needs two that are far apart; run the benchmark at the largest batch"),
+        ([(1, 7)], "all at 1: a line needs two that are far apart; also run the benchmark at the largest batch"),
         (
             [(64, 7), (64, 7.1), (64, 7.2)],
-            "all at 64: a line needs two that are far apart; run the benchmark at 1 as",
+            "all at 64: a line needs two that are far apart; also run the benchmark at 1",
         ),
         ([(63.9, 8.7), (64.1, 8.8)], "from 63.9 to 64.1"),
         ([(1, 7), (1.9, 8)], "from 1 to 1.9"),
@@ -44,7 +44,7 @@ def test_what_is_left_out_is_said_where_too_few_are_left() -> None:
 
 
 def test_far_too_many_are_refused() -> None:
-    with pytest.raises(WorkbenchError, match="10001 measurements are more than 10000"):
+    with pytest.raises(WorkbenchError, match="10001 measurements exceed the limit of 10000"):
         check_enough(measured([(1 + number, 7) for number in range(10_001)]), 0)
 
 
@@ -64,7 +64,10 @@ def test_enough_are_not(points: Points) -> None:
     [
         ([(1, 8.7), (64, 7)], r"beta is -0.02698 ms, and must be above 0: .* measure at higher concurrencies"),
         ([(1, 7), (64, 7)], r"beta is 0 ms, and must be above 0"),
-        ([(1, 7), (8, 7.5), (64, 7.3)], r"beta is 0\.\d+ ms, with 95 % confidence from -0\.\d+ to 0\.\d+: .* from 0"),
+        (
+            [(1, 7), (8, 7.5), (64, 7.3)],
+            r"beta is 0\.\d+ ms, with a 95 % confidence interval from -0\.\d+ to 0\.\d+, which .* from 0",
+        ),
         ([(8, 4), (16, 40)], r"alpha is -32 ms, and must be above 0: .* --up-to"),
         ([(1, 5), (2, 10)], r"alpha is 0 ms, and must be above 0"),
     ],
@@ -87,16 +90,16 @@ def test_a_good_fit_is_without_a_warning() -> None:
 @pytest.mark.parametrize(
     ("points", "batch", "expected"),
     [
-        ([(1, 7), (64, 8.7)], 64, "two measurements: the line goes through both"),
-        ([(1, 7), (1, 7.1), (64, 8.7)], 64, "two concurrencies: nothing tells whether a line fits in between"),
-        ([(16, 1.2), (32, 1.8), (48, 2.9), (64, 3.3)], 64, "alpha may be anything from -"),
-        (STRAIGHT, 128, "the batch of 128 is beyond what was measured, up to 64 requests at once"),
+        ([(1, 7), (64, 8.7)], 64, "only two measurements: the line goes through both"),
+        ([(1, 7), (1, 7.1), (64, 8.7)], 64, "only two concurrencies: whether a line fits in between is unknown"),
+        ([(16, 1.2), (32, 1.8), (48, 2.9), (64, 3.3)], 64, "the confidence interval of alpha, -"),
+        (STRAIGHT, 128, "the batch of 128 is above the highest measured concurrency of 64"),
         ([(1, 7), (8, 7.2), (16, 7.0), (64, 8.9)], 64, "latency falls by 3% from concurrency 8 to 16"),
         ([*STRAIGHT, (8, 7.24)], 64, "row 1 and row 5 are equal; if one is a copy, remove it"),
         (
             [(1, 7), (8, 9.5), (16, 8), (24, 10.4), (32, 8.6), (40, 11), (48, 8.9), (56, 11.7), (64, 10.2)],
             64,
-            "off at a concurrency of 24; measure each for longer",
+            "off at a concurrency of 24; measure each concurrency for longer",
         ),
     ],
 )
@@ -130,12 +133,12 @@ def test_whatever_was_measured_is_figures_or_a_message(
         assert profile.alpha > 0
         assert profile.beta > 0
         assert "e" not in option_of(profile)
-        assert list(drawn(line, 80, plain=False))
+        assert list(text_plot(line, 80, plain=False))
     assert message
 
 
 def test_a_stddev_in_some_rows_alone_is_said() -> None:
-    assert "not every row has a stddev: all count alike" in warned(STRAIGHT, errors=(0.1, 0.1))
+    assert "some rows have no stddev, so all rows have the same weight" in warned(STRAIGHT, errors=(0.1, 0.1))
     assert warned(STRAIGHT, errors=(0.1,) * 5) == []
 
 
@@ -175,12 +178,12 @@ class TestSaturation:
         assert straight_up_to(measured([(1, 7.2), (8, 7.18), (16, 7.15), (32, 7.1), (64, 9), (128, 14)])) is None
 
     def test_all_that_was_measured_is_no_range_to_try(self) -> None:
-        with pytest.raises(WorkbenchError, match="do not tell it from 0; measure at more and higher"):
+        with pytest.raises(WorkbenchError, match="is not distinguishable from 0; measure at more and higher"):
             check_fit(fit(measured([(1, 7), (8, 7.05), (64, 7.06)])))
 
     def test_a_clear_curve_without_a_straight_part(self) -> None:
         points = [(n, 2.0 * n**0.8) for n in (1, 32, 64, 96, 128, 160, 192, 224, 256)]
-        assert any("measure at smaller concurrencies" in warning for warning in warned(points, 256))
+        assert any("measure at lower concurrencies" in warning for warning in warned(points, 256))
 
 
 @pytest.mark.parametrize(

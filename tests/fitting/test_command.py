@@ -35,13 +35,15 @@ def fitted(*arguments: str | Path) -> dict[str, Any]:
 def test_the_example_of_the_spec_is_an_entry_for_a_manifest(tmp_path: Path) -> None:
     done = workbench("fit-profile", written(tmp_path, SPEC), "--accelerator", "H100")
     assert done.returncode == 0
-    entry = yaml.safe_load(done.stdout[done.stdout.index("modelProfile:") : done.stdout.index("For sizing:")])
+    entry = yaml.safe_load(
+        done.stdout[done.stdout.index("modelProfile:") : done.stdout.index("Size with this profile:")]
+    )
     assert entry["modelProfile"] == {
         "accelerators": [{"acc": "H100", "accCount": 1, "alpha": "6.973", "beta": "0.027", "maxBatchSize": 64}]
     }
     assert ModelProfile.model_validate(entry["modelProfile"])
-    assert done.stdout.endswith("For sizing:\nworkbench size --profile H100=1x6.973/0.027@64\n")
-    assert done.stderr.startswith("warning: two measurements: the line goes through both")
+    assert done.stdout.endswith("Size with this profile:\nworkbench size --profile H100=1x6.973/0.027@64\n")
+    assert done.stderr.startswith("warning: only two measurements: the line goes through both")
 
 
 def test_the_table_has_figures_bounds_and_measurements(tmp_path: Path) -> None:
@@ -169,7 +171,7 @@ class TestWhatIsLeftOut:
     def test_it_is_said_and_the_rest_is_a_line(self, option: str, tmp_path: Path) -> None:
         done = workbench("fit-profile", written(tmp_path, self.TEXT), option, "64", "--accelerator", "H100")
         assert done.returncode == 0
-        assert done.stderr == "note: 2 of 7 measurements left out: their concurrency is too high\n"
+        assert done.stderr == "note: 2 of 7 measurements left out: concurrency too high\n"
 
     def test_where_nothing_is_left(self, tmp_path: Path) -> None:
         done = workbench("fit-profile", written(tmp_path, self.TEXT), "--up-to", "4")
@@ -211,10 +213,10 @@ class TestPlot:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--accelerator", "H"], "--accelerator: must have 2 to 253 letters"),
-        (["--accelerator", "H100\nx: y"], "--accelerator: must have 2 to 253 letters"),
-        (["--accelerator", "${HOME}"], "--accelerator: must have 2 to 253 letters"),
-        (["--accelerator", "NVIDIA H100"], "--accelerator: must have 2 to 253 letters"),
+        (["--accelerator", "H"], "--accelerator: must be 2 to 253 letters"),
+        (["--accelerator", "H100\nx: y"], "--accelerator: must be 2 to 253 letters"),
+        (["--accelerator", "${HOME}"], "--accelerator: must be 2 to 253 letters"),
+        (["--accelerator", "NVIDIA H100"], "--accelerator: must be 2 to 253 letters"),
         (["--count", "0"], "--count"),
         (["--batch", "1"], "--batch"),
         (["--up-to", "0"], "--up-to"),
@@ -233,7 +235,7 @@ def test_what_is_no_value_of_an_option_is_refused(arguments: list[str], expected
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("concurrency,itl_ms\n1,7\n", "measurements at one concurrency, all at 1"),
+        ("concurrency,itl_ms\n1,7\n", "the concurrencies are too close together, all at 1"),
         ("concurrency,itl_ms\n1,8\n64,7\n", "beta is -0.01587 ms, and must be above 0"),
         ("concurrency,itl_ms\n1,x\n", "runs.csv:2: itl_ms: must be a number from 1e-06"),
         ("concurrency,itl_ms\n1,\x1b]0;x\x07\n", "found '\\x1b]0;x\\x07'"),

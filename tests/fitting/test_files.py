@@ -31,7 +31,7 @@ def test_the_same_file_counts_once(tmp_path: Path) -> None:
     copied = tmp_path / "copy.json"
     copied.write_bytes((DATA / "vllm-concurrency16.json").read_bytes())
     message = refused(DATA / "vllm-concurrency16.json", copied)
-    assert message == f"{copied}: is the same as {DATA / 'vllm-concurrency16.json'}; each run counts once"
+    assert message == f"{copied}: is identical to {DATA / 'vllm-concurrency16.json'}; pass each run once"
 
 
 @pytest.mark.parametrize(
@@ -42,10 +42,16 @@ def test_the_same_file_counts_once(tmp_path: Path) -> None:
         ("concurrency,itl_ms\n1,7\n".encode("utf-16"), "not UTF-8 text"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "not UTF-8 text"),
         (b"\x00" * 1000, "the header has no column concurrency"),
-        (b"{", "is no JSON"),
-        (b'{"mean_itl_ms": 7,}', "is no JSON"),
-        (b"{}", "is neither a result of vllm bench serve nor a report of guidellm: found ''"),
-        (b'{"name": "x", "metric": 7}', "nor a report of guidellm: found 'name, metric'"),
+        (b"{", "is not valid JSON"),
+        (b'{"mean_itl_ms": 7,}', "is not valid JSON"),
+        (
+            b"{}",
+            "or benchmarks with metrics, found ''",
+        ),
+        (
+            b'{"name": "x", "metric": 7}',
+            "nor a report of guidellm: expected mean_itl_ms, or benchmarks with metrics, found 'name, metric'",
+        ),
         (b"[]", "is neither a result"),
         (b"[1, 2]", "is neither a result"),
         (b"[[[]]]", "is neither a result"),
@@ -55,7 +61,7 @@ def test_the_same_file_counts_once(tmp_path: Path) -> None:
         ),
         (b"[" * DEEP, "is nested too deeply"),
         (b'{"benchmarks":' * DEEP, "is nested too deeply"),
-        (b'{"mean_itl_ms": ' + b"9" * 10_000 + b"}", "is no JSON"),
+        (b'{"mean_itl_ms": ' + b"9" * 10_000 + b"}", "is not valid JSON"),
         (b"benchmarks:\n" + b"".join(b" " * n + b"a:\n" for n in range(1, 300)), "nested too deeply"),
         (b"benchmarks: [\n", "not valid YAML"),
         (b"benchmarks: *missing\n", "not valid YAML"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.fitting.reading import DATA, read, refused
-from workbench.fitting.measurements import Counting, Latency
+from workbench.fitting.measurements import ConcurrencySource, Latency
 
 VERSIONS = ("guidellm-0.2.1.json", "guidellm-0.4.0.yaml", "guidellm-0.7.3.json")
 REPORT: dict[str, Any] = json.loads((DATA / "guidellm-0.7.3.json").read_text())
@@ -29,7 +29,7 @@ def test_reports_of_each_version_are_read(name: str) -> None:
     found = read(DATA / name)
     pairs = [(each.concurrency, each.itl_ms) for each in found.measurements]
     assert {(1.0, 7.0), (63.94, 8.7)} <= set(pairs)
-    assert {each.counted for each in found.measurements} == {Counting.MEASURED}
+    assert {each.counted for each in found.measurements} == {ConcurrencySource.MEASURED}
     assert found.measurements[0].place == f"{DATA / name}: benchmarks[0]"
     assert found.notes == []
 
@@ -54,7 +54,7 @@ def test_without_a_measured_one_the_configured_concurrency_counts(
         benchmark[holder] = {"strategy": strategy}
 
     one = read(changed(tmp_path, change)).measurements[1]
-    assert (one.concurrency, one.counted) == (expected, Counting.CONFIGURED)
+    assert (one.concurrency, one.counted) == (expected, ConcurrencySource.CONFIGURED)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_without_a_measured_one_the_configured_concurrency_counts(
         ),
         (
             lambda each: each["metrics"]["inter_token_latency_ms"]["successful"].update(mean=0.0),
-            "found 0.0; requests must be answered with two tokens or more, as a stream",
+            "found 0.0; responses must be streamed and have at least two tokens",
         ),
         (
             lambda each: (each["metrics"].pop("request_concurrency"), each["config"].update(strategy={"rate": 3.0})),
@@ -100,12 +100,12 @@ def test_benchmarks_that_are_none_are_refused(benchmark: object, tmp_path: Path)
 
 
 def test_its_time_per_output_token_is_refused() -> None:
-    assert "counts the first token" in refused(DATA / VERSIONS[0], latency=Latency.TPOT)
+    assert "includes the first token" in refused(DATA / VERSIONS[0], latency=Latency.TPOT)
 
 
 def test_failed_requests_are_said(tmp_path: Path) -> None:
     found = read(changed(tmp_path, lambda each: each["metrics"]["request_totals"].update(errored=5)))
-    assert "5 requests failed beside 65 that were answered" in found.notes[0]
+    assert "5 requests failed and 65 succeeded" in found.notes[0]
 
 
 def test_no_class_that_yaml_names_is_made(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.fitting.reading import DATA, read, refused
-from workbench.fitting.measurements import Counting, Latency, Measurement
+from workbench.fitting.measurements import ConcurrencySource, Latency, Measurement
 
 
 def table(tmp_path: Path, text: str | bytes) -> Path:
@@ -18,8 +18,8 @@ def table(tmp_path: Path, text: str | bytes) -> Path:
 def test_two_columns_are_enough(tmp_path: Path) -> None:
     path = table(tmp_path, "concurrency,itl_ms\n1,7.0\n64,8.7\n")
     assert read(path).measurements == [
-        Measurement(1.0, 7.0, f"{path}:2", Counting.GIVEN),
-        Measurement(64.0, 8.7, f"{path}:3", Counting.GIVEN),
+        Measurement(1.0, 7.0, f"{path}:2", ConcurrencySource.GIVEN),
+        Measurement(64.0, 8.7, f"{path}:3", ConcurrencySource.GIVEN),
     ]
 
 
@@ -45,21 +45,21 @@ def test_standard_errors_follow_from_deviation_and_samples(tmp_path: Path) -> No
 
 def test_other_columns_are_named_as_not_used(tmp_path: Path) -> None:
     found = read(table(tmp_path, "concurrency,itl_ms,gpu\n1,7,H100\n"))
-    assert ["gpu" in note and "not used" in note for note in found.notes] == [True]
+    assert ["gpu" in note and "ignored columns" in note for note in found.notes] == [True]
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", ":1: is empty; write a header concurrency,itl_ms"),
+        ("", ":1: is empty; write the header concurrency,itl_ms"),
         (" \n\t\n", ":1: is empty"),
-        ("concurrency,itl_ms\n", ":1: has a header and no row"),
+        ("concurrency,itl_ms\n", ":1: has a header but no rows"),
         ("concurency,itl_ms\n1,7\n", ":1: the header has no column concurrency, found 'concurency, itl_ms'; did you"),
         ("concurrency;itl_ms\n1;7\n", ":1: the header has no column itl_ms"),
         ("1,7.0\n64,8.7\n", ":1: the header has no column concurrency"),
         ("concurrency,itl_ms,itl_ms\n1,7,8\n", ":1: itl_ms: is in the header twice"),
-        ("concurrency,itl_ms\n1,7\n64\n", ":3: has 1 columns, and the header 2"),
-        ("concurrency,itl_ms\n1,7\n64,8,7\n", ":3: has 3 columns, and the header 2"),
+        ("concurrency,itl_ms\n1,7\n64\n", ":3: has 1 columns, but the header has 2"),
+        ("concurrency,itl_ms\n1,7\n64,8,7\n", ":3: has 3 columns, but the header has 2"),
         ("concurrency,itl_ms\n1,\n", ":2: itl_ms: must be a number from 1e-06 to 1e+07, found ''"),
         ("concurrency,itl_ms\n1,0\n", ":2: itl_ms: must be a number from 1e-06 to 1e+07, found '0'"),
         ("concurrency,itl_ms\n1,-7\n", ":2: itl_ms: must be a number from 1e-06 to 1e+07, found '-7'"),
@@ -74,8 +74,8 @@ def test_other_columns_are_named_as_not_used(tmp_path: Path) -> None:
         ("concurrency,itl_ms,stddev\n1,7,-1\n", ":2: stddev: must be a number from 1e-06"),
         ("concurrency,itl_ms,samples\n1,7,0\n", ":2: samples: must be a number from 1"),
         (f"concurrency,itl_ms\n1,{'9' * 100_000}\n", ":2: itl_ms: must be a number from 1e-06"),
-        (f"concurrency,itl_ms\n1,{'9' * 200_000}\n", "is no CSV: field larger than field limit"),
-        ('concurrency,itl_ms\n1,"7\n', "is no CSV: unexpected end of data"),
+        (f"concurrency,itl_ms\n1,{'9' * 200_000}\n", "is not valid CSV: field larger than field limit"),
+        ('concurrency,itl_ms\n1,"7\n', "is not valid CSV: unexpected end of data"),
         (
             "concurrency,itl_ms\n1,${HOME}\n",
             ":2: itl_ms: must be a number from 1e-06 to 1e+07, found '${HOME}'",
@@ -107,15 +107,15 @@ class TestGuidellm:
     def test_its_tables_are_read(self, name: str) -> None:
         found = read(DATA / name).measurements
         assert [(each.concurrency, each.itl_ms) for each in found] == [(1, 7), (63.94, 8.7)]
-        assert {each.counted for each in found} == {Counting.MEASURED}
+        assert {each.counted for each in found} == {ConcurrencySource.MEASURED}
 
     def test_its_other_latency_is_refused(self, name: str) -> None:
-        assert "counts the first token" in refused(DATA / name, latency=Latency.TPOT)
+        assert "includes the first token" in refused(DATA / name, latency=Latency.TPOT)
 
     def test_rows_that_do_not_fit_their_header_are_refused(self, name: str, tmp_path: Path) -> None:
         """Until v0.5 a benchmark without a status has fewer columns than the first one."""
         shorter = (DATA / name).read_text().rstrip().rpartition(",")[0]
-        assert "columns, and the header" in refused(table(tmp_path, shorter))
+        assert "columns, but the header has" in refused(table(tmp_path, shorter))
 
     def test_a_benchmark_without_answers_is_refused(self, name: str, tmp_path: Path) -> None:
         without = (DATA / name).read_text().replace(",8.7,", ",0.0,")

@@ -37,9 +37,17 @@ SETTINGS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("local", {"prices": "a\0b"}, "no file has such a name"),
     ("local", {"modelShapes": {"m": {"config": "a\0b"}}}, "no file has such a name"),
     ("local", {"models": ["a\0b"]}, "a\\x00b:1: no such file or folder"),
-    ("local", {"namespace": "\udcff"}, "config.inference-platform:namespace: has half of a character in it"),
-    ("local", {"\udcff": 1}, "config.inference-platform:\\udcff: has half of a character in it"),
-    ("local", {"tags": {"a": ["\udcff"]}}, "config.inference-platform:tags: has half of a character in it"),
+    (
+        "local",
+        {"namespace": "\udcff"},
+        "config.inference-platform:namespace: contains an unpaired surrogate",
+    ),
+    ("local", {"\udcff": 1}, "config.inference-platform:\\udcff: contains an unpaired surrogate"),
+    (
+        "local",
+        {"tags": {"a": ["\udcff"]}},
+        "config.inference-platform:tags: contains an unpaired surrogate",
+    ),
     ("local", {"pulumi:disable-default-providers": 1}, "disable-default-providers: must be a list of packages"),
     (
         "local",

@@ -80,14 +80,14 @@ def test_brackets_that_are_no_markup_stay_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("name", TAKING)
-def test_what_takes_the_place_of_settings_is_explained_once(name: str) -> None:
+def test_options_that_override_settings_are_listed_once(name: str) -> None:
     text = shown(name)
     assert text.count("--realization") == 1
-    assert "The help of `workbench validate` explains them." in flowing(text)
+    assert "See `workbench validate --help`." in flowing(text)
     assert len(shown(name, columns=80).splitlines()) < 90
 
 
 def test_validate_explains_them() -> None:
     text = flowing(shown("validate"))
-    assert "--realization <native|operator> Plain Kubernetes objects (native)" in text
-    assert "Also takes the place" not in text
+    assert "--realization <native|operator> Render plain Kubernetes objects (native)" in text
+    assert "Options that override settings" not in text

@@ -72,7 +72,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
     ("explain",): [
         (("Playground/chat", FOLDER), 0, r"spec\.modelClaim\.modelName"),
         (("InferenceService/gguf", FOLDER), 0, r"spec\.modelRef"),
-        (("Playground/absent", FOLDER), 2, "no resource is named 'Playground/absent'"),
+        (("Playground/absent", FOLDER), 2, "resource 'Playground/absent' not found"),
         (("Playground/chat", "broken"), 1, r"broken/models\.yaml:4: "),
         (("Playground/chat",), 1, "stacks/models:1: no such file or folder"),
     ],

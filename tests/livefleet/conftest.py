@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from toolkit.kube import Kube
-from workbench.cluster.binaries import Found
+from workbench.cluster.binaries import Programs
 from workbench.cluster.cluster import SimulatedCluster
 
 
 @pytest.fixture(scope="session")
-def live_state(tmp_path_factory: pytest.TempPathFactory, programs: Found) -> Iterator[Path]:
+def live_state(tmp_path_factory: pytest.TempPathFactory, programs: Programs) -> Iterator[Path]:
     """The state folder of a cluster of its own."""
     folder = tmp_path_factory.mktemp("live-cluster")
     cluster = SimulatedCluster(folder)

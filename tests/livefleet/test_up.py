@@ -16,7 +16,7 @@ import yaml
 
 from livefleet.folder import LiveFolder
 from toolkit.process import saved
-from workbench.cluster.binaries import Found
+from workbench.cluster.binaries import Programs
 
 ROOT = Path(__file__).parents[2]
 MODELS = ("qwen-chat", "llama-sglang", "mistral-tgi", "qwen-cpu", "tiny-ollama", "llmkube-embeddings")
@@ -63,7 +63,7 @@ class Newcomer:
 
 
 @pytest.fixture(scope="module")
-def newcomer(tmp_path_factory: pytest.TempPathFactory, programs: Found) -> Iterator[Newcomer]:
+def newcomer(tmp_path_factory: pytest.TempPathFactory, programs: Programs) -> Iterator[Newcomer]:
     """A clone with models of one's own, whose cluster is stopped at the end."""
     assert programs
     folder = tmp_path_factory.mktemp("clone")

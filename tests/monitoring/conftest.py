@@ -19,7 +19,7 @@ from tests.monitoring.simulated.mixed import watching_mixed
 from tests.monitoring.simulated.watched import Watched
 from tests.monitoring.simulated.workload import apply_namespace
 from toolkit.kube import Kube
-from workbench.cluster.binaries import Found
+from workbench.cluster.binaries import Programs
 from workbench.cluster.cluster import Running
 
 Json = dict[str, Any]
@@ -65,7 +65,7 @@ def exporter() -> Iterator[Exporter]:
 
 
 @pytest.fixture(scope="session")
-def metrics_cluster(tmp_path_factory: pytest.TempPathFactory, programs: Found) -> Iterator[Running]:
+def metrics_cluster(tmp_path_factory: pytest.TempPathFactory, programs: Programs) -> Iterator[Running]:
     """A control plane of its own: the one that the other suites share has autoscalers that look rarely."""
     with aggregating(tmp_path_factory.mktemp("metrics-cluster"), programs) as running:
         yield running

@@ -32,7 +32,7 @@ from tests.commands.sizing.runs import rows
 from tests.hostile.runs import ROOT, run
 from tests.livefleet.pods.test_states import Cluster, Pods
 from workbench.deploying.tables import show
-from workbench.sizing.inputs import profiles_given
+from workbench.sizing.inputs import parse_profiles
 from workbench.sizing.question import Comparison, candidates_of
 from workbench.sizing.targets import bare_model
 from workbench.subject import Subject, planned
@@ -150,7 +150,7 @@ def test_requests_at_once(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
                 different.append(f"{item.title}: size does not find it as {workload.model!r}")
             if len(target.workloads) != 1 or not nodes:
                 continue
-            (profile,) = profiles_given([f"{nodes[0].accelerator}=1x10/1@{LARGEST}"], None)
+            (profile,) = parse_profiles([f"{nodes[0].accelerator}=1x10/1@{LARGEST}"], None)
             (candidate,) = candidates_of(target, Comparison((profile,)), Load(Decimal(1), Decimal(1)))
             pace = played[f"{workload.namespace}/{workload.name}"].paces[nodes[0].name]
             if candidate.most is None or pace.source == "profile":

@@ -1,1 +1,1 @@
-"""The simulated cluster: a real control plane on loopback, with kwok playing the nodes."""
+"""The simulated cluster: a real control plane on loopback, with nodes simulated by kwok."""

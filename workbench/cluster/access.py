@@ -1,4 +1,4 @@
-"""What the cluster needs before it is of use: members that answer, kwok's rights, storage, a service account."""
+"""Setup of a new cluster: RBAC of the simulators, a storage class, the gateway's kinds; and health checks."""
 
 import ssl
 
@@ -33,7 +33,7 @@ _KWOK_RULES: list[dict[str, list[str]]] = [
         "verbs": [*_WATCH, "create", "patch", "update"],
     },
 ]
-"""What playing nodes, their pods and their volumes takes, and no more."""
+"""The minimal rules for simulating nodes with their pods and volumes."""
 _FLEET_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": [""], "resources": ["nodes"], "verbs": [*_WATCH, "create", "delete", "patch"]},
     {"apiGroups": [""], "resources": ["pods"], "verbs": [*_WATCH, "create", "delete"]},
@@ -45,14 +45,14 @@ _FLEET_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets"], "verbs": _WATCH},
     {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets/status"], "verbs": ["patch"]},
 ]
-"""What the process behind the pods takes (``livefleet/pods``): it ends and readies pods, holds nodes in reserve,
+"""Rules of the live fleet's pod process (``livefleet/pods``): it ends and readies pods, holds nodes in reserve,
 plays the controller of LeaderWorkerSets, and reports what the scheduler preempts."""
 _DOOR_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": [""], "resources": ["services"], "verbs": _WATCH},
     {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": _WATCH},
 ]
 _DOOR_SECRETS: list[dict[str, list[str]]] = [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]
-"""What the process of the gateway takes (``livefleet/door``); the latter in the gateway's namespace alone."""
+"""The rules of the gateway process (``livefleet/door``); those for Secrets only in the gateway's namespace."""
 _RBAC = "rbac.authorization.k8s.io"
 _STORAGE_CLASS = {
     "apiVersion": "storage.k8s.io/v1",
@@ -65,11 +65,11 @@ _STORAGE_CLASS = {
     "reclaimPolicy": "Delete",
     "volumeBindingMode": "Immediate",
 }
-"""The class that kwok's volume stages serve (kwok, kustomize/stage/volume/fast/storage-class.yaml)."""
+"""The storage class of kwok's volume stages (kwok, kustomize/stage/volume/fast/storage-class.yaml)."""
 
 
 def grant(kube: Kube) -> None:
-    """Give who plays here its role, and the cluster a default storage class and the kinds of a gateway."""
+    """Create the RBAC objects of the simulators, the default storage class, and the kinds of the gateway."""
     cluster_wide = (("kwok", _KWOK_RULES), ("fleet", _FLEET_RULES), ("door", _DOOR_RULES))
     for name, rules in cluster_wide:
         _bind(kube, f"workbench:{name}", rules)
@@ -80,7 +80,7 @@ def grant(kube: Kube) -> None:
 
 
 def _bind(kube: Kube, name: str, rules: list[dict[str, list[str]]], namespace: str = "") -> None:
-    """Make a role for a group, both under one name; in one namespace, or for all."""
+    """Bind a role to the group of the same name, in one namespace or in the whole cluster."""
     scope = "" if namespace else "Cluster"
     role = {"kind": f"{scope}Role", "rules": rules}
     binding = {
@@ -94,21 +94,21 @@ def _bind(kube: Kube, name: str, rules: list[dict[str, list[str]]], namespace: s
 
 
 def admin(layout: Layout) -> Kube:
-    """Return a client with every right."""
+    """Return a client with cluster-admin rights."""
     return Kube.from_kubeconfig(layout.kubeconfig(ADMIN.file))
 
 
 def release_nodes(kube: Kube) -> None:
-    """Delete the leases of nodes, so that a kwok that starts takes them over at once.
+    """Delete the node leases, so that a new kwok process acquires them immediately.
 
-    Each kwok has another identity, and would wait until those of the one before have expired, for 40 s (kwok v0.8.0,
-    pkg/kwok/controllers/node_lease_controller.go, ``tryAcquireOrRenew``).
+    Every kwok process has a new identity, and would wait up to 40 s for the leases of the previous one to expire
+    (kwok v0.8.0, pkg/kwok/controllers/node_lease_controller.go, ``tryAcquireOrRenew``).
     """
     kube.request("DELETE", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")
 
 
 def serves(layout: Layout, member: str, path: str) -> bool:
-    """Say whether a member answers under ``path`` that it is well."""
+    """Whether the health endpoint of a member responds with success."""
     context = ssl.create_default_context(cafile=str(layout.pki.authority))
     context.load_cert_chain(layout.pki.certificate(ADMIN.file), layout.pki.key(ADMIN.file))
     with Kube(f"https://{LOOPBACK}:{layout.ports[member]}", context) as kube:
@@ -116,7 +116,7 @@ def serves(layout: Layout, member: str, path: str) -> bool:
 
 
 def answers(kube: Kube, path: str) -> bool:
-    """Say whether a GET succeeds."""
+    """Whether a GET request succeeds."""
     try:
         kube.request("GET", path, timeout=5)
     except KubeError:
@@ -125,5 +125,5 @@ def answers(kube: Kube, path: str) -> bool:
 
 
 def has_default_service_account(kube: Kube) -> bool:
-    """Say whether pods can be created in the default namespace: admission asks for its service account."""
+    """Whether the default namespace has its service account, without which admission rejects pods."""
     return answers(kube, "/api/v1/namespaces/default/serviceaccounts/default")

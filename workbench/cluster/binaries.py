@@ -1,4 +1,4 @@
-"""Where the programs of the control plane come from: the machine, the cache, or a build."""
+"""The programs of the control plane: found on the machine, cached, or built from source."""
 
 import hashlib
 import os
@@ -17,10 +17,10 @@ from ..errors import WorkbenchError
 from .members import MEMBERS
 
 TOOLS = Path(__file__).parents[1] / "tools"
-"""Its go.mod and go.sum pin the programs of the control plane."""
+"""Folder of the go.mod and go.sum that pin the programs of the control plane."""
 STAGES = "stages.yaml"
 SHIPPED_STAGES = Path(__file__).with_name(STAGES)
-"""A copy of the pinned kwok's stages, for machines that have every program but no Go to ask its module."""
+"""A copy of the pinned kwok's stages, for machines that have all programs but no Go to download its module."""
 _PACKAGES = {
     "etcd": "go.etcd.io/etcd/server/v3",
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
@@ -38,73 +38,72 @@ _VERSION_SECONDS = 20
 
 
 class NoControlPlaneError(WorkbenchError):
-    """There is no way to a control plane on this machine: nothing is broken, it lacks something."""
+    """No control plane is available on this machine, because programs are missing and cannot be built."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The programs by member name, and kwok's stages."""
+class Programs:
+    """The programs by member name, and the file of kwok's stages."""
 
     programs: Mapping[str, Path]
     stages: Path
 
 
-def find(progress: Progress) -> Found:
-    """Return the programs: each from KUBEBUILDER_ASSETS or PATH where one of use is there, else a built one.
+def find(progress: Progress) -> Programs:
+    """Return the programs: from KUBEBUILDER_ASSETS or PATH if their version is supported, else built.
 
     Raises:
-        NoControlPlaneError: something is missing and cannot be built; the message lists the ways to get it.
+        NoControlPlaneError: a program is missing and cannot be built; the message lists the alternatives.
     """
     on_machine = usable(installed(MEMBERS), progress)
     missing = [name for name in MEMBERS if name not in on_machine]
     built = ensure_built(progress, missing) if missing else None
     programs = {name: on_machine.get(name) or cache_folder() / name for name in MEMBERS}
-    return Found(programs, built / STAGES if built else _stages_without_build())
+    return Programs(programs, built / STAGES if built else _stages_without_build())
 
 
 def unbuilt() -> list[str]:
-    """Return the programs that the machine does not have and that are not built yet."""
+    """Return the programs that are neither installed nor built."""
     on_machine = usable(installed(MEMBERS), lambda _: None)
     return [name for name in MEMBERS if name not in on_machine and not (cache_folder() / name).exists()]
 
 
 def installed(names: Iterable[str]) -> dict[str, Path]:
-    """Return the programs that the machine has, KUBEBUILDER_ASSETS first."""
+    """Return the installed programs, preferring KUBEBUILDER_ASSETS to PATH."""
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     search = os.pathsep.join(filter(None, [assets, os.environ.get("PATH", "")]))
     found = {name: shutil.which(name, path=search) for name in names}
     return {name: Path(path) for name, path in found.items() if path}
 
 
-def usable(found: Mapping[str, Path], progress: Progress) -> dict[str, Path]:
-    """Return the programs whose version will do, saying of each whether it is used and why not.
+def usable(installed: Mapping[str, Path], progress: Progress) -> dict[str, Path]:
+    """Return the installed programs with a supported version, and report why others are not used.
 
-    The three of Kubernetes must be of one minor version, also with those that would be built: a controller
-    manager may not be newer than its API server (Kubernetes version skew policy).
+    The three Kubernetes programs must have the same minor version, including those that would be built: a controller
+    manager must not be newer than its API server (Kubernetes version skew policy).
     """
-    versions = {name: program_version(path) for name, path in found.items()}
-    kept = {name: at for name, at in versions.items() if at and at >= oldest(name)}
-    for name in [name for name in found if name not in kept]:
-        shown, wanted = (".".join(map(str, at)) for at in (versions[name] or (), oldest(name)))
-        progress(
-            f"{name} {shown or 'of unknown version'} at {found[name]} is not used: {wanted} or newer is required"
-        )
-    minors = {kept[name][:2] for name in _KUBERNETES if name in kept}
-    if any(name not in kept for name in _KUBERNETES):
+    versions = {name: program_version(path) for name, path in installed.items()}
+    supported = {name: number for name, number in versions.items() if number and number >= oldest(name)}
+    for name in [name for name in installed if name not in supported]:
+        actual, required = (".".join(map(str, number)) for number in (versions[name] or (), oldest(name)))
+        installed_version = actual or "of unknown version"
+        progress(f"{name} {installed_version} at {installed[name]} is not used: {required} or newer is required")
+    minors = {supported[name][:2] for name in _KUBERNETES if name in supported}
+    if any(name not in supported for name in _KUBERNETES):
         minors.add(version(pinned("k8s.io/kubernetes", TOOLS))[:2])
     if len(minors) > 1:
         progress(f"{', '.join(_KUBERNETES)} on this machine are not used: they have different minor versions")
-        kept = {name: at for name, at in kept.items() if name not in _KUBERNETES}
-    for name, at in kept.items():
-        progress(f"{name} {'.'.join(map(str, at))}: {found[name]}")
-    return {name: found[name] for name in kept}
+        supported = {name: number for name, number in supported.items() if name not in _KUBERNETES}
+    for name, number in supported.items():
+        progress(f"{name} {'.'.join(map(str, number))}: {installed[name]}")
+    return {name: installed[name] for name in supported}
 
 
 def oldest(name: str) -> tuple[int, ...]:
-    """Return the oldest version of a program that is used from the machine.
+    """Return the oldest supported version of an installed program.
 
-    Kubernetes: what is still maintained when the pinned one is the newest. etcd: what Kubernetes demands.
-    kwok: the pinned minor version, since its stages must be those of the program.
+    Kubernetes: the oldest minor version maintained together with the pinned one. etcd: what Kubernetes requires.
+    kwok: the pinned minor version, because stages must match the program.
     """
     if name == "etcd":
         return (3, 5)
@@ -115,7 +114,7 @@ def oldest(name: str) -> tuple[int, ...]:
 
 
 def program_version(path: Path) -> tuple[int, ...] | None:
-    """Return what ``--version`` says; None where the program does not run or names no release."""
+    """Return the output of ``--version``; None if the program does not run, or is no release."""
     try:
         done = subprocess.run(
             [str(path), "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=True
@@ -123,12 +122,12 @@ def program_version(path: Path) -> tuple[int, ...] | None:
     except (OSError, subprocess.SubprocessError):
         return None
     match = re.search(r"\bv?(\d+\.\d+\.\d+)", done.stdout)
-    # A Kubernetes built without its version calls itself 0.0.0-master.
+    # Kubernetes built without version flags reports 0.0.0-master.
     return version(match[1]) if match and match[1] != "0.0.0" else None
 
 
 def ensure_built(progress: Progress, names: Sequence[str]) -> Path:
-    """Return the folder of built programs, building what is missing. Finished programs appear there whole."""
+    """Build missing programs, and return their folder. Programs appear there atomically."""
     folder = cache_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with build_lock(folder, progress):
@@ -143,7 +142,7 @@ def ensure_built(progress: Progress, names: Sequence[str]) -> Path:
 
 
 def cache_folder() -> Path:
-    """A folder of the user's cache that outlives the clone, named after everything that goes into a build."""
+    """Return the folder of built programs in the user's cache, named after a digest of all build inputs."""
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
         digest.update((TOOLS / name).read_bytes())
@@ -152,7 +151,7 @@ def cache_folder() -> Path:
 
 
 def ways() -> str:
-    """What to do where no control plane can be had."""
+    """Return the ways to get a control plane."""
     return (
         "There are four ways to get a control plane:\n"
         f"  1. put {', '.join(MEMBERS)} into a folder and set KUBEBUILDER_ASSETS to it;\n"
@@ -174,10 +173,10 @@ def _write_stages(go: Go, folder: Path) -> None:
 
 
 def module_stages(go: Go) -> str:
-    """Return how nodes, pods and volumes live, from kwok's module, which Go verifies against go.sum.
+    """Return the stages of nodes, pods and volumes from kwok's module, which Go verifies against go.sum.
 
     Raises:
-        WorkbenchError: the module cannot be had.
+        WorkbenchError: the module cannot be downloaded.
     """
     download = go.run("mod", "download", _KWOK, folder=TOOLS)
     module = go.run("list", "-m", "-f", "{{.Dir}}", _KWOK, folder=TOOLS)
@@ -190,20 +189,20 @@ def module_stages(go: Go) -> str:
 
 
 def _stages_without_build() -> Path:
-    """Stages where every program is on the machine: no Go is installed only to ask for them."""
+    """Return the stages if all programs are installed, without installing Go only to download them."""
     folder = cache_folder()
     go = None if (folder / STAGES).exists() else go_on_path(TOOLS)
     if go:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             _write_stages(go, folder)
-        except WorkbenchError:  # no network: the copy is the same
+        except WorkbenchError:  # without network, use the identical copy
             return SHIPPED_STAGES
     return folder / STAGES if (folder / STAGES).exists() else SHIPPED_STAGES
 
 
 def _ld_flags() -> str:
-    """Small programs that know their version: Kubernetes derives its feature defaults from it."""
+    """Return linker flags that strip programs and set versions, from which Kubernetes derives feature defaults."""
     kubernetes = pinned("k8s.io/kubernetes", TOOLS)
     major, minor, _ = kubernetes.removeprefix("v").split(".")
     component = "k8s.io/component-base/version"

@@ -1,4 +1,4 @@
-"""The simulated cluster: started, repaired, stopped and asked for its state by any process."""
+"""Starting, repairing, stopping and inspecting the simulated cluster, from any process."""
 
 import fcntl
 import json
@@ -19,7 +19,7 @@ from toolkit.waiting import wait_until
 
 from ..errors import WorkbenchError
 from .access import admin, answers, grant, has_default_service_account, release_nodes, serves
-from .binaries import Found
+from .binaries import Programs
 from .binaries import find as find_programs
 from .members import MEMBERS, PORTS, Layout, scheduling
 from .pki import ADMIN, IDENTITIES, Pki, kubeconfig
@@ -34,12 +34,12 @@ _NEXT_STEP = (
 )
 
 Progress = Callable[[str], None]
-Finder = Callable[[Progress], Found]
+Finder = Callable[[Progress], Programs]
 
 
 @dataclass(frozen=True, slots=True)
 class MemberStatus:
-    """One member as ``status`` reports it."""
+    """The status of a member."""
 
     name: str
     pid: int | None
@@ -47,25 +47,24 @@ class MemberStatus:
 
     @property
     def running(self) -> bool:
-        """Whether its process is alive."""
         return self.pid is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A cluster that answers."""
+    """A running cluster."""
 
     kubeconfig: Path
     server: str
     started: tuple[str, ...]
-    """The members that had to be started; empty when all were running."""
+    """The members that had to be started; empty if all were running."""
 
 
 class SimulatedCluster:
-    """A control plane whose files all lie under ``folder``.
+    """A control plane with all of its files in ``folder``.
 
-    Starting is idempotent: members that run are left alone, a crashed one is started again with its
-    certificates, ports and data. Nothing but its own processes is ever signalled.
+    Starting is idempotent: running members are left alone, and crashed ones are restarted with their certificates,
+    ports and data. Only its own processes are ever signalled.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -78,20 +77,20 @@ class SimulatedCluster:
     def start(
         self, find: Finder = find_programs, progress: Progress = lambda _: None, *, live: bool | None = None
     ) -> Running:
-        """Start what does not run and return when pods can be created and will run.
+        """Start missing members, and return when pods can be created and scheduled.
 
         Args:
             find: Finds the programs.
-            progress: Told what is done.
-            live: Whether somebody stands behind the pods (:mod:`.stages`); None leaves it as it is.
+            progress: Called with each step.
+            live: Whether a live fleet decides which pods are Ready (:class:`KwokStages`); None keeps the setting.
 
         Raises:
-            WorkbenchError: a member ended or did not become ready; the message holds the end of its log.
+            WorkbenchError: a member exited or did not become ready; the message contains the end of its log.
         """
         self._make_folder()
         with self._locked():
             if not self._pki.complete:
-                # The members that run would not know the new certificates, nor what goes with them.
+                # Running members would not know the new certificates.
                 self._stop_members()
             missing = self._missing()
             if live is not None and live != self._stages.live:
@@ -99,8 +98,8 @@ class SimulatedCluster:
                 self._stages.live = live
                 missing = self._missing()
             if missing:
-                # A command that was killed between starting a member and noting its pid leaves one that nobody
-                # knows, with its port and its lock on the data.
+                # A command that was killed between starting a member and storing its pid leaves an unknown process,
+                # which holds a port and the lock of the data.
                 self._stop_orphans(missing)
             if missing and self._lost_port(missing):
                 self._stop_members()
@@ -117,7 +116,7 @@ class SimulatedCluster:
             return Running(self.kubeconfig, layout.server, tuple(missing))
 
     def stop(self) -> tuple[str, ...]:
-        """Stop the members that run, in reverse order, and return their names. Data and certificates stay."""
+        """Stop running members in reverse order, and return their names. Data and certificates are kept."""
         if not self.folder.exists():
             return tuple(self._stop_orphans(MEMBERS))
         with self._locked():
@@ -133,14 +132,13 @@ class SimulatedCluster:
         return tuple(stopped)
 
     def _end(self, name: str) -> bool:
-        """End a member, and say whether it ran."""
+        """Stop a member; return whether it was running."""
         process = self._process(name)
         if process:
             process.stop()
         return process is not None
 
     def status(self) -> tuple[MemberStatus, ...]:
-        """Say which members run."""
         processes = {name: self._process(name) for name in MEMBERS}
         return tuple(
             MemberStatus(name, process.pid if process else None, self._log(name))
@@ -170,7 +168,7 @@ class SimulatedCluster:
         return layout
 
     def _ports(self) -> dict[str, int]:
-        """Free ports, picked once: a restarted member must be found where the others look for it."""
+        """Return the ports, chosen once: a restarted member must listen where the others expect it."""
         ports = self._known_ports()
         if not ports:
             ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
@@ -185,18 +183,18 @@ class SimulatedCluster:
         return ports if set(ports) == set(PORTS) else {}
 
     def _lost_port(self, missing: Sequence[str]) -> bool:
-        """Whether somebody else listens where a member that does not run would, or the ports are forgotten."""
+        """Whether another process listens on the port of a stopped member, or the ports are unknown."""
         ports = self._known_ports()
-        wanted = [port for name, port in ports.items() if name.removesuffix("-peer") in missing]
-        # A process that was just killed holds its port until its last thread has ended.
-        return not ports or not wait_until(lambda: not any(map(_listening, wanted)), _PORT_SECONDS)
+        required = [port for name, port in ports.items() if name.removesuffix("-peer") in missing]
+        # A killed process holds its port until its last thread has exited.
+        return not ports or not wait_until(lambda: not any(map(_listening, required)), _PORT_SECONDS)
 
     @property
     def _ports_file(self) -> Path:
         return self.folder / "ports.json"
 
     def _start_missing(
-        self, missing: Sequence[str], found: Found, layout: Layout, kube: Kube, progress: Progress
+        self, missing: Sequence[str], found: Programs, layout: Layout, kube: Kube, progress: Progress
     ) -> None:
         for name in MEMBERS:
             if name in missing:
@@ -216,7 +214,7 @@ class SimulatedCluster:
             self._await(name, partial(serves, layout, name, "/healthz"), progress)
         self._await("kube-controller-manager", lambda: has_default_service_account(kube), progress)
         if "kwok" in missing:
-            # kwok listens nowhere; it says in its log when it has reached the API server.
+            # kwok has no port; its log shows when it is connected to the API server.
             wait_until(self._kwok_watches, _KWOK_SECONDS, lambda: self._check_members("kwok"))
 
     def _kwok_watches(self) -> bool:
@@ -237,7 +235,7 @@ class SimulatedCluster:
             )
 
     def _stop_orphans(self, names: Iterable[str]) -> list[str]:
-        """End members of this very folder that no pid file knows; their arguments name the folder."""
+        """Stop members of this folder without a pid file; their arguments contain the folder."""
         wanted = list(names)
         known = {process.pid for name in MEMBERS if (process := self._process(name))}
         orphans = [
@@ -272,7 +270,7 @@ class SimulatedCluster:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """One command at a time; the lock goes with the process that holds it."""
+        """Hold the lock of the cluster, which the operating system releases if the process exits."""
         with (self.folder / "lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
@@ -284,10 +282,10 @@ def _listening(port: int) -> bool:
 
 
 class KwokStages:
-    """Which stages the kwok of one cluster plays.
+    """The stages that kwok plays: its own, or those of a live fleet.
 
     Args:
-        folder: That of the cluster.
+        folder: Folder of the cluster.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -295,7 +293,7 @@ class KwokStages:
 
     @property
     def live(self) -> bool:
-        """Whether they are those of a live fleet; remembered until the cluster is stopped."""
+        """Whether kwok plays the stages of a live fleet; stored until the cluster is stopped."""
         return self._note.exists()
 
     @live.setter
@@ -309,23 +307,23 @@ class KwokStages:
     def _note(self) -> Path:
         return self._folder / "kwok.live"
 
-    def file(self, usual: Path) -> Path:
-        """Return the file to start kwok with, given its own stages."""
+    def file(self, default: Path) -> Path:
+        """Return the file of stages to start kwok with, given its own."""
         if not self.live:
-            return usual
+            return default
         path = self._folder / "live-stages.yaml"
-        path.write_text(live_stages(usual.read_text()))
+        path.write_text(live_stages(default.read_text()))
         return path
 
 
 _NEEDED = ("etcd", "kube-apiserver")
-"""Without these nothing answers; without the others nothing is scheduled, started or collected."""
+"""Members without which the API is unavailable; without the others, nothing is scheduled, started or collected."""
 
 
 def repair(kubeconfig: str | Path, *, needed: bool = False) -> str:
-    """Say which members of a simulated cluster do not run, and how to start them; empty for other clusters.
+    """Return advice for a simulated cluster with stopped members; empty for other clusters.
 
-    With ``needed``, only of those without which nobody answers.
+    With ``needed``, consider only the members without which the API is unavailable.
     """
     if not isinstance(kubeconfig, Path):
         return ""
@@ -339,8 +337,8 @@ def repair(kubeconfig: str | Path, *, needed: bool = False) -> str:
         return ""
     folder = kubeconfig.resolve().parent
     option = "" if folder.name == STATE_DIR else f" --state-dir {shlex.quote(str(folder))}"
-    verb = "do" if len(stopped) > 1 else "does"
+    verb = "are" if len(stopped) > 1 else "is"
     return (
-        f"{' and '.join(stopped)} of the simulated cluster {verb} not run; `workbench cluster start{option}` starts "
-        "what is missing, with the data that it had"
+        f"{' and '.join(stopped)} of the simulated cluster {verb} not running; run `workbench cluster "
+        f"start{option}`, which keeps its data"
     )

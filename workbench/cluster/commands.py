@@ -16,7 +16,7 @@ StateDir = Annotated[
 ]
 
 _PIPE_WIDTH = 1000
-"""Room for any path: what reads a pipe cannot join folded lines."""
+"""Width for pipes, so that paths are not wrapped."""
 
 app = typer.Typer(
     name="cluster",
@@ -32,9 +32,9 @@ def register(parent: typer.Typer) -> None:
 
 @app.command()
 def start(state_dir: StateDir = STATE_DIR) -> None:
-    """Start the cluster, or those of its members that are not running.
+    """Start the cluster, or its stopped members.
 
-    The first start builds the programs, which takes about three minutes on two cores; the time left is shown.
+    The first start builds the programs, which takes about three minutes on two cores.
     """
     from .cluster import SimulatedCluster
 
@@ -48,7 +48,7 @@ def start(state_dir: StateDir = STATE_DIR) -> None:
 
 @app.command()
 def stop(state_dir: StateDir = STATE_DIR) -> None:
-    """Stop the cluster. Its data is kept for the next start."""
+    """Stop the cluster, and keep its data for the next start."""
     from livefleet import LiveFolder, stop_live
 
     from .cluster import SimulatedCluster
@@ -59,7 +59,10 @@ def stop(state_dir: StateDir = STATE_DIR) -> None:
 
 @app.command()
 def status(state_dir: StateDir = STATE_DIR) -> None:
-    """Show which members are running. Exit with 1 if one is not."""
+    """Show the status of the members.
+
+    Exit codes: 0 all members are running, 1 a member is not.
+    """
     from rich.console import Console
     from rich.table import Column, Table
     from rich.text import Text
@@ -93,10 +96,9 @@ def status(state_dir: StateDir = STATE_DIR) -> None:
 def shown_progress(
     console: "Console", first: str = "starting the simulated cluster"
 ) -> Iterator[Callable[[str], None]]:
-    """Show steps as they come: one changing line with the time on a terminal, plain lines elsewhere.
+    """Show steps: on a terminal as one updating line with the elapsed time, elsewhere as log lines.
 
-    What is told of one program while it builds (``title: package``) appears on a terminal only; a log gets
-    the title.
+    While a program is built, the package (``title: package``) appears on a terminal only.
     """
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

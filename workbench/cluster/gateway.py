@@ -1,4 +1,4 @@
-"""What the charts of a gateway would bring: its kinds and its namespace, as stand-ins without a controller."""
+"""The namespace and CRDs that the charts of a gateway would install, without validation and controllers."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -7,13 +7,13 @@ from typing import Any
 import yaml
 
 NAMESPACE = "envoy-gateway-system"
-"""Where Envoy Gateway's chart is installed, and where a front door has its objects and keys."""
+"""Namespace of Envoy Gateway's chart, and of the objects and keys of a front door."""
 _KINDS = Path(__file__).with_name("gateway.yaml")
 _AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
 _ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _GATEWAY_API = "gateway.networking.k8s.io"
 _APPROVED = {"api-approved.kubernetes.io": "unapproved, a stand-in of the workbench"}
-"""The API server asks for it where a group ends with ``.k8s.io`` (KEP-1111)."""
+"""The API server requires this annotation for groups that end with ``.k8s.io`` (KEP-1111)."""
 
 Json = dict[str, Any]
 

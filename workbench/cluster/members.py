@@ -1,4 +1,4 @@
-"""How each member of the control plane is started. All of them listen on loopback alone."""
+"""Command lines of the members of the control plane, all of which listen on loopback only."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ KWOK_SELECTOR = "kwok.x-k8s.io/node=fake"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything of one cluster lies, and the ports it listens on."""
+    """The files and ports of a cluster."""
 
     folder: Path
     pki: Pki
@@ -39,7 +39,7 @@ class Layout:
 
 
 SCHEDULERS = ("default-scheduler", "volcano")
-"""Whom pods may ask for. Volcano starts a group as a whole or not at all; here each of its pods starts by itself."""
+"""Supported scheduler names. Unlike real Volcano, the simulated one does not gang-schedule: pods start one by one."""
 PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
 
@@ -54,7 +54,7 @@ def _etcd(at: Layout, _: Path) -> list[str]:
         *flags({**tls, "trusted-ca-file": at.pki.etcd_authority, "client-cert-auth": "true"}),
         *flags({f"peer-{name}": value for name, value in tls.items()}),
         *flags({"peer-trusted-ca-file": at.pki.etcd_authority, "peer-client-cert-auth": "true"}),
-        # A try-out may lose its last second at a power cut; without this, every write waits for the disk.
+        # Do not wait for the disk on every write: losing the last second after a power failure is acceptable here.
         *flags({"unsafe-no-fsync": "true", "log-level": "warn"}),
     ]
 
@@ -86,11 +86,11 @@ def _apiserver(at: Layout, _: Path) -> list[str]:
 
 
 def _aggregation(at: Layout) -> dict[str, object]:
-    """How the API server proves to servers of other APIs for whom it asks.
+    """Return the flags by which the API server authenticates users to aggregated API servers.
 
-    Without it each request reaches them as ``system:anonymous``, and their APIServices never become available. The
-    authority is published in ConfigMap ``kube-system/extension-apiserver-authentication``, where they look for it
-    (kubernetes.io: "Configure the Aggregation Layer").
+    Without them, requests arrive there as ``system:anonymous``, and APIServices never become available. The
+    authority is published in ConfigMap ``kube-system/extension-apiserver-authentication`` (kubernetes.io: "Configure
+    the Aggregation Layer").
     """
     return {
         "requestheader-client-ca-file": at.pki.front_proxy_authority,
@@ -114,7 +114,7 @@ def _controller_manager(at: Layout, _: Path) -> list[str]:
             "leader-elect": "false",
             "kube-api-qps": 500,
             "kube-api-burst": 1000,
-            # Many models at once are the normal case here; the defaults sync five at a time.
+            # Deployments of many models at once are common here; the defaults sync five at a time.
             "concurrent-deployment-syncs": 20,
             "concurrent-replicaset-syncs": 20,
             "concurrent-service-endpoint-syncs": 20,
@@ -128,14 +128,14 @@ def _scheduler(at: Layout, _: Path) -> list[str]:
             **_client(at, "scheduler"),
             "secure-port": at.ports["kube-scheduler"],
             "config": at.scheduling,
-            # A pod whose victims are gone at once, as here, may be held for ever: kubernetes/kubernetes#141694.
+            # Here, preempted pods disappear at once, and the preemptor may then hang: kubernetes/kubernetes#141694.
             "feature-gates": "SchedulerAsyncPreemption=false",
         }
     )
 
 
 def scheduling(at: Layout) -> bytes:
-    """Return the scheduler's configuration. It stands in for the scheduler of gangs, too, pod by pod."""
+    """Return the scheduler's configuration, with a profile for each supported scheduler name."""
     config = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
@@ -179,4 +179,4 @@ MEMBERS: Mapping[str, Callable[[Layout, Path], list[str]]] = {
     "kube-scheduler": _scheduler,
     "kwok": _kwok,
 }
-"""Command lines from the layout and kwok's stages, in the order in which they start; they stop in reverse."""
+"""Command lines by member in start order; they stop in reverse order."""

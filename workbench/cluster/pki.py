@@ -1,4 +1,4 @@
-"""Certificates and kubeconfigs of the simulated cluster: its authorities, one identity per member."""
+"""Certificates and kubeconfigs of the simulated cluster: three authorities, one identity per member."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from toolkit.ports import LOOPBACK
 from toolkit.private import write_private
 
 SERVICE_IP = "10.96.0.1"
-"""First address of the service range: what pods would reach the API server by."""
+"""First address of the service range, the cluster IP of the API server."""
 _GENERATION = b"5"
-"""Counted up when the set of certificates changes, or what the members are told about it.
+"""Version of the set of certificates and of the flags that refer to it.
 
-A state folder of an older version then gets a new set, and its members start again with it.
+If a state folder has another version, its certificates are recreated and its members restarted.
 """
 _SERVER_NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who a client certificate says it is: a user and the groups it belongs to (RBAC subjects)."""
+    """The subject of a client certificate: user (CN) and groups (O), as RBAC reads them."""
 
     file: str
     user: str
@@ -44,7 +44,7 @@ IDENTITIES = (
     Identity("prometheus-adapter", "workbench-prometheus-adapter", ("workbench:prometheus-adapter",)),
 )
 FRONT_PROXY = Identity("front-proxy-client", "front-proxy-client")
-"""The API server towards servers of other APIs, to which it says in headers for whom it asks."""
+"""The API server as a client of aggregated API servers, to which it passes the user in headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,14 @@ class _Authority:
 
 
 class Pki:
-    """The files under one folder; what exists is kept, so that restarts keep their identities."""
+    """The certificates in one folder, which are kept across restarts."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @property
     def complete(self) -> bool:
-        """Whether the whole set is there, made by this version. The marker is the last file written."""
+        """Whether the set is complete and current; the marker is written last."""
         return self._marker.exists() and self._marker.read_bytes() == _GENERATION
 
     @property
@@ -70,22 +70,22 @@ class Pki:
 
     @property
     def authority(self) -> Path:
-        """Certificate of the authority that signs who may talk to the API server."""
+        """Certificate of the authority for clients of the API server."""
         return self.folder / "ca.crt"
 
     @property
     def etcd_authority(self) -> Path:
-        """Certificate of the authority that signs who may talk to etcd.
+        """Certificate of the authority for clients of etcd.
 
-        With a common one, every client certificate of the cluster would open the store, past RBAC.
+        With a common authority, every client certificate of the cluster would grant access to etcd, bypassing RBAC.
         """
         return self.folder / "etcd-ca.crt"
 
     @property
     def front_proxy_authority(self) -> Path:
-        """Certificate of the authority that signs who may speak for others, which is the API server alone.
+        """Certificate of the authority for the API server as a client of aggregated API servers.
 
-        With a common one, every client of the cluster could name himself anybody in front of those servers.
+        With a common authority, every client of the cluster could impersonate any user towards those servers.
         """
         return self.folder / "front-proxy-ca.crt"
 
@@ -103,7 +103,7 @@ class Pki:
         return self.folder / f"{name}.key"
 
     def ensure(self) -> None:
-        """Make the set, unless it is there."""
+        """Create the set, unless it is complete."""
         if self.complete:
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ class Pki:
         write_private(self._marker, _GENERATION)
 
     def _authority(self, path: Path) -> "_Authority":
-        """Make an authority. Its key is kept nowhere: nothing is signed after the start."""
+        """Create an authority. Its key is not stored, because nothing is signed later."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = subject_name(f"workbench-{path.stem}", ())
         usage = x509.KeyUsage(
@@ -140,7 +140,7 @@ class Pki:
     def _issue(self, identity: Identity, authority: "_Authority", *, serves: bool = False) -> None:
         key = ec.generate_private_key(ec.SECP256R1())
         usages = [ExtendedKeyUsageOID.CLIENT_AUTH] + ([ExtendedKeyUsageOID.SERVER_AUTH] if serves else [])
-        # Python 3.13 verifies strictly: it refuses a certificate that does not identify its authority's key.
+        # Python 3.13 requires an AuthorityKeyIdentifier (VERIFY_X509_STRICT).
         issued_by = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
         builder = (
             certificate_builder(subject_name(identity.user, identity.groups), authority.name, key.public_key())
@@ -157,7 +157,7 @@ class Pki:
 
 
 def kubeconfig(pki: Pki, identity: Identity, server: str) -> str:
-    """Return a self-contained kubeconfig: it can be copied and used from any folder."""
+    """Return a kubeconfig with embedded certificates, which works from any folder."""
     import base64
 
     def embedded(path: Path) -> str:

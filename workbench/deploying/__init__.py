@@ -1,1 +1,1 @@
-"""What ``up`` does beside deploying: the cluster before it, the live fleet around it, the tables after it."""
+"""The frame of ``up``: starting the simulated cluster and the live fleet, and printing the tables."""

@@ -1,4 +1,4 @@
-"""What every command on a stack is given, and the engine that it asks for."""
+"""The arguments of a command on a stack, and the engine that runs it."""
 
 import enum
 import os
@@ -20,8 +20,6 @@ STATE_DIR = ".workbench"
 
 
 class Deployer(enum.StrEnum):
-    """Who deploys."""
-
     AUTO = "auto"
     PULUMI = "pulumi"
     LOCAL = "local"
@@ -29,7 +27,11 @@ class Deployer(enum.StrEnum):
 
 @dataclass(slots=True)
 class StackCall:
-    """What every command is given."""
+    """The arguments of a command on a stack.
+
+    Attributes:
+        options: Arguments of ``RunOptions`` for the local engine.
+    """
 
     stack: str
     engine: Deployer
@@ -39,11 +41,10 @@ class StackCall:
 
     @property
     def state_dir(self) -> Path:
-        """Where the workbench keeps its files."""
         return self.cwd / STATE_DIR
 
     def cli(self) -> "PulumiCli | None":
-        """Return the Pulumi CLI when it is what shall deploy."""
+        """Return the Pulumi CLI, or None for the local engine."""
         from ..engine.pulumi_cli import PulumiCli, installed
 
         if self.engine is Deployer.LOCAL:
@@ -55,37 +56,31 @@ class StackCall:
         return None
 
     def local(self, status: Callable[[str], None] = lambda _: None, *, as_json: bool = False) -> "LocalEngine":
-        """Return the local engine."""
         from ..engine.display import Display, JsonDisplay
         from ..engine.local import LocalEngine, RunOptions
         from ..engine.project import load_project
 
-        given = str(Path(self.kubeconfig).resolve()) if self.kubeconfig else ""
-        if given and not Path(given).is_file():
+        override = str(Path(self.kubeconfig).resolve()) if self.kubeconfig else ""
+        if override and not Path(override).is_file():
             raise WorkbenchError(f"--kubeconfig: file {self.kubeconfig} does not exist")
-        project = load_project(self.cwd, self.stack, {"kubeconfig": given} if given else None)
-        options: RunOptions = RunOptions(kubeconfig=given, status=status, **self.options)
-        named = project.kubeconfig  # a stack that makes its cluster has none
-        # Path's own raises where the name is too long.
-        if options.offline and named and not os.path.isfile(self.cwd / named):  # noqa: PTH113
-            stand_in = {"kubeconfig": str(_stand_in(self.state_dir))}
-            project = load_project(self.cwd, self.stack, stand_in)
+        project = load_project(self.cwd, self.stack, {"kubeconfig": override} if override else None)
+        options: RunOptions = RunOptions(kubeconfig=override, status=status, **self.options)
+        configured = project.kubeconfig  # empty for a stack that creates its cluster
+        # Path.is_file raises if the name is too long.
+        if options.offline and configured and not os.path.isfile(self.cwd / configured):  # noqa: PTH113
+            # The program insists on a kubeconfig even when it is only planned.
+            private_folder(self.state_dir)
+            placeholder = self.state_dir / "offline.kubeconfig"
+            placeholder.write_text("apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n")
+            project = load_project(self.cwd, self.stack, {"kubeconfig": str(placeholder)})
         display = JsonDisplay() if as_json else Display()
         return LocalEngine(project, self.state_dir / "stacks", display, options)
 
     def sealed_project(self) -> "Project | None":
-        """Return the project with its secrets as they are kept; None where it cannot be read."""
+        """Return the project with encrypted values left encrypted; None if it cannot be read."""
         from ..engine.project import load_project
 
         try:
             return load_project(self.cwd, self.stack, sealed=True)
         except WorkbenchError:
             return None
-
-
-def _stand_in(folder: Path) -> Path:
-    """Return a kubeconfig that leads nowhere, for programs that insist on one when only a plan is made."""
-    private_folder(folder)
-    path = folder / "offline.kubeconfig"
-    path.write_text("apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n")
-    return path

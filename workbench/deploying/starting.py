@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 
 def read_fleet(folder: Path, stack: str) -> "LiveFleet | None":
-    """Plan a stack without its cluster; nothing of it is played where something is wrong, which deploying says.
+    """Return the live fleet of a stack, planned without its cluster.
+
+    None if the stack has no simulated nodes, or if its plan has errors: the deployment reports those.
 
     Raises:
-        WorkbenchError: there is no such stack, or its settings cannot be read.
+        WorkbenchError: the stack does not exist, or its settings cannot be read.
     """
     from components.contract.problems import errors
     from livefleet import fleet_of
@@ -31,31 +33,31 @@ def read_fleet(folder: Path, stack: str) -> "LiveFleet | None":
     from ..engine.project import load_project
     from ..planning.recording import recorded
 
-    found = recorded(load_project(folder, stack, sealed=True)).planned
-    if found is None or errors(found[1].problems):
+    planned = recorded(load_project(folder, stack, sealed=True)).planned
+    if planned is None:
         return None
-    settings, planned = found
-    return fleet_of(stack, planned) if settings.simulated_nodes else None
+    settings, plan = planned
+    return fleet_of(stack, plan) if settings.simulated_nodes and not errors(plan.problems) else None
 
 
 KUBECONFIG = "kubeconfig"
 
 
 def is_playable(project: "Project", state_dir: Path) -> bool:
-    """Tell whether a stack is deployed to the workbench's own simulated cluster, and has simulated nodes."""
+    """Whether a stack targets the workbench's simulated cluster, and has simulated nodes."""
     own = (project.folder / project.kubeconfig).resolve() == (state_dir / KUBECONFIG).resolve()
     simulated = project.config.get(f"{project.name}:simulatedNodes", "")
     return bool(project.kubeconfig) and own and simulated.lower() == "true"
 
 
 class StackStart:
-    """What stands around a deployment to the workbench's own cluster.
+    """The simulated cluster and the live fleet around one deployment.
 
     Args:
-        call: What ``up`` was given.
-        starts: Whether it starts the cluster.
-        live: Whether models shall answer; False ends what stands behind the pods.
-        speeds: How much faster than life.
+        call: The arguments of ``up``.
+        starts: Whether to start the cluster.
+        live: Whether simulated model servers answer; False stops a running live fleet.
+        speeds: Speed-up of answers and starts.
     """
 
     def __init__(self, call: StackCall, *, starts: bool, live: bool, speeds: Speeds) -> None:
@@ -69,16 +71,16 @@ class StackStart:
 
     @property
     def _is_live(self) -> bool:
-        """Whether the cluster leaves it to the live fleet which pods are Ready."""
+        """Whether the live fleet, and not kwok, decides which pods are Ready."""
         from ..cluster.cluster import KwokStages
 
         return KwokStages(self._call.state_dir.resolve() / "cluster").live
 
     def before(self) -> None:
-        """Start the cluster and whoever stands behind its pods.
+        """Start the cluster, and the simulated model servers of its pods.
 
         Raises:
-            WorkbenchError: there can be no cluster on this machine.
+            WorkbenchError: no control plane is available on this machine.
         """
         if self._silenced:
             self._play.end()
@@ -95,19 +97,19 @@ class StackStart:
                 self._quietly(live=False)
 
     def after(self, show: Callable[[], None]) -> None:
-        """Start what leads to the pods.
+        """Start the gateway and the autoscaling programs.
 
         Args:
-            show: Shows what answers; called before something is built, which takes minutes.
+            show: Prints the tables; called before programs are built, which takes minutes.
         """
         if not self._live:
             return
         if missing := self._play.unbuilt():
             show()
             self._note(
-                f"\nThe models answer already. Next the programs of the gateway and of autoscaling are built, once "
-                f"for all clones ({', '.join(missing)}): it takes about ten minutes on two cores, and the time left "
-                "is shown. Ctrl-C leaves everything else as it is.\n"
+                f"\nThe models answer already. Next, the programs of the gateway and of autoscaling are built "
+                f"({', '.join(missing)}), once for all clones: this takes about ten minutes on two cores; the "
+                "remaining time is shown. Ctrl-C skips this step and leaves the deployment as it is.\n"
             )
         with self._progress() as progress:
             self._play.finish(progress)
@@ -122,17 +124,17 @@ class StackStart:
     def _progress(self) -> Iterator[Callable[[str], None]]:
         from ..cluster.commands import shown_progress
 
-        with shown_progress(self._console, "starting what stands behind the pods") as progress:
+        with shown_progress(self._console, "starting the live fleet") as progress:
             yield progress
 
     def _quietly(self, *, live: bool) -> None:
-        """Let the cluster decide by itself again which pods are Ready."""
+        """Restart kwok so that it marks pods as Ready by itself again."""
         from ..cluster.cluster import SimulatedCluster
 
         SimulatedCluster(self._call.state_dir).start(live=live)
 
     def _start(self, *, live: bool | None) -> None:
-        """Start the simulated cluster; if it must be built first, show the plan before."""
+        """Start the simulated cluster; if its programs must be built first, show the plan before."""
         from ..cluster.binaries import NoControlPlaneError, unbuilt
         from ..cluster.cluster import SimulatedCluster
         from ..cluster.commands import shown_progress
@@ -140,9 +142,9 @@ class StackStart:
         if missing := unbuilt():
             _show_plan(self._call)
             self._note(
-                f"\nThis is the plan of stack {self._call.stack!r}. Next the control plane is built, once for all "
-                f"clones ({', '.join(missing)}): it takes about three minutes on two cores, and the time left is "
-                "shown."
+                f"\nThis is the plan of stack {self._call.stack!r}. Next, the control plane is built "
+                f"({', '.join(missing)}), once for all clones: this takes about three minutes on two cores; the "
+                "remaining time is shown."
             )
         elif self._live:
             self._play.plan()
@@ -162,7 +164,7 @@ class StackStart:
 
 
 def _show_plan(call: StackCall) -> None:
-    """Show models, nodes and endpoints as they will be, with everything that is wrong or hardly as meant."""
+    """Print models, nodes and endpoints as planned; the program logs its errors and warnings."""
     from .tables import show
 
     show(replace(call, options={"offline": True}).local().record(preview=True).exports, "")

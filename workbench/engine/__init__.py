@@ -1,14 +1,14 @@
-"""The local engine: runs the unmodified Pulumi program and makes its Kubernetes objects real.
+"""The local engine: runs the unmodified Pulumi program and applies its Kubernetes objects.
 
-    values.py     plain values: secrets, unknowns, sealing
-    program/      runs the program, answers it and collects what it registers
-    diff.py       what changed, field by field, and whether it can change in place
-    plan.py       steps: what is to be done
-    planning/     the plan, from the graph and the state; what goes, and what must not go
-    state/        SQLite: what was applied, one transaction per step
-    targets.py    the clusters behind the providers
-    apply/        carries the plan out in parallel, and waits until what was applied works
-    display.py    the tree and the summary
+    values.py     values of resources: secrets, unknowns, sealing
+    program/      runs the program and collects the resources it registers
+    diff.py       field-level differences, and whether they can be applied in place
+    plan.py       steps of a plan
+    planning/     the plan, from the resource graph and the state
+    state.py      the state in SQLite, one transaction per step
+    targets.py    the clusters of the providers
+    apply/        applies a plan in parallel, and waits until the objects are ready
+    display.py    text and JSON output
     local.py      up, preview, destroy, outputs
 
 The whole graph is collected before anything is applied: a program that fails creates nothing.

@@ -1,4 +1,4 @@
-"""What differs between a resource in the state and in the program, and whether it can change in place."""
+"""Differences between a resource in the state and in the program, and whether they can be applied in place."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .values import SEALED, Secret
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One field that differs."""
+    """A changed field."""
 
     path: str
     old: Any
@@ -26,8 +26,8 @@ def changes(old: Any, new: Any) -> list[Change]:  # noqa: ANN401 - any JSON valu
     return [
         Change(
             path_text(path),
-            None if before is MISSING else _shown(before, after),
-            None if after is MISSING else _shown(after, before),
+            None if before is MISSING else _sealed_like(before, after),
+            None if after is MISSING else _sealed_like(after, before),
             "+" if before is MISSING else "-" if after is MISSING else "~",
         )
         for path, before, after in differences(old, new, _is_sealed)
@@ -38,13 +38,13 @@ def _is_sealed(value: Any) -> bool:  # noqa: ANN401
     return isinstance(value, dict) and SEALED in value
 
 
-def _shown(value: Any, other: Any) -> Any:  # noqa: ANN401
-    """Return a value; beside a secret it is one too: it was there before somebody sealed it."""
+def _sealed_like(value: Any, other: Any) -> Any:  # noqa: ANN401
+    """Mark a value as secret if its counterpart is sealed: the field has become a secret, or no longer is one."""
     return Secret(value) if _is_sealed(other) and not _is_sealed(value) else value
 
 
 def ignored(old: Any, new: Any, paths: Sequence[str]) -> Any:  # noqa: ANN401
-    """Return ``new`` with the fields of ``ignore_changes`` set to what they were."""
+    """Return ``new`` with the fields of ``ignore_changes`` reset to their old values."""
     for text in paths:
         new = _keep(old, new, parse_path(text))
     return new
@@ -58,11 +58,11 @@ def _keep(old: Any, new: Any, path: tuple[str, ...]) -> Any:  # noqa: ANN401
         before = old if isinstance(old, dict) else {}
         merged = dict(new)
         for key in {**new, **before} if head == "*" else (head,):
-            kept = _keep(before.get(key, ABSENT), merged.get(key, ABSENT), rest)
-            if kept is ABSENT:
+            value = _keep(before.get(key, ABSENT), merged.get(key, ABSENT), rest)
+            if value is ABSENT:
                 merged.pop(key, None)
             else:
-                merged[key] = kept
+                merged[key] = value
         return merged
     if isinstance(new, list) and isinstance(old, list):
         return [
@@ -75,16 +75,16 @@ def _keep(old: Any, new: Any, path: tuple[str, ...]) -> Any:  # noqa: ANN401
 
 
 class _Absent:
-    """No value at all, which is not the same as null."""
+    """The absence of a value, which differs from null."""
 
 
 ABSENT = _Absent()
 
 
-def replacing(found: Iterable[Change], inputs: Mapping[str, Any], on_changes: Sequence[str]) -> list[Change]:
-    """Mark the changes that only a new object can have."""
+def replacing(changes: Iterable[Change], inputs: Mapping[str, Any], on_changes: Sequence[str]) -> list[Change]:
+    """Mark the changes that require a replacement."""
     fixed = fixed_fields(inputs, on_changes)
     return [
         Change(change.path, change.old, change.new, change.op, is_within(parse_path(change.path), fixed))
-        for change in found
+        for change in changes
     ]

@@ -1,4 +1,4 @@
-"""What the user sees: the tree of resources, field-level differences, failures and the summary."""
+"""The output of the local engine: the resource tree, field-level differences, failures and the summary."""
 
 import json
 import os
@@ -19,11 +19,11 @@ from .values import SEALED, masked
 
 @dataclass(frozen=True, slots=True)
 class OutputChanges:
-    """Stack outputs against those of the last deployment.
+    """Changes of stack outputs since the last deployment.
 
     Attributes:
-        changes: What differs; of an output that is a map, entry by entry.
-        unchanged: How many outputs stay as they are.
+        changes: Changed outputs; maps are compared entry by entry.
+        unchanged: Number of unchanged outputs.
     """
 
     changes: tuple[Change, ...]
@@ -31,7 +31,7 @@ class OutputChanges:
 
 
 def output_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> OutputChanges:
-    """Compare outputs, secrets sealed in both."""
+    """Compare outputs with sealed secrets."""
     names = sorted({*before, *after})
     changed = [name for name in names if name not in before or name not in after or before[name] != after[name]]
     found = [change for name in changed for change in _of_output(name, before, after)]
@@ -40,7 +40,7 @@ def output_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Outpu
 
 def _of_output(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     old, new = ({name: side[name]} if name in side else {} for side in (before, after))
-    # A map that comes or goes is entries that do: a model each, and not one value as long as all of them.
+    # Show a new or removed map as one change per entry: as a single value it would be very long.
     if not old and _has_entries(new[name]):
         old = {name: {}}
     elif not new and _has_entries(old[name]):
@@ -53,7 +53,7 @@ def _has_entries(value: object) -> bool:
 
 
 def write_json(stream: TextIO, plan: ChangePlan, outputs: OutputChanges) -> None:
-    """Write a preview for other programs: what changes, and how many of what."""
+    """Write a preview as JSON."""
     counts = {op.value: len(plan.having(op)) for op in Op if plan.having(op)}
     document = {
         "resources": [_step(step) for step in plan.having(*CHANGING, Op.PENDING)],
@@ -66,28 +66,28 @@ def write_json(stream: TextIO, plan: ChangePlan, outputs: OutputChanges) -> None
 
 
 def _step(step: Step) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+    document: dict[str, Any] = {
         "op": step.op.value,
         "urn": step.urn,
         "type": urn_type(step.urn).rsplit("$", 1)[-1],
         "name": urn_name(step.urn),
     }
     if step.note:
-        shown["note"] = step.note
+        document["note"] = step.note
     if step.changes:
-        shown["changes"] = [_change(change) for change in step.changes]
-    return shown
+        document["changes"] = [_change(change) for change in step.changes]
+    return document
 
 
 def _change(change: Change) -> dict[str, Any]:
-    shown: dict[str, Any] = {"path": change.path, "op": change.op}
+    document: dict[str, Any] = {"path": change.path, "op": change.op}
     if change.op != "+":
-        shown["old"] = masked(change.old)
+        document["old"] = masked(change.old)
     if change.op != "-":
-        shown["new"] = masked(change.new)
+        document["new"] = masked(change.new)
     if change.replaces:
-        shown["replaces"] = True
-    return shown
+        document["replaces"] = True
+    return document
 
 
 _MARKS = {
@@ -109,37 +109,37 @@ _DONE = {
 _HIDDEN = (Op.SAME, Op.DISCARD)
 _SKIPPED_SHOWN = 5
 _ROWS = 40
-"""More changes are counted by kind in the summary."""
+"""With more changes, the summary only counts them by kind."""
 _WIDTH = 100
-"""A longer value is cut; the fields around it matter more."""
+"""Maximum length of a value."""
 
 
 class Display:
-    """Writes to a stream, in colour when it is a terminal, unless NO_COLOR is set (https://no-color.org)."""
+    """Text output, colored on a terminal unless NO_COLOR is set (https://no-color.org)."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
         self.colour = self._stream.isatty() and not os.environ.get("NO_COLOR")
 
     def line(self, text: str = "", code: str = "") -> None:
-        """Write a line, or the lines of a note; what others wrote into it forges none."""
+        """Write text without control characters."""
         self._stream.write(self._paint(printable_lines(text), code) + "\n")
 
     def _paint(self, text: str, code: str) -> str:
         return f"\033[{code}m{text}\033[0m" if self.colour and code and text.strip() else text
 
     def preview(self, plan: ChangePlan, root: str, outputs: OutputChanges) -> None:
-        """Write what would change, and nothing of what stays."""
+        """Write the changes of a preview."""
         self.tree(plan, root)
         self.differences(plan)
         self._output_changes(outputs)
         self.planned(plan)
 
     def tree(self, plan: ChangePlan, root: str, *, everything: bool = False) -> None:
-        """Write the resources that change, below the parents that lead to them, and what changes in them."""
-        shown = _shown(plan, everything=everything)
-        if shown:
-            rows = list(_walk(shown, root))
+        """Write the tree of changing resources and their parents."""
+        steps = _visible_steps(plan, everything=everything)
+        if steps:
+            rows = list(_walk(steps, root))
             name_at = max(len(label) for label, _ in rows) + 2
             info_at = max(4, *(len(urn_name(step.urn)) if step else 0 for _, step in rows)) + 2
             self.line(f"     {'Type':<{name_at}}{'Name':<{info_at}}{'Plan':<9}Info")
@@ -155,13 +155,13 @@ class Display:
         mark, code = _MARKS[step.op]
         op = "" if step.op is Op.SAME else step.op.value
         info = step.note or _summary_of(step.changes)
-        # That is said once, with their number.
+        # The summary counts these resources.
         info = "" if info.startswith(PLANNED_ONLY) else info
         text = f" {mark:<3} {label:<{name_at}}{urn_name(step.urn):<{info_at}}{op:<9}{info}".rstrip()
         self.line(text, code)
 
     def summary(self, plan: ChangePlan, root: str) -> None:
-        """Write how many of which kind change, and the rows of what is not just created; few rows are all shown."""
+        """Write the tree and the differences if there are few changes, else counts by kind."""
         changing = plan.having(*CHANGING)
         created = plan.having(Op.CREATE)
         if len(changing) <= _ROWS:
@@ -175,18 +175,18 @@ class Display:
                 kind = "provider" if type_.startswith(PROVIDERS) else type_.rpartition(":")[2]
                 kinds[kind] = kinds.get(kind, 0) + 1
             if kinds:
-                shown = ", ".join(
+                counts = ", ".join(
                     f"{count} {kind}" for kind, count in sorted(kinds.items(), key=lambda e: (-e[1], e[0]))
                 )
                 mark, code = _MARKS[op]
-                self.line(f" {mark} {sum(kinds.values())} to {op.value}: {shown}", code)
+                self.line(f" {mark} {sum(kinds.values())} to {op.value}: {counts}", code)
         if len(changing) - len(created) <= _ROWS:
             self.differences(plan)
         for note in plan.notes:
             self.line(f"note: {note}", "33")
 
     def differences(self, plan: ChangePlan) -> None:
-        """Write the fields that differ, resource by resource."""
+        """Write the changed fields of each resource."""
         for step in plan.having(Op.UPDATE, Op.REPLACE):
             if not step.changes:
                 continue
@@ -206,7 +206,7 @@ class Display:
         self._stream.write(f"{indent}{self._paint(printable(text), code)}{self._paint(replaces, '35')}\n")
 
     def failures(self, failures: Sequence[Failure]) -> None:
-        """Write what failed, and then what was skipped because of it."""
+        """Write the failed steps, then those skipped because of them."""
         if not failures:
             return
         self.line("Failures:", "31;1")
@@ -220,13 +220,13 @@ class Display:
                 self.line(f"      {path}: {message}" if path else f"      {message}")
         further = len(ordered) - first_skipped - _SKIPPED_SHOWN
         if further > 0:
-            self.line(f"  and {further} more that were skipped, since they depend on what failed")
+            self.line(f"  and {further} more skipped resources, which depend on failed ones")
         late = any(failure.late for failure in ordered)
-        when = "The machine may only be busy" if late else "Once the cause is gone"
-        self.line(f"What was done is recorded. {when}: run the same command again, which goes on from there.")
+        when = "If the machine was only busy" if late else "Once the cause is fixed"
+        self.line(f"Completed changes are recorded. {when}, run the same command again to continue.")
 
     def planned(self, plan: ChangePlan) -> None:
-        """Write how many would change."""
+        """Write the counts of a preview."""
         counts = {op: len(plan.having(op)) for op in Op}
         self._counts(
             [f"{_MARKS[op][0]} {counts[op]} to {op.value}" for op in CHANGING if counts[op]],
@@ -235,7 +235,7 @@ class Display:
         )
 
     def applied(self, plan: ChangePlan, done: Iterable[Step], failures: Sequence[Failure], seconds: float) -> None:
-        """Write how many changed."""
+        """Write the counts of a deployment."""
         counts: dict[Op, int] = {}
         for step in done:
             counts[step.op] = counts.get(step.op, 0) + 1
@@ -256,7 +256,6 @@ class Display:
             self.line(f"    {pending} planned only (not deployed by the local engine)")
 
     def _output_changes(self, outputs: OutputChanges) -> None:
-        """Write the outputs that differ from those of the last deployment."""
         if outputs.changes:
             self.line("Outputs:")
             for change in outputs.changes:
@@ -265,11 +264,11 @@ class Display:
                 self.line(f"    {outputs.unchanged} unchanged")
 
     def outputs(self, outputs: Mapping[str, Any], *, brief: bool = False) -> None:
-        """Write stack outputs, or only how many there are."""
+        """Write stack outputs; with ``brief``, only their number."""
         if not outputs:
             return
         if brief:
-            self.line(f"Outputs: {len(outputs)}; `workbench outputs` prints them")
+            self.line(f"Outputs: {len(outputs)}; run `workbench outputs` to show them")
             return
         self.line("Outputs:")
         for name in sorted(outputs):
@@ -282,7 +281,8 @@ class Display:
                 self.line(f"        {key}: {json.dumps(value[key], sort_keys=True)}")
 
 
-def _shown(plan: ChangePlan, *, everything: bool) -> dict[str, Step]:
+def _visible_steps(plan: ChangePlan, *, everything: bool) -> dict[str, Step]:
+    """Return the steps that change something, and their parents."""
     chosen = {urn for urn, step in plan.steps.items() if everything or step.op not in _HIDDEN}
     for urn in list(chosen):
         parent = plan.steps[urn].parent
@@ -293,7 +293,7 @@ def _shown(plan: ChangePlan, *, everything: bool) -> dict[str, Step]:
 
 
 def _walk(steps: Mapping[str, Step], root: str) -> Iterable[tuple[str, Step | None]]:
-    """Return the lines of the tree: label and step, the stack first."""
+    """Yield label and step for each line of the tree, the stack first."""
     children: dict[str, list[str]] = {}
     for urn, step in steps.items():
         children.setdefault(step.parent if step.parent in steps else root, []).append(urn)
@@ -327,8 +327,7 @@ def _show(value: Any, width: int | None) -> str:  # noqa: ANN401 - any JSON valu
 
 
 class JsonDisplay(Display):
-    """Writes a preview as JSON for other programs."""
+    """Output that writes previews as JSON."""
 
     def preview(self, plan: ChangePlan, root: str, outputs: OutputChanges) -> None:  # noqa: ARG002
-        """Write what would change as one document."""
         write_json(self._stream, plan, outputs)

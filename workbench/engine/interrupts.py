@@ -1,9 +1,9 @@
-"""Ctrl-C and SIGTERM while a stack is at work: the command ends within a second, whatever it is doing.
+"""Ctrl-C and SIGTERM during an operation on a stack: the process exits within a second.
 
-An exception alone is not enough: an event loop may wait for an answer that will not come any more, a finalizer or
-a library may swallow it, and a worker may sit in a request. The signal therefore raises, and a thread ends the
-process if that has not helped in time. Ending anywhere is safe: every step is in the state before it begins, and the
-system gives the lock of the stack back.
+Raising an exception is not enough: an event loop may wait for a response that never comes, a finalizer or a library
+may swallow the exception, and a worker thread may block in a request. The signal handler therefore raises, and a
+thread exits the process if it is still running after a grace period. Exiting at any point is safe: the intent of
+every step is in the state before it begins, and the operating system releases the lock of the stack.
 """
 
 import contextlib
@@ -20,21 +20,24 @@ from typing import NoReturn
 from ..errors import WorkbenchError
 
 _GRACE = 0.7
-"""Seconds for what is running to end by itself."""
+"""Grace period in seconds."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _SHOW_CURSOR = "\033[?25h"
 
 
 class Cancelled(SystemExit):
-    """A signal has arrived. Event loops and the command line let this through, as they do ``sys.exit()``."""
+    """A signal has arrived. A SystemExit, because event loops and the command line do not swallow it."""
 
 
 @contextmanager
 def cancellable(summary: Callable[[], str]) -> Iterator[None]:
-    """Let signals end what is inside; ``summary`` says what was done until then.
+    """Cancel the block on SIGINT and SIGTERM.
+
+    Args:
+        summary: Returns the message to print, which says what was done so far.
 
     Raises:
-        WorkbenchError: a signal came, and everything has ended by itself.
+        WorkbenchError: the block was cancelled within the grace period.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -42,7 +45,7 @@ def cancellable(summary: Callable[[], str]) -> Iterator[None]:
     watch = _Watch(summary)
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     for number, handler in before.items():
-        if handler is not signal.SIG_IGN:  # as nohup wants it
+        if handler is not signal.SIG_IGN:  # keep ignoring signals under nohup
             signal.signal(number, watch.signalled)
     unraisable = sys.unraisablehook
     sys.unraisablehook = lambda lost: None if lost.exc_type is Cancelled else unraisable(lost)
@@ -60,41 +63,41 @@ def cancellable(summary: Callable[[], str]) -> Iterator[None]:
 
 
 class _Watch:
-    """Waits for a signal, and then for the end of the process."""
+    """A thread that exits the process if it survives a signal for longer than the grace period."""
 
     def __init__(self, summary: Callable[[], str]) -> None:
         self.number = 0
         self._summary = summary
         self._reader, self._writer = os.pipe()
-        # Started now: a signal may arrive while the main thread holds what starting one takes.
+        # Not started by the signal handler: the interrupted main thread may hold the locks that this takes.
         threading.Thread(target=self._watch, name="signals", daemon=True).start()
 
     def signalled(self, number: int, _: FrameType | None) -> None:
-        """Wake the thread, and try the gentle way."""
+        """Wake the thread, and raise in the main thread."""
         self.number = number
         os.write(self._writer, b"!")
         raise Cancelled(_code(number))
 
     def close(self) -> None:
-        """Let the thread go: everything has ended by itself."""
+        """Stop the thread."""
         os.close(self._writer)
 
     def _watch(self) -> None:
         if os.read(self._reader, 1):
-            # A second signal means at once; the end of the pipe, that nobody has to be ended.
+            # A second signal exits immediately; the end of the pipe means that the block has ended.
             readable, _, _ = select.select([self._reader], [], [], _GRACE)
             if not readable or os.read(self._reader, 1):
-                self._end()
+                self._exit()
         os.close(self._reader)
 
-    def _end(self) -> NoReturn:
-        # Another thread may hold the stream, and for good.
+    def _exit(self) -> NoReturn:
+        # Another thread may hold the lock of stdout forever.
         flushing = threading.Thread(target=_flush, daemon=True)
         flushing.start()
         flushing.join(0.1)
-        shown = _SHOW_CURSOR if sys.stderr.isatty() else ""
+        prefix = _SHOW_CURSOR if sys.stderr.isatty() else ""
         with contextlib.suppress(OSError):
-            os.write(2, f"{shown}{self._summary()}\n".encode())
+            os.write(2, f"{prefix}{self._summary()}\n".encode())
         os._exit(_code(self.number))
 
 
@@ -104,5 +107,5 @@ def _flush() -> None:
 
 
 def _code(number: int) -> int:
-    """Return the exit code that shells give to a process ended by a signal."""
+    """Return the exit code that shells use for a process killed by a signal."""
     return 128 + number

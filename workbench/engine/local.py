@@ -38,23 +38,23 @@ READY_SECONDS = 300.0
 
 @dataclass(slots=True)
 class RunOptions:
-    """How a command runs."""
+    """Options of a command."""
 
     offline: bool = False
-    """Plan from the state alone, without asking a cluster."""
+    """Plan from the state alone, without contacting a cluster."""
     wait: bool = True
     seconds: float = READY_SECONDS
     workers: int = 8
     kubeconfig: str = ""
     brief: bool = False
-    """Whether ``up`` counts what changes where there is much, and leaves the outputs to its caller."""
+    """Whether ``up`` summarizes many changes, and does not print outputs."""
     confirm: Callable[[str], bool] = lambda _: True
     status: Callable[[str], None] = lambda _: None
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What a command leaves to its caller."""
+    """The result of a command."""
 
     outputs: dict[str, Any] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
@@ -62,7 +62,6 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """Whether everything worked."""
         return not self.failures
 
 
@@ -88,36 +87,36 @@ class LocalEngine:
 
     def preview(self) -> Outcome:
         """Show what ``up`` would do."""
-        with self._ending():
+        with self._cancellable():
             return self._preview()
 
     def up(self) -> Outcome:
-        """Make the stack what the program says."""
-        with self._ending():
+        """Create, update and delete resources according to the program."""
+        with self._cancellable():
             return self._up()
 
     def destroy(self) -> Outcome:
-        """Delete everything the stack created."""
-        with self._ending():
+        """Delete all resources of the stack."""
+        with self._cancellable():
             return self._destroy()
 
     @contextmanager
-    def _ending(self) -> Iterator[None]:
-        """Let signals end a command, and the silence of a cluster too, both with what was done until then."""
-        with cancellable(lambda: f"cancelled; {self._done()}"):
+    def _cancellable(self) -> Iterator[None]:
+        """Cancel on signals, and fail if a cluster does not respond; both report the completed changes."""
+        with cancellable(lambda: f"cancelled; {self._completed()}"):
             try:
                 yield
             except KubeError as error:
-                lines = [error.message, *self._targets.repairs(), self._done()]
+                lines = [error.message, *self._targets.repairs(), self._completed()]
                 raise WorkbenchError("\n".join(lines)) from error
 
-    def _done(self) -> str:
+    def _completed(self) -> str:
         done = sum(map(_changed, self._results))
         if not done:
             return "nothing was changed"
         return (
-            f"{done} of {self._planned} changes were made and are recorded. Run the same command again to go on, or "
-            "`workbench destroy` to delete everything."
+            f"{done} of {self._planned} changes were made and are recorded. Run the same command again to continue, "
+            "or `workbench destroy` to delete everything."
         )
 
     def _preview(self) -> Outcome:
@@ -127,27 +126,27 @@ class LocalEngine:
             before = state.fact(_OUTPUTS) or {}
             after = seal(graph.exports, state.key)
             self._display.preview(plan, graph.root, output_changes(resealed(before, after, state.key), after))
-            _refuse_protected(plan)
-            self._try_passed_through(plan)
+            _check_protected(plan)
+            self._dry_run_passed_through(plan)
         return Outcome(graph.exports, changed=len(plan.having(*CHANGING)))
 
     def _up(self) -> Outcome:
         started = time.monotonic()
         with _few_collections(), State(self._folder, self._project.stack) as state, self._targets:
             graph = self.record(preview=False)
-            _refuse_clouds(graph)
+            _check_deployable(graph)
             plan = self._plan(graph, state, strict=True)
-            _refuse_protected(plan)
+            _check_protected(plan)
             if self._options.brief:
                 self._display.summary(plan, graph.root)
             else:
                 self._display.tree(plan, graph.root)
                 self._display.differences(plan)
-            self._try_passed_through(plan)
+            self._dry_run_passed_through(plan)
             changing = self._planned = len(plan.having(*CHANGING))
             if changing and not self._options.confirm(f"Apply these {changing} changes?"):
                 raise WorkbenchError("nothing was changed")
-            result = self._carry_out(plan, state)
+            result = self._apply(plan, state)
             if not result.failures:
                 state.set_fact(_OUTPUTS, seal(graph.exports, state.key))
             self._display.failures(result.failures)
@@ -159,7 +158,7 @@ class LocalEngine:
         started = time.monotonic()
         with State(self._folder, self._project.stack) as state, self._targets:
             plan = self._plan(None, state, strict=True)
-            _refuse_protected(plan)
+            _check_protected(plan)
             self._display.tree(plan, self._root)
             changing = self._planned = len(plan.having(*CHANGING))
             if changing and not self._options.confirm(f"Delete these {changing} resources?"):
@@ -179,14 +178,14 @@ class LocalEngine:
             return found
 
     def record(self, *, preview: bool, stand_ins: StandIns | None = None) -> ResourceGraph:
-        """Run the program and return what it registered.
+        """Run the program and return the resources that it registers.
 
         Args:
-            preview: Whether nothing is deployed.
-            stand_ins: What to answer in place of unknown outputs.
+            preview: Whether the run is a preview.
+            stand_ins: Values for unknown outputs.
 
         Raises:
-            WorkbenchError: the program failed; with its own words, or the frames of its own files.
+            WorkbenchError: the program failed; with its message, or a traceback of its own files.
         """
         project = self._project
         graph = ResourceGraph(
@@ -217,28 +216,29 @@ class LocalEngine:
     def _plan(self, graph: ResourceGraph | None, state: State, *, strict: bool) -> ChangePlan:
         rows = state.rows()
         if graph:
-            self._refuse_other_project(graph, rows)
+            self._check_project(graph, rows)
         planner = Planner(graph, rows, self._targets, state.key, offline=self._options.offline, strict=strict)
         return planner.plan()
 
-    def _refuse_other_project(self, graph: ResourceGraph, rows: Mapping[str, StateRow]) -> None:
-        """Stop where the state is of another project, unless aliases lead to it: all in it would be deleted."""
+    def _check_project(self, graph: ResourceGraph, rows: Mapping[str, StateRow]) -> None:
+        """Reject the state of another project, whose resources would all be deleted, unless aliases refer to it."""
         own = f"urn:pulumi:{self._project.stack}::{self._project.name}::"
         known = {urn for node in graph.nodes.values() for urn in node.former}
         if not rows or any(urn.startswith(own) or urn in known for urn in rows):
             return
         other = next(iter(rows)).split("::")[1]
         raise WorkbenchError(
-            f"the state of stack {self._project.stack!r} in {self._folder} is of project {other!r}, not of "
-            f"{self._project.name!r}: it holds {next(iter(rows))}. If Pulumi.yaml was renamed, put the former name "
-            "back and run `workbench destroy` first, or give the resources aliases. Nothing was changed."
+            f"the state of stack {self._project.stack!r} in {self._folder} belongs to project {other!r}, not to "
+            f"{self._project.name!r}: it contains {next(iter(rows))}. If the name in Pulumi.yaml was changed, "
+            "restore the former name and run `workbench destroy` first, or add aliases to the resources. Nothing was "
+            "changed."
         )
 
-    def _try_passed_through(self, plan: ChangePlan) -> None:
+    def _dry_run_passed_through(self, plan: ChangePlan) -> None:
         if not self._options.offline:
             check_passed_through(plan.steps.values(), self._targets)
 
-    def _carry_out(self, plan: ChangePlan, state: State) -> Result:
+    def _apply(self, plan: ChangePlan, state: State) -> Result:
         count = len([step for step in plan.having(Op.CREATE, Op.UPDATE, Op.REPLACE) if step.is_object])
         executor = Executor(state, self._targets, self._counter("applied", count))
         executor.workers = self._options.workers
@@ -272,10 +272,7 @@ class LocalEngine:
 
 @contextmanager
 def _few_collections() -> Iterator[None]:
-    """Collect garbage rarely.
-
-    A graph of thousands only grows; walking it again and again is a good part of a program's time.
-    """
+    """Collect garbage rarely: traversing a growing graph of thousands of objects takes much of a program's time."""
     before = gc.get_threshold()
     gc.set_threshold(200_000, 50, 1000)
     try:
@@ -284,15 +281,15 @@ def _few_collections() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _refuse_clouds(graph: ResourceGraph) -> None:
-    """Stop before anything happens when every object waits for a cloud that nobody here can make."""
+def _check_deployable(graph: ResourceGraph) -> None:
+    """Reject a stack in which every object depends on a resource of a cloud."""
     pending = [node.registration for node in graph.nodes.values() if node.pending]
     clouds = {each.type.removeprefix(PROVIDERS).partition(":")[0] for each in pending} - {KUBERNETES}
     deployable = any(node.registration.is_object and not node.pending for node in graph.nodes.values())
     if clouds and not deployable:
         raise WorkbenchError(
-            f"nothing was deployed: the local engine has no provider for {', '.join(sorted(clouds))}, and stack "
-            f"{graph.stack!r} has nothing that does not wait for it. `workbench preview --stack {graph.stack}` shows "
+            f"nothing was deployed: the local engine has no provider for {', '.join(sorted(clouds))}, and all "
+            f"resources of stack {graph.stack!r} depend on it. Run `workbench preview --stack {graph.stack}` to see "
             "the plan; to deploy, install the Pulumi CLI (--engine pulumi)"
         )
 
@@ -301,15 +298,15 @@ def _changed(result: Result) -> int:
     return sum(step.op in CHANGING for step in result.done)
 
 
-def _refuse_protected(plan: ChangePlan) -> None:
-    """Stop before anything happens when something protected would go."""
-    held = [
+def _check_protected(plan: ChangePlan) -> None:
+    """Reject a plan that deletes or replaces protected resources."""
+    protected = [
         step.urn
         for step in plan.having(Op.DELETE, Op.REPLACE, Op.FORGET)
         if (step.row and step.row.protect) or (step.node and step.node.protect)
     ]
-    if held:
-        lines = "\n".join(f"  {urn}" for urn in held)
+    if protected:
+        lines = "\n".join(f"  {urn}" for urn in protected)
         raise WorkbenchError(
             "these resources are protected, but would be deleted or replaced:\n"
             f"{lines}\n"

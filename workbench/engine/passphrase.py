@@ -1,6 +1,6 @@
-"""Decrypting ``secure:`` values of a stack file as Pulumi's passphrase provider encrypts them.
+"""Decryption of ``secure:`` values in stack files, for Pulumi's passphrase secrets provider.
 
-The salt beside them is ``v1:<salt>:<sealed>``, where ``<sealed>`` is the word "pulumi", encrypted as every value is.
+``encryptionsalt`` has the form ``v1:<salt>:<sealed>``, where ``<sealed>`` is the encrypted word "pulumi".
 """
 
 import base64
@@ -22,7 +22,7 @@ def decrypt(text: str, salt: str, where: str) -> str:
     """Return the clear text of ``v1:<nonce>:<ciphertext>``.
 
     Raises:
-        WorkbenchError: no passphrase is set, or it is not the right one.
+        WorkbenchError: no passphrase is set, or it is wrong.
     """
     passphrase = _passphrase()
     if passphrase is None or not salt.startswith("v1:"):
@@ -37,12 +37,12 @@ def decrypt(text: str, salt: str, where: str) -> str:
 
 
 def opens(salt: str, passphrase: str) -> bool:
-    """Say whether values beside a salt are encrypted with a passphrase."""
+    """Whether a passphrase matches a salt."""
     return _opened(salt.partition(":")[2].partition(":")[2], passphrase.strip(), salt) == _SEALED
 
 
 def _opened(text: str, passphrase: str, salt: str) -> str | None:
-    """Return the clear text; None where the passphrase is not the right one."""
+    """Return the clear text; None if the passphrase is wrong."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 

@@ -1,4 +1,4 @@
-"""What is to be done: steps, one for each resource, and all of them."""
+"""The plan of a deployment: one step for each resource."""
 
 import enum
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from .state import StateRow
 
 
 class Op(enum.StrEnum):
-    """What is done to a resource."""
+    """The operation on a resource."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -21,9 +21,9 @@ class Op(enum.StrEnum):
     SAME = "same"
     PENDING = "pending"
     FORGET = "forget"
-    """Removed from the state and left in the cluster."""
+    """Remove from the state, and keep the object in the cluster."""
     DISCARD = "discard"
-    """Deletes the former object of a replacement, after everything else. It counts as part of the replacement."""
+    """Delete the former object of a replacement, after everything else; counted as part of the replacement."""
 
 
 CHANGING = (Op.CREATE, Op.UPDATE, Op.REPLACE, Op.DELETE, Op.FORGET)
@@ -31,29 +31,29 @@ CHANGING = (Op.CREATE, Op.UPDATE, Op.REPLACE, Op.DELETE, Op.FORGET)
 
 @dataclass(slots=True)
 class Step:
-    """One resource and what is done to it."""
+    """A resource and its operation."""
 
     op: Op
     urn: str
     node: Node | None = None
     row: StateRow | None = None
     inputs: Mapping[str, Any] = field(default_factory=dict)
-    """What is applied, secrets in their wrapping."""
+    """Inputs to apply, with secrets as ``Secret``."""
     sealed: Mapping[str, Any] = field(default_factory=dict)
-    """What is stored."""
+    """Inputs to store, with secrets sealed."""
     changes: list[Change] = field(default_factory=list)
     note: str = ""
     cluster: str = ""
     moves: bool = False
-    """Whether the new object has another name, namespace or cluster than the row's: both can exist at a time."""
-    first: StateRow | None = None
-    """What is deleted before the new object can be created."""
-    in_the_way: StateRow | None = None
-    """What may be deleted if the API server says that the object under this name cannot change in place."""
+    """Whether name, namespace or cluster change, so that the old and the new object can coexist."""
+    delete_first: StateRow | None = None
+    """The object to delete before the new one can be created."""
+    replaceable: StateRow | None = None
+    """The object to delete if the API server rejects an update in place."""
 
     @property
     def is_object(self) -> bool:
-        """Whether an API server is involved."""
+        """Whether the resource is a Kubernetes object."""
         return is_object(self.urn)
 
     @property
@@ -63,25 +63,27 @@ class Step:
 
     @property
     def dependencies(self) -> tuple[str, ...]:
-        """URNs of what must exist before and be gone after."""
+        """URNs of resources that must be created before this one and deleted after it."""
         if self.node:
-            return _needs(self.node)
+            registration = self.node.registration
+            needed = (*registration.dependencies, registration.parent, registration.provider)
+            return tuple(dict.fromkeys(urn for urn in needed if urn))
         return (*self.row.dependencies, self.row.provider) if self.row else ()
 
 
 @dataclass(slots=True)
 class ChangePlan:
-    """All steps, in an order that respects dependencies: deletions last, dependents first."""
+    """All steps in dependency order; deletions come last, dependents first."""
 
     steps: dict[str, Step] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
-    """Rows of clusters that are gone."""
+    """URNs whose cluster no longer exists."""
     renamed: list[tuple[str, StateRow]] = field(default_factory=list)
-    """Former URN, and the row under its new one."""
+    """Former URNs, and the rows under their new URNs."""
 
     def having(self, *ops: Op) -> list[Step]:
-        """Return the steps that do one of these."""
+        """Return the steps with one of the operations."""
         return [step for step in self.steps.values() if step.op in ops]
 
 
@@ -89,9 +91,3 @@ def is_object(urn: str) -> bool:
     """Whether a URN is that of a Kubernetes object."""
     type_ = urn_type(urn).rsplit("$", 1)[-1]
     return type_.split(":", 1)[0] == KUBERNETES and not type_.startswith(CHARTS)
-
-
-def _needs(node: Node) -> tuple[str, ...]:
-    registration = node.registration
-    needed = (*registration.dependencies, registration.parent, registration.provider)
-    return tuple(dict.fromkeys(urn for urn in needed if urn))

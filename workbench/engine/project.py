@@ -1,4 +1,4 @@
-"""The project and its configuration, read as the Pulumi CLI reads them."""
+"""The Pulumi project and the configuration of its stacks."""
 
 import datetime
 import json
@@ -32,28 +32,28 @@ _DISABLED = "pulumi:disable-default-providers"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A folder with a Pulumi.yaml, and the configuration of one stack of it."""
+    """A Pulumi project with the configuration of one stack."""
 
     folder: Path
     name: str
     stack: str
     main: str = ""
     config: Mapping[str, str] = field(default_factory=dict)
-    """Fully qualified keys; values as the program receives them: text, structures as JSON."""
+    """Values by fully qualified key, as the program receives them: strings, with structures as JSON."""
     secret_keys: tuple[str, ...] = ()
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
-    """The secrets in the configuration, in clear: no message shows them."""
+    """Decrypted secrets of the configuration, to mask them in messages."""
 
     @property
     def kubeconfig(self) -> str:
-        """The setting of that name: the convention by which a stack names its cluster."""
+        """The setting ``kubeconfig``, by which a stack names its cluster."""
         return self.config.get(f"{self.name}:kubeconfig", "")
 
     @property
     def disabled_providers(self) -> frozenset[str]:
         """Packages whose default provider is disabled."""
-        found = _disabled(self.config)
-        return frozenset(found if isinstance(found, list) else [found])
+        packages = _disabled(self.config)
+        return frozenset(packages if isinstance(packages, list) else [packages])
 
 
 class ProjectFiles:
@@ -63,7 +63,7 @@ class ProjectFiles:
         """Read Pulumi.yaml.
 
         Raises:
-            WorkbenchError: it is absent or wrong, or the stack's name is none.
+            WorkbenchError: the file is missing or invalid, or the stack name is invalid.
         """
         if not _STACK_NAME.fullmatch(stack):
             raise WorkbenchError(f"{stack!r} is not a valid stack name; use letters, digits, '-', '_' and '.'", 2)
@@ -78,17 +78,17 @@ class ProjectFiles:
 
     @property
     def absent(self) -> str:
-        """What to say where there is no such stack."""
+        """The error message for a stack without settings."""
         stacks = sorted(path.name[7:-5] for path in self.settings.parent.glob("Pulumi.*.yaml"))
         known = f"stacks with settings: {', '.join(stacks)}" if stacks else "no stack has settings yet"
         stack = self.settings.name.removeprefix("Pulumi.").removesuffix(".yaml")
         return f"stack {stack!r} has no {self.settings.name}; {known}"
 
     def stored(self) -> dict[str, Any]:
-        """Return what the stack's file holds.
+        """Return the content of the stack file.
 
         Raises:
-            WorkbenchError: it is absent or wrong.
+            WorkbenchError: the file is missing or invalid.
         """
         return _read(self.settings, self.absent)
 
@@ -99,13 +99,13 @@ def load_project(
     """Read Pulumi.yaml and Pulumi.<stack>.yaml.
 
     Args:
-        folder: The project.
+        folder: The project folder.
         stack: Name of the stack.
-        overrides: Settings that count instead, by their keys.
-        sealed: Whether encrypted values stay so, for those who have no business with them: a word stands for each.
+        overrides: Settings that replace those in the stack file, by key.
+        sealed: Whether to leave secrets encrypted and return a placeholder for each.
 
     Raises:
-        WorkbenchError: a file is absent or wrong, or a value has another type than Pulumi.yaml declares.
+        WorkbenchError: a file is missing or invalid, or a value does not have the type that Pulumi.yaml declares.
     """
     files = ProjectFiles(folder, stack)
     described, stored, name = files.described, files.stored(), files.name
@@ -126,7 +126,7 @@ def load_project(
 
 
 class _Config:
-    """Values by full key, their declared types, and what is wrong with them."""
+    """Values and declared types by fully qualified key."""
 
     def __init__(self, project: str, manifest: Path, settings: Path, *, sealed: bool) -> None:
         self._project = project
@@ -139,7 +139,7 @@ class _Config:
         self.clear: set[str] = set()
 
     def declare(self, declared: Mapping[str, Any]) -> None:
-        """Take in types and defaults from Pulumi.yaml; a bare value is a value."""
+        """Add types and defaults from Pulumi.yaml; an entry that is not a map is a value."""
         for key, entry in declared.items():
             full = _full(self._project, key)
             if not isinstance(entry, dict):
@@ -153,12 +153,12 @@ class _Config:
                 self.secret.add(full)
 
     def read(self, stored: Mapping[str, Any], salt: object) -> None:
-        """Take in the stack's values."""
+        """Add the values of the stack file."""
         for key, value in stored.items():
             self.values[_full(self._project, key)] = self._clear(value, key, str(salt or ""))
 
     def _clear(self, value: Any, key: str, salt: str) -> Any:  # noqa: ANN401  JSON in, JSON out
-        """Decrypt what is secret in a value, however deep; the whole key is secret then."""
+        """Decrypt secrets at any depth of a value; one secret makes the whole key secret."""
         if isinstance(value, list):
             return [self._clear(item, key, salt) for item in value]
         if not isinstance(value, dict):
@@ -175,33 +175,37 @@ class _Config:
         return clear
 
     def check(self) -> None:
-        """Compare values with their declared types."""
-        wrong = []
+        """Check values against their declared types.
+
+        Raises:
+            WorkbenchError: values are missing or have the wrong type; the message lists all of them.
+        """
+        problems = []
         for key, entry in self._types.items():
             kind, value = entry.get("type", "string"), self.values.get(key)
             if value is None:
-                wrong.append(
+                problems.append(
                     f"{self._settings.name}: config.{key}: is required, because Pulumi.yaml has no default; set it"
                 )
             elif not _fits(value, str(kind)):
-                wrong.append(
+                problems.append(
                     f"{self._settings.name}: config.{key}: must be of type {kind}, as Pulumi.yaml declares, found "
                     f"{_found(value)}"
                 )
         if not _are_packages(_disabled(self.values)):
             found = _found(self.values[_DISABLED])
-            wrong.append(f"{self._settings.name}: config.{_DISABLED}: must be a list of packages, found {found}")
-        if wrong:
-            raise WorkbenchError(masked_text("\n".join(wrong), self.clear))
+            problems.append(f"{self._settings.name}: config.{_DISABLED}: must be a list of packages, found {found}")
+        if problems:
+            raise WorkbenchError(masked_text("\n".join(problems), self.clear))
 
 
 def _disabled(values: Mapping[str, Any]) -> Any:  # noqa: ANN401  any JSON
-    """Return the packages without default providers, a list or a single one, as data or as JSON text."""
-    found = values.get(_DISABLED, [])
+    """Return the packages with disabled default providers: a list or a single name."""
+    packages = values.get(_DISABLED, [])
     try:
-        return json.loads(found) if isinstance(found, str) else found
+        return json.loads(packages) if isinstance(packages, str) else packages
     except ValueError:
-        return found
+        return packages
 
 
 def _are_packages(value: object) -> bool:
@@ -211,7 +215,7 @@ def _are_packages(value: object) -> bool:
 def _fits(value: object, kind: str) -> bool:
     if isinstance(value, str) and kind != "string":
         try:
-            value = json.loads(value)  # the CLI writes every value it sets as text
+            value = json.loads(value)  # `pulumi config set` writes every value as a string
         except ValueError:
             return False
     if kind == "string":
@@ -231,7 +235,7 @@ def _read(path: Path, absent: str) -> dict[str, Any]:
 
 
 def _content(path: Path) -> Any:  # noqa: ANN401  any YAML
-    """Return what a file says; what cannot be read is reported at its line and column."""
+    """Parse a YAML file; errors name line and column."""
     data = b""
     try:
         data = path.read_bytes()
@@ -247,31 +251,28 @@ def _content(path: Path) -> Any:  # noqa: ANN401  any YAML
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
         raise WorkbenchError(printable(f"{place}: not valid YAML: {error.problem or error.context}")) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        # ValueError: a date or a number that Python has no value for.
+        # ValueError: a date or a number that Python cannot represent.
         raise WorkbenchError(printable(f"{path}: not valid YAML: {str(error).splitlines()[0]}")) from None
 
 
 def section(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-    """Return the configuration in a file: values by key."""
-    found = content.get("config")
-    if found is None:
+    """Return the ``config`` section of a file."""
+    config = content.get("config")
+    if config is None:
         return {}
-    if not isinstance(found, dict):
-        raise WorkbenchError(f"{path}: config: must be a map of keys and values, found {_found(found)}")
-    odd = [key for key in found if not isinstance(key, str)]
-    if odd:
-        raise WorkbenchError(f"{path}: config: keys must be strings, found {_found(odd[0])}; put it in quotes")
-    for key, value in found.items():
-        if not _is_text(key) or not _is_text(json.dumps(value, ensure_ascii=False, default=str)):
-            raise WorkbenchError(f"{path}: config.{printable(key)}: has half of a character in it; remove it")
-    return found
-
-
-def _is_text(text: str) -> bool:
-    try:
-        return bool(text.encode()) or not text
-    except UnicodeEncodeError:
-        return False
+    if not isinstance(config, dict):
+        raise WorkbenchError(f"{path}: config: must be a map of keys and values, found {_found(config)}")
+    non_strings = [key for key in config if not isinstance(key, str)]
+    if non_strings:
+        raise WorkbenchError(f"{path}: config: keys must be strings, found {_found(non_strings[0])}; quote it")
+    for key, value in config.items():
+        try:
+            f"{key}{json.dumps(value, ensure_ascii=False, default=str)}".encode()
+        except UnicodeEncodeError:  # YAML escapes can produce lone surrogates
+            raise WorkbenchError(
+                f"{path}: config.{printable(key)}: contains an unpaired surrogate character; remove it"
+            ) from None
+    return config
 
 
 def _found(value: object) -> str:
@@ -283,7 +284,7 @@ def _full(project: str, key: str) -> str:
 
 
 def _text(value: object) -> str:
-    # A date, which YAML knows and JSON does not, is its text.
+    # YAML has dates, JSON does not.
     return str(value) if isinstance(value, str | datetime.date) else json.dumps(value, default=str)
 
 
@@ -291,8 +292,8 @@ def stack_settings(folder: Path, stack: str, overrides: Mapping[str, Any]) -> "F
     """Read the settings of a stack of this project.
 
     Raises:
-        ModuleNotFoundError: ``stacks`` is not installed, as in the wheel.
-        WorkbenchError: another project is in the folder, or settings are wrong; all of them are listed.
+        ModuleNotFoundError: ``stacks`` is not installed; the wheel does not contain it.
+        WorkbenchError: the folder contains another project, or settings are invalid; the message lists every error.
     """
     import pulumi  # takes 0.2 s, which other readers of a project do not need
 

@@ -1,4 +1,4 @@
-"""The real Pulumi CLI, with a file backend, settings and a generated passphrase under the state folder."""
+"""The Pulumi CLI, with its file backend, settings and a generated passphrase in the state folder."""
 
 import json
 import shlex
@@ -15,19 +15,19 @@ from typing import Any
 from ..errors import WorkbenchError
 from .project import ProjectFiles
 from .pulumi_files import StackFiles
-from .pulumi_leftovers import Remains, begun_in
+from .pulumi_leftovers import Leftovers, begun_in
 from .pulumi_locks import Lock, locks_of
 
 _INCOMPLETE = 1
-"""Exit code of a destroy that left something."""
+"""Exit code of a destroy that left resources."""
 _ADVICE = (
-    "What a killed run had begun to create is in no state, so nothing deletes it; other objects are held by a "
-    "finalizer. Delete them by hand; or, in a cluster of the stack's own, run `workbench up`, which takes them over. "
-    "Then run `workbench destroy` again: it ends with 0 once they are gone."
+    "Objects whose creation was interrupted are not in the state, so they are not deleted automatically; others are "
+    "held by a finalizer. Delete them manually; or, in a cluster that belongs to the stack, run `workbench up`, "
+    "which adopts them. Then run `workbench destroy` again, which exits with 0 once they are gone."
 )
 _ONCE = (
-    "A killed run had begun to create these; whether they exist is not recorded. Look for them where they would be, "
-    "and delete what this stack does not use. This is not reported again:"
+    "An interrupted run had begun to create these resources; the state does not record whether they exist. Check, "
+    "and delete those that this stack does not use. This is not reported again:"
 )
 
 
@@ -38,7 +38,7 @@ def installed() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class PulumiCli:
-    """Runs one stack of the project with the real engine."""
+    """Runs the Pulumi CLI for one stack."""
 
     folder: Path
     stack: str
@@ -49,14 +49,18 @@ class PulumiCli:
         """Run ``pulumi up``."""
         config = self._prepare()
         self._unlock()
-        # The caller shows tables of them.
+        # The caller prints tables of the outputs.
         code = self._run("up", *_answer(yes), "--suppress-outputs")
         if code == 0:
             after = self.export()
-            remains = Remains(after, self._cluster(config))
+            remains = Leftovers(after, self._cluster(config))
             unclaimed = remains.unclaimed()
             if unclaimed:
-                _warn("A killed run created these objects, and the program no longer has them:", unclaimed, _ADVICE)
+                _warn(
+                    "An interrupted run created these objects, which the program no longer contains:",
+                    unclaimed,
+                    _ADVICE,
+                )
             else:
                 if unseen := remains.unseen():
                     _warn(_ONCE, unseen)
@@ -69,16 +73,16 @@ class PulumiCli:
         return self._run("preview", "--json" if as_json else "--diff")
 
     def destroy(self, *, yes: bool) -> int:
-        """Run ``pulumi destroy``; what is still there afterwards is told, and is a failure."""
+        """Run ``pulumi destroy``; fail if resources remain, and list them."""
         config = self._prepare()
         self._unlock()
-        remains = Remains(self.export(), self._cluster(config))
+        remains = Leftovers(self.export(), self._cluster(config))
         code = self._run("destroy", *_answer(yes))
         if code:
             return code
         seen, unseen = remains.seen(), remains.unseen()
         if seen:
-            _warn(f"\n{len(seen)} of the stack's resources may still be there:", seen, _ADVICE)
+            _warn(f"\n{len(seen)} resources of the stack may still exist:", seen, _ADVICE)
         if unseen:
             _warn(_ONCE, unseen)
         if not seen:
@@ -97,10 +101,10 @@ class PulumiCli:
         return found
 
     def _clear_begun(self, exported: Mapping[str, Any]) -> None:
-        """Clear interrupted creations from the state, once their outcome is known.
+        """Clear interrupted creations from the state once their outcome is known.
 
-        The engine never does; ``pulumi stack import`` drops pending operations. ``pulumi refresh
-        --clear-pending-creates`` would as well, but also replaces inputs by what it reads from the cluster.
+        The engine keeps them forever; ``pulumi stack import`` drops pending operations. ``pulumi refresh
+        --clear-pending-creates`` would, too, but it also replaces inputs by values from the cluster.
         """
         if not begun_in(exported):
             return
@@ -110,14 +114,14 @@ class PulumiCli:
                 "stack", "import", "--stack", self.stack, given=json.dumps({**exported, "deployment": deployment})
             )
         except WorkbenchError as error:
-            _warn("Creations that a killed run had begun are still in the state:", [str(error)])
+            _warn("Interrupted creations are still in the state:", [str(error)])
 
     @property
     def _files(self) -> StackFiles:
         return StackFiles(ProjectFiles(self.folder, self.stack), self.state_folder)
 
     def _prepare(self) -> dict[str, Any]:
-        """Write the settings that the CLI reads, and make the stack where it does not exist yet."""
+        """Write the settings for the CLI, and create the stack if it does not exist."""
         name = self._files.project.name
         given = {f"{name}:kubeconfig": str(Path(self.kubeconfig).resolve())} if self.kubeconfig else {}
         config = self._files.write(given)
@@ -125,16 +129,16 @@ class PulumiCli:
         return config
 
     def _cluster(self, config: Mapping[str, Any]) -> tuple[Path, str] | None:
-        """Return kubeconfig and context of the cluster that the settings name; None for one that the stack makes."""
+        """Return kubeconfig and context from the settings; None for a stack that creates its cluster."""
         name = self._files.project.name
         kubeconfig = config.get(f"{name}:kubeconfig")
         return (self.folder / str(kubeconfig), str(config.get(f"{name}:context") or "")) if kubeconfig else None
 
     def _unlock(self) -> None:
-        """Free the stack of runs that have ended without doing so.
+        """Remove the locks of processes that have exited.
 
         Raises:
-            WorkbenchError: a run that may be at work holds the stack.
+            WorkbenchError: a process that may still be running holds a lock.
         """
         files = self._files
         locks = locks_of(files.backend, files.project.name, self.stack)
@@ -144,7 +148,7 @@ class PulumiCli:
             if not lock.is_dead:
                 raise WorkbenchError(self._held(lock))
         print(  # noqa: T201
-            f"stack {self.stack!r} was locked by {locks[0]}; that process has ended: unlocking with `pulumi cancel`",
+            f"stack {self.stack!r} was locked by {locks[0]}, which has exited; unlocking with `pulumi cancel`",
             file=sys.stderr,
         )
         self._quiet("cancel", self.stack, "--yes", "--non-interactive")
@@ -152,33 +156,36 @@ class PulumiCli:
     def _held(self, lock: Lock) -> str:
         if not lock.is_elsewhere:
             return (
-                f"stack {self.stack!r} is locked by {lock}, which is running; wait for it, or end it and run this "
-                "command again"
+                f"stack {self.stack!r} is locked by {lock}, which is still running; wait for it, or stop it and run "
+                "this command again"
             )
         env = self._files.environment()
         names = ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE")
         settings = " ".join(f"{name}={shlex.quote(env[name])}" for name in names if name in env)
         return (
-            f"stack {self.stack!r} is locked by {lock}; if that process has ended, unlock the stack in "
+            f"stack {self.stack!r} is locked by {lock}; if that process has exited, unlock the stack in "
             f"{shlex.quote(str(self._files.folder))} with:\n  {settings} pulumi cancel {self.stack} --yes"
         )
 
     def _run(self, *arguments: str) -> int:
-        """Run a command that the user sees and may interrupt; return its exit code."""
+        """Run a command with the user's terminal; return its exit code."""
         options = ("--config-file", str(self._files.settings), "--stack", self.stack)
         command = [installed() or "pulumi", *arguments, *options]
-        with subprocess.Popen(command, cwd=self.folder, env=self._files.environment()) as child, _left_to(child):
+        with (
+            subprocess.Popen(command, cwd=self.folder, env=self._files.environment()) as child,
+            _forward_signals(child),
+        ):
             return child.wait()
 
     def _quiet(self, *arguments: str, given: str = "") -> str:
-        """Run a command beside the settings, and return what it prints.
+        """Run a command in the folder of the settings, and return its output.
 
         Args:
             arguments: The command.
             given: Its standard input.
 
         Raises:
-            WorkbenchError: it failed; with its own words.
+            WorkbenchError: the command failed; with its stderr.
         """
         done = subprocess.run(
             [installed() or "pulumi", *arguments],
@@ -200,14 +207,14 @@ def _warn(title: str, names: Iterable[str], advice: str = "") -> None:
 
 
 def _answer(yes: object) -> tuple[str, ...]:
-    """Return the options of a command that need not ask: without a preview the CLI never asks."""
+    """Return the options for a command without prompts: the CLI only asks after a preview."""
     return ("--yes", "--skip-preview") if yes else ()
 
 
 @contextmanager
-def _left_to(child: "subprocess.Popen[bytes]") -> Iterator[None]:
-    """Leave interruptions to a program that ends in order: killed, it would leave its lock and half a state."""
-    # A terminal interrupts the program as well; a function, unlike SIG_IGN, is not inherited by it.
+def _forward_signals(child: "subprocess.Popen[bytes]") -> Iterator[None]:
+    """Let the child handle signals: if it were killed, it would leave its lock and an incomplete state."""
+    # On Ctrl-C the terminal signals the child, too. The child would inherit SIG_IGN, but not a handler function.
     before = {
         signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
         signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: child.terminate()),

@@ -1,11 +1,11 @@
-"""What the Pulumi CLI reads and writes for a stack: a folder of the workbench's own, so that no tracked file changes.
+"""The files of the Pulumi CLI for a stack, in a folder of the workbench, so that no tracked file changes.
 
-    <state folder>/pulumi/passphrase                     what secrets are encrypted with
+    <state folder>/pulumi/passphrase                     the generated passphrase for secrets
     <state folder>/pulumi/.pulumi/                       the file backend
     <state folder>/pulumi/settings/Pulumi.<stack>.yaml   a copy of the stack's settings
 
-The CLI writes the key of a stack's secrets into its settings, and all settings anew with it. That happens to the
-copy, which is made again for every command and keeps the key.
+The CLI stores the encryption key of a stack in its settings file, and rewrites the whole file. It works on the copy,
+which is recreated for every command and keeps the key.
 """
 
 import os
@@ -27,12 +27,12 @@ _PASSPHRASE_BYTES = 32
 _SALT = "encryptionsalt"
 _PROVIDER = "secretsprovider"
 _KEYS = (_PROVIDER, "encryptedkey", _SALT)
-"""What the CLI stores of the secrets provider beside the settings."""
+"""Keys of the secrets provider in a stack file."""
 _BACKEND = "PULUMI_BACKEND_URL"
 _PASSPHRASES = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
 _SET_UNLESS_GIVEN = {
     "PULUMI_SKIP_UPDATE_CHECK": "true",
-    # Plugins are installed when something registers their resources; otherwise that of AWS is, for every stack.
+    # Install plugins on demand: otherwise the CLI installs the AWS plugin for every stack.
     "PULUMI_OPTION_SKIP_PLUGIN_PRE_INSTALL": "true",
 }
 
@@ -46,12 +46,12 @@ class StackFiles:
 
     @property
     def home(self) -> Path:
-        """The folder of everything that the CLI writes; also that of the file backend."""
+        """The folder of the file backend and of all other files that the CLI writes."""
         return self.state_folder.resolve() / "pulumi"
 
     @property
     def folder(self) -> Path:
-        """A project without a program: where a stack is made, its settings are written beside Pulumi.yaml."""
+        """A project folder without a program: `pulumi stack select --create` writes settings next to Pulumi.yaml."""
         return self.home / "settings"
 
     @property
@@ -61,25 +61,25 @@ class StackFiles:
 
     @property
     def backend(self) -> str:
-        """Where the state is: the user's own backend, or the file backend."""
+        """URL of the user's own backend, or of the file backend."""
         return os.environ.get(_BACKEND) or self.home.as_uri()
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of the CLI; a backend or passphrase of the user's own wins."""
+        """Return the environment of the CLI; the user's own backend and passphrase take precedence."""
         env = {**_SET_UNLESS_GIVEN, **os.environ, _BACKEND: self.backend}
         if not _passphrase_is_given():
-            env.pop(_PASSPHRASES[1], None)  # it is empty
+            env.pop(_PASSPHRASES[1], None)  # set, but empty
             env[_PASSPHRASES[1]] = str(self._passphrase())
         return env
 
     def write(self, overrides: Mapping[str, str]) -> dict[str, Any]:
-        """Write the copy: the settings as they are now, and the key of the secrets as it was. Return its ``config``.
+        """Write the copy with the current settings and the previous encryption key, and return its ``config``.
 
         Args:
-            overrides: Settings by key that take the place of those in the file.
+            overrides: Settings that replace those in the stack file, by key.
 
         Raises:
-            WorkbenchError: a file is absent or wrong, or there are secrets and no passphrase for them.
+            WorkbenchError: a file is missing or invalid, or there is no passphrase for its secrets.
         """
         for folder in (self.state_folder, self.home, self.folder):
             private_folder(folder)
@@ -96,18 +96,18 @@ class StackFiles:
         return config
 
     def _keys(self) -> dict[str, Any]:
-        """Return the key of the secrets that the last copy had."""
+        """Return the encryption key of the previous copy."""
         try:
             last = yaml.safe_load(self.settings.read_text(encoding="utf-8"))
         except (OSError, ValueError, yaml.YAMLError):
-            return {}  # without it the CLI makes a new one, with the same passphrase
+            return {}  # the CLI creates a new one from the same passphrase
         return {key: last[key] for key in _KEYS if key in last} if isinstance(last, dict) else {}
 
     def _is_left_over(self, stored: Mapping[str, Any]) -> bool:
-        """Say whether the key beside the settings is of a state that is gone: nothing is encrypted with it.
+        """Whether the key in the stack file belongs to a deleted state, so that nothing is encrypted with it.
 
         Raises:
-            WorkbenchError: something is, and no passphrase is given that opens it.
+            WorkbenchError: there are secrets, and no passphrase for them.
         """
         salt = stored.get(_SALT)
         if not isinstance(salt, str) or _passphrase_is_given() or opens(salt, self._passphrase().read_text()):
@@ -126,14 +126,14 @@ class StackFiles:
         if any((self.home / ".pulumi" / "stacks").rglob("*.json*")):
             raise WorkbenchError(
                 f"{path} is missing, and the state in {self.home} is encrypted with it; restore the file, or delete "
-                "the folder to start anew (what the stack created then stays where it is)"
+                "the folder to start over (the resources of the stack are then not deleted)"
             )
         write_private(path, secrets.token_urlsafe(_PASSPHRASE_BYTES).encode())
         return path
 
 
 def _passphrase_is_given() -> bool:
-    """Say whether the user has a passphrase, as the CLI does: an empty passphrase is one, an empty path is none."""
+    """Whether the user has set a passphrase. Like the CLI, accept an empty passphrase, but not an empty path."""
     return _PASSPHRASES[0] in os.environ or bool(os.environ.get(_PASSPHRASES[1]))
 
 

@@ -1,7 +1,7 @@
-"""Resources that a killed run of the Pulumi CLI may leave: creations that are pending in the state.
+"""Resources that an interrupted run of the Pulumi CLI may leave behind.
 
-The engine keeps such creations among the pending operations of the state, through every later ``up`` and ``destroy``
-(pkg/backend/journal.go of Pulumi 3.260): only the user can know whether they succeeded.
+The engine keeps interrupted creations in the pending operations of the state through every later ``up`` and
+``destroy`` (pkg/backend/journal.go of Pulumi 3.260), because it cannot know whether they succeeded.
 """
 
 from collections.abc import Mapping
@@ -17,29 +17,32 @@ _NOT_OBJECTS = ("kubernetes:helm.sh/",)
 _PROVIDERS = "pulumi:providers:"
 _CREATING = "creating"
 _KEPT = ("external", "retainOnDelete")
-"""Marks of resources that a destroy leaves as it found them."""
+"""Properties of resources that a destroy does not delete."""
 
 
 def begun_in(exported: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the resources of a state whose creation was interrupted.
+    """Return the resources whose creation was interrupted.
 
     Args:
-        exported: The state, as ``pulumi stack export`` prints it.
+        exported: The output of ``pulumi stack export``.
     """
     deployment = exported.get("deployment") or {}
     pending = deployment.get("pending_operations") or ()
     return [each["resource"] for each in pending if each.get("type") == _CREATING]
 
 
-class Remains:
-    """Resources of a state that may remain after a destroy, or after a successful ``up`` that did not adopt them.
+class Leftovers:
+    """Resources that may remain after a destroy, or after a successful ``up`` that did not adopt them.
 
-    The state does not tell whether an interrupted creation took place. Objects can be looked up in their cluster; of
-    other resources only the name is known. Components and providers exist only in the state.
+    Whether an interrupted creation succeeded can be looked up for Kubernetes objects only. Components and providers
+    exist only in the state.
+
+    Args:
+        exported: The output of ``pulumi stack export``.
+        cluster: Kubeconfig and context of the cluster.
     """
 
     def __init__(self, exported: Mapping[str, Any], cluster: tuple[Path, str] | None) -> None:
-        """Take the state, as ``pulumi stack export`` prints it, and the cluster of its objects."""
         self._cluster = cluster
         self._begun = [each for each in begun_in(exported) if _is_deleted(each)]
         self._known = [
@@ -47,7 +50,7 @@ class Remains:
         ]
 
     def left(self) -> list[str]:
-        """Return a line for each resource that is still there, or may be."""
+        """Return all resources that may still exist."""
         return [*self.unseen(), *self.seen()]
 
     def unseen(self) -> list[str]:
@@ -72,14 +75,14 @@ class Remains:
             with Kube.from_kubeconfig(kubeconfig, context or None) as kube:
                 return [name for name, value in objects.items() if _exists(kube, value)]
         except WorkbenchError:
-            return []  # there is no kubeconfig any more: the cluster is gone, and everything in it
+            return []  # the kubeconfig was deleted with the cluster and its objects
         except KubeError:
             begun = {_name(each) for each in self._begun if _is_object(each)}
             return [name for name in objects if name in begun]
 
 
 def _is_deleted(resource: Mapping[str, Any]) -> bool:
-    """Whether a destroy deletes a real resource; patches leave the patched object."""
+    """Whether a destroy deletes the resource; it keeps patched objects."""
     token = str(resource.get("type"))
     is_real = resource.get("custom", True) and not token.startswith(_PROVIDERS)
     is_patch = token.startswith(_KUBERNETES) and token.endswith("Patch")
@@ -102,7 +105,7 @@ def _name(resource: Mapping[str, Any]) -> str:
 
 
 def _exists(kube: Kube, value: Mapping[str, Any]) -> bool:
-    """Say whether an object is there; a kind that is gone takes its objects along."""
+    """Whether an object exists; without its kind it does not."""
     metadata = value["metadata"]
     try:
         kube.get(value["apiVersion"], value["kind"], metadata["name"], metadata.get("namespace"))

@@ -1,4 +1,4 @@
-"""Locks of a file backend: who holds a stack, and whether that process still runs."""
+"""Locks of the Pulumi file backend, and whether their holders are still running."""
 
 import json
 import os
@@ -13,7 +13,7 @@ _PROGRAM = "pulumi"
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """One lock, as the CLI writes it."""
+    """A lock file of the CLI."""
 
     pid: int
     user: str
@@ -21,22 +21,21 @@ class Lock:
     since: str
 
     def __str__(self) -> str:
-        """Name the holder."""
         return f"process {self.pid} of {self.user} on {self.host}, since {self.since}"
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether it was taken on another machine, whose processes nobody here knows."""
+        """Whether the holder is on another machine."""
         return self.host != socket.gethostname()
 
     @property
     def is_dead(self) -> bool:
-        """Whether the process that took it has ended; its number may belong to another program by now."""
+        """Whether the holder has exited; its pid may have been reused by another program."""
         return not self.is_elsewhere and _PROGRAM not in _command(self.pid)
 
 
 def locks_of(backend: str, project: str, stack: str) -> list[Lock]:
-    """Return the locks of a stack. Only those of a file backend can be seen; other backends speak for themselves."""
+    """Return the locks of a stack in a file backend; other backends handle their locks themselves."""
     url = urlsplit(backend)
     if url.scheme != "file" or not url.path.startswith("/"):
         return []
@@ -45,7 +44,7 @@ def locks_of(backend: str, project: str, stack: str) -> list[Lock]:
 
 
 def _read(path: Path) -> Lock:
-    """Read a lock; one that is cut off has no holder who could still be at work."""
+    """Read a lock; a truncated file counts as a lock whose holder has exited."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         return Lock(
@@ -56,7 +55,7 @@ def _read(path: Path) -> Lock:
 
 
 def _command(pid: int) -> str:
-    """Return the command line of a process; empty where there is none, and of one that has ended."""
+    """Return the command line of a process; empty if it does not exist."""
     if pid <= 0:
         return ""
     if Path("/proc/self").exists():
@@ -64,5 +63,5 @@ def _command(pid: int) -> str:
             return os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes())
         except OSError:
             return ""
-    shown = subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return shown.stdout.strip()
+    done = subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return done.stdout.strip()

@@ -19,10 +19,10 @@ from ..errors import WorkbenchError
 
 
 class Intent(enum.StrEnum):
-    """What was begun with a resource and not finished."""
+    """An operation on a resource that was begun, but not completed."""
 
     SETTLED = ""
-    """Nothing."""
+    """None."""
     CREATING = "creating"
     UPDATING = "updating"
     REPLACING = "replacing"
@@ -31,16 +31,16 @@ class Intent(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StateRow:
-    """One resource as it was last applied."""
+    """A resource as it was last applied."""
 
     urn: str
     type: str
     parent: str = ""
     provider: str = ""
     cluster: str = ""
-    """uid of the cluster's kube-system namespace: a new cluster at an old address has none of this."""
+    """uid of the kube-system namespace, which tells a new cluster from an old one at the same address."""
     uid: str = ""
-    """uid of the object; empty until the API server has answered."""
+    """uid of the object; empty until it is created."""
     intent: Intent = Intent.SETTLED
     inputs: Mapping[str, Any] | None = None
     """Last inputs, secrets sealed."""
@@ -49,17 +49,17 @@ class StateRow:
     retain: bool = False
     deleted_with: str = ""
     adopted: bool = False
-    """Whether somebody else's object was there before; it is left standing when the stack goes."""
+    """Whether the object existed before the stack; a destroy does not delete it."""
     replaced_by: str = ""
-    """URN of the resource whose new object took the place of this one, which is deleted last."""
+    """URN of the resource that replaces this former object, which is deleted last."""
 
     def settled(self, uid: str) -> "StateRow":
-        """Return the row after its step succeeded."""
+        """Return the row after its operation is completed."""
         return replace(self, uid=uid, intent=Intent.SETTLED)
 
 
 def values_of(row: StateRow) -> tuple[str, ...]:
-    """Return the columns of a row."""
+    """Return the column values of a row."""
     options = {
         "protect": row.protect,
         "retain": row.retain,
@@ -74,10 +74,10 @@ def values_of(row: StateRow) -> tuple[str, ...]:
 
 
 def row_in(columns: Sequence[object]) -> StateRow:
-    """Return the row that is stored.
+    """Parse and validate a stored row.
 
     Raises:
-        ValueError: something else is stored; names the column and what it must hold.
+        ValueError: a column is invalid; the message says what it must contain.
     """
     for name, value in zip(_COLUMNS, columns, strict=True):
         _check(isinstance(value, str), f"{name} must be text, found {type(value).__name__}")
@@ -140,25 +140,25 @@ CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
 
 _KEY_BYTES = 32
 _NO_COPY = (
-    "Restore the file from a copy. If there is none, delete {files}: the next `up` takes over what the program "
-    "names, and what it no longer names stays in the cluster. Nothing was changed."
+    "Restore the file from a backup. If there is none, delete {files}: the next `up` adopts the objects in the "
+    "program, and objects that it no longer contains stay in the cluster. Nothing was changed."
 )
-_RESUMES = "What was done is recorded, what was begun is resumed: run the same command again then."
+_RESUMES = "Completed changes are recorded; run the same command again to resume the others."
 _REFUSALS = {
-    "full": f"there is no space left; make room. {_RESUMES}",
-    "readonly": f"it cannot be written; make the file and its folder writable. {_RESUMES}",
+    "full": f"there is no space left; free some space. {_RESUMES}",
+    "readonly": f"the file is not writable; make the file and its folder writable. {_RESUMES}",
     "disk I/O": f"the disk cannot be read or written. {_RESUMES}",
-    "locked": "another program reads or writes the file; end it, then try again",
+    "locked": "another program is using the file; stop it, then try again",
 }
-"""By what SQLite says."""
+"""Advice by a part of SQLite's error message."""
 
 
 class StateError(WorkbenchError):
-    """The state cannot be read or written: nothing else may happen then."""
+    """The state cannot be read or written, so the operation must stop."""
 
 
 class State:
-    """The state of one stack. Use as a context manager: it holds the stack's lock."""
+    """The state of a stack. As a context manager, holds the lock of the stack."""
 
     def __init__(self, folder: Path, stack: str) -> None:
         self._path = folder / f"{stack}.db"
@@ -177,8 +177,8 @@ class State:
         except OSError as error:
             self.__exit__()
             raise StateError(
-                f"{error.filename or self._path}: {error.strerror}; the state of stack {self._stack!r} must be kept "
-                f"there. Nothing was changed."
+                f"{error.filename or self._path}: {error.strerror}; the state of stack {self._stack!r} cannot be "
+                f"stored there. Nothing was changed."
             ) from None
         except BaseException:
             self.__exit__()
@@ -211,10 +211,10 @@ class State:
             self._db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute("PRAGMA secure_delete=ON")  # what an earlier version kept in clear leaves the file
-            found = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if found != "ok":
-                raise sqlite3.DatabaseError(found)
+            self._db.execute("PRAGMA secure_delete=ON")  # erase secrets that earlier versions stored in clear text
+            result = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if result != "ok":
+                raise sqlite3.DatabaseError(result)
             self._db.executescript(_SCHEMA)
         self._check_version()
         self._check_owner()
@@ -230,15 +230,15 @@ class State:
         key = path.read_bytes()
         if len(key) != _KEY_BYTES:
             raise StateError(
-                f"{path}: must hold {_KEY_BYTES} bytes, found {len(key)}; delete it: the next `up` makes a new one "
-                "and applies every secret once more. Nothing was changed."
+                f"{path}: must contain {_KEY_BYTES} bytes, found {len(key)}; delete it: the next `up` creates a new "
+                "one and applies every secret again. Nothing was changed."
             )
         return key
 
     def _check_version(self) -> None:
         found = self.fact("version")
         key = self._path.with_suffix(".key")
-        if found is None and key.exists():  # the key comes after the version
+        if found is None and key.exists():  # the key is created after the version
             raise StateError(
                 f"{self._path}: is empty, but stack {self._stack!r} was deployed before: the file was truncated or "
                 f"deleted. {_NO_COPY.format(files=key)}"
@@ -247,12 +247,12 @@ class State:
             self.set_fact("version", _VERSION)
         elif found != _VERSION:
             raise WorkbenchError(
-                f"{self._path} was written by another version of the workbench (format {found}; this version reads "
-                f"{_VERSION}); use that version, or destroy the stack with it first"
+                f"{self._path} was written by another version of the workbench (format {found}; this version "
+                f"supports {_VERSION}); use that version, or destroy the stack with it first"
             )
 
     def _check_owner(self) -> None:
-        """Refuse the state of another stack: compared with this one's program, everything in it would be deleted."""
+        """Reject the state of another stack, all of whose resources would be deleted."""
         own = f"urn:pulumi:{self._stack}::"
         with self._transaction() as db:
             query = "SELECT urn FROM resources WHERE substr(urn, 1, ?) != ? LIMIT 1"
@@ -260,14 +260,14 @@ class State:
         if found:
             other = str(found[0]).removeprefix("urn:pulumi:").partition("::")[0]
             raise StateError(
-                f"{self._path}: is the state of stack {other!r}, not of {self._stack!r}: it holds {found[0]}. Put "
-                f"the state of {self._stack!r} there, or rename the file to {other}.db, together with its key. "
-                "Nothing was changed."
+                f"{self._path}: belongs to stack {other!r}, not to {self._stack!r}: it contains {found[0]}. Restore "
+                f"the state of {self._stack!r}, or rename the file to {other}.db, together with its key. Nothing was "
+                "changed."
             )
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """One step, whole or not at all; a kill in the middle leaves the step before."""
+        """Run the block in a transaction, which is rolled back if the process is killed."""
         if self._db is None:
             raise RuntimeError("the state is not open")
         with self._lock, self._located():
@@ -282,7 +282,7 @@ class State:
 
     @contextmanager
     def _located(self) -> Iterator[None]:
-        """Say which file it is, and what is safe."""
+        """Convert SQLite errors to messages with the file and advice."""
         try:
             yield
         except sqlite3.Error as error:
@@ -296,7 +296,7 @@ class State:
         return StateError(f"{self._path}: is damaged: {reason}. {_NO_COPY.format(files=files)}")
 
     def rows(self) -> dict[str, StateRow]:
-        """Return everything, by URN."""
+        """Return all resources by URN."""
         with self._transaction() as db:
             stored = db.execute("SELECT * FROM resources ORDER BY urn").fetchall()
         rows = {}
@@ -314,7 +314,7 @@ class State:
             db.executemany("INSERT OR REPLACE INTO resources VALUES (?,?,?,?,?,?,?,?,?,?)", values)
 
     def rename(self, old: str, row: StateRow) -> None:
-        """Let a row go on under another URN."""
+        """Move a row to a new URN."""
         with self._transaction() as db:
             db.execute("DELETE FROM resources WHERE urn = ?", (old,))
             db.execute("INSERT OR REPLACE INTO resources VALUES (?,?,?,?,?,?,?,?,?,?)", values_of(row))
@@ -325,7 +325,7 @@ class State:
             db.executemany("DELETE FROM resources WHERE urn = ?", [(urn,) for urn in urns])
 
     def fact(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
-        """Return a stored value, None when there is none."""
+        """Return a stored value; None if there is none."""
         with self._transaction() as db:
             found = db.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
         try:

@@ -1,4 +1,4 @@
-"""The clusters behind the providers of a program or of a state."""
+"""The clusters of the Kubernetes providers in a program or a state."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -13,50 +13,50 @@ from ..errors import WorkbenchError
 from .values import Secret, reveal
 
 _PATIENCE = 60.0
-"""Seconds for which a cluster that has answered may be away: long enough to start its control plane again."""
+"""Seconds to wait for a cluster that stops responding: enough to restart its control plane."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A cluster that answers."""
+    """A reachable cluster."""
 
     kube: Kube
     uid: str
     namespace: str = ""
-    """The provider's namespace, for namespaced objects that name none."""
+    """The provider's namespace, for objects without one."""
 
 
 @dataclass(slots=True)
 class Targets:
-    """Providers by URN, connected when first needed."""
+    """Clusters by the URN of their provider, connected on first use."""
 
     folder: Path
-    """Relative kubeconfig paths start here."""
+    """Base of relative kubeconfig paths."""
     kubeconfig: str = ""
-    """Given by hand: used instead of what providers in the state say."""
+    """Kubeconfig from the command line, which replaces that of providers in the state."""
     waiting: Callable[[str], None] = lambda _: None
-    """Told while a cluster does not answer."""
+    """Called while a cluster does not respond."""
     _inputs: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _connected: dict[str, Target] = field(default_factory=dict)
     _sources: list[str | Path] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
     def add(self, urn: str, inputs: Mapping[str, Any]) -> None:
-        """Take in a provider; the program's come before the state's."""
+        """Add a provider; the first one with a URN is used."""
         self._inputs.setdefault(urn, inputs)
 
     def connect(self, urn: str) -> Target:
         """Return the cluster of a provider.
 
         Raises:
-            WorkbenchError: it has no kubeconfig, or the cluster does not answer.
+            WorkbenchError: the provider has no kubeconfig, or the cluster is unreachable.
         """
         if urn not in self._connected:
             self._connected[urn] = self._open(urn)
         return self._connected[urn]
 
-    def reach(self, urn: str) -> Target | None:
-        """Return the cluster of a provider, or None (see ``problems``)."""
+    def try_connect(self, urn: str) -> Target | None:
+        """Return the cluster of a provider; None if it is unreachable (see ``problems``)."""
         if urn in self.problems:
             return None
         try:
@@ -87,23 +87,23 @@ class Targets:
         return Target(kube, uid, _text(inputs.get("namespace")))
 
     def _source(self, name: str, inputs: Mapping[str, Any]) -> str | Path:
-        given = inputs.get("kubeconfig")
-        source = reveal(given) if isinstance(given, Secret) else given
+        value = inputs.get("kubeconfig")
+        source = reveal(value) if isinstance(value, Secret) else value
         if self.kubeconfig and not isinstance(source, str):
             return Path(self.kubeconfig)
         if isinstance(source, dict):
-            raise WorkbenchError(f"the kubeconfig of provider {name!r} is not stored; pass it with --kubeconfig")
+            raise WorkbenchError(f"the state does not contain the kubeconfig of provider {name!r}; use --kubeconfig")
         if not source:
             raise WorkbenchError(
-                f"provider {name!r} has no kubeconfig, and the local engine does not read one from the environment. "
-                "Set it in the program, or use --kubeconfig."
+                f"provider {name!r} has no kubeconfig, and the local engine does not use KUBECONFIG. Set it in the "
+                "program, or use --kubeconfig."
             )
         text = str(source)
         is_path = "\n" not in text.strip() and not text.lstrip().startswith("{")
         return self.folder / Path(text).expanduser() if is_path else text
 
     def repairs(self) -> list[str]:
-        """Say what does not run of the simulated clusters among those that are connected, and how to start it."""
+        """Return advice for connected simulated clusters with stopped members."""
         return [advice for source in dict.fromkeys(self._sources) if (advice := repair(source))]
 
     def by_cluster(self, uid: str) -> Target | None:
@@ -130,8 +130,8 @@ def identity(obj: Mapping[str, Any]) -> tuple[str, str, str, str]:
     return obj["apiVersion"], obj["kind"], meta.get("namespace") or "", meta["name"]
 
 
-class ObjectPlace(NamedTuple):
-    """What tells an object from all others, whatever version of its kind it is written in."""
+class ObjectKey(NamedTuple):
+    """The identity of an object, independent of the API version."""
 
     cluster: str
     group: str
@@ -140,22 +140,19 @@ class ObjectPlace(NamedTuple):
     name: str
 
 
-def place_of(obj: Mapping[str, Any], cluster: str) -> ObjectPlace:
-    """Return where an object of a cluster is."""
+def object_key(obj: Mapping[str, Any], cluster: str) -> ObjectKey:
     api_version, kind, namespace, name = identity(obj)
     group = api_version.rpartition("/")[0]
-    return ObjectPlace(cluster, group, kind, namespace or "default", name)
+    return ObjectKey(cluster, group, kind, namespace or "default", name)
 
 
-def living(target: Target, kinds: Iterable[tuple[str, str]]) -> dict[tuple[str, str], dict[str, bool]]:
-    """Return, by kind, the uids of all objects there are and whether each is being deleted."""
-    found = {}
+def live_uids(target: Target, kinds: Iterable[tuple[str, str]]) -> dict[tuple[str, str], dict[str, bool]]:
+    """Return by kind the uids of all objects, and whether each is being deleted."""
+    uids = {}
     for api_version, kind in kinds:
         try:
             items = target.kube.list(api_version, kind, metadata_only=True)
         except NoSuchKindError:
             items = []
-        found[api_version, kind] = {
-            item["metadata"]["uid"]: "deletionTimestamp" in item["metadata"] for item in items
-        }
-    return found
+        uids[api_version, kind] = {item["metadata"]["uid"]: "deletionTimestamp" in item["metadata"] for item in items}
+    return uids

@@ -1,4 +1,4 @@
-"""Plain values of resources: what a secret and an unknown are, and how they are kept out of sight."""
+"""Values of resources: secrets, unknowns, and how they are masked and stored."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ SEALED = "$sealed"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Secret:
-    """A value that is neither shown nor stored in clear."""
+    """A value that is never displayed or stored in clear text."""
 
     value: Any
 
@@ -24,7 +24,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value that only a deployed resource would know."""
+    """A value that is unknown until a resource is deployed."""
 
     def __repr__(self) -> str:
         return "[unknown]"
@@ -34,7 +34,7 @@ UNKNOWN = Unknown()
 
 
 def has_unknown(value: object) -> bool:
-    """Whether an unknown is anywhere inside."""
+    """Whether a value contains an unknown at any depth."""
     if isinstance(value, dict):
         return any(has_unknown(inner) for inner in value.values())
     if isinstance(value, list):
@@ -43,7 +43,7 @@ def has_unknown(value: object) -> bool:
 
 
 def has_secret(value: object) -> bool:
-    """Whether a secret is anywhere inside."""
+    """Whether a value contains a secret at any depth."""
     if isinstance(value, dict):
         return any(has_secret(inner) for inner in value.values())
     if isinstance(value, list):
@@ -52,7 +52,7 @@ def has_secret(value: object) -> bool:
 
 
 def reveal(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return the value with its secrets in clear: for the API server only."""
+    """Return the value with secrets in clear text, for the API server only."""
     if isinstance(value, dict):
         return {key: reveal(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -61,21 +61,21 @@ def reveal(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def seal(value: Any, key: bytes) -> Any:  # noqa: ANN401
-    """Return the value with each secret replaced by a keyed digest, by which a change is still seen."""
+    """Replace each secret by a keyed digest, which still reveals changes."""
     if isinstance(value, dict):
         return {name: seal(inner, key) for name, inner in value.items()}
     if isinstance(value, list):
         return [seal(inner, key) for inner in value]
     if isinstance(value, Secret):
-        text = json.dumps(_worded(reveal(value.value)), sort_keys=True).encode()
+        text = json.dumps(_with_placeholders(reveal(value.value)), sort_keys=True).encode()
         return {SEALED: hmac.new(key, text, hashlib.sha256).hexdigest()}
     return "[unknown]" if isinstance(value, Unknown) else value
 
 
 def resealed(old: Any, new: Any, key: bytes) -> Any:  # noqa: ANN401
-    """Return a stored value, with equal values sealed where the new one seals them, and plain where it does not.
+    """Seal and unseal values of a stored input like in the new one, if they are equal.
 
-    What counts as a secret changes from version to version; that alone is no change of a resource.
+    Which fields are secrets can change between versions; that alone is no change of a resource.
     """
     if old == new:
         return old
@@ -94,22 +94,22 @@ def _is_sealed(value: object) -> bool:
 
 
 def masked(value: Any) -> Any:  # noqa: ANN401
-    """Return the value as it may be shown: secrets, marked or not, and unknowns as words."""
-    return masked_plain(_worded(value))
+    """Return the value for display, with placeholders for unknowns, and for secrets whether marked or not."""
+    return masked_plain(_with_placeholders(value))
 
 
-def _worded(value: Any) -> Any:  # noqa: ANN401
+def _with_placeholders(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, dict):
         if SEALED in value:
             return SECRET_TEXT
-        return {key: _worded(inner) for key, inner in value.items()}
+        return {key: _with_placeholders(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_worded(inner) for inner in value]
+        return [_with_placeholders(inner) for inner in value]
     return repr(value) if isinstance(value, Secret | Unknown) else value
 
 
 def with_secrets(value: Any, known: frozenset[str] = frozenset()) -> Any:  # noqa: ANN401
-    """Return the value with what looks like a secret, or is known as one, marked so where the program forgot to."""
+    """Mark values that look like secrets or contain a known one, if the program did not."""
     marked = replace_secrets(value, lambda secret, _: Secret(secret))
     return _with_known(marked, known) if known else marked
 
@@ -123,7 +123,7 @@ def _with_known(value: Any, known: frozenset[str]) -> Any:  # noqa: ANN401
 
 
 def secret_texts(value: object, *, inside: bool = False) -> set[str]:
-    """Return every string inside secrets, to keep them out of messages that quote what was sent."""
+    """Return every string inside secrets, to mask them in messages that quote the request."""
     if isinstance(value, Secret):
         return secret_texts(value.value, inside=True)
     if isinstance(value, dict):

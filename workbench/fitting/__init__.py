@@ -1,3 +1,3 @@
-"""``workbench fit-profile``: how fast a model generates tokens, from benchmarks of one's own."""
+"""``workbench fit-profile``: fit a performance profile to benchmark results."""
 
 from .command import register as register

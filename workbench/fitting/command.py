@@ -1,4 +1,4 @@
-"""``workbench fit-profile``: how fast a replica of a model generates tokens, fitted to benchmarks of it."""
+"""``workbench fit-profile``: fit the performance profile of a replica to benchmark results."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from toolkit.printing import Format, print_to_stderr
 from .checks import check_enough, check_fit, usable, warnings
 from .entry import batch_of, check_accelerator, profile_of
 from .files import read_benchmarks
-from .line import LineFit, fit
+from .line import fit
 from .measurements import Latency
 
 _MOST_ACCELERATORS = 10_000
@@ -23,23 +23,23 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE",
-        help="Benchmarks: CSV with concurrency and itl_ms, results of vllm bench serve --save-result, or reports of "
-        "guidellm as JSON, YAML or CSV; - reads stdin.",
+        help="Benchmark results: CSV with concurrency and itl_ms, output of vllm bench serve --save-result, or "
+        "reports of guidellm as JSON, YAML or CSV; - reads stdin.",
     ),
 ]
 AcceleratorName = Annotated[
     str, typer.Option("--accelerator", metavar="ACC", help="Write a profile for this accelerator.")
 ]
 Count = Annotated[
-    int, typer.Option(min=1, max=_MOST_ACCELERATORS, help="Accelerators of the replica that was measured.")
+    int, typer.Option(min=1, max=_MOST_ACCELERATORS, help="Number of accelerators of the measured replica.")
 ]
 Batch = Annotated[
     int | None,
     typer.Option(
         min=2,
         max=_MOST_AT_ONCE,
-        help="Requests that the engine works on at once (max-num-seqs); measurements above it are left out. Default: "
-        "the largest concurrency that was measured.",
+        help="Maximum concurrent requests of the engine (max-num-seqs). Leaves out measurements above it. Defaults "
+        "to the highest measured concurrency.",
     ),
 ]
 UpTo = Annotated[
@@ -49,13 +49,11 @@ UpTo = Annotated[
 WhichLatency = Annotated[
     Latency,
     typer.Option(
-        help="Latency of vLLM's results: itl, the mean over all gaps, or tpot, per request and token after the first."
+        help="Latency to read from vLLM results: itl, the mean gap between tokens, or tpot, time per output token."
     ),
 ]
-Form = Annotated[Format, typer.Option(help="text with a plot, or json for other programs.")]
-Plot = Annotated[
-    Path | None, typer.Option(metavar="FILE.svg", help="Write a picture of the line, too; .png is possible.")
-]
+Form = Annotated[Format, typer.Option(help="Output format: text with a plot, or all figures as JSON.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write a plot to an SVG or PNG file.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -74,10 +72,18 @@ def fit_profile(
     output: Form = Format.TEXT,
     plot: Plot = None,
 ) -> None:
-    """Fit how fast a replica generates tokens, alpha + beta * n milliseconds with n requests at once."""
+    """Fit the inter-token latency of a replica, alpha + beta * n milliseconds at n concurrent requests."""
     check_picture(plot, [".svg", ".png"])
     check_accelerator(accelerator)
-    fitted, notes = _fitted(files, latency, up_to, batch)
+    benchmarks = read_benchmarks(files, latency)
+    used = usable(benchmarks.measurements, up_to=up_to, batch=batch)
+    left_out = len(benchmarks.measurements) - len(used)
+    check_enough(used, left_out)
+    fitted = fit(used)
+    check_fit(fitted)
+    notes = list(benchmarks.notes)
+    if left_out:
+        notes.append(f"{left_out} of {len(benchmarks.measurements)} measurements left out: concurrency too high")
     profile = profile_of(fitted, accelerator, count, batch or batch_of(fitted))
     warned = list(warnings(fitted, profile.batch))
     print_to_stderr(f"note: {note}" for note in notes)
@@ -94,21 +100,3 @@ def fit_profile(
         from .plot import write_plot
 
         write_plot(fitted, plot)
-
-
-def _fitted(files: list[Path], latency: Latency, up_to: float | None, batch: int | None) -> tuple[LineFit, list[str]]:
-    """Return the fit, and what is odd about the files.
-
-    Raises:
-        WorkbenchError: there is none.
-    """
-    found = read_benchmarks(files, latency)
-    used = usable(found.measurements, up_to=up_to, batch=batch)
-    left_out = len(found.measurements) - len(used)
-    check_enough(used, left_out)
-    fitted = fit(used)
-    check_fit(fitted)
-    notes = list(found.notes)
-    if left_out:
-        notes.append(f"{left_out} of {len(found.measurements)} measurements left out: their concurrency is too high")
-    return fitted, notes

@@ -1,4 +1,4 @@
-"""One number of a benchmark."""
+"""Numbers in benchmark results."""
 
 import math
 import re
@@ -12,35 +12,35 @@ _NUMBER = re.compile(r"\+?([0-9]{1,30}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[
 
 
 class FigureError(ValueError):
-    """A number that no benchmark can have measured; the text says what is allowed and what was found."""
+    """An implausible number; the message says what is allowed and what was found."""
 
 
 def latency(value: object) -> float:
-    """Return milliseconds.
+    """Parse a latency in milliseconds.
 
     Raises:
-        FigureError: they are none that anybody measures.
+        FigureError: the value is not a plausible latency.
     """
     return figure(value, LEAST_MS, MOST_MS)
 
 
 def figure(value: object, least: float, most: float) -> float:
-    """Return a number as what it is: from JSON, or as somebody wrote it.
+    """Parse a number or numeric text.
 
     Raises:
-        FigureError: it is none, not finite, too small or too large.
+        FigureError: the value is not a finite number in the range.
     """
-    found = _float(value)
-    # The comparison is false for what is not a number, too.
-    if found is None or not least <= found <= most:
+    number = _float(value)
+    # Comparisons with NaN are false.
+    if number is None or not least <= number <= most:
         raise FigureError(f"must be a number from {least:g} to {most:g}, found {excerpt(value)}")
-    return found
+    return number
 
 
-def possible(value: object) -> float | None:
-    """Return a number above 0 if there is a usable one; files leave out what they do not know."""
-    found = _float(value)
-    return found if found is not None and 0 < found < math.inf else None
+def positive(value: object) -> float | None:
+    """Return a finite number above 0, or None: optional figures may be missing or zero."""
+    number = _float(value)
+    return number if number is not None and 0 < number < math.inf else None
 
 
 def _float(value: object) -> float | None:

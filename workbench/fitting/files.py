@@ -1,4 +1,4 @@
-"""Reads files of benchmarks, whatever wrote them: the form is told from what is in the file."""
+"""Reading benchmark files; the format is detected from the content."""
 
 import hashlib
 import re
@@ -15,49 +15,49 @@ from ..errors import WorkbenchError
 from ..subject import STDIN
 from .guidellm import read_report
 from .measurements import Benchmarks, Latency
-from .parsing import TreeError, json_values, yaml_values
+from .parsing import ParseError, json_values, yaml_values
 from .tables import read_table
 from .vllm import MARKS, read_run
 
 MOST_BYTES = 256 * 2**20
 _YAML = re.compile(r"(?:---\s*\n|%YAML|#[^\n]*\n|\s)*[A-Za-z_]+:(?:\s|$)")
-"""A text that begins with a key, after marks and comments."""
+"""A key at the start of the text, after document markers and comments."""
 _TOO_LARGE = (
-    f"is larger than {MOST_BYTES // 2**20} MiB; let the benchmark keep less of each request: no --save-detailed with "
+    f"is larger than {MOST_BYTES // 2**20} MiB; let the benchmark store less per request: no --save-detailed with "
     "vLLM, sample_size=0 with guidellm"
 )
 _UNKNOWN = (
-    "is neither a result of vllm bench serve nor a report of guidellm: found {found}; expected are mean_itl_ms, "
-    "or benchmarks with metrics"
+    "is neither a result of vllm bench serve nor a report of guidellm: expected mean_itl_ms, or benchmarks with "
+    "metrics, found {found}"
 )
 
 
 def read_benchmarks(paths: Iterable[Path], latency: Latency) -> Benchmarks:
-    """Read files, and stdin where the path is ``-``.
+    """Read files; ``-`` reads stdin.
 
     Raises:
-        WorkbenchError: something cannot be used; all of it is listed.
+        WorkbenchError: a file cannot be used; the message lists every problem.
     """
-    found = Benchmarks(latency)
+    benchmarks = Benchmarks(latency)
     seen: dict[bytes, str] = {}
     for path in paths:
         file = "<stdin>" if str(path) == STDIN else str(path)
-        text = _text(path, file, found)
+        text = _text(path, file, benchmarks)
         if text is None:
             continue
         digest = hashlib.sha256(text.encode()).digest()
         if digest in seen:
-            found.wrong(file, 0, "", f"is the same as {seen[digest]}; each run counts once")
+            benchmarks.add_problem(file, 0, "", f"is identical to {seen[digest]}; pass each run once")
         else:
-            _read(text, file, found)
+            _read(text, file, benchmarks)
         seen.setdefault(digest, file)
-    if found.problems:
-        raise WorkbenchError(problem_lines(found.problems))
-    return found
+    if benchmarks.problems:
+        raise WorkbenchError(problem_lines(benchmarks.problems))
+    return benchmarks
 
 
-def _text(path: Path, file: str, found: Benchmarks) -> str | None:
-    """Return what a file has; of one without an end, no more than is taken."""
+def _text(path: Path, file: str, benchmarks: Benchmarks) -> str | None:
+    """Return the text of a file, reading at most ``MOST_BYTES``: stdin may be endless."""
 
     def read() -> bytes:
         if str(path) == STDIN:
@@ -72,40 +72,39 @@ def _text(path: Path, file: str, found: Benchmarks) -> str | None:
         return content
 
     try:
-        return read_text(read_bounded, file, found.problems)
+        return read_text(read_bounded, file, benchmarks.problems)
     except _TooLargeError:
-        found.wrong(file, 0, "", _TOO_LARGE)
+        benchmarks.add_problem(file, 0, "", _TOO_LARGE)
     return None
 
 
-class _TooLargeError(Exception):
-    """There is more in a file than is read."""
+class _TooLargeError(Exception): ...
 
 
-def _read(text: str, file: str, found: Benchmarks) -> None:
+def _read(text: str, file: str, benchmarks: Benchmarks) -> None:
     try:
         if text.lstrip()[:1] in ("{", "["):
             for number, value in enumerate(json_values(text), start=1):
-                _read_value(value, file, number, found)
+                _read_value(value, file, number, benchmarks)
         elif _YAML.match(text):
             for value in yaml_values(text):
-                _read_value(value, file, 1, found)
+                _read_value(value, file, 1, benchmarks)
         else:
-            read_table(text, file, found)
-    except TreeError as error:
-        found.wrong(file, error.line, "", error.reason)
+            read_table(text, file, benchmarks)
+    except ParseError as error:
+        benchmarks.add_problem(file, error.line, "", error.reason)
 
 
-def _read_value(value: Any, file: str, number: int, found: Benchmarks) -> None:  # noqa: ANN401
-    """Read one of the values of a file: vLLM appends results, and lists of them are easily made."""
+def _read_value(value: Any, file: str, number: int, benchmarks: Benchmarks) -> None:  # noqa: ANN401
+    """Read one of the values of a file: vLLM appends results, and users concatenate them into lists."""
     place = f"{file}: run {number}" if number > 1 else file
     if isinstance(value, Mapping) and "benchmarks" in value:
-        read_report(value, file, found)
+        read_report(value, file, benchmarks)
     elif isinstance(value, Mapping) and any(mark in value for mark in MARKS):
-        read_run(value, place, found)
-    elif isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value):
-        for index, each in enumerate(value, start=number):
-            _read_value(each, file, index, found)
+        read_run(value, place, benchmarks)
+    elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+        for index, item in enumerate(value, start=number):
+            _read_value(item, file, index, benchmarks)
     else:
         keys = ", ".join(map(str, value)) if isinstance(value, Mapping) else value
-        found.wrong(place, 0, "", _UNKNOWN.format(found=excerpt(keys)))
+        benchmarks.add_problem(place, 0, "", _UNKNOWN.format(found=excerpt(keys)))

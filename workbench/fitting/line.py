@@ -1,4 +1,4 @@
-"""The line through measurements: least squares, with Student's t for how far it may be from the truth."""
+"""Linear regression of latency on concurrency, with confidence intervals from Student's t distribution."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _BENT_PARAMETERS = 3
 
 @dataclass(frozen=True, slots=True)
 class FittedValue:
-    """A figure, and where it is with 95 % confidence; no bounds where the measurements leave no way to tell."""
+    """An estimate with its 95 % confidence interval; without bounds if two measurements determine the line."""
 
     value: float
     low: float | None = None
@@ -22,23 +22,23 @@ class FittedValue:
 
     @property
     def is_above_zero(self) -> bool:
-        """Whether the measurements tell it from 0, as far as they tell."""
+        """Whether the confidence interval, or the value without one, is above 0."""
         return (self.value if self.low is None else self.low) > 0
 
 
 @dataclass(frozen=True, slots=True)
 class LineFit:
-    """``alpha + beta * n`` milliseconds for a token with n requests at once (WVA spec 8.2).
+    """``alpha + beta * n`` milliseconds per token at n concurrent requests (WVA spec 8.2).
 
     Attributes:
-        measurements: In the order of their concurrency.
-        weighted: Whether those with smaller standard errors count more.
-        residual_ms: Standard deviation of the measurements from the line; None with two of them.
-        r_squared: Which share of the differences between measurements the line explains.
-        middle: Mean concurrency, with the weights of the fit.
-        spread: Sum of the squared distances from it, likewise.
-        bend_ms: How far the line is from a curve through the same measurements, where such a curve is certain to fit
-            better; positive where latency grows faster at the end, 0 where a line will do.
+        measurements: Sorted by concurrency.
+        weighted: Whether measurements are weighted by their standard errors.
+        residual_ms: Residual standard deviation; None with two measurements.
+        r_squared: Coefficient of determination.
+        middle: Weighted mean concurrency.
+        spread: Weighted sum of squared deviations from ``middle``.
+        bend_ms: Largest distance between the line and a parabola through the same measurements, if the parabola fits
+            significantly better, else 0. Positive if latency grows faster at the end.
     """
 
     measurements: tuple[Measurement, ...]
@@ -56,7 +56,7 @@ class LineFit:
         return self.alpha.value + self.beta.value * concurrency
 
     def value_at(self, concurrency: float) -> FittedValue:
-        """Return the same, and where the mean latency of many runs is with 95 % confidence."""
+        """Return the latency on the line, with the confidence interval of the mean of many runs."""
         distance = (concurrency - self.middle) ** 2 / self.spread
         free = len(self.measurements) - _PARAMETERS
         variance = None if self.residual_ms is None else self.residual_ms**2
@@ -64,10 +64,10 @@ class LineFit:
 
 
 def fit(measurements: Sequence[Measurement]) -> LineFit:
-    """Return the line through measurements of at least two concurrencies.
+    """Fit a line to measurements at two or more concurrencies.
 
-    They count alike, unless each has a standard error: then by its inverse square. How large errors are is taken from
-    the distances to the line either way, so that bounds speak of runs, and not of tokens within a run.
+    Measurements have equal weights, unless all have a standard error: then its inverse square. The size of the errors
+    is always estimated from the residuals, so that the intervals describe repeated runs and not tokens within a run.
     """
     ordered = tuple(sorted(measurements, key=lambda each: (each.concurrency, each.itl_ms, each.place)))
     weights, weighted = _weights(ordered)
@@ -91,7 +91,7 @@ def fit(measurements: Sequence[Measurement]) -> LineFit:
 
 
 class _Line:
-    """The line through points, from their weighted means: numbers stay small, and digits are kept."""
+    """A weighted least-squares line, computed around the means to avoid cancellation."""
 
     def __init__(self, x: Sequence[float], y: Sequence[float], weights: Sequence[float]) -> None:
         self.total = math.fsum(weights)
@@ -105,7 +105,7 @@ class _Line:
 
 
 def _weights(measurements: Sequence[Measurement]) -> tuple[list[float], bool]:
-    """Return weights with a mean of 1, and whether they differ."""
+    """Return weights with a mean of 1, and whether they come from standard errors."""
     errors = [each.error_ms for each in measurements if each.error_ms]
     if len(errors) < len(measurements):
         return [1.0] * len(measurements), False
@@ -123,7 +123,7 @@ def _bounded(value: float, variance: float | None, times: float, free: int) -> F
 
 
 def _quantile(free: int) -> float:
-    """Return how many standard errors the bounds are away: Student's t."""
+    """Return the quantile of Student's t distribution for the confidence level."""
     try:
         from scipy.special import stdtrit
     except ModuleNotFoundError as error:
@@ -134,11 +134,11 @@ def _quantile(free: int) -> float:
 
 
 def _bend(x: Sequence[float], line: _Line, weights: Sequence[float], residuals: float) -> float:
-    """Return how far a parabola leaves the line, if the measurements tell the two apart."""
+    """Return the largest distance between line and parabola, if the parabola fits significantly better, else 0."""
     free = len(x) - _BENT_PARAMETERS
     if free < 1:
         return 0.0
-    squares = _Line(x, [each * each for each in x], weights).residuals  # what is left of n**2 beside the line
+    squares = _Line(x, [each * each for each in x], weights).residuals  # the part of n**2 orthogonal to the line
     size = math.fsum(w * each * each for w, each in zip(weights, squares, strict=True))
     if len(set(x)) < _BENT_PARAMETERS or not size:
         return 0.0

@@ -1,4 +1,4 @@
-"""What benchmarks measured, whoever ran them, and what is wrong or odd about their files."""
+"""Measurements read from benchmark files, with notes and problems."""
 
 import enum
 from dataclasses import dataclass, field
@@ -7,25 +7,28 @@ from components.contract.problems import Problem
 
 
 class Latency(enum.StrEnum):
-    """Which latency of a benchmark counts."""
+    """Which latency of a benchmark to fit."""
 
     ITL = "itl"
-    """Inter-token latency: the time from one token to the next, the mean over all of them."""
+    """Inter-token latency: the mean over all gaps between tokens."""
     TPOT = "tpot"
-    """Time per output token after the first one: of each request its time over its tokens, the mean over requests."""
+    """Time per output token after the first: the mean over requests of time divided by tokens."""
 
 
-class Counting(enum.StrEnum):
-    """How it is known how many requests were worked on at once."""
+class ConcurrencySource(enum.StrEnum):
+    """Where the concurrency of a measurement comes from."""
 
     GIVEN = "given"
-    """A table says so."""
+    """A column of a table."""
     MEASURED = "measured"
     """The mean over the run."""
     CONFIGURED = "configured"
-    """What the benchmark was told to keep up."""
+    """The setting of the benchmark."""
     LITTLE = "Little's law"
-    """Requests a second times the seconds that one takes."""
+    """Throughput times latency."""
+
+
+_FEW_FAILED = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +36,28 @@ class Measurement:
     """One run of a benchmark.
 
     Attributes:
-        concurrency: Requests that were worked on at once, in the mean.
-        itl_ms: Mean milliseconds from one token to the next.
-        place: Where it was read, for messages.
-        counted: How the concurrency is known.
-        error_ms: Standard error of the latency; None where nobody gives one.
+        concurrency: Mean number of concurrent requests.
+        itl_ms: Mean inter-token latency.
+        place: File and position, for messages.
+        counted: Where the concurrency comes from.
+        error_ms: Standard error of the latency; None if unknown.
     """
 
     concurrency: float
     itl_ms: float
     place: str
-    counted: Counting = Counting.GIVEN
+    counted: ConcurrencySource = ConcurrencySource.GIVEN
     error_ms: float | None = None
 
 
 @dataclass(slots=True)
 class Benchmarks:
-    """What is read so far.
+    """The result of reading benchmark files.
 
     Attributes:
         latency: Which latency to read.
-        notes: What is odd, but usable.
-        problems: What cannot be used.
+        notes: Remarks on usable measurements.
+        problems: Errors.
     """
 
     latency: Latency = Latency.ITL
@@ -62,6 +65,11 @@ class Benchmarks:
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def wrong(self, file: str, line: int, path: str, reason: str) -> None:
-        """Remember that something cannot be used."""
+    def add_problem(self, file: str, line: int, path: str, reason: str) -> None:
+        """Add an error."""
         self.problems.append(Problem(file, line, "", "", path, reason))
+
+    def note_failures(self, place: str, failed: float | None, completed: float | None) -> None:
+        """Note failed requests, if they are more than 1 % of the completed ones."""
+        if failed and completed and failed > _FEW_FAILED * completed:
+            self.notes.append(f"{place}: {failed:g} requests failed and {completed:g} succeeded")

@@ -1,4 +1,4 @@
-"""JSON and YAML of benchmarks as plain values, whoever wrote the file: bounded, and nothing of it is run."""
+"""Parsing untrusted JSON and YAML files into plain values, with limits on size and depth."""
 
 import json
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from components.contract.documents.reader import MAX_DEPTH, YamlError, compose
 
 _MOST_VALUES = 2_000_000
 _HEAVY = ("requests", "request_samples", "scheduler_state")
-"""What reports have for each request: nothing of it is needed, and it is nearly all of the file."""
+"""Keys with data for each request, which make up nearly all of a report and are skipped."""
 
 
-class TreeError(Exception):
-    """Text that is no JSON or YAML, or too much of it; ``line`` counts from 1."""
+class ParseError(Exception):
+    """Malformed or too large JSON or YAML; ``line`` counts from 1."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
@@ -23,10 +23,10 @@ class TreeError(Exception):
 
 
 def json_values(text: str) -> Iterator[Any]:
-    """Yield the JSON values of a text, which may have several one after the other, as appended results have.
+    """Yield the JSON values of a text; appended results are several values in a row.
 
     Raises:
-        TreeError: it is no JSON.
+        ParseError: the text is not valid JSON.
     """
     decoder, place = json.JSONDecoder(), 0
     while place < len(text):
@@ -36,40 +36,37 @@ def json_values(text: str) -> Iterator[Any]:
         try:
             value, place = decoder.raw_decode(text, place)
         except json.JSONDecodeError as error:
-            raise TreeError(error.lineno, f"is no JSON: {error.msg}") from None
+            raise ParseError(error.lineno, f"is not valid JSON: {error.msg}") from None
         except RecursionError:
-            raise TreeError(text.count("\n", 0, place) + 1, "is nested too deeply") from None
-        except ValueError as error:  # a number with thousands of digits
-            raise TreeError(text.count("\n", 0, place) + 1, f"is no JSON: {error}") from None
+            raise ParseError(text.count("\n", 0, place) + 1, "is nested too deeply") from None
+        except ValueError as error:  # Python limits the number of digits of an integer
+            raise ParseError(text.count("\n", 0, place) + 1, f"is not valid JSON: {error}") from None
         yield value
 
 
 def yaml_values(text: str) -> Iterator[Any]:
-    """Yield the documents of a YAML text: every scalar is text, and tags, which name classes of Python, are not read.
+    """Yield the documents of a YAML text. Scalars stay text, and tags, which can name Python classes, are ignored.
 
     Raises:
-        TreeError: it is no YAML.
+        ParseError: the text is not valid YAML.
     """
-    try:
-        for node in compose(text):
-            yield _Plain().of(node, 0)
-    except YamlError as error:
-        raise TreeError(error.line, f"{error.reason}; let the benchmark write JSON") from None
+    remaining = _MOST_VALUES
 
-
-class _Plain:
-    """Turns nodes into plain values; aliases can make much of little, so that it counts."""
-
-    def __init__(self) -> None:
-        self._left = _MOST_VALUES
-
-    def of(self, node: Node, depth: int) -> Any:  # noqa: ANN401  whatever the file holds
-        self._left -= 1
-        if self._left < 0 or depth > MAX_DEPTH:
+    def plain(node: Node, depth: int) -> Any:  # noqa: ANN401
+        nonlocal remaining
+        remaining -= 1  # aliases can expand a small file into a huge tree
+        if remaining < 0 or depth > MAX_DEPTH:
             raise YamlError(node.start_mark.line + 1, "has too many values, or is nested too deeply")
         if isinstance(node, MappingNode):
             pairs = ((key.value, value) for key, value in node.value if isinstance(key, ScalarNode))
-            return {key: self.of(value, depth + 1) for key, value in pairs if key not in _HEAVY}
+            return {key: plain(value, depth + 1) for key, value in pairs if key not in _HEAVY}
         if isinstance(node, SequenceNode):
-            return [self.of(value, depth + 1) for value in node.value]
+            return [plain(value, depth + 1) for value in node.value]
         return node.value
+
+    try:
+        for node in compose(text):
+            remaining = _MOST_VALUES
+            yield plain(node, 0)
+    except YamlError as error:
+        raise ParseError(error.line, f"{error.reason}; let the benchmark write JSON") from None

@@ -1,4 +1,4 @@
-"""Measurements and the line through them: as text for a terminal, and as a picture."""
+"""Plots of a fit: as text for a terminal, and as an SVG or PNG file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,18 +9,18 @@ from .line import LineFit
 
 _HEIGHT = 10
 _FROM_ZERO = 0.3
-"""Part of the highest latency that the lowest is at least, for the axis not to begin at 0."""
+"""The axis starts at the lowest latency if that is more than this share of the highest, else at 0."""
 _LINE, _MEASURED = "·", "●"
 _PLAIN_LINE, _PLAIN_MEASURED = ".", "o"
 
 
-def drawn(fitted: LineFit, width: int, *, plain: bool) -> Iterator[str]:
-    """Yield lines of text: milliseconds upwards, concurrency to the right from 0.
+def text_plot(fitted: LineFit, width: int, *, plain: bool) -> Iterator[str]:
+    """Yield the lines of a text plot of latency against concurrency.
 
     Args:
-        fitted: What to draw.
-        width: Columns at most.
-        plain: Whether to use only characters that every terminal has.
+        fitted: The fit to plot.
+        width: Maximum number of columns.
+        plain: Whether to use only ASCII characters.
     """
     last = fitted.measurements[-1].concurrency
     lowest, highest = _range(fitted)
@@ -44,15 +44,15 @@ def drawn(fitted: LineFit, width: int, *, plain: bool) -> Iterator[str]:
 
 
 def _range(fitted: LineFit) -> tuple[float, float]:
-    """Return the latencies between which everything is; from 0 where that is not far off."""
-    shown = [fitted.at(0), fitted.at(fitted.measurements[-1].concurrency)]
-    shown += [each.itl_ms for each in fitted.measurements]
-    lowest, highest = min(shown), max(shown)
+    """Return the range of the latency axis."""
+    values = [fitted.at(0), fitted.at(fitted.measurements[-1].concurrency)]
+    values += [each.itl_ms for each in fitted.measurements]
+    lowest, highest = min(values), max(values)
     return (lowest if lowest > highest * _FROM_ZERO else 0.0), highest
 
 
 def write_plot(fitted: LineFit, path: Path) -> None:
-    """Write an SVG or PNG: measurements, the line, and where it is with 95 % confidence.
+    """Write an SVG or PNG with the measurements, the line and its confidence interval.
 
     Raises:
         WorkbenchError: matplotlib is missing.
@@ -65,8 +65,8 @@ def write_plot(fitted: LineFit, path: Path) -> None:
         (line,) = axes.plot(at, [fitted.at(each) for each in at], label=label)
         line.set_gid("line")
         if fitted.residual_ms is not None:
-            found = [fitted.value_at(each) for each in at]
-            lower, upper = [each.low or 0 for each in found], [each.high or 0 for each in found]
+            values = [fitted.value_at(each) for each in at]
+            lower, upper = [value.low or 0 for value in values], [value.high or 0 for value in values]
             axes.fill_between(at, lower, upper, alpha=0.2, label="95 % confidence").set_gid("confidence")
         measured = [(each.concurrency, each.itl_ms) for each in fitted.measurements]
         (points,) = axes.plot(*zip(*measured, strict=True), "o", label="measured")

@@ -1,4 +1,4 @@
-"""A fit for people and for programs."""
+"""The text and JSON output of a fit."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -9,7 +9,7 @@ from toolkit.plotting.chart import is_plain
 
 from .entry import ends_of, option_of
 from .line import CONFIDENCE, FittedValue, LineFit
-from .plot import drawn
+from .plot import text_plot
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,31 +21,26 @@ _SURE = f"{100 * CONFIDENCE:g} %"
 
 
 def show(fitted: LineFit, profile: "Profile") -> None:
-    """Print a fit, its measurements, and what to write where it is used."""
+    """Print a fit, its measurements, and the profile to copy."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 240
-    for line in _head(fitted):
-        console.print(line, soft_wrap=True)
+    weights = "weighted by 1 / error^2" if fitted.weighted else "equal weights"
+    count = len(fitted.measurements)
+    console.print(f"A token takes alpha + beta * n ms at n concurrent requests: {count} measurements, {weights}")
+    spread = "" if fitted.residual_ms is None else f", residuals {fitted.residual_ms:.3g} ms"
+    console.print(f"R^2 {fitted.r_squared:.6f}{spread}\n")
     console.print(_figures(fitted, profile))
     console.print()
     console.print(_measurements(fitted))
     console.print()
-    for line in drawn(fitted, min(console.width, _WIDTH), plain=is_plain()):
+    for line in text_plot(fitted, min(console.width, _WIDTH), plain=is_plain()):
         console.print(line, soft_wrap=True)
     if profile.accelerator:
-        for line in _uses(fitted, profile):
+        for line in _snippets(fitted, profile):
             console.print(printable(line), soft_wrap=True)
-
-
-def _head(fitted: LineFit) -> Iterator[str]:
-    how = "weighted by 1 / error^2" if fitted.weighted else "all alike"
-    yield f"A token takes alpha + beta * n ms with n requests at once: {len(fitted.measurements)} measurements, {how}"
-    spread = "" if fitted.residual_ms is None else f", residuals {fitted.residual_ms:.3g} ms"
-    yield f"R^2 {fitted.r_squared:.6f}{spread}"
-    yield ""
 
 
 def _figures(fitted: LineFit, profile: "Profile") -> "Table":
@@ -55,13 +50,13 @@ def _figures(fitted: LineFit, profile: "Profile") -> "Table":
     table.add_row("alpha", f"{fitted.alpha.value:.6g}", _interval(fitted.alpha))
     table.add_row("beta", f"{fitted.beta.value:.6g}", _interval(fitted.beta))
     for at_once in sorted({1, profile.batch}):
-        found = fitted.value_at(at_once)
-        table.add_row(f"a token, {at_once} at once", f"{found.value:.6g}", _interval(found))
+        latency = fitted.value_at(at_once)
+        table.add_row(f"a token, {at_once} at once", f"{latency.value:.6g}", _interval(latency))
     return table
 
 
-def _interval(found: FittedValue) -> str:
-    return "unknown" if found.low is None else f"{found.low:.6g} to {found.high:.6g}"
+def _interval(value: FittedValue) -> str:
+    return "unknown" if value.low is None else f"{value.low:.6g} to {value.high:.6g}"
 
 
 def _measurements(fitted: LineFit) -> "Table":
@@ -81,28 +76,27 @@ def _measurements(fitted: LineFit) -> "Table":
     return table
 
 
-def _uses(fitted: LineFit, profile: "Profile") -> Iterator[str]:
+def _snippets(fitted: LineFit, profile: "Profile") -> Iterator[str]:
     from components.contract.documents.writer import dump_all
     from components.families import profile_entries
 
     entries = profile_entries(profile)
     for family, entry in entries.items():
         yield ""
-        yield f"For the resource of the variant{f' ({family})' if len(entries) > 1 else ''}:"
+        yield f"Add to the resource of the variant{f' ({family})' if len(entries) > 1 else ''}:"
         yield from dump_all([entry]).splitlines()
     yield ""
-    yield "For sizing:"
+    yield "Size with this profile:"
     yield f"workbench size --profile {option_of(profile)}"
     ends = ends_of(fitted, profile)
     if ends:
         fast, slow = ends
         yield ""
-        yield f"The fastest and the slowest replica, with {_SURE} confidence:"
+        yield f"Size with the fastest and the slowest replica at {_SURE} confidence:"
         yield f"workbench size --profile {option_of(fast)} --profile {option_of(slow)}"
 
 
 def as_dict(fitted: LineFit, profile: "Profile", warned: Sequence[str]) -> dict[str, Any]:
-    """Return everything as plain JSON."""
     ends = ends_of(fitted, profile) or (None, None)
     return {
         "alpha": _as_dict(fitted.alpha),
@@ -130,5 +124,5 @@ def as_dict(fitted: LineFit, profile: "Profile", warned: Sequence[str]) -> dict[
     }
 
 
-def _as_dict(found: FittedValue) -> dict[str, float | None]:
-    return {"value": found.value, "low": found.low, "high": found.high}
+def _as_dict(value: FittedValue) -> dict[str, float | None]:
+    return {"value": value.value, "low": value.low, "high": value.high}

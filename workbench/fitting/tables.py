@@ -1,4 +1,4 @@
-"""CSV: tables of one's own, and those of guidellm with one line of titles (v0.2, v0.3) or three (from v0.4 on)."""
+"""CSV files: custom tables, and reports of guidellm with one header row (v0.2, v0.3) or three (v0.4 and later)."""
 
 import csv
 import io
@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from components.contract.problems import did_you_mean
 from components.performance.simulation.trace_reader import excerpt
 
-from .figures import LEAST_MS, MOST_AT_ONCE, MOST_MS, FigureError, figure, latency, possible
-from .guidellm import refuse_latency
-from .measurements import Benchmarks, Counting, Latency, Measurement
+from .figures import LEAST_MS, MOST_AT_ONCE, MOST_MS, FigureError, figure, latency, positive
+from .guidellm import reject_latency
+from .measurements import Benchmarks, ConcurrencySource, Latency, Measurement
 
-_OWN = ("concurrency", "itl_ms", "stddev", "samples")
+_CUSTOM = ("concurrency", "itl_ms", "stddev", "samples")
 _MOST_SAMPLES = 1e12
 _ONE_LINE = {
     "itl": ("Successful Inter token latency ms mean",),
@@ -23,31 +23,34 @@ _THREE_LINES = {
     "concurrency": (("Server Throughput", "Successful Concurrency", "Mean"),),
 }
 Row = tuple[int, list[str]]
-"""The line where it ends, and its cells."""
+"""The line number of the end of a row, and its cells."""
 
 
-def read_table(text: str, file: str, found: Benchmarks) -> None:
-    """Take the measurements of a table, or what is wrong with it."""
+def read_table(text: str, file: str, benchmarks: Benchmarks) -> None:
+    """Add the measurements of a table, or its problems."""
     try:
         rows = list(_rows(text))
     except csv.Error as error:
-        found.wrong(file, 1, "", f"is no CSV: {error}; correct the quotes, or save the file as CSV again")
+        benchmarks.add_problem(
+            file, 1, "", f"is not valid CSV: {error}; correct the quotes, or save the file as CSV again"
+        )
         return
     if not rows:
-        found.wrong(file, 1, "", f"is empty; write a header {','.join(_OWN[:2])} and a row for each run")
+        header = ",".join(_CUSTOM[:2])
+        benchmarks.add_problem(file, 1, "", f"is empty; write the header {header} and a row for each run")
         return
     line, titles = rows[0]
     triples = list(zip(*(cells for _, cells in rows[:3]), strict=False)) if len(rows) > 3 else []
     if any(title in titles for title in _ONE_LINE["itl"]):
-        _read_guidellm(titles, _ONE_LINE, rows[1:], file, found)
+        _read_guidellm(titles, _ONE_LINE, rows[1:], file, benchmarks)
     elif any(title in triples for title in _THREE_LINES["itl"]):
-        _read_guidellm(triples, _THREE_LINES, rows[3:], file, found)
+        _read_guidellm(triples, _THREE_LINES, rows[3:], file, benchmarks)
     else:
-        _read_own(line, [title.lower() for title in titles], rows[1:], file, found)
+        _read_custom(line, [title.lower() for title in titles], rows[1:], file, benchmarks)
 
 
 def _rows(text: str) -> Iterator[Row]:
-    """Yield the rows that have something."""
+    """Yield the rows that are not blank."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     for cells in reader:
         stripped = [cell.strip() for cell in cells]
@@ -55,44 +58,47 @@ def _rows(text: str) -> Iterator[Row]:
             yield reader.line_num, stripped
 
 
-def _read_own(line: int, titles: Sequence[str], rows: Sequence[Row], file: str, found: Benchmarks) -> None:
-    before = len(found.problems)
-    for title in _OWN[:2]:
+def _read_custom(line: int, titles: Sequence[str], rows: Sequence[Row], file: str, benchmarks: Benchmarks) -> None:
+    before = len(benchmarks.problems)
+    for title in _CUSTOM[:2]:
         if title not in titles:
-            hint = did_you_mean(title, [each for each in titles if each not in _OWN])
-            found.wrong(file, line, "", f"the header has no column {title}, found {excerpt(', '.join(titles))}{hint}")
-    for title in _OWN:
+            hint = did_you_mean(title, [each for each in titles if each not in _CUSTOM])
+            columns = excerpt(", ".join(titles))
+            benchmarks.add_problem(file, line, "", f"the header has no column {title}, found {columns}{hint}")
+    for title in _CUSTOM:
         if titles.count(title) > 1:
-            found.wrong(file, line, title, "is in the header twice; remove or rename one of the two")
-    if len(found.problems) > before:
+            benchmarks.add_problem(file, line, title, "is in the header twice; remove or rename one of the two")
+    if len(benchmarks.problems) > before:
         return
     if not rows:
-        found.wrong(file, line, "", "has a header and no row; write a row for each run")
-    unused = [title for title in titles if title not in _OWN]
+        benchmarks.add_problem(file, line, "", "has a header but no rows; write a row for each run")
+    unused = [title for title in titles if title not in _CUSTOM]
     if unused:
-        found.notes.append(f"{file}: not used: {excerpt(', '.join(unused))}; used are {', '.join(_OWN)}")
+        benchmarks.notes.append(
+            f"{file}: ignored columns: {excerpt(', '.join(unused))}; known columns: {', '.join(_CUSTOM)}"
+        )
     for row, cells in rows:
         if len(cells) != len(titles):
-            found.wrong(file, row, "", f"has {len(cells)} columns, and the header {len(titles)}")
+            benchmarks.add_problem(file, row, "", f"has {len(cells)} columns, but the header has {len(titles)}")
         else:
-            _read_row(dict(zip(titles, cells, strict=True)), file, row, found)
+            _read_row(dict(zip(titles, cells, strict=True)), file, row, benchmarks)
 
 
-def _read_row(cells: Mapping[str, str], file: str, line: int, found: Benchmarks) -> None:
+def _read_row(cells: Mapping[str, str], file: str, line: int, benchmarks: Benchmarks) -> None:
     values: dict[str, float] = {}
     limits = {"concurrency": (1.0, MOST_AT_ONCE), "samples": (1.0, _MOST_SAMPLES)}
-    for column in _OWN:
-        if column in _OWN[:2] or cells.get(column):
+    for column in _CUSTOM:
+        if column in _CUSTOM[:2] or cells.get(column):
             least, most = limits.get(column, (LEAST_MS, MOST_MS))
             try:
                 values[column] = figure(cells[column], least, most)
             except FigureError as error:
-                found.wrong(file, line, column, str(error))
+                benchmarks.add_problem(file, line, column, str(error))
                 return
     deviation = values.get("stddev")
     error_ms = deviation / math.sqrt(values.get("samples", 1.0)) if deviation else None
-    found.measurements.append(
-        Measurement(values["concurrency"], values["itl_ms"], f"{file}:{line}", Counting.GIVEN, error_ms)
+    benchmarks.measurements.append(
+        Measurement(values["concurrency"], values["itl_ms"], f"{file}:{line}", ConcurrencySource.GIVEN, error_ms)
     )
 
 
@@ -101,22 +107,22 @@ def _read_guidellm(
     known: Mapping[str, Sequence[object]],
     rows: Sequence[Row],
     file: str,
-    found: Benchmarks,
+    benchmarks: Benchmarks,
 ) -> None:
-    if found.latency is not Latency.ITL:
-        refuse_latency(file, found)
+    if benchmarks.latency is not Latency.ITL:
+        reject_latency(file, benchmarks)
         return
-    columns = {name: [titles.index(title) for title in wanted if title in titles] for name, wanted in known.items()}
+    columns = {name: [titles.index(title) for title in names if title in titles] for name, names in known.items()}
     for line, cells in rows:
         if len(cells) != len(titles):
-            reason = f"has {len(cells)} columns, and the header {len(titles)}; let guidellm write JSON"
-            found.wrong(file, line, "", reason)
+            reason = f"has {len(cells)} columns, but the header has {len(titles)}; let guidellm write JSON"
+            benchmarks.add_problem(file, line, "", reason)
             continue
-        counted = [number for at in columns["concurrency"] if (number := possible(cells[at]))]
+        means = [number for column in columns["concurrency"] if (number := positive(cells[column]))]
         try:
             itl = latency(cells[columns["itl"][0]])
-            concurrency = figure(max(counted[0], 1.0) if counted else "", 1.0, MOST_AT_ONCE)
+            concurrency = figure(max(means[0], 1.0) if means else "", 1.0, MOST_AT_ONCE)
         except FigureError as error:
-            found.wrong(file, line, "", f"inter-token latency and concurrency: {error}")
+            benchmarks.add_problem(file, line, "", f"inter-token latency and concurrency: {error}")
             continue
-        found.measurements.append(Measurement(concurrency, itl, f"{file}:{line}", Counting.MEASURED))
+        benchmarks.measurements.append(Measurement(concurrency, itl, f"{file}:{line}", ConcurrencySource.MEASURED))

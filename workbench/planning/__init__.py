@@ -1,3 +1,3 @@
-"""``workbench plan``: whether it fits, what it costs, what is wrong, and what a change does to what runs."""
+"""``workbench plan``: memory fit, cost, findings, and the effect of a change on running workloads."""
 
 from .command import register as register

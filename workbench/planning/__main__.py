@@ -1,7 +1,7 @@
-"""``python -m workbench.planning STACK``: a snapshot of this folder as JSON on stdout.
+"""``python -m workbench.planning STACK [PROGRAM]``: print a snapshot of the current folder as JSON.
 
-For another version that compares with this one: the form of what is written is numbered in ``ability``. A second
-argument is the folder of the program to run, where that is not the one in this folder.
+Another revision of the workbench runs this to compare with this one; ``ability`` holds the version of the format.
+PROGRAM is the folder of the program to run, if not the current folder.
 """
 
 import os
@@ -16,15 +16,14 @@ from .snapshot import take
 
 
 def main() -> None:
-    """Write the snapshot."""
-    threading.Thread(target=_end_with_caller, daemon=True).start()
+    threading.Thread(target=_exit_with_caller, daemon=True).start()
     program = Path(sys.argv[2]) if sys.argv[2:] else None
     sys.stdout.buffer.write(written(take(Path.cwd(), sys.argv[1], program)))
 
 
-def _end_with_caller() -> None:
-    """End when nobody is there any more who would read the snapshot: its end of the pipe is closed then."""
-    while os.read(0, 1):  # not a stream of Python's, which would be locked when the process ends
+def _exit_with_caller() -> None:
+    """Exit when the reader closes the pipe."""
+    while os.read(0, 1):  # not sys.stdin, whose lock would block the exit of the process
         pass
     os._exit(1)
 

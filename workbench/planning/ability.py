@@ -1,7 +1,7 @@
-"""What this version can do for another one that compares with it.
+"""The snapshot format of this version.
 
-Other versions read this file as text, before they run anything of it: the line stays as it is, but for the number.
+Other versions read this file as text before they run any code of it, so only the number may change.
 """
 
 SNAPSHOT_FORMAT = 2
-"""Form of what ``python -m workbench.planning`` writes."""
+"""Version of the output of ``python -m workbench.planning``."""

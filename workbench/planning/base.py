@@ -1,4 +1,4 @@
-"""The revision to compare with, planned in a process of its own, while this one plans the work tree."""
+"""The base revision of a comparison, planned in a separate process while this one plans the work tree."""
 
 import contextlib
 import importlib.util
@@ -28,13 +28,11 @@ _MANIFEST = "Pulumi.yaml"
 
 @dataclass(slots=True)
 class Base:
-    """A revision that is being planned.
+    """The base revision, which is planned in the background.
 
     Attributes:
-        stack: The stack.
-        commit: The revision.
-        head: The project folder of the work tree, whose code plans where the revision's own cannot.
-        scratch: A folder of ours, which has the files of the revision.
+        head: The project folder of the work tree, whose code plans the base if the base's own code cannot.
+        scratch: A temporary folder with the files of the revision.
     """
 
     stack: str
@@ -44,33 +42,32 @@ class Base:
     project: Path
     notes: list[str] = field(default_factory=list)
     _running: "subprocess.Popen[bytes] | None" = None
-    _by_present: bool = False
+    _uses_head_code: bool = False
 
     def start(self) -> None:
-        """Begin to plan it, by its own code if that can."""
+        """Start the planning process, with the revision's own code if that writes the same snapshot format."""
         if not (self.project / _MANIFEST).is_file():
             return
         if _format_in(self.project) == ability.SNAPSHOT_FORMAT:
             share_compiled(self.head, self.project)
             self._running = self._plan([], self.project)
         else:
-            self._start_present()
+            self._start_with_head_code()
 
     def snapshot(self) -> Snapshot:
-        """Return it, when it is there."""
-        found = Snapshot(self.stack, absent=True) if self._running is None else self._found() or self._again()
-        notes = (*self.commit.notes, *self.notes, *found.notes)
-        return replace(found, revision=self.commit.short, ref=self.commit.ref, notes=notes)
+        """Wait for the snapshot; if the revision's own code fails, plan it with the code of the work tree."""
+        snapshot = Snapshot(self.stack, absent=True) if self._running is None else self._result() or self._retry()
+        notes = (*self.commit.notes, *self.notes, *snapshot.notes)
+        return replace(snapshot, revision=self.commit.short, ref=self.commit.ref, notes=notes)
 
     def stop(self) -> None:
-        """End the process, and remove the files; may be called at any time, and again."""
+        """Kill the process, and remove the files. Idempotent."""
         if self._running and self._running.poll() is None:
             self._running.kill()
             self._running.wait()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
-    def _found(self) -> Snapshot | None:
-        """Return what the process wrote; nothing where that is no snapshot."""
+    def _result(self) -> Snapshot | None:
         if self._running is None or self._running.wait():
             return None
         try:
@@ -78,55 +75,54 @@ class Base:
         except (OSError, ValueError):
             return None
 
-    def _again(self) -> Snapshot:
-        """Plan with the code of the work tree what the revision's own code could not."""
-        if not self._by_present:
-            self._start_present()
-            if found := self._found():
-                return found
-        complaint = (self.scratch / "complaint").read_text(encoding="utf-8", errors="replace").strip()
-        return Snapshot(self.stack, failed=printable_lines(complaint) or "its plan ended without a reason")
+    def _retry(self) -> Snapshot:
+        if not self._uses_head_code:
+            self._start_with_head_code()
+            if snapshot := self._result():
+                return snapshot
+        stderr = (self.scratch / "stderr").read_text(encoding="utf-8", errors="replace").strip()
+        return Snapshot(self.stack, failed=printable_lines(stderr) or "its plan failed without a message")
 
-    def _start_present(self) -> None:
-        self._by_present = True
-        if _format_in(self.head) is not None:  # otherwise the code is in neither revision, but installed
+    def _start_with_head_code(self) -> None:
+        self._uses_head_code = True
+        if _format_in(self.head) is not None:  # otherwise the code is installed, and part of neither revision
             self.notes.append(
-                f"{self.commit.short} is planned by the code of the work tree, because its own cannot: manifests and "
-                "settings are compared, and not what the code makes of them"
+                f"{self.commit.short} is planned with the code of the work tree, because its own code cannot: the "
+                "comparison covers manifests and settings, but not changes of the code"
             )
-        _declare(self.project / _MANIFEST, self.head / _MANIFEST)
+        _add_new_settings(self.project / _MANIFEST, self.head / _MANIFEST)
         known = [str(Path(entry).resolve()) for entry in sys.path]
         self._running = self._plan([str(self.head)], *map(Path, known))
 
     def _plan(self, arguments: list[str], *paths: Path) -> "subprocess.Popen[bytes]":
         package = str(__package__) if arguments else "workbench.planning"
-        # Whatever it leaves behind is in our folder.
+        # Temporary files of the process are removed together with the folder.
         own = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "TMPDIR": str(self.scratch)}
-        with (self.scratch / "snapshot.json").open("wb") as out, (self.scratch / "complaint").open("wb") as complaint:
+        with (self.scratch / "snapshot.json").open("wb") as out, (self.scratch / "stderr").open("wb") as stderr:
             return subprocess.Popen(
-                # Without -P the files of the revision would come before the code that shall plan them.
+                # Without -P, the modules of the revision would shadow the code that plans it.
                 [sys.executable, "-P", "-m", package, self.stack, *arguments],
                 cwd=self.project,
                 env={**bare_environment(), **own},
                 stdin=subprocess.PIPE,
                 stdout=out,
-                stderr=complaint,
-                start_new_session=True,  # Ctrl-C is for this process alone, which ends the other one
+                stderr=stderr,
+                start_new_session=True,  # Ctrl-C must only reach this process, which then stops the other one
             )
 
 
 @contextlib.contextmanager
 def planning_base(folder: Path, stack: str, ref: str, begun: Callable[[Base], None]) -> Iterator[Base]:
-    """Plan another revision of a folder beside what is done meanwhile.
+    """Plan another revision of a folder in the background.
 
     Args:
         folder: The project folder of the work tree.
         stack: The stack.
-        ref: What to compare with, in the words of git.
-        begun: Told of it before anything is written, so that a signal can end it.
+        ref: The git revision to compare with.
+        begun: Called before anything is written, so that a signal handler can stop the process.
 
     Raises:
-        WorkbenchError: git has no such revision.
+        WorkbenchError: the revision does not exist.
     """
     tree = WorkTree.of(folder)
     commit = tree.base(ref)
@@ -144,10 +140,10 @@ def planning_base(folder: Path, stack: str, ref: str, begun: Callable[[Base], No
 
 @contextlib.contextmanager
 def files_of(folder: Path, ref: str) -> Iterator[tuple[Commit, Path]]:
-    """Write the files of another revision to a temporary folder; yields the commit and the folder in it.
+    """Extract another revision to a temporary folder; yields the commit and the project folder.
 
     Raises:
-        WorkbenchError: git has no such revision.
+        WorkbenchError: the revision does not exist.
     """
     tree = WorkTree.of(folder)
     commit = tree.base(ref)
@@ -159,7 +155,7 @@ def files_of(folder: Path, ref: str) -> Iterator[tuple[Commit, Path]]:
 
 
 def _format_in(project: Path) -> int | None:
-    """Return the form of the snapshots that a revision's own code writes; None where it writes none."""
+    """Return the snapshot format of a revision's own code; None if it has none."""
     try:
         found = _FORMAT.search((project / _ABILITY).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -167,16 +163,16 @@ def _format_in(project: Path) -> int | None:
     return int(found[1]) if found else None
 
 
-def _declare(manifest: Path, present: Path) -> None:
-    """Let the settings of a revision have the defaults that the present code declares, where it has none itself.
+def _add_new_settings(manifest: Path, head_manifest: Path) -> None:
+    """Declare in the Pulumi.yaml of a revision the settings that the code of the work tree expects.
 
-    A key that the present code does not know any more is left out, unless a stack sets it: then that is reported.
+    Settings that the code no longer knows are removed; a stack that sets one gets an error from its plan.
     """
     with contextlib.suppress(OSError, UnicodeDecodeError, yaml.YAMLError, AttributeError):
         own = yaml.safe_load(manifest.read_text(encoding="utf-8"))
-        declared = yaml.safe_load(present.read_text(encoding="utf-8")).get("config") or {}
-        stated = own.get("config") or {}
-        own["config"] = {key: stated.get(key, value) for key, value in declared.items()}
+        declared = yaml.safe_load(head_manifest.read_text(encoding="utf-8")).get("config") or {}
+        existing = own.get("config") or {}
+        own["config"] = {key: existing.get(key, value) for key, value in declared.items()}
         manifest.write_text(yaml.safe_dump(own), encoding="utf-8")
 
 
@@ -184,23 +180,18 @@ _CODE = ("components", "stacks", "toolkit", "livefleet", "workbench")
 
 
 def share_compiled(project: Path, other: Path) -> None:
-    """Give modules of another copy of a project what was compiled of their equals in this one.
+    """Copy the bytecode of identical modules to another copy of the project: compiling takes longer than planning.
 
-    Python takes what it has compiled by time and size of the module (PEP 3147), so equal ones get the same time.
+    Python validates bytecode by the size and modification time of the module (PEP 3147), so the time is copied, too.
     """
     for module in (path for folder in _CODE for path in (other / folder).rglob("*.py")):
         own = project / module.relative_to(other)
-        # Whatever cannot be shared is compiled again: that is slower, and nothing else.
-        with contextlib.suppress(OSError):
-            _share(own, module)
-
-
-def _share(own: Path, module: Path) -> None:
-    compiled = Path(importlib.util.cache_from_source(str(own)))
-    if not compiled.is_file() or own.read_bytes() != module.read_bytes():
-        return
-    place = Path(importlib.util.cache_from_source(str(module)))
-    place.parent.mkdir(exist_ok=True)
-    times = own.stat()
-    os.utime(module, ns=(times.st_atime_ns, times.st_mtime_ns))
-    shutil.copyfile(compiled, place)
+        with contextlib.suppress(OSError):  # Python compiles what cannot be copied
+            compiled = Path(importlib.util.cache_from_source(str(own)))
+            if not compiled.is_file() or own.read_bytes() != module.read_bytes():
+                continue
+            target = Path(importlib.util.cache_from_source(str(module)))
+            target.parent.mkdir(exist_ok=True)
+            times = own.stat()
+            os.utime(module, ns=(times.st_atime_ns, times.st_mtime_ns))
+            shutil.copyfile(compiled, target)

@@ -1,7 +1,7 @@
-"""Another revision of a folder, out of git: read, and never written to.
+"""Read-only access to another revision of a folder in git.
 
-Only commands that read are run, without the settings and secrets of the caller; nothing is checked out, so the work
-tree, the index and the references stay as they are.
+Only read commands run, without the caller's environment; nothing is checked out, so the work tree, the index and the
+references do not change.
 """
 
 import os
@@ -18,8 +18,8 @@ from ..errors import WorkbenchError
 
 _KEPT = ("PATH", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TMPDIR", "TZ")
 _READING = {
-    "GIT_OPTIONAL_LOCKS": "0",  # not even the index is refreshed
-    "GIT_NO_LAZY_FETCH": "1",  # nothing is downloaded into a partial clone
+    "GIT_OPTIONAL_LOCKS": "0",  # do not refresh the index
+    "GIT_NO_LAZY_FETCH": "1",  # do not download objects into a partial clone
     "GIT_LFS_SKIP_SMUDGE": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }
@@ -29,7 +29,7 @@ _CHUNK = 1 << 20
 
 
 def bare_environment() -> dict[str, str]:
-    """Return the environment of a process that needs nothing of the caller's, and no secret above all."""
+    """Return an environment without the caller's variables, which may hold secrets."""
     return {name: os.environ[name] for name in _KEPT if name in os.environ}
 
 
@@ -39,8 +39,8 @@ class Commit:
 
     Attributes:
         id: Its hash.
-        ref: What it was asked for as.
-        notes: What a reader must know of the choice.
+        ref: The revision that the user passed.
+        notes: Caveats of the comparison.
     """
 
     id: str
@@ -49,17 +49,17 @@ class Commit:
 
     @property
     def short(self) -> str:
-        """Its hash, as short as people write it."""
+        """The abbreviated hash."""
         return self.id[:_SHORT]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkTree:
-    """The work tree that a folder is in.
+    """The git work tree of a folder.
 
     Attributes:
-        root: Where it begins.
-        prefix: The folder, relative to that.
+        root: Top-level folder of the work tree.
+        prefix: The folder relative to the root.
     """
 
     root: Path
@@ -67,48 +67,46 @@ class WorkTree:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """Find it.
+        """Find the work tree of a folder.
 
         Raises:
-            WorkbenchError: there is no git, or the folder is in no repository.
+            WorkbenchError: git is not installed, or the folder is not in a repository.
         """
-        found = _git(folder, "rev-parse", "--show-toplevel")
-        if found.returncode:
-            raise WorkbenchError(
-                f"--base: {folder} is in no git repository that can be read: there is nothing to compare it with: "
-                f"{_complaint(found)}"
-            )
+        toplevel = _git(folder, "rev-parse", "--show-toplevel")
+        if toplevel.returncode:
+            reason = printable(os.fsdecode(toplevel.stderr).strip()) or "git gives no reason"
+            raise WorkbenchError(f"--base: {folder} is not in a readable git repository: {reason}")
         prefix = _line(_git(folder, "rev-parse", "--show-prefix").stdout)
-        return cls(Path(os.fsdecode(_line(found.stdout))), Path(os.fsdecode(prefix)))
+        return cls(Path(os.fsdecode(_line(toplevel.stdout))), Path(os.fsdecode(prefix)))
 
     def base(self, ref: str) -> Commit:
-        """Return where the work tree's branch left another one: what changed there since is not this change's.
+        """Return the merge base of HEAD and a revision, so that later changes on the other branch do not show up.
 
         Raises:
-            WorkbenchError: there is no such commit here.
+            WorkbenchError: the revision does not exist.
         """
-        found = _git(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-        if not ref or found.returncode:
+        resolved = _git(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+        if not ref or resolved.returncode:
             raise WorkbenchError(
-                f"--base: {printable(ref)!r} names no commit of {self.root}; fetch it first, or name another branch, "
+                f"--base: {printable(ref)!r} is not a commit in {self.root}; fetch it first, or pass another branch, "
                 "tag or commit",
                 2,
             )
-        commit = os.fsdecode(_line(found.stdout))
-        left = _git(self.root, "merge-base", "HEAD", commit)
-        if not left.returncode:
-            return Commit(os.fsdecode(_line(left.stdout)), ref)
+        commit = os.fsdecode(_line(resolved.stdout))
+        merge_base = _git(self.root, "merge-base", "HEAD", commit)
+        if not merge_base.returncode:
+            return Commit(os.fsdecode(_line(merge_base.stdout)), ref)
         note = (
-            f"git knows no common ancestor of HEAD and {ref} here, as in a shallow clone, so {ref} itself is what it "
-            "is compared with: what others changed there shows up as well; fetch the whole history to avoid that"
+            f"HEAD and {ref} have no common ancestor in this clone, which may be shallow; the comparison is with "
+            f"{ref} itself and includes changes that others made there. Fetch the whole history to avoid this"
         )
         return Commit(commit, ref, (note,))
 
     def extract(self, commit: str, folder: Path) -> None:
-        """Write the files of a commit into a folder, with those of submodules that are here.
+        """Extract the files of a commit to a folder, with those of submodules that are checked out.
 
         Raises:
-            WorkbenchError: git does not hand them out.
+            WorkbenchError: git archive fails.
         """
         _extract(self.root, commit, folder)
         if (folder / ".gitmodules").is_file():
@@ -119,13 +117,13 @@ class WorkTree:
     def _submodules(self, commit: str) -> Iterator[tuple[str, str]]:
         entries = _git(self.root, "ls-tree", "-r", "-z", commit).stdout
         for entry in os.fsdecode(entries).split("\0"):
-            facts, _, path = entry.partition("\t")
-            if facts.startswith(_SUBMODULE):
-                yield path, facts.split(" ")[2]
+            metadata, _, path = entry.partition("\t")
+            if metadata.startswith(_SUBMODULE):
+                yield path, metadata.split(" ")[2]
 
 
 def prefix_of(folder: Path) -> str:
-    """Return a folder relative to the work tree that it is in; empty at its top, and where there is none."""
+    """Return a folder relative to its work tree; empty at the root and outside of a work tree."""
     try:
         return os.fsdecode(_line(_git(folder, "rev-parse", "--show-prefix").stdout))
     except WorkbenchError:
@@ -138,25 +136,25 @@ def _extract(root: Path, commit: str, folder: Path) -> None:
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()
     ) as running:
         unpacked = _unpack(running.stdout, folder)
-        complaint = os.fsdecode(running.stderr.read() if running.stderr else b"").strip()
+        stderr = os.fsdecode(running.stderr.read() if running.stderr else b"").strip()
     if running.returncode or not unpacked:
-        raise WorkbenchError(f"--base: git archive of {commit} failed: {printable(complaint) or 'no reason given'}")
+        raise WorkbenchError(f"--base: git archive of {commit} failed: {printable(stderr) or 'no reason given'}")
 
 
 def _unpack(stream: IO[bytes] | None, folder: Path) -> bool:
-    """Write the files of an archive; tells whether it was one. One without files is none to Python."""
+    """Extract an archive; return whether it was valid. Python rejects one without files, which counts as valid."""
     try:
         with tarfile.open(fileobj=stream, mode="r|", errors="surrogateescape") as archive:
-            archive.extractall(folder, filter=_inside)  # noqa: S202  the filter keeps everything inside
+            archive.extractall(folder, filter=_inside)  # noqa: S202  the filter rejects paths outside of the folder
     except tarfile.TarError:
-        while stream and stream.read(_CHUNK):  # git would wait for somebody to read it
+        while stream and stream.read(_CHUNK):  # git blocks until its output is read
             pass
         return not any(folder.iterdir())
     return True
 
 
 def _inside(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
-    """Leave out what would lead out of the folder, such as a link to a file of the machine: it is of no revision."""
+    """Skip members that lead out of the folder, such as links to files of this machine."""
     try:
         return tarfile.data_filter(member, folder)
     except tarfile.FilterError:
@@ -167,7 +165,7 @@ def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(_command(folder, *arguments), capture_output=True, check=False, env=_environment())
     except FileNotFoundError:
-        raise WorkbenchError("--base: git is not on the PATH; it has the revision to compare with") from None
+        raise WorkbenchError("--base: git is not on the PATH; install git") from None
 
 
 def _command(folder: Path, *arguments: str) -> list[str]:
@@ -180,7 +178,3 @@ def _environment() -> dict[str, str]:
 
 def _line(output: bytes) -> bytes:
     return output.removesuffix(b"\n")
-
-
-def _complaint(process: subprocess.CompletedProcess[bytes]) -> str:
-    return printable(os.fsdecode(process.stderr).strip()) or "git gives no reason"

@@ -1,4 +1,4 @@
-"""Runs the real program without a cluster, a cloud or credentials, and hears what it plans."""
+"""Running the Pulumi program without a cluster, cloud account or credentials, and recording its plan."""
 
 import logging
 from collections.abc import Iterator
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from ..engine.project import Project
 
 NOWHERE = Path(__file__).with_name("nowhere.yaml")
-"""A kubeconfig that leads nowhere, for a program that insists on one when only a plan is made."""
+"""A kubeconfig without clusters: the program insists on one even when it is only planned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a program planned and registered, as far as it got.
+    """The plan and the resources of a program, as far as it got.
 
     Attributes:
-        planned: The settings and the plan; None where it stopped before.
-        graph: Its resources and exports; None where it failed.
-        failed: Why it failed; empty where it did not.
-        traced: The same with stand-ins for what is unknown, and the stand-ins; None where nothing is unknown, or the
-            program cannot do with them.
+        planned: The settings and the plan; None if the program failed before planning.
+        graph: Resources and exports; None if the program failed.
+        failed: The error of the program; empty if it succeeded.
+        traced: A second run with stand-ins for unknown outputs, and the stand-ins; None if there are no unknown
+            outputs, or if the program cannot handle stand-ins.
     """
 
     planned: "tuple[Settings, Plan] | None" = None
@@ -41,17 +41,17 @@ class Recorded:
 
 
 def recorded(project: "Project") -> Recorded:
-    """Run the program of a project; whatever it says is among the findings of its plan."""
+    """Run the program of a project without its log, whose messages are also findings of the plan."""
     from stacks.environment import listening
 
-    heard: list[tuple[Settings, Plan]] = []
+    plans: list[tuple[Settings, Plan]] = []
     graph, failed, traced = None, "", None
-    with _quiet(), listening(lambda settings, planned: heard.append((settings, planned))):
+    with _quiet(), listening(lambda settings, planned: plans.append((settings, planned))):
         try:
             graph = _record(project)
         except WorkbenchError as error:
             failed = str(error)
-        planned = heard[-1] if heard else None
+        planned = plans[-1] if plans else None
         if graph and any(has_unknown(dict(node.inputs)) for node in graph.nodes.values()):
             traced = _traced(project)
     return Recorded(planned, graph, failed, traced)
@@ -63,7 +63,7 @@ def _traced(project: "Project") -> "tuple[ResourceGraph, StandIns] | None":
     stand_ins = StandIns()
     try:
         return _record(project, stand_ins), stand_ins
-    except WorkbenchError:  # it wants a value as only a deployment has it; resources are known without
+    except WorkbenchError:  # the program depends on the form of a real value
         return None
 
 
@@ -78,7 +78,7 @@ def _record(project: "Project", stand_ins: "StandIns | None" = None) -> "Resourc
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the program's log back."""
+    """Disable logging."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

@@ -1,4 +1,4 @@
-"""A snapshot of the files in a folder: the real program runs, without a cluster, a cloud or credentials."""
+"""The snapshot of a project folder, made by running its program without a cluster, cloud account or credentials."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,23 +18,22 @@ if TYPE_CHECKING:
 
     from ..engine.program.graph import Node, ResourceGraph
     from ..engine.program.stand_ins import StandIns
-    from ..engine.project import Project
 
 
 _CLOUDS = ("aws", "pulumi")
-MANIFESTS_ALONE = "for manifests without a stack, pass them: workbench plan PATH... --cluster eks"
+WITHOUT_STACK = "to plan manifests without a stack, use: workbench plan PATH... --cluster eks"
 
 
 def take(folder: Path, stack: str, program: Path | None = None) -> Snapshot:
-    """Return what the files in a folder come to.
+    """Plan the stack of a project folder.
 
     Args:
         folder: The project.
         stack: Name of the stack.
-        program: Folder of the program to run; that of the project without it.
+        program: Folder of the program to run; defaults to the project's.
 
     Raises:
-        WorkbenchError: the folder has no project, or it is another one.
+        WorkbenchError: the folder has no project, or another one.
     """
     from ..engine.project import ProjectFiles, load_project
     from ..subject import without_stacks
@@ -42,18 +41,18 @@ def take(folder: Path, stack: str, program: Path | None = None) -> Snapshot:
     try:
         from stacks.settings import PROJECT
     except ModuleNotFoundError as error:
-        raise without_stacks(error, MANIFESTS_ALONE) from None
+        raise without_stacks(error, WITHOUT_STACK) from None
     if not (folder / "Pulumi.yaml").is_file():
         raise WorkbenchError(
-            f"{folder / 'Pulumi.yaml'} does not exist, and a plan of a stack needs a project: Pulumi.yaml with name: "
-            f"{PROJECT} and runtime: python, __main__.py, and Pulumi.{stack}.yaml with the settings; run this in its "
-            f"folder, or use --cwd; {MANIFESTS_ALONE}"
+            f"{folder / 'Pulumi.yaml'} does not exist. Planning a stack needs a project: Pulumi.yaml with name: "
+            f"{PROJECT} and runtime: python, __main__.py, and Pulumi.{stack}.yaml with the settings. Run the command "
+            f"in the project folder, or use --cwd; {WITHOUT_STACK}"
         )
     files = ProjectFiles(folder, stack)
     if files.name != PROJECT:
         raise WorkbenchError(
             f"{folder / 'Pulumi.yaml'}: name: must be {PROJECT} for plans of a stack, found {files.name!r}; "
-            f"{MANIFESTS_ALONE}",
+            f"{WITHOUT_STACK}",
             2,
         )
     if not files.settings.is_file():
@@ -64,39 +63,39 @@ def take(folder: Path, stack: str, program: Path | None = None) -> Snapshot:
         return Snapshot(stack, failed=_relative(str(error), folder))
     if program:
         project = replace(project, main=str(program / project.main))
-    found = _of_program(project)
-    return replace(found, failed=_relative(found.failed, folder))
+    recording = recorded(project)
+    placeholders = {str(NOWHERE): project.kubeconfig}
+    if recording.graph:
+        snapshot = _registered(recording.graph, placeholders, recording.traced)
+    else:
+        snapshot = Snapshot(project.stack)
+    if recording.planned:
+        snapshot = _with_plan(snapshot, *recording.planned)
+    # An error that is also a finding is reported once.
+    return snapshot if snapshot.is_refused else replace(snapshot, failed=_relative(recording.failed, folder))
 
 
 def _relative(text: str, folder: Path) -> str:
-    """Return a message without the folder: it is the same of every revision, wherever its files are."""
+    """Remove the folder from a message, so that messages of two revisions compare equal."""
     return text.replace(f"{folder}/", "")
 
 
-def _of_program(project: "Project") -> Snapshot:
-    found = recorded(project)
-    graph, planned = found.graph, found.planned
-    renamed = {str(NOWHERE): project.kubeconfig}
-    registered = _registered(graph, renamed, found.traced) if graph else Snapshot(project.stack)
-    snapshot = _with_plan(registered, *planned) if planned else registered
-    # Where a finding says it, nobody needs to be told twice.
-    return snapshot if snapshot.is_refused else replace(snapshot, failed=found.failed)
-
-
 def _registered(
-    graph: "ResourceGraph", renamed: Mapping[str, str], traced: "tuple[ResourceGraph, StandIns] | None"
+    graph: "ResourceGraph", placeholders: Mapping[str, str], traced: "tuple[ResourceGraph, StandIns] | None"
 ) -> Snapshot:
-    """Return what a program registered and exports.
+    """Return the resources and endpoints of a program.
 
     Args:
-        graph: Its resources.
-        renamed: What stands for something else in their inputs.
-        traced: The same graph with stand-ins for what is unknown.
+        graph: The resources.
+        placeholders: Values to replace in inputs, with their replacements.
+        traced: The same graph with stand-ins for unknown outputs, and the stand-ins.
     """
-    endpoints = _shown(graph.exports.get("endpoints") or {})
+    endpoints = _printable(graph.exports.get("endpoints") or {})
     titles = {urn: _title(node, masked(dict(node.inputs))) for urn, node in graph.nodes.items()}
     unknowns = Unknowns(titles, traced)
-    resources = tuple(_resource(node, titles[urn], renamed, unknowns) for urn, node in sorted(graph.nodes.items()))
+    resources = tuple(
+        _resource(node, titles[urn], placeholders, unknowns) for urn, node in sorted(graph.nodes.items())
+    )
     return Snapshot(
         graph.stack,
         resources=resources,
@@ -105,9 +104,9 @@ def _registered(
     )
 
 
-def _resource(node: "Node", title: str, renamed: Mapping[str, str], unknowns: Unknowns) -> RegisteredResource:
+def _resource(node: "Node", title: str, placeholders: Mapping[str, str], unknowns: Unknowns) -> RegisteredResource:
     inputs = {
-        key: renamed.get(value, value) if isinstance(value, str) else value
+        key: placeholders.get(value, value) if isinstance(value, str) else value
         for key, value in unknowns.named(node).items()
     }
     registration = node.registration
@@ -115,7 +114,7 @@ def _resource(node: "Node", title: str, renamed: Mapping[str, str], unknowns: Un
         urn=node.urn,
         type=registration.type,
         title=title,
-        inputs=_shown(inputs),
+        inputs=_printable(inputs),
         is_component=not registration.custom,
         former=node.former,
         ignored=registration.ignore_changes,
@@ -129,36 +128,35 @@ def _resource(node: "Node", title: str, renamed: Mapping[str, str], unknowns: Un
     )
 
 
-def _shown(value: Any) -> Any:  # noqa: ANN401
-    """Return a value as it may be shown, maps by their keys: the order of Pulumi is another one in every process."""
-    return _ordered(masked(value))
+def _printable(value: Any) -> Any:  # noqa: ANN401
+    """Mask secrets, and sort keys: Pulumi's order differs between processes."""
+    return _sorted(masked(value))
 
 
-def _ordered(value: Any) -> Any:  # noqa: ANN401
+def _sorted(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, dict):
-        return {key: _ordered(value[key]) for key in sorted(value)}
-    return [_ordered(each) for each in value] if isinstance(value, list) else value
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
 def _title(node: "Node", inputs: Mapping[str, Any]) -> str:
-    """Name a resource for a reader: an object by its kind, another one by its type."""
+    """Return the display name of a resource: kind and name of an object, else type and logical name."""
     registration = node.registration
     if registration.is_object:
         metadata = inputs["metadata"]
         return f"{inputs['kind']} {'/'.join(filter(None, (metadata.get('namespace'), metadata['name'])))}"
     package, module, kind = f"{registration.type}::".split(":")[:3]
-    # A cloud's own types are named as its documentation does; ours, and Helm's, by the last word.
+    # Types of clouds keep their module, as in the documentation of the provider.
     return f"{f'{package}:{module}' if package in _CLOUDS else kind or module or package} {registration.name}"
 
 
 def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan") -> Snapshot:
-    """Return a snapshot with what was planned, which is there even where the program refuses it."""
+    """Add the plan to a snapshot; a plan exists even if the program rejects it."""
     from components.plan.review.planned import snapshot_of
     from stacks.costs import environment_bill
 
-    found = snapshot_of(planned, snapshot.stack, environment_bill(settings, planned))
     return replace(
-        found,
+        snapshot_of(planned, snapshot.stack, environment_bill(settings, planned)),
         notes=snapshot.notes,
         resources=snapshot.resources,
         sources=snapshot.sources,

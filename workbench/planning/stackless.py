@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from components.plan.review.snapshot import RegisteredResource, Snapshot
 
 if TYPE_CHECKING:
-    from components.contract.load import Manifests
     from components.plan.environment import Environment
     from components.plan.plan import Plan
 
@@ -25,23 +24,23 @@ class ClusterKind(enum.StrEnum):
     """An unknown cluster."""
 
 
-_WHAT = {
-    ClusterKind.EKS: "a new EKS cluster in {region} with default settings, where what the models need is installed; "
-    "its control plane, its own nodes and its network are not counted",
+_DESCRIPTIONS = {
+    ClusterKind.EKS: "a new EKS cluster in {region} with default settings and the prerequisites of the models; its "
+    "control plane, system nodes and network are not included in costs",
     ClusterKind.SIMULATED: "the workbench's simulated cluster",
-    ClusterKind.NONE: "a cluster of which nothing is known: its nodes and what it provides are not checked",
+    ClusterKind.NONE: "an unknown cluster, whose nodes and prerequisites are not checked",
 }
 ZONES = "ab"
-"""Suffixes of the two zones that a cluster has by default."""
+"""Suffixes of the two default zones of a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
-class Alone:
-    """How manifests are planned without a stack.
+class StacklessPlan:
+    """The options for planning manifests without a stack.
 
     Attributes:
         paths: Files and folders.
-        region: Region of AWS.
+        region: AWS region.
         namespace: Namespace of resources that do not set one; empty for the default of the settings.
     """
 
@@ -54,41 +53,38 @@ class Alone:
         """Read the files, relative to the current folder, and plan them.
 
         Raises:
-            WorkbenchError: a setting is wrong.
+            WorkbenchError: a setting is invalid.
         """
-        from ..subject import read
-
-        manifests = read(self.paths)
-        return self._planned(manifests)
-
-    def existing(self) -> "Alone":
-        """Return a copy with the paths that exist: another revision may lack some."""
-        return replace(self, paths=tuple(path for path in self.paths if path.exists()))
-
-    @property
-    def title(self) -> str:
-        """Title in place of a stack's name."""
-        return f"manifests ({self.cluster})"
-
-    def _planned(self, manifests: "Manifests") -> Snapshot:
         from components.plan.costs.infrastructure import Infrastructure
         from components.plan.plan import plan
         from components.plan.review.planned import snapshot_of
         from components.plan.sections.costs import bill_of
 
+        from ..subject import read
+
+        manifests = read(self.paths)
         environment = self._environment()
         planned = plan(manifests, environment)
         zones = len(ZONES) if environment.cloud else 0
-        found = snapshot_of(planned, self.title, bill_of(planned, paid=Infrastructure(zones=zones)))
-        note = f"planned without a stack, for {_WHAT[self.cluster].format(region=self.region)}"
-        if found.is_refused:
-            return replace(found, notes=(note,))
+        snapshot = snapshot_of(planned, self.title, bill_of(planned, paid=Infrastructure(zones=zones)))
+        note = f"planned without a stack, for {_DESCRIPTIONS[self.cluster].format(region=self.region)}"
+        if snapshot.is_refused:
+            return replace(snapshot, notes=(note,))
         return replace(
-            found,
+            snapshot,
             notes=(note,),
-            resources=tuple(sorted(_resources(planned), key=lambda each: each.urn)),
+            resources=tuple(sorted(_resources(planned), key=lambda resource: resource.urn)),
             endpoints=dict(_endpoints(planned)),
         )
+
+    def existing(self) -> "StacklessPlan":
+        """Return a copy with the paths that exist: another revision may lack some."""
+        return replace(self, paths=tuple(path for path in self.paths if path.exists()))
+
+    @property
+    def title(self) -> str:
+        """Title to use instead of a stack's name."""
+        return f"manifests ({self.cluster})"
 
     def _environment(self) -> "Environment":
         from components.plan.environment import Environment
@@ -115,7 +111,7 @@ class Alone:
 
         settings = fleet_settings({**known, "prerequisites": {"install": True}})
         zones = [f"{self.region}{suffix}" for suffix in ZONES]
-        # The nodes of models are in one zone, as EFA needs it.
+        # EFA requires all nodes of models to be in one zone.
         nodes = NodeSettings(zones=zones[:1]).environment(self.region, zones, USUAL_VERSION, {}, SettingsLocation())
         aws = AwsEnvironment(self.region, nodes, cidr=CIDR, system_types=SYSTEM_TYPES)
         environment = settings.environment()
@@ -142,18 +138,19 @@ def _resources(planned: "Plan") -> Iterator[RegisteredResource]:
 
 def _endpoints(planned: "Plan") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the endpoints of models within the cluster, by name."""
-    usual = planned.environment.options.namespace
-    for _, each in planned.fleet.endpoints:
-        name = each.name if each.namespace == usual else f"{each.namespace}/{each.name}"
-        yield name, {"url": each.url, "api": each.api, "model": each.model, "port": each.port}
+    default_namespace = planned.environment.options.namespace
+    for _, endpoint in planned.fleet.endpoints:
+        qualified = f"{endpoint.namespace}/{endpoint.name}"
+        name = endpoint.name if endpoint.namespace == default_namespace else qualified
+        yield name, {"url": endpoint.url, "api": endpoint.api, "model": endpoint.model, "port": endpoint.port}
 
 
-def inside(paths: Sequence[Path], folder: Path) -> tuple[Path, ...] | None:
-    """Return paths relative to a folder; None where one is outside."""
-    found = []
+def relative_paths(paths: Sequence[Path], folder: Path) -> tuple[Path, ...] | None:
+    """Return paths relative to a folder; None if one is outside of it."""
+    relative = []
     for path in paths:
         try:
-            found.append((folder / path).resolve().relative_to(folder.resolve()))
+            relative.append((folder / path).resolve().relative_to(folder.resolve()))
         except ValueError:
             return None
-    return tuple(found)
+    return tuple(relative)

@@ -1,4 +1,4 @@
-"""Names for values that only a deployment knows: what they come from, in words."""
+"""Names for values that are unknown before a deployment, built from the outputs they depend on."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -18,32 +18,32 @@ _MISSING = object()
 
 
 class Unknowns:
-    """Names each unknown value of a graph by the outputs that decide it.
+    """Names each unknown value of a graph by the outputs it depends on.
 
-    Two values have the same name if they are made of the same outputs in the same way, as far as that can be known
-    before a deployment. A value that no stand-in explains is named by the resources that Pulumi knows for it.
+    Two values have the same name if they are computed from the same outputs in the same way, as far as that can be
+    known before a deployment. A value without stand-ins is named by the resources that Pulumi reports for it.
     """
 
     def __init__(self, titles: Mapping[str, str], traced: "tuple[ResourceGraph, StandIns] | None") -> None:
-        """Prepare.
+        """Take the results of a traced run.
 
         Args:
-            titles: How readers know the resources, by URN.
-            traced: The graph whose unknown values are stand-ins, and these stand-ins; None without unknown values.
+            titles: Display names of the resources, by URN.
+            traced: The graph with stand-ins for unknown values, and the stand-ins; None without unknown values.
         """
         self.sources: dict[str, tuple[ValueSource, ...]] = {}
-        """What decides each named value."""
+        """The outputs that each named value depends on."""
         self._titles = titles
         self._nodes = traced[0].nodes if traced else {}
         self._stand_ins = traced[1] if traced else None
 
     def named(self, node: "Node") -> dict[str, Any]:
-        """Return the inputs of a resource, with names for what is unknown."""
+        """Return the inputs of a resource, with names in place of unknown values."""
         twin = self._nodes.get(node.urn)
         found = twin.inputs if twin else {}
         again = twin.registration.property_dependencies if twin else {}
         origins = {**again, **node.registration.property_dependencies}
-        # What a block of outputs lacks counts as nothing in a preview: only the stand-ins tell that it is unknown.
+        # A preview omits inputs whose source is missing from a block of outputs; only stand-ins show that they exist.
         more = {key: None for key in origins if key not in node.inputs and self._texts(found.get(key))}
         return {
             key: self._named(value, found.get(key, _MISSING), origins.get(key, ()))
@@ -56,12 +56,12 @@ class Unknowns:
         return self._stand_ins.texts(_open(value)) if self._stand_ins else set()
 
     def _named(self, value: Any, twin: Any, origins: Iterable[str]) -> Any:  # noqa: ANN401
-        """Return a value with names for what is unknown.
+        """Replace unknown values by names.
 
         Args:
-            value: As a preview knows it.
-            twin: The same with stand-ins.
-            origins: URNs of the resources that it comes from.
+            value: The value in a preview.
+            twin: The same value in the traced run.
+            origins: URNs of the resources that it depends on.
         """
         if isinstance(value, Secret) and has_unknown(value):
             return self._secret(value, twin, origins)
@@ -78,7 +78,7 @@ class Unknowns:
         return self._explained(twin, origins) if twin is not _MISSING and self._texts(twin) else value
 
     def _explained(self, twin: Any, origins: Iterable[str]) -> Any:  # noqa: ANN401
-        """Return what was computed with stand-ins, with names for these."""
+        """Replace stand-ins in a value of the traced run by names."""
         if isinstance(twin, dict):
             return {key: self._explained(each, origins) for key, each in twin.items()}
         if isinstance(twin, list):
@@ -93,17 +93,17 @@ class Unknowns:
         return "".join(self._name_of(part) if is_stand_in else part for part, is_stand_in in parts)
 
     def _name_of(self, text: str) -> str:
-        """Name a stand-in by the outputs that it stands for."""
+        """Return the name of a stand-in."""
         found = sorted(self._stand_ins.outputs([text])) if self._stand_ins else []
         sources = tuple(ValueSource(each.urn, each.path) for each in found)
         if len(sources) == 1 and self._stand_ins and text in self._stand_ins.forms(found[0]):
             return self._text(self._label(sources[0]), sources)
-        # Which function of them it is shows in nothing but the text, which is made up.
+        # The text identifies the function of the outputs, but is artificial: show its digest.
         digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
         return self._text(f"from {self._joined(sources)} ({digest})", sources)
 
     def _secret(self, value: Secret, twin: Any, origins: Iterable[str]) -> Any:  # noqa: ANN401
-        """Name a secret by all that decides it, and by nothing that tells its text."""
+        """Name a secret by its sources, without a digest of its text."""
         texts = set() if twin is _MISSING else self._texts(twin)
         if not texts or not self._stand_ins or has_unknown(twin):
             sources = tuple(ValueSource(urn) for urn in sorted(origins))
@@ -113,7 +113,7 @@ class Unknowns:
         return self._text(f"secret from {self._joined(sources)}", sources)
 
     def _unknown(self, origins: Iterable[str]) -> Any:  # noqa: ANN401
-        """Name a value that nothing explains by the resources that it comes from."""
+        """Name a value without stand-ins by the resources that it depends on."""
         sources = tuple(ValueSource(urn) for urn in sorted(origins))
         return self._text(f"from {self._joined(sources)}", sources) if sources else Unknown()
 
@@ -127,7 +127,7 @@ class Unknowns:
         return f"{source.output} of {title}" if source.output else title
 
     def _text(self, label: str, sources: tuple[ValueSource, ...]) -> str:
-        """Return a name in brackets that no other value has."""
+        """Return a unique name in brackets."""
         plain = label.replace("[", "(").replace("]", ")")
         name = f"[{plain}]"
         if self.sources.setdefault(name, sources) != sources:
@@ -138,7 +138,7 @@ class Unknowns:
 
 
 def _open(value: Any) -> Any:  # noqa: ANN401
-    """Return a value without the marks of secrets, for what looks at stand-ins alone."""
+    """Remove the markers of secrets."""
     if isinstance(value, Secret):
         return _open(value.value)
     if isinstance(value, dict):

@@ -1,3 +1,3 @@
-"""``workbench simulate``: what an autoscaler would have done."""
+"""``workbench simulate``: replay a metrics trace through an autoscaler."""
 
 from .command import register as register

@@ -1,4 +1,4 @@
-"""``workbench simulate``: what an autoscaler does on a trace of metrics, and what that comes to."""
+"""``workbench simulate``: replay a metrics trace through an autoscaler, and report replicas and cost."""
 
 import enum
 import itertools
@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +16,15 @@ from toolkit.printing import print_to_stderr
 
 from ..errors import WorkbenchError
 from ..subject import STDIN, Paths, Subject, planned, takes_subject
-from .inputs import check_defects, check_passes, defects_chosen, milliseconds, prices_given, read_metrics, start_given
+from .inputs import (
+    check_defects,
+    check_passes,
+    milliseconds,
+    parse_prices,
+    parse_replicas,
+    read_metrics,
+    select_defects,
+)
 
 if TYPE_CHECKING:
     from components.performance.simulation.hpa.spec import HpaSpec
@@ -27,66 +34,60 @@ if TYPE_CHECKING:
 
 
 class Output(enum.StrEnum):
-    """How the result is written."""
-
     TABLE = "table"
     JSON = "json"
 
 
 class Against(enum.StrEnum):
-    """What to compare with."""
-
     HPA = "hpa"
 
 
 Binding = Annotated[
     str,
-    typer.Option(
-        help="Name, or namespace/name, of the binding whose autoscaler is simulated; its kind may precede: KIND/name."
-    ),
+    typer.Option(help="Binding whose autoscaler to simulate, as name, namespace/name or KIND/name."),
 ]
-Policy = Annotated[str, typer.Option(help="Its policy. Default: the one that the binding names.")]
+Policy = Annotated[str, typer.Option(help="Autoscaling policy. Defaults to the one that the binding references.")]
 Metrics = Annotated[
     Path,
     typer.Option(
         metavar="FILE",
-        help="The trace: CSV or JSON lines with time, target, one column per metric, ready, failed and starting; - "
-        "reads stdin.",
+        help="Metrics trace: CSV or JSON lines with time, target, one column per metric, ready, failed and starting; "
+        "- reads stdin.",
     ),
 ]
-Form = Annotated[Output, typer.Option(help="table with a plot, or json for other programs: everything.")]
-Literal = Annotated[bool, typer.Option("--literal", help="Simulate the controller as it is, with all its defects.")]
+Form = Annotated[Output, typer.Option(help="Output format: a table with a plot, or all figures as JSON.")]
+Literal = Annotated[bool, typer.Option("--literal", help="Simulate the controller with all of its known defects.")]
 Defects = Annotated[
-    list[str] | None, typer.Option(metavar="D-NN", help="Simulate one of its defects; may be repeated.")
+    list[str] | None, typer.Option(metavar="D-NN", help="Simulate a known defect of the controller. Can be repeated.")
 ]
 Compared = Annotated[
     Against | None, typer.Option(help="Compare with the HorizontalPodAutoscaler that is rendered for the binding.")
 ]
-Plot = Annotated[Path | None, typer.Option(metavar="FILE.png", help="Write a plot, too.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE.png", help="Write a plot to a file.")]
 Prices = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TARGET=USD",
-        help="What a replica costs an hour; may be repeated. Default: its share of its nodes, where their instance "
-        "type has a known price.",
+        help="Hourly price of a replica in US dollars. Can be repeated. Defaults to its share of the price of its "
+        "nodes, if that is known.",
     ),
 ]
 Start = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TARGET=N",
-        help="Replicas before the first pass; may be repeated. Default: the pods that the trace counts, or what the "
-        "manifest asks for.",
+        help="Replicas before the first pass. Can be repeated. Defaults to the pods in the trace, or to the replicas "
+        "in the manifest.",
     ),
 ]
 Every = Annotated[
     str,
     typer.Option(
         metavar="SECONDS",
-        help="Run a pass every so many seconds; a row holds until the next one. Default: at the times of the trace.",
+        help="Interval between passes; a row applies until the next one. Defaults to the times of the trace.",
     ),
 ]
-Whole = Annotated[bool, typer.Option("--all", help="Show every pass, not just those that change something.")]
+Whole = Annotated[bool, typer.Option("--all", help="Show all passes, not only those that change something.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -112,7 +113,8 @@ def simulate(
     every: Every = "",
     whole: Whole = False,
 ) -> None:
-    """Show what the autoscaler of a binding does on a trace of metrics: replicas, cost, time above target."""
+    """Replay a metrics trace through the autoscaler of a binding, and report replicas, cost and time above target."""
+    from components.performance.simulation.rendered import prices_of
     from components.performance.simulation.result import Trial, simulated, starting_replicas
     from components.performance.simulation.scenario import AutoscalerQuery
 
@@ -120,20 +122,25 @@ def simulate(
     check_defects(defect)
     step = milliseconds(every)
     if str(metrics) == STDIN and STDIN in map(str, paths or ()):
-        raise WorkbenchError("stdin has either manifests or the trace; write one of them to a file", 2)
-    # Namespaces have no capital letters, kinds begin with one.
+        raise WorkbenchError("stdin cannot hold both manifests and the trace; write one of them to a file", 2)
+    # Namespaces are lower case; kinds begin with a capital letter.
     kind, name = binding.split("/", 1) if "/" in binding and binding[0].isupper() else ("", binding)
-    simulator, scenario, found = _scenario(subject, paths, AutoscalerQuery(name, policy, "", kind))
-    defects = defects_chosen(defect, simulator, literal=literal)
-    given_prices, given_start = prices_given(price, scenario), start_given(start, scenario)
-    hpas = _hpas(found, scenario) if against else {}
+    simulator, scenario, plan = _scenario(subject, paths, AutoscalerQuery(name, policy, "", kind))
+    defects = select_defects(defect, simulator, literal=literal)
+    price_options, start_options = parse_prices(price, scenario), parse_replicas(start, scenario)
+    hpas = _hpas(plan, scenario) if against else {}
     trace = read_metrics(metrics, scenario)
     check_passes(trace, step)
-    prices = {**_known_prices(found, scenario), **given_prices}
-    replicas = starting_replicas(scenario, trace, given_start)
+    prices = {**prices_of(plan.fleet, scenario), **price_options}
+    replicas = starting_replicas(scenario, trace, start_options)
     result = simulated(Trial(scenario, trace, replicas, defects, step, prices, hpas))
     print_to_stderr(f"note: {note}" for note in _notes(result, every=bool(every)))
-    _write(result, output, whole=whole)
+    if output is Output.JSON:
+        sys.stdout.write(json.dumps(result.as_dict(), indent=2) + "\n")
+    else:
+        from .report import show
+
+        show(result, whole=whole)
     if plot:
         from .plot import write_plot
 
@@ -141,69 +148,50 @@ def simulate(
 
 
 def _scenario(
-    subject: Subject, paths: Sequence[Path] | None, names: "AutoscalerQuery"
+    subject: Subject, paths: Sequence[Path] | None, query: "AutoscalerQuery"
 ) -> "tuple[Simulator, Scenario, Plan]":
-    """Return the autoscaler, its simulator and the plan of the manifests, whose other errors do not matter."""
+    """Find the autoscaler to simulate, ignoring errors in the rest of the plan."""
     from components.contract.problems import errors
     from components.families import simulators
     from components.performance.simulation.scenario import ScenarioError, simulator_of
 
-    manifests, found = planned(subject, paths)
-    wrong = errors(manifests.problems)
-    if wrong:
-        raise WorkbenchError("\n".join(map(str, wrong)))
-    names = replace(names, namespace=found.environment.options.namespace)
+    manifests, plan = planned(subject, paths)
+    if invalid := errors(manifests.problems):
+        raise WorkbenchError("\n".join(map(str, invalid)))
+    query = replace(query, namespace=plan.environment.options.namespace)
     try:
-        simulator = simulator_of(simulators(), manifests.resources, names)
-        return simulator, simulator.scenario(manifests.resources, names), found
+        simulator = simulator_of(simulators(), manifests.resources, query)
+        return simulator, simulator.scenario(manifests.resources, query), plan
     except ScenarioError as error:
         raise WorkbenchError(str(error), 2) from None
 
 
-def _hpas(found: "Plan", scenario: "Scenario") -> "dict[str, HpaSpec]":
-    """Return the autoscalers that are rendered for the scenario."""
+def _hpas(plan: "Plan", scenario: "Scenario") -> "dict[str, HpaSpec]":
     from components.contract.problems import errors
     from components.performance.simulation.hpa.spec import HpaError
     from components.performance.simulation.rendered import hpas_of
 
-    wrong = errors(found.problems)
-    if wrong:
-        raise WorkbenchError("\n".join(map(str, wrong)))
+    if fatal := errors(plan.problems):
+        raise WorkbenchError("\n".join(map(str, fatal)))
     try:
-        return hpas_of(found.fleet, scenario)
+        return hpas_of(plan.fleet, scenario)
     except HpaError as error:
         raise WorkbenchError(str(error)) from None
 
 
-def _known_prices(found: "Plan", scenario: "Scenario") -> dict[str, Decimal]:
-    from components.performance.simulation.rendered import prices_of
-
-    return prices_of(found.fleet, scenario)
-
-
 def _notes(result: "Simulation", *, every: bool) -> Iterator[str]:
-    """Yield what somebody who reads the result should know."""
     from components.performance.simulation.trace import INTERVAL
 
     trial = result.trial
     yield from trial.scenario.notes
     times = [moment.time for moment in result.moments]
     steps = sorted(after - before for before, after in itertools.pairwise(times))
-    usual = steps[len(steps) // 2] if steps else INTERVAL
-    if usual != INTERVAL and not every:
+    median = steps[len(steps) // 2] if steps else INTERVAL
+    if median != INTERVAL and not every:
         yield (
-            f"the trace has a row every {usual / 1000:g} s, and so many passes; autoscalers look every "
-            f"{INTERVAL // 1000} s: pass --every {INTERVAL // 1000} to hold each row until the next one"
+            f"the trace has a row every {median / 1000:g} s, and each row is one pass; autoscalers run every "
+            f"{INTERVAL // 1000} s: pass --every {INTERVAL // 1000} to apply each row until the next one"
         )
     unknown = [target.name for target in trial.scenario.targets if target.name not in (trial.prices or {})]
     if unknown:
-        yield f"no price is known of a replica of {', '.join(unknown)}; pass --price {unknown[0]}=<USD per hour>"
-
-
-def _write(result: "Simulation", output: Output, *, whole: bool) -> None:
-    if output is Output.JSON:
-        sys.stdout.write(json.dumps(result.as_dict(), indent=2) + "\n")
-        return
-    from .report import show
-
-    show(result, whole=whole)
+        yield f"the price of a replica of {', '.join(unknown)} is unknown; pass --price {unknown[0]}=<USD per hour>"

@@ -1,4 +1,4 @@
-"""What ``workbench simulate`` is given beside manifests: the trace, and values on the command line."""
+"""The trace and the option values of ``workbench simulate``."""
 
 import re
 import sys
@@ -25,10 +25,10 @@ _LONGEST = Decimal(86_400)
 
 
 def read_metrics(path: Path, scenario: "Scenario") -> "Trace":
-    """Read the trace; what is odd about it is told on stderr.
+    """Read the trace, and print warnings about it to stderr.
 
     Raises:
-        WorkbenchError: it cannot be used; every row that is wrong is named.
+        WorkbenchError: the trace is invalid; the message lists every invalid row.
     """
     from components.contract.documents.files import read_text
     from components.contract.problems import errors
@@ -40,34 +40,33 @@ def read_metrics(path: Path, scenario: "Scenario") -> "Trace":
     if text is None:
         raise WorkbenchError(problem_lines(problems))
     trace, problems = read_trace(text, file, [target.name for target in scenario.targets], scenario.metrics)
-    wrong = errors(problems)
-    if wrong:
-        raise WorkbenchError(problem_lines(wrong))
+    if invalid := errors(problems):
+        raise WorkbenchError(problem_lines(invalid))
     print_to_stderr(f"warning: {problem}" for problem in problems)
     return trace
 
 
-def prices_given(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str, Decimal]:
-    """Read prices that are given as ``TARGET=USD``."""
-    found = {}
+def parse_prices(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str, Decimal]:
+    """Parse ``TARGET=USD``, US dollars per replica and hour."""
+    prices = {}
     for target, value in _pairs(texts, "--price", scenario):
         if not _DECIMAL.match(value) or Decimal(value) > _MOST_USD:
             raise WorkbenchError(f"--price {target}: must be US dollars per hour such as 2.5, found {value!r}", 2)
-        found[target] = Decimal(value)
-    return found
+        prices[target] = Decimal(value)
+    return prices
 
 
-def start_given(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str, int]:
-    """Read numbers of replicas that are given as ``TARGET=N``."""
+def parse_replicas(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str, int]:
+    """Parse ``TARGET=N``."""
     from components.performance.simulation.trace_reader import CellError, read_count
 
-    found = {}
+    replicas = {}
     for target, value in _pairs(texts, "--start", scenario):
         try:
-            found[target] = read_count(value)
+            replicas[target] = read_count(value)
         except CellError as error:
             raise WorkbenchError(f"--start {target}: {error}", 2) from None
-    return found
+    return replicas
 
 
 def _pairs(texts: Sequence[str] | None, option: str, scenario: "Scenario") -> Iterable[tuple[str, str]]:
@@ -80,12 +79,12 @@ def _pairs(texts: Sequence[str] | None, option: str, scenario: "Scenario") -> It
             raise WorkbenchError(f"{option}: must be TARGET=VALUE, found {text!r}", 2)
         if target not in known:
             hint = did_you_mean(target, known) or f"; the binding scales {', '.join(known)}"
-            raise WorkbenchError(f"{option}: {target!r} is no target of the binding{hint}", 2)
+            raise WorkbenchError(f"{option}: {target!r} is not a target of the binding{hint}", 2)
         yield target, value.strip()
 
 
 def milliseconds(seconds: str) -> int | None:
-    """Read the time between passes; None for the times of the trace."""
+    """Parse the interval between passes; None for the times of the trace."""
     if not seconds:
         return None
     text = seconds.strip().removesuffix("s")
@@ -97,43 +96,43 @@ def milliseconds(seconds: str) -> int | None:
 
 
 def check_passes(trace: "Trace", every: int | None) -> None:
-    """Refuse steps that are so short for the trace that a simulation would never end."""
+    """Reject an interval that is too short for the length of the trace."""
     times = trace.times
     passes = (times[-1] - times[0]) // every + 1 if every else 0
     if passes > _MOST_PASSES:
         span = f"{(times[-1] - times[0]) / 1000:.12g} s"
         raise WorkbenchError(
-            f"--every: {passes} passes in the {span} of the trace are more than {_MOST_PASSES}; pass longer steps, "
-            "or a part of the trace",
+            f"--every: {passes} passes in the {span} of the trace exceed the limit of {_MOST_PASSES}; pass a longer "
+            "interval, or a part of the trace",
             2,
         )
 
 
 def check_defects(names: Sequence[str] | None) -> None:
-    """Refuse names that are defects of no controller, before anything is read."""
+    """Reject names that are no defect of any controller, before reading manifests."""
     from components.families import simulators
 
     known = [(name, text) for each in simulators() for name, text in each.defects.items()]
     for name in names or ():
         if name not in dict(known):
-            raise _no_defect(name, known)
+            raise _unknown_defect(name, known)
 
 
-def defects_chosen(names: Sequence[str] | None, simulator: "Simulator", *, literal: bool) -> tuple[str, ...]:
-    """Return the defects of the controller to simulate.
+def select_defects(names: Sequence[str] | None, simulator: "Simulator", *, literal: bool) -> tuple[str, ...]:
+    """Return the defects to simulate: the named ones, or all with ``literal``.
 
     Raises:
-        WorkbenchError: one is a defect of another controller.
+        WorkbenchError: a defect belongs to another controller.
     """
     for name in names or ():
         if name not in simulator.defects:
-            raise _no_defect(name, list(simulator.defects.items()), f" of the controller of {simulator.kind}")
+            raise _unknown_defect(name, list(simulator.defects.items()), f" of the controller of {simulator.kind}")
     return tuple(name for name in simulator.defects if literal or name in (names or ()))
 
 
-def _no_defect(name: str, known: Sequence[tuple[str, str]], whose: str = "") -> WorkbenchError:
+def _unknown_defect(name: str, known: Sequence[tuple[str, str]], owner: str = "") -> WorkbenchError:
     from components.contract.problems import did_you_mean
 
-    lines = "\n".join(f"  {each}: {what}" for each, what in known)
-    hint = did_you_mean(name, [each for each, _ in known]) or ""
-    return WorkbenchError(f"--defect: there is no {name!r}{whose}{hint}\navailable:\n{lines}", 2)
+    lines = "\n".join(f"  {defect}: {description}" for defect, description in known)
+    hint = did_you_mean(name, [defect for defect, _ in known]) or ""
+    return WorkbenchError(f"--defect: {name!r} is not a known defect{owner}{hint}\navailable:\n{lines}", 2)

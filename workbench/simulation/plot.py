@@ -1,4 +1,4 @@
-"""A simulation as a picture."""
+"""A plot of a simulation as a PNG file."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def write_plot(result: "Simulation", path: Path) -> None:
-    """Write a PNG: what the load asks for, and the replicas of each autoscaler.
+    """Write a PNG with the load above and the replicas of each autoscaler below.
 
     Raises:
         WorkbenchError: matplotlib is missing.
@@ -24,7 +24,7 @@ def write_plot(result: "Simulation", path: Path) -> None:
 
 
 def _loads(axes: "Axes", result: "Simulation") -> None:
-    """Draw each metric divided by its target: the replicas that it asks for."""
+    """Draw each metric divided by its target, which is the number of replicas it calls for."""
     times = _minutes(result)
     for metric, target in result.trial.scenario.metrics.items():
         shares = [float(load / target) for load in result.loads(metric)]

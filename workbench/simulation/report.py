@@ -1,4 +1,4 @@
-"""A simulation for people: a plot, what changed, and what it comes to."""
+"""The table output of a simulation: plots, the passes that change something, and totals."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _WIDTH = 100
 _HEIGHT = 4
 _CALENDAR = 10**12
-"""Milliseconds from which a time is one of the calendar (September 2001), and not of a clock that starts at 0."""
+"""Times from this one on (September 2001, in ms) are Unix times; smaller ones count from the start of the trace."""
 
 
 def show(result: "Simulation", *, whole: bool) -> None:
@@ -58,36 +58,36 @@ def _plot(title: str, values: Sequence[Fraction | int], highest: Fraction | int,
 
 
 def _passes(result: "Simulation", *, whole: bool) -> "Table":
-    """Return a row for each pass that changes something, or that something else is odd about than the one before."""
+    """Return a row for each pass whose replicas or notes differ from those of the pass before."""
     from rich.table import Table
 
     metrics, targets = result.trial.scenario.metrics, result.trial.scenario.targets
     several = len(targets) > 1
     runs = [f"{run.scaler} {target.name}" if several else run.scaler for run in result.runs for target in targets]
-    named = map(printable, (*metrics, *(f"{run.scaler} wanted" for run in result.runs), *runs))
-    table = Table("time", *named, "note", box=None)
+    columns = map(printable, (*metrics, *(f"{run.scaler} wanted" for run in result.runs), *runs))
+    table = Table("time", *columns, "note", box=None)
     before: object = None
     loads = {metric: result.loads(metric) for metric in metrics}
-    for place, moment in enumerate(result.moments):
-        passes = [run.passes[place] for run in result.runs]
+    for index, moment in enumerate(result.moments):
+        passes = [run.passes[index] for run in result.runs]
         replicas = [each.replicas[target.name] for each in passes for target in targets]
         notes = [each.note for each in passes]
         if whole or (replicas, notes) != before:
             table.add_row(
                 _time(moment.time),
-                *(_number(loads[metric][place]) for metric in metrics),
+                *(_number(loads[metric][index]) for metric in metrics),
                 *("-" if each.wanted is None else str(each.wanted) for each in passes),
                 *map(str, replicas),
-                printable("; ".join(_noted(result, notes))),
+                printable(
+                    "; ".join(
+                        f"{run.scaler}: {note}" if len(notes) > 1 else note
+                        for run, note in zip(result.runs, notes, strict=True)
+                        if note
+                    )
+                ),
             )
         before = (replicas, notes)
     return table
-
-
-def _noted(result: "Simulation", notes: Sequence[str]) -> Iterator[str]:
-    for run, note in zip(result.runs, notes, strict=True):
-        if note:
-            yield f"{run.scaler}: {note}" if len(notes) > 1 else note
 
 
 def _measures(result: "Simulation") -> "Table":
@@ -104,7 +104,7 @@ def _measures(result: "Simulation") -> "Table":
 
 
 def _column(measures: "Measures") -> Iterator[tuple[str, Decimal | int | None]]:
-    """Yield rows in the order of the difference."""
+    """Yield the rows, in the order of ``Simulation.difference``."""
     yield "replica-hours", measures.total_hours
     yield "cost in USD", measures.total_usd
     yield "seconds above target", measures.above

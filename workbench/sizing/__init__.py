@@ -1,3 +1,3 @@
-"""``workbench size``: replicas, latency and cost of a model on several accelerators."""
+"""``workbench size``: compare replicas, latency and cost of a model across accelerators."""
 
 from .command import register as register

@@ -1,4 +1,4 @@
-"""``workbench size``: how many replicas of which accelerator keep a promise, and what they cost."""
+"""``workbench size``: how many replicas on which accelerator meet an SLO, and what they cost."""
 
 import csv
 import enum
@@ -17,82 +17,76 @@ from toolkit.printing import print_to_stderr
 from ..errors import WorkbenchError
 from ..subject import Paths, Subject, takes_subject
 from .columns import Value, as_dict, rows
-from .inputs import cents_given, plain_number, profiles_given
-from .question import Comparison, Given, candidates_of, question_of
-from .targets import SizedModel, bare_model, found_variant
+from .inputs import parse_cents, parse_profiles, plain_number
+from .question import Comparison, LoadOptions, candidates_of, question_of
+from .targets import SizedModel, bare_model, find_variant
 
 if TYPE_CHECKING:
-    from components.performance.sizing.assessments import Assessment
+    from components.performance.sizing.assessments import Assessment, Candidate
 
 
 class SizeOutput(enum.StrEnum):
-    """How the assessments are written."""
-
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
 
 
-Model = Annotated[str, typer.Option("--model", help="The model, by the name under which clients ask for it.")]
+Model = Annotated[str, typer.Option("--model", help="Model name, as clients request it.")]
 Variant = Annotated[
     str,
-    typer.Option(help="Name, or namespace/name, of a variant among the manifests, instead of --model."),
+    typer.Option(help="Variant in the manifests to size instead of --model, as name or namespace/name."),
 ]
 Rate = Annotated[str, typer.Option(metavar="N", help="Requests per minute, over all replicas.")]
-InputTokens = Annotated[str, typer.Option(metavar="N", help="Mean tokens of a prompt.")]
-OutputTokens = Annotated[str, typer.Option(metavar="N", help="Mean tokens of an answer.")]
-SloItl = Annotated[
-    str, typer.Option(metavar="MS", help="Promised mean time from one token to the next; 0 for no promise.")
-]
+InputTokens = Annotated[str, typer.Option(metavar="N", help="Mean number of input tokens per request.")]
+OutputTokens = Annotated[str, typer.Option(metavar="N", help="Mean number of output tokens per request.")]
+SloItl = Annotated[str, typer.Option(metavar="MS", help="Target for the mean inter-token latency; 0 for none.")]
 SloTtft = Annotated[
-    str, typer.Option(metavar="MS", help="Promised time to the first token, for 95 % of requests; 0 for no promise.")
+    str, typer.Option(metavar="MS", help="Target for the 95th percentile of the time to first token; 0 for none.")
 ]
 Prefill = Annotated[
     str,
     typer.Option(
         metavar="MS",
-        help="Measured prefill time; without it, only the time in the queue is predicted.",
+        help="Measured prefill time. Without it, only the queueing time is predicted.",
     ),
 ]
 Profiles = Annotated[
     list[str] | None,
     typer.Option(
         metavar="PROFILE",
-        help="How fast a replica is, as fit-profile says it; may be repeated. Default: what the variant says, else "
-        "reference figures of the model.",
+        help="Performance profile of a replica, as printed by fit-profile. Can be repeated. Defaults to the profile "
+        "of the variant, else to reference figures of the model.",
     ),
 ]
 ProfileFiles = Annotated[
     list[Path] | None,
-    typer.Option(metavar="FILE", help="Profiles that fit-profile --output json wrote; may be repeated."),
+    typer.Option(metavar="FILE", help="Profiles written by fit-profile --output json. Can be repeated."),
 ]
 Cents = Annotated[
     list[str] | None,
     typer.Option(
         metavar="ACC=CENTS",
-        help="US cents an hour of one accelerator; may be repeated. Default: what settings say, else its "
-        "share of the cheapest instance, on demand in us-east-1.",
+        help="US cents per hour of one accelerator. Can be repeated. Defaults to the settings, "
+        "else to its share of the cheapest on-demand instance in us-east-1.",
     ),
 ]
 Accelerators = Annotated[
     list[str] | None,
-    typer.Option(metavar="ACC", help="Compare this accelerator alone; may be repeated. Default: all."),
+    typer.Option(metavar="ACC", help="Compare only this accelerator. Can be repeated. Defaults to all."),
 ]
-Literal = Annotated[
-    bool, typer.Option("--literal", help="Answer as upstream's controller does, with its rounding and its choice.")
-]
+Literal = Annotated[bool, typer.Option("--literal", help="Size exactly as the upstream controller does.")]
 ToZero = Annotated[
     bool | None,
     typer.Option(
         "--scale-to-zero/--keep-one",
-        help="Keep no replica without requests (--rate 0). Default: what the stack says in serviceLevels, else one "
-        "is kept.",
+        help="Scale to zero replicas without requests (--rate 0), or keep one. Defaults to serviceLevels of the "
+        "stack, else keeps one.",
     ),
 ]
-Form = Annotated[SizeOutput, typer.Option(help="table with a plot, or json or csv with every figure of the model.")]
+Form = Annotated[SizeOutput, typer.Option(help="Output format; json and csv contain all figures.")]
 Plot = Annotated[
     Path | None,
-    typer.Option(metavar="FILE.svg", help="Write a picture of latency against load, too; .png is possible."),
+    typer.Option(metavar="FILE.svg", help="Write a plot to an SVG or PNG file."),
 ]
 
 
@@ -123,92 +117,87 @@ def size(
     output: Form = SizeOutput.TABLE,
     plot: Plot = None,
 ) -> None:
-    """Show how many replicas of which accelerator keep a promise at some load, how they do, and what they cost."""
+    """Compare how many replicas on each accelerator meet an SLO under a load, with latency and cost.
+
+    Exit codes: 0 at least one accelerator meets the SLO, 1 none does, 2 usage error.
+    """
+    from components.performance.sizing.assessments import assessed
+
     check_picture(plot, [".svg", ".png"])
-    given = Given(rate, input_tokens, output_tokens, slo_itl, slo_ttft, prefill_ms, literal, scale_to_zero)
-    comparison = Comparison(profiles_given(profile, profiles), cents_given(price), tuple(accelerator or ()))
-    _check_named(model, variant, paths, comparison)
-    target = found_variant(variant.strip(), subject, paths) if variant else bare_model(model.strip(), subject)
-    found = _assessed(target, given, comparison)
+    options = LoadOptions(rate, input_tokens, output_tokens, slo_itl, slo_ttft, prefill_ms, literal, scale_to_zero)
+    comparison = Comparison(parse_profiles(profile, profiles), parse_cents(price), tuple(accelerator or ()))
+    if model and variant:
+        raise WorkbenchError("--model and --variant cannot be used together", 2)
+    if not (model.strip() or variant.strip() or comparison.profiles):
+        raise WorkbenchError("pass --model, or --variant with manifests, or --profile", 2)
+    if paths and not variant:
+        raise WorkbenchError("manifests are read only for --variant; pass --variant, or omit the paths", 2)
+    target = find_variant(variant.strip(), subject, paths) if variant else bare_model(model.strip(), subject)
+    question = question_of(target, options)
+    found = assessed(question, candidates_of(target, comparison, question.load, literal=question.literal))
     print_to_stderr(f"note: {note}" for note in _notes(target, found))
     _write(found, target, output)
     if plot:
         _draw(found[0], target, plot)
-    if not any(each.sized.is_feasible for each in found):
+    if not any(assessment.sized.is_feasible for assessment in found):
         raise typer.Exit(1)
 
 
-def _check_named(model: str, variant: str, paths: Sequence[Path] | None, comparison: Comparison) -> None:
-    """Refuse what names nothing to size, or two things."""
-    if model and variant:
-        raise WorkbenchError("--model and --variant: pass one of them", 2)
-    if not (model.strip() or variant.strip() or comparison.profiles):
-        raise WorkbenchError("pass --model, or --variant with manifests, or --profile", 2)
-    if paths and not variant:
-        raise WorkbenchError("manifests are read for --variant alone; pass it, or no paths", 2)
-
-
-def _assessed(target: SizedModel, given: Given, comparison: Comparison) -> "tuple[Assessment, ...]":
-    from components.performance.sizing.assessments import assessed
-
-    question = question_of(target, given)
-    return assessed(question, candidates_of(target, comparison, question.load, literal=question.literal))
-
-
 def _notes(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
-    """Yield what somebody who reads the assessments should know."""
     question = found[0].question
-    for doubt in sorted({each.candidate.doubt for each in found if each.candidate.doubt}):
-        yield f"reference figures, benchmark before you trust them: {doubt}"
-    scaled = [each.candidate for each in found if each.candidate.is_scaled]
+    candidates = [assessment.candidate for assessment in found]
+    for doubt in sorted({candidate.doubt for candidate in candidates if candidate.doubt}):
+        yield f"these are reference figures; benchmark before relying on them: {doubt}"
+    scaled = [candidate for candidate in candidates if candidate.is_scaled]
     if scaled:
         tokens = question.load.input_tokens + question.load.output_tokens
         batches = ", ".join(
-            f"{each.profile.accelerator} {each.batch} -> {each.uncapped or each.profile.batch}" for each in scaled
+            f"{candidate.profile.accelerator} {candidate.batch} -> {candidate.uncapped or candidate.profile.batch}"
+            for candidate in scaled
         )
-        sizes = f"requests of {scaled[0].tokens} tokens, these have {plain_number(tokens)}"
-        yield f"reference batches are for {sizes}: {batches}"
-    if not question.load.input_tokens and any(each.candidate.tokens for each in found):
-        yield "without --input-tokens prompts are empty here, and more requests fit at once than in truth"
-    feasible = [each.candidate for each in found if each.sized.is_feasible]
-    unpriced = sorted({each.profile.accelerator for each in feasible if not each.price})
-    if unpriced:
-        yield f"no price is known of {', '.join(unpriced)}; pass --price {unpriced[0]}=<cents per hour>"
-    yield from _limits(target, found)
-    if question.prefill_ms is None:
-        compared = ", and the promised TTFT is compared with it alone" if question.promise.ttft_ms else ""
         yield (
-            f"the time that a request spends in the queue is predicted{compared}; prefill is not "
-            "included: measure it, and pass --prefill-ms"
+            f"reference batches are for requests of {scaled[0].tokens} tokens and are scaled to "
+            f"{plain_number(tokens)} tokens: {batches}"
         )
-    best = found[0].candidate.profile.accelerator
+    if not question.load.input_tokens and any(candidate.tokens for candidate in candidates):
+        yield "without --input-tokens, prompts are assumed to be empty, which overestimates the batch"
+    feasible = [assessment.candidate for assessment in found if assessment.sized.is_feasible]
+    unpriced = sorted({candidate.profile.accelerator for candidate in feasible if not candidate.price})
+    if unpriced:
+        yield f"the price of {', '.join(unpriced)} is unknown; pass --price {unpriced[0]}=<cents per hour>"
+    yield from _limits(target, candidates)
+    if question.prefill_ms is None:
+        compared = ", and the TTFT target is compared with it alone" if question.promise.ttft_ms else ""
+        yield (
+            f"only the queueing time is predicted{compared}; measure the prefill time and pass it with --prefill-ms"
+        )
+    best = candidates[0].profile.accelerator
     if target.accelerator not in ("", best) and found[0].chosen:
-        yield f"{target.title} runs on {target.accelerator}; {best} keeps the promise for less"
-    if question.literal and feasible and not any(each.chosen for each in found):
+        yield f"{target.title} runs on {target.accelerator}; {best} meets the SLO at a lower cost"
+    if question.literal and feasible and not any(assessment.chosen for assessment in found):
         why = f"it stays on {target.accelerator}" if target.accelerator else "none has a price"
-        yield f"upstream takes none of those that keep the promise: {why}"
+        yield f"upstream chooses none of the accelerators that meet the SLO: {why}"
 
 
-def _limits(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
-    """Yield the batches that the engine's limit on concurrent requests lowers, and those of unknown limits."""
-    candidates = [each.candidate for each in found]
-    above: dict[str, list[str]] = {}
-    for each in candidates:
-        if each.is_capped:
-            change = f"{each.profile.accelerator} {each.uncapped} -> {each.profile.batch}"
-            above.setdefault(each.limit, []).append(change)
-    who = " and ".join(f"{each.kind}/{each.name}" for each in target.workloads) or "an engine with its defaults"
-    for limit, changes in above.items():
-        yield f"{who} works on fewer requests at once than the figures are for ({limit}): {', '.join(changes)}"
-    for each in candidates:
-        if each.most is not None and each.most < each.profile.batch:
-            accelerator, batch = each.profile.accelerator, each.profile.batch
+def _limits(target: SizedModel, candidates: "Sequence[Candidate]") -> Iterator[str]:
+    """Yield how the engine's limit on concurrent requests changes the batches."""
+    engine = " and ".join(f"{each.kind}/{each.name}" for each in target.workloads) or "an engine with its defaults"
+    capped: dict[str, list[str]] = {}
+    for candidate in candidates:
+        if candidate.is_capped:
+            change = f"{candidate.profile.accelerator} {candidate.uncapped} -> {candidate.profile.batch}"
+            capped.setdefault(candidate.limit, []).append(change)
+    for limit, changes in capped.items():
+        yield f"{engine} limits concurrent requests below the batch of the profile ({limit}): {', '.join(changes)}"
+    for candidate in candidates:
+        accelerator, batch = candidate.profile.accelerator, candidate.profile.batch
+        if candidate.most is not None and candidate.most < batch:
             yield (
-                f"upstream does not cap the batch of {accelerator}, {batch}; {who} works on {each.most} "
-                f"requests at once ({each.limit})"
+                f"upstream does not cap the batch of {accelerator}, {batch}; {engine} limits concurrent requests to "
+                f"{candidate.most} ({candidate.limit})"
             )
     for reason in sorted({each.limit for each in candidates if each.limit and each.most is None}):
-        yield f"the batch is not capped by the limit of {who} on concurrent requests, which is unknown: {reason}"
+        yield f"batches are not capped, because the limit of {engine} on concurrent requests is unknown: {reason}"
 
 
 def _write(found: "Sequence[Assessment]", target: SizedModel, output: SizeOutput) -> None:
@@ -232,15 +221,13 @@ def _draw(first: "Assessment", target: SizedModel, path: Path) -> None:
     accelerator = first.candidate.profile.title
     curve = curve_of(first.sized, first.question.prefill_ms, POINTS)
     if curve is None:
-        print_to_stderr(
-            [f"note: nothing is drawn of {accelerator}: {first.sized.reason or 'nothing is asked of it'}"]
-        )
+        print_to_stderr([f"note: no plot of {accelerator}: {first.sized.reason or 'the load is zero'}"])
     else:
         write_plot(first, curve, f"{target.title} on {accelerator}", path)
 
 
 def _cell(value: Value) -> Value:
-    """Return a value for CSV: true and false are spelt as in JSON, and nothing in it moves a terminal's cursor."""
+    """Format a value for CSV: booleans as in JSON, text without control characters."""
     if isinstance(value, bool):
         return str(value).lower()
     return printable(value) if isinstance(value, str) else value

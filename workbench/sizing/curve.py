@@ -1,4 +1,4 @@
-"""Latency against load: what one replica does at more and more requests, up to all that it can complete."""
+"""Latency of one replica as a function of load, up to its capacity."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,10 +12,10 @@ class Curve:
     """Latencies of one replica.
 
     Attributes:
-        rates: Requests a minute, rising.
-        itl_ms: Mean time from one token to the next at each of them.
-        ttft_p95_ms: Time to the first token that 95 % of the requests stay below at each of them; that in the queue
-            alone where the rest is not known.
+        rates: Requests per minute, ascending.
+        itl_ms: Mean inter-token latency at each rate.
+        ttft_p95_ms: 95th percentile of the time to first token at each rate; only the queueing time if the prefill
+            time is unknown.
     """
 
     rates: tuple[float, ...]
@@ -24,13 +24,13 @@ class Curve:
 
 
 def curve_of(sized: "Sized", prefill_ms: int | None, points: int, up_to: float | None = None) -> Curve | None:
-    """Return the latencies at even distances up to the capacity of a replica; None where that is not known.
+    """Return latencies at evenly spaced rates up to the capacity of a replica; None if that is unknown.
 
     Args:
-        sized: What the replica is.
-        prefill_ms: What prefill adds to the time to the first token; None where that is not known.
-        points: How many.
-        up_to: Where to end, in requests a minute, if that is before the capacity.
+        sized: The replica.
+        prefill_ms: Prefill time to add to the time to first token; None if unknown.
+        points: Number of rates.
+        up_to: Highest rate in requests per minute, if below the capacity.
     """
     from components.performance.sizing.queues import behaviours
 
@@ -38,6 +38,6 @@ def curve_of(sized: "Sized", prefill_ms: int | None, points: int, up_to: float |
     if not last:
         return None
     rates = tuple(last * (number + 1) / points for number in range(points))
-    found = behaviours(sized.case, rates)
-    waits = tuple(each.wait_p95_ms + (prefill_ms or 0) for each in found)
-    return Curve(rates, tuple(each.itl_ms for each in found), waits)
+    latencies = behaviours(sized.case, rates)
+    first = tuple(latency.wait_p95_ms + (prefill_ms or 0) for latency in latencies)
+    return Curve(rates, tuple(latency.itl_ms for latency in latencies), first)

@@ -1,4 +1,4 @@
-"""What a file of profiles looks like; ``fit-profile`` writes it."""
+"""The schema of profile files, as ``fit-profile --output json`` writes them."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ _Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class ProfileFigures(Section):
-    """How fast a replica is on an accelerator."""
+    """The profile of a replica on an accelerator."""
 
     accelerator: str = Field(min_length=1)
     count: _Whole
@@ -21,6 +21,6 @@ class ProfileFigures(Section):
 
 
 class ProfileEntries(Section):
-    """What a file says."""
+    """A profile file."""
 
     profiles: list[ProfileFigures]

@@ -1,4 +1,4 @@
-"""Numbers and prices on the command line of ``workbench size``."""
+"""The option values and profile files of ``workbench size``."""
 
 import json
 import re
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolkit.printing import problem_lines
 
@@ -24,64 +24,64 @@ _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?\Z", re.ASCII)
 _WHOLE = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 
 
-def amount(text: str, option: str, what: str, *, least: Decimal = Decimal(0)) -> Decimal:
-    """Read a number.
+def parse_amount(text: str, option: str, description: str, *, least: Decimal = Decimal(0)) -> Decimal:
+    """Parse a number.
 
     Args:
-        text: What was given.
-        option: For which option.
-        what: What it is, with an example.
-        least: The least that it may be.
+        text: The value of the option.
+        option: Name of the option, for messages.
+        description: Description with an example, for messages.
+        least: Lower bound.
 
     Raises:
-        WorkbenchError: it is none, or too large or small.
+        WorkbenchError: the value is not a number in the range.
     """
-    found = decimal_in(text)
-    if found is None or found < least:
-        raise WorkbenchError(f"{option}: must be {what}, from {least:f} to {_MOST:f}, found {text!r}", 2)
-    return found
+    value = _parse_decimal(text)
+    if value is None or value < least:
+        raise WorkbenchError(f"{option}: must be {description}, from {least:f} to {_MOST:f}, found {text!r}", 2)
+    return value
 
 
-def decimal_in(text: str) -> Decimal | None:
-    """Return a number without sign and exponent; None for any other text, and for one that is too large."""
+def _parse_decimal(text: str) -> Decimal | None:
+    """Parse a number without sign and exponent; None if it is malformed or too large."""
     if not _DECIMAL.match(text):
         return None
-    found = Decimal(text)
-    return found if found <= _MOST else None
+    value = Decimal(text)
+    return value if value <= _MOST else None
 
 
 def plain_number(value: Decimal) -> str:
-    """Write a number without exponent and trailing zeros."""
+    """Format a number without exponent and trailing zeros."""
     return f"{value.normalize():f}"
 
 
-def milliseconds_in(text: str, option: str) -> int:
-    """Read whole milliseconds: promises have no fractions.
+def parse_milliseconds(text: str, option: str) -> int:
+    """Parse a latency target. SLOs are whole milliseconds.
 
     Raises:
-        WorkbenchError: it is something else.
+        WorkbenchError: the value is not a whole number in the range.
     """
     if not _WHOLE.match(text) or int(text) > _MOST_MS:
         raise WorkbenchError(f"{option}: must be whole milliseconds from 0 to {_MOST_MS}, found {text!r}", 2)
     return int(text)
 
 
-def cents_given(texts: Sequence[str] | None) -> dict[str, Decimal]:
-    """Read prices that are given as ``ACC=CENTS``.
+def parse_cents(texts: Sequence[str] | None) -> dict[str, Decimal]:
+    """Parse ``ACC=CENTS``, US cents per accelerator and hour.
 
     Raises:
-        WorkbenchError: one is something else, or an accelerator has two.
+        WorkbenchError: a value is malformed, or an accelerator has two prices.
     """
-    found: dict[str, Decimal] = {}
+    prices: dict[str, Decimal] = {}
     for text in texts or ():
         accelerator, equals, value = text.rpartition("=")
         if not equals or not accelerator.strip():
             raise WorkbenchError(f"--price: must be ACC=CENTS such as A100=40, found {text!r}", 2)
         name = accelerator.strip()
-        if name in found:
+        if name in prices:
             raise WorkbenchError(f"--price: {name!r} has two prices; pass one", 2)
-        found[name] = amount(value, f"--price {name}", "US cents per hour of one accelerator such as 40")
-    return found
+        prices[name] = parse_amount(value, f"--price {name}", "US cents per hour of one accelerator such as 40")
+    return prices
 
 
 _PROFILE = re.compile(
@@ -90,26 +90,25 @@ _PROFILE = re.compile(
 _FORM = "must be ACC=COUNTxALPHA/BETA@BATCH such as H100=1x6.973/0.027@64"
 
 
-def profiles_given(texts: Sequence[str] | None, files: Sequence[Path] | None) -> "tuple[Profile, ...]":
-    """Read profiles that are given as ``ACC=COUNTxALPHA/BETA@BATCH``, and those in files.
+def parse_profiles(texts: Sequence[str] | None, files: Sequence[Path] | None) -> "tuple[Profile, ...]":
+    """Parse ``ACC=COUNTxALPHA/BETA@BATCH``, and read profile files.
 
     Raises:
-        WorkbenchError: one is something else, or nothing can be computed with it.
+        WorkbenchError: a profile is malformed, or the queueing model cannot use it.
     """
-    return (*map(_profile, texts or ()), *(each for file in files or () for each in _read(file)))
+    return (*map(_parse_profile, texts or ()), *(profile for file in files or () for profile in _read(file)))
 
 
-def _profile(text: str) -> "Profile":
+def _parse_profile(text: str) -> "Profile":
     accelerator, _, figures = text.rpartition("=")
     name, match = accelerator.strip(), _PROFILE.match(figures)
-    alpha, beta = (decimal_in(match[each]) for each in ("alpha", "beta")) if match else (None, None)
+    alpha, beta = (_parse_decimal(match[group]) for group in ("alpha", "beta")) if match else (None, None)
     if not name or not match or alpha is None or beta is None:
         raise WorkbenchError(f"--profile: {_FORM}, found {text!r}", 2)
-    return _usable(f"--profile {name}", name, int(match["count"]), float(alpha), float(beta), int(match["batch"]))
+    return _checked(f"--profile {name}", name, int(match["count"]), float(alpha), float(beta), int(match["batch"]))
 
 
-def _usable(where: str, name: str, count: int, alpha: float, beta: float, batch: int) -> "Profile":
-    """Return a profile with which something can be computed."""
+def _checked(where: str, name: str, count: int, alpha: float, beta: float, batch: int) -> "Profile":
     from components.fleet.levels import Promise
     from components.performance.sizing.cases import Case, Profile
     from components.performance.sizing.refusals import unusable
@@ -121,47 +120,33 @@ def _usable(where: str, name: str, count: int, alpha: float, beta: float, batch:
 
 
 def _read(path: Path) -> "Iterator[Profile]":
-    """Yield the profiles of a file.
-
-    Raises:
-        WorkbenchError: it has none, or something else.
-    """
     from pydantic import ValidationError
 
+    from components.contract.documents.files import read_text
     from components.contract.problems import field_path
     from components.plan.faults import faults
 
     from .entries import ProfileEntries
 
     where = f"--profiles {'<stdin>' if str(path) == STDIN else path}"
-    try:
-        found = ProfileEntries.model_validate({"profiles": _entries(path, where)}).profiles
-    except ValidationError as error:
-        wrong = [f"{where}: {field_path(fault.path)}: {fault.reason}" for fault in faults(error, ProfileEntries)]
-        raise WorkbenchError("\n".join(wrong), 2) from None
-    for number, each in enumerate(found):
-        yield _usable(f"{where}: profiles[{number}]", each.accelerator, each.count, each.alpha, each.beta, each.batch)
-
-
-def _entries(path: Path, where: str) -> list[Any]:
-    """Return what a file says of profiles; whatever else ``fit-profile`` wrote is not read."""
-    content = _content(path, where)
-    entries = content.get("profiles") if isinstance(content, dict) else content
-    if not isinstance(entries, list):
-        raise WorkbenchError(f"{where}: must be what fit-profile --output json writes, with profiles", 2)
-    if not entries:
-        raise WorkbenchError(f"{where}: has no profile; fit-profile writes one with --accelerator", 2)
-    return entries
-
-
-def _content(path: Path, where: str) -> Any:  # noqa: ANN401  whatever JSON is
-    from components.contract.documents.files import read_text
-
     problems: list[Problem] = []
     text = read_text(sys.stdin.buffer.read if str(path) == STDIN else path.read_bytes, str(path), problems)
     if text is None:
         raise WorkbenchError(problem_lines(problems))
     try:
-        return json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WorkbenchError(f"{where}: is no JSON: {error}", 2) from None
+        raise WorkbenchError(f"{where}: is not valid JSON: {error}", 2) from None
+    # The other keys of a fit are not read.
+    entries = content.get("profiles") if isinstance(content, dict) else content
+    if not isinstance(entries, list):
+        raise WorkbenchError(f"{where}: must be output of fit-profile --output json, with profiles", 2)
+    if not entries:
+        raise WorkbenchError(f"{where}: has no profile; pass --accelerator to fit-profile to write one", 2)
+    try:
+        profiles = ProfileEntries.model_validate({"profiles": entries}).profiles
+    except ValidationError as error:
+        lines = [f"{where}: {field_path(fault.path)}: {fault.reason}" for fault in faults(error, ProfileEntries)]
+        raise WorkbenchError("\n".join(lines), 2) from None
+    for index, each in enumerate(profiles):
+        yield _checked(f"{where}: profiles[{index}]", each.accelerator, each.count, each.alpha, each.beta, each.batch)

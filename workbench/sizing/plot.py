@@ -1,4 +1,4 @@
-"""Latency against load as a picture: each latency, what is promised of it, and where the replicas are."""
+"""A plot of latency against load, with the SLO and the operating point of the replicas."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from components.performance.sizing.assessments import Assessment
 
 POINTS = 200
-"""Of the curve."""
+"""Points of a curve."""
 _ABOVE = 2.5
-"""How far a promise, or the latency of the replicas, is exceeded where a picture ends: near capacity they explode."""
+"""Upper end of the axis as a multiple of the target or the operating latency: latency diverges near capacity."""
 
 
 def write_plot(assessment: "Assessment", curve: Curve, title: str, path: Path) -> None:
-    """Write an SVG or PNG of one accelerator.
+    """Write an SVG or PNG for one accelerator.
 
     Raises:
         WorkbenchError: matplotlib is missing.
@@ -49,13 +49,13 @@ def _draw(axes: "Axes", name: str, curve: Curve, values: tuple[float, ...], prom
     (line,) = axes.plot(curve.rates, values, label="predicted")
     line.set_gid(f"{name}-predicted")
     if promised:
-        axes.axhline(promised, linestyle="--", color="tab:red", label=f"promised: {promised} ms").set_gid(
+        axes.axhline(promised, linestyle="--", color="tab:red", label=f"target: {promised} ms").set_gid(
             f"{name}-promised"
         )
 
 
 def _ends(assessment: "Assessment", curve: Curve) -> Iterator[tuple[str, Curve]]:
-    """Yield what replicas may do as well, where figures are uncertain, on the scale of the curve."""
+    """Yield the curves of the fastest and slowest possible replica, if the figures are uncertain."""
     for word, sized in zip(("fastest", "slowest"), assessment.ends or (), strict=False):
         end = curve_of(sized, assessment.question.prefill_ms, POINTS, up_to=curve.rates[-1])
         if end and sized.case.profile != assessment.candidate.profile:
@@ -64,12 +64,12 @@ def _ends(assessment: "Assessment", curve: Curve) -> Iterator[tuple[str, Curve]]
 
 def _draw_end(axes: "Axes", name: str, rates: tuple[float, ...], values: tuple[float, ...]) -> None:
     word = name.partition("-")[2]
-    label = f"{word} that it may be"
+    label = f"{word} possible"
     axes.plot(rates, values, linestyle="-.", linewidth=1, alpha=0.6, label=label, gid=name)
 
 
 def _mark(axes: "Axes", name: str, assessment: "Assessment", value: float) -> None:
-    """Mark the load of a replica, and the largest one that keeps the promise."""
+    """Mark the load of a replica, and the highest load that meets the SLO."""
     sized, found = assessment.sized, assessment.sized.behaviour
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""Estimates for people: a table, and latency against load of the first accelerator in it."""
+"""The table output of ``workbench size``, with a plot of latency against load for the first accelerator."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _WIDTH = 80
 _HEIGHT = 6
 _LABEL = 7
-"""Columns left of an axis."""
+"""Width of the labels left of an axis."""
 _ABOVE = 2.5
-"""How far a promise, or the latency of the replicas, is exceeded before the plot ends."""
+"""Upper end of the axis as a multiple of the target or the operating latency: latency diverges near capacity."""
 _COLUMNS = (
     "accelerator",
     "feasible",
@@ -40,18 +40,18 @@ _COLUMNS = (
 
 
 def show(assessments: "Sequence[Assessment]", title: str) -> None:
-    """Print assessments, which are in the order of their prices."""
+    """Print assessments, cheapest first."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 240
     console.print(printable(title), soft_wrap=True)
-    console.print(_asked(assessments[0].question), soft_wrap=True)
+    console.print(_load(assessments[0].question), soft_wrap=True)
     if assessments[0].question.literal:
-        console.print("As upstream answers it, with its rounding and its choice of accelerator.")
+        console.print("Sized as upstream does, with its rounding and its choice of accelerator.")
     if any(each.ends for each in assessments):
-        console.print("Reference figures, with the range that they may be in: benchmark before you trust them.")
+        console.print("Reference figures with their uncertainty range; benchmark before relying on them.")
     console.print()
     console.print(_table(assessments))
     for each in assessments:
@@ -61,7 +61,7 @@ def show(assessments: "Sequence[Assessment]", title: str) -> None:
         console.print(line, soft_wrap=True)
 
 
-def _asked(question: "Question") -> str:
+def _load(question: "Question") -> str:
     load, promise = question.load, question.promise
     promised = [
         *([f"ITL {promise.itl_ms} ms"] if promise.itl_ms else []),
@@ -69,12 +69,12 @@ def _asked(question: "Question") -> str:
     ]
     prompts = f"{plain_number(load.input_tokens)} tokens in and " if load.input_tokens else ""
     prefill = f", of which prefill takes {question.prefill_ms} ms" if question.prefill_ms else ""
-    asked = f"{plain_number(load.per_minute)} requests/min, {prompts}{plain_number(load.output_tokens)} tokens out"
-    return f"{asked}; promised: {', '.join(promised) or 'nothing'}{prefill}"
+    summary = f"{plain_number(load.per_minute)} requests/min, {prompts}{plain_number(load.output_tokens)} tokens out"
+    return f"{summary}; target: {', '.join(promised) or 'none'}{prefill}"
 
 
 def first_named(question: "Question") -> str:
-    """Return the title of the latency column: without prefill it is the time in the queue."""
+    """Return the title of the latency column; without a prefill time it is only the queueing time."""
     return "TTFT" if question.has_prefill else "queueing"
 
 
@@ -148,21 +148,21 @@ def _plots(assessment: "Assessment", width: int) -> Iterator[str]:
 
 
 def _plot(title: str, values: Sequence[float], promised: int, operating: float, room: int) -> Iterator[str]:
-    """Yield a chart; a promise is a line in it, and what is far above is left out."""
+    """Yield a chart with a line at the target."""
     interesting = max(promised, operating) * _ABOVE
     top = max(min(max(values), interesting) if interesting else max(values), promised)
     plain = is_plain()
     columns = [Fraction(min(value, top)) for value in values]
     lines = chart(columns, room, _HEIGHT, top=Fraction(top), plain=plain)
     if promised:
-        place = _HEIGHT - max(-int(-promised * _HEIGHT // top), 1)
-        lines[place] = lines[place].ljust(room).replace(" ", "-" if plain else "─")
-    yield title + (f"; the line is the promise, {promised}" if promised else "")
+        row = _HEIGHT - max(-int(-promised * _HEIGHT // top), 1)
+        lines[row] = lines[row].ljust(room).replace(" ", "-" if plain else "─")
+    yield title + (f"; the line is the target, {promised}" if promised else "")
     yield from framed(lines, f"{_number(top):>{_LABEL}}", plain=plain)
 
 
 def _axis(assessment: "Assessment", room: int) -> Iterator[str]:
-    """Yield the axis of the load, with a mark where the replicas are."""
+    """Yield the load axis, with a mark at the operating point."""
     plain, found = is_plain(), assessment.sized.behaviour
     marks = ["-" if plain else "─"] * room
     if found:

@@ -1,4 +1,4 @@
-"""What ``workbench size`` is about: a model of which nothing else is known, or a variant among manifests."""
+"""The model to size: given by name, or a variant in manifests."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SizedModel:
-    """What is sized.
+    """The model to size.
 
     Attributes:
-        model: The name under which clients ask for it.
-        title: How to call it, for people.
-        profiles: Figures that its resource has; none where it has no resource.
-        accelerator: The one that it runs on now; empty where that is not known.
-        load: What settings say is asked of it, else what its resource says was observed.
-        nodes: Instance types that its pods may be on.
-        levels: What settings promise, and what they say accelerators cost.
-        hint: Where to say in settings what is asked of it.
-        workloads: Workloads of the manifests that serve it.
-        scale_to_zero: Whether the settings allow its controller to scale to zero.
+        model: The name that clients request.
+        title: Display name.
+        profiles: Profiles in its resource; empty without a resource.
+        accelerator: Current accelerator; empty if unknown.
+        load: Load from the settings, else the load that its resource reports.
+        nodes: Instance types that its pods can run on.
+        levels: SLOs and accelerator prices of the settings.
+        hint: Settings key for its load.
+        workloads: Workloads that serve it.
+        scale_to_zero: Whether the settings allow scaling to zero.
     """
 
     model: str
@@ -46,12 +46,12 @@ class SizedModel:
 
     @property
     def heading(self) -> str:
-        """The title, with the model where that is another name."""
+        """The title, with the model name if it differs."""
         return self.title if self.title == self.model or not self.model else f"{self.title} ({self.model})"
 
 
 def bare_model(model: str, subject: Subject) -> SizedModel:
-    """Return a model by name, with the workloads of the stack that serve it, if a stack is given."""
+    """Return a model by name, with the workloads of the stack that serve it."""
     from components.fleet.demand import accelerated_nodes
     from components.fleet.levels import ServiceLevels
 
@@ -79,37 +79,43 @@ def _serving(plan: "Plan", model: str) -> "Iterator[Workload]":
     """Yield the workloads that serve a model, by its name or the names that clients use."""
     from components.engines.served.names import served_names
 
-    for item, each in plan.fleet.workloads:
-        asked = {endpoint.model for endpoint in item.endpoints}
-        if model in {each.model, *served_names(each.server.line), *asked}:
-            yield each
+    for item, workload in plan.fleet.workloads:
+        names = {
+            workload.model,
+            *served_names(workload.server.line),
+            *(endpoint.model for endpoint in item.endpoints),
+        }
+        if model in names:
+            yield workload
 
 
-def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> SizedModel:
-    """Return the variant of a name among manifests.
+def find_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> SizedModel:
+    """Find a variant in manifests by name, or namespace/name.
 
     Raises:
-        WorkbenchError: there is none, or more than one.
+        WorkbenchError: no variant has the name, or several have.
     """
     from components.contract.problems import errors
     from components.families import variants
     from components.fleet.demand import accelerated_nodes
 
     manifests, plan = planned(subject, paths)
-    wrong = errors(manifests.problems)
-    if wrong:
-        raise WorkbenchError("\n".join(map(str, wrong)))
+    if invalid := errors(manifests.problems):
+        raise WorkbenchError("\n".join(map(str, invalid)))
     options = plan.environment.options
-    named: dict[tuple[str, str], ModelVariant] = {}
-    for each in variants(manifests.resources):
-        namespace = each.source.resource.metadata.namespace or options.namespace
-        other = named.setdefault((namespace, each.source.name), each)
-        if other is not each and each.source.name == name.rpartition("/")[2]:
-            raise WorkbenchError(
-                f"--variant: {name!r} is the name of {other.source.title} and of {each.source.title}; rename one", 2
-            )
-    namespace, variant = _named(name, named)
-    workloads = tuple(_workloads(plan, namespace, variant.source.name))
+    known: dict[tuple[str, str], ModelVariant] = {}
+    for candidate in variants(manifests.resources):
+        namespace = candidate.source.resource.metadata.namespace or options.namespace
+        other = known.setdefault((namespace, candidate.source.name), candidate)
+        if other is not candidate and candidate.source.name == name.rpartition("/")[2]:
+            titles = f"{other.source.title} and {candidate.source.title}"
+            raise WorkbenchError(f"--variant: {name!r} is the name of {titles}; rename one", 2)
+    namespace, variant = _select(name, known)
+    workloads = tuple(
+        workload
+        for _, workload in plan.fleet.workloads
+        if (workload.namespace, workload.name) == (namespace, variant.source.name)
+    )
     return SizedModel(
         variant.model,
         variant.source.title,
@@ -124,22 +130,16 @@ def found_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> 
     )
 
 
-def _named(name: str, known: "Mapping[tuple[str, str], ModelVariant]") -> "tuple[str, ModelVariant]":
+def _select(name: str, known: "Mapping[tuple[str, str], ModelVariant]") -> "tuple[str, ModelVariant]":
     from components.contract.problems import did_you_mean
 
     namespace, _, own = name.rpartition("/")
-    found = [key for key in sorted(known) if key[1] == own and namespace in ("", key[0])]
-    if len(found) > 1:
-        places = ", ".join("/".join(key) for key in found)
-        raise WorkbenchError(f"--variant: {own!r} is in several namespaces; pass one of {places}", 2)
-    if not found:
-        names = sorted({text for there, each in known for text in ((f"{there}/{each}") if namespace else each,)})
-        hint = did_you_mean(name, names) or f"; there are {', '.join(names) or 'none'}"
-        raise WorkbenchError(f"--variant: no variant of a model is named {name!r}{hint}", 2)
-    return found[0][0], known[found[0]]
-
-
-def _workloads(plan: "Plan", namespace: str, name: str) -> "Iterator[Workload]":
-    """Yield the workload of a name."""
-    here = (workload for _, workload in plan.fleet.workloads if workload.name == name)
-    return (each for each in here if each.namespace == namespace)
+    matches = [key for key in sorted(known) if key[1] == own and namespace in ("", key[0])]
+    if len(matches) > 1:
+        choices = ", ".join("/".join(key) for key in matches)
+        raise WorkbenchError(f"--variant: {own!r} is in several namespaces; pass one of {choices}", 2)
+    if not matches:
+        names = sorted({"/".join(key) if namespace else key[1] for key in known})
+        hint = did_you_mean(name, names) or f"; available: {', '.join(names) or 'none'}"
+        raise WorkbenchError(f"--variant: variant {name!r} not found{hint}", 2)
+    return matches[0][0], known[matches[0]]

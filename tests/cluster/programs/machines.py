@@ -57,6 +57,6 @@ def put_all(folder: Path, *, but: str = "", **instead: str) -> None:
             script(folder / name, instead.get(name.replace("-", "_"), said))
 
 
-def resolve() -> tuple[binaries.Found, list[str]]:
+def resolve() -> tuple[binaries.Programs, list[str]]:
     said: list[str] = []
     return binaries.find(said.append), said

@@ -20,7 +20,7 @@ from tests.cluster.programs.members import config_map, ended, pids, take, talk
 from toolkit.kube import Kube
 from toolkit.process import Process, running_with, save, start
 from workbench.cluster import commands
-from workbench.cluster.binaries import Found
+from workbench.cluster.binaries import Programs
 from workbench.cluster.cluster import SimulatedCluster
 from workbench.cluster.members import MEMBERS
 
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def own(folder: Path, programs: Found) -> Iterator[SimulatedCluster]:
+def own(folder: Path, programs: Programs) -> Iterator[SimulatedCluster]:
     made = SimulatedCluster(folder)
     try:
         before = time.monotonic()
@@ -45,8 +45,8 @@ def own(folder: Path, programs: Found) -> Iterator[SimulatedCluster]:
         made.stop()
 
 
-def test_a_second_start_changes_nothing(own: SimulatedCluster, programs: Found) -> None:
-    def unwanted(_: object) -> Found:
+def test_a_second_start_changes_nothing(own: SimulatedCluster, programs: Programs) -> None:
+    def unwanted(_: object) -> Programs:
         return pytest.fail("no program is looked for where all members run")
 
     own.start(lambda _: programs)
@@ -57,7 +57,7 @@ def test_a_second_start_changes_nothing(own: SimulatedCluster, programs: Found) 
 
 
 @pytest.mark.parametrize("name", list(MEMBERS))
-def test_only_a_crashed_member_is_started_again(own: SimulatedCluster, programs: Found, name: str) -> None:
+def test_only_a_crashed_member_is_started_again(own: SimulatedCluster, programs: Programs, name: str) -> None:
     running = own.start(lambda _: programs)
     with Kube.from_kubeconfig(running.kubeconfig) as kube:
         kube.apply(config_map(f"before-{name}"), manager="test")
@@ -77,7 +77,7 @@ def test_only_a_crashed_member_is_started_again(own: SimulatedCluster, programs:
         assert kube.get("v1", "ConfigMap", f"before-{name}", "default")["data"] == {"kept": "yes"}
 
 
-def test_every_listener_is_on_loopback(own: SimulatedCluster, programs: Found) -> None:
+def test_every_listener_is_on_loopback(own: SimulatedCluster, programs: Programs) -> None:
     own.start(lambda _: programs)
     ours = {f"pid={pid}," for pid in pids(own).values()}
     shown = subprocess.run(["ss", "-ltnpH"], capture_output=True, text=True, check=True).stdout.splitlines()
@@ -95,14 +95,14 @@ def test_nobody_else_can_read_the_state(own: SimulatedCluster) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
 
 
-def test_members_do_not_belong_to_the_terminal(own: SimulatedCluster, programs: Found) -> None:
+def test_members_do_not_belong_to_the_terminal(own: SimulatedCluster, programs: Programs) -> None:
     own.start(lambda _: programs)
     for pid in pids(own).values():
         assert pid
         assert os.getsid(pid) == pid
 
 
-def test_certificates_pass_strict_verification(own: SimulatedCluster, programs: Found) -> None:
+def test_certificates_pass_strict_verification(own: SimulatedCluster, programs: Programs) -> None:
     """Python 3.13 verifies strictly by default."""
     server = own.start(lambda _: programs).server
     context = ssl.create_default_context(cafile=str(own.folder / "pki/ca.crt"))
@@ -116,7 +116,9 @@ def test_certificates_pass_strict_verification(own: SimulatedCluster, programs: 
 
 
 @pytest.mark.parametrize("identity", [None, "kwok", "admin"])
-def test_etcd_is_open_to_the_api_server_alone(own: SimulatedCluster, programs: Found, identity: str | None) -> None:
+def test_etcd_is_open_to_the_api_server_alone(
+    own: SimulatedCluster, programs: Programs, identity: str | None
+) -> None:
     """Whoever talks to etcd is past RBAC, so that the cluster's other certificates must not do."""
     own.start(lambda _: programs)
     port = json.loads((own.folder / "ports.json").read_text())["etcd"]
@@ -132,7 +134,7 @@ def test_etcd_is_open_to_the_api_server_alone(own: SimulatedCluster, programs: F
     assert "CERTIFICATE_VERIFY_FAILED" not in str(error.value)  # it is etcd that refuses
 
 
-def test_starts_at_once_start_once(own: SimulatedCluster, programs: Found) -> None:
+def test_starts_at_once_start_once(own: SimulatedCluster, programs: Programs) -> None:
     own.stop()
     started: list[tuple[str, ...]] = []
     threads = [
@@ -149,7 +151,7 @@ def test_starts_at_once_start_once(own: SimulatedCluster, programs: Found) -> No
     assert len(running_with(f"={own.folder}/")) == len(MEMBERS)
 
 
-def test_stop_leaves_no_process_and_keeps_the_data(own: SimulatedCluster, programs: Found) -> None:
+def test_stop_leaves_no_process_and_keeps_the_data(own: SimulatedCluster, programs: Programs) -> None:
     with Kube.from_kubeconfig(own.start(lambda _: programs).kubeconfig) as kube:
         kube.apply(config_map("across-a-stop"), manager="test")
     assert own.stop() == tuple(reversed(list(MEMBERS)))
@@ -159,7 +161,7 @@ def test_stop_leaves_no_process_and_keeps_the_data(own: SimulatedCluster, progra
         assert kube.get("v1", "ConfigMap", "across-a-stop", "default")["data"] == {"kept": "yes"}
 
 
-def test_members_that_no_pid_file_knows_are_replaced(own: SimulatedCluster, programs: Found) -> None:
+def test_members_that_no_pid_file_knows_are_replaced(own: SimulatedCluster, programs: Programs) -> None:
     """A start killed between a member's start and its pid file leaves such a one."""
     own.start(lambda _: programs)
     before = pids(own)["etcd"]
@@ -172,7 +174,7 @@ def test_members_that_no_pid_file_knows_are_replaced(own: SimulatedCluster, prog
     assert running_with(f"={own.folder}/") == []
 
 
-def test_after_a_reboot(own: SimulatedCluster, programs: Found) -> None:
+def test_after_a_reboot(own: SimulatedCluster, programs: Programs) -> None:
     """Pids were given to others, a port was taken: neither is touched, the data are there."""
     with Kube.from_kubeconfig(own.start(lambda _: programs).kubeconfig) as kube:
         kube.apply(config_map("across-a-reboot"), manager="test")
@@ -194,7 +196,7 @@ def test_after_a_reboot(own: SimulatedCluster, programs: Found) -> None:
         stranger.stop()
 
 
-def test_a_port_lost_to_somebody_else_is_replaced_by_all(own: SimulatedCluster, programs: Found) -> None:
+def test_a_port_lost_to_somebody_else_is_replaced_by_all(own: SimulatedCluster, programs: Programs) -> None:
     """Only the scheduler is down, but the new ports are for everybody."""
     own.start(lambda _: programs)
     ports = json.loads((own.folder / "ports.json").read_text())
@@ -209,7 +211,7 @@ def test_a_port_lost_to_somebody_else_is_replaced_by_all(own: SimulatedCluster, 
 
 
 @pytest.mark.parametrize("runs", [True, False])
-def test_certificates_of_an_older_version_are_replaced(own: SimulatedCluster, programs: Found, runs: bool) -> None:
+def test_certificates_of_an_older_version_are_replaced(own: SimulatedCluster, programs: Programs, runs: bool) -> None:
     """Its members start again with the new ones, on the same ports and the same data."""
     before = own.start(lambda _: programs)
     with Kube.from_kubeconfig(before.kubeconfig) as kube:
@@ -227,7 +229,7 @@ def test_certificates_of_an_older_version_are_replaced(own: SimulatedCluster, pr
         assert kube.get("v1", "ConfigMap", f"older-{runs}".lower(), "default")["data"] == {"kept": "yes"}
 
 
-def test_members_outlive_the_command_and_stop_from_another(own: SimulatedCluster, programs: Found) -> None:
+def test_members_outlive_the_command_and_stop_from_another(own: SimulatedCluster, programs: Programs) -> None:
     own.stop()
     assets = {str(path.parent) for path in programs.programs.values()}
     path = os.pathsep.join([*assets, os.environ["PATH"]])
@@ -241,7 +243,7 @@ def test_members_outlive_the_command_and_stop_from_another(own: SimulatedCluster
     assert len(own.stop()) == len(MEMBERS)
 
 
-def test_a_killed_start_is_taken_up(own: SimulatedCluster, programs: Found) -> None:
+def test_a_killed_start_is_taken_up(own: SimulatedCluster, programs: Programs) -> None:
     assets = {str(path.parent) for path in programs.programs.values()}
     path = os.pathsep.join([*assets, os.environ["PATH"]])
     command = [sys.executable, "-m", "workbench", "cluster", "start", "--state-dir", str(own.folder.parent)]
@@ -260,7 +262,7 @@ def test_a_killed_start_is_taken_up(own: SimulatedCluster, programs: Found) -> N
             assert kube.get("v1", "ServiceAccount", "default", "default")
 
 
-def test_commands(own: SimulatedCluster, programs: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands(own: SimulatedCluster, programs: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
     runner, where = CliRunner(), ["--state-dir", str(own.folder.parent)]
     own.start(lambda _: programs)
     shown = runner.invoke(commands.app, ["status", *where])

@@ -9,7 +9,7 @@ import pytest
 
 from toolkit.ports import free_ports
 from toolkit.process import Process, running_with, start
-from workbench.cluster.binaries import Found
+from workbench.cluster.binaries import Programs
 from workbench.cluster.cluster import SimulatedCluster
 from workbench.cluster.members import MEMBERS, PORTS
 from workbench.errors import WorkbenchError
@@ -40,20 +40,20 @@ def test_a_taken_port_is_not_picked(monkeypatch: pytest.MonkeyPatch) -> None:
             free_ports(1)
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, programs: Found) -> None:
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, programs: Programs) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WorkbenchError, match=r"cannot be stored in .*file/cluster.*--state-dir"):
         SimulatedCluster(tmp_path / "file").start(lambda _: programs)
 
 
-def test_a_member_that_ends_is_an_error_with_its_log(tmp_path: Path, programs: Found) -> None:
+def test_a_member_that_ends_is_an_error_with_its_log(tmp_path: Path, programs: Programs) -> None:
     broken = tmp_path / "etcd"
     broken.write_text("#!/bin/sh\necho 'the disk is full' >&2\nexit 1\n")
     broken.chmod(0o700)
     cluster = SimulatedCluster(tmp_path / "state")
     try:
         with pytest.raises(WorkbenchError) as error:
-            cluster.start(lambda _: Found({**programs.programs, "etcd": broken}, programs.stages))
+            cluster.start(lambda _: Programs({**programs.programs, "etcd": broken}, programs.stages))
     finally:
         cluster.stop()
     said = str(error.value)
@@ -64,7 +64,7 @@ def test_a_member_that_ends_is_an_error_with_its_log(tmp_path: Path, programs: F
 
 
 def test_a_member_that_never_answers_is_an_error(
-    tmp_path: Path, programs: Found, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workbench.cluster.cluster._READY_SECONDS", 1.0)
     idle = tmp_path / "kube-apiserver"
@@ -73,7 +73,7 @@ def test_a_member_that_never_answers_is_an_error(
     cluster = SimulatedCluster(tmp_path / "state")
     try:
         with pytest.raises(WorkbenchError, match=r"(?s)kube-apiserver was not ready after 1 s.*waiting"):
-            cluster.start(lambda _: Found({**programs.programs, "kube-apiserver": idle}, programs.stages))
+            cluster.start(lambda _: Programs({**programs.programs, "kube-apiserver": idle}, programs.stages))
         assert "kube-apiserver" in cluster.stop()
     finally:
         cluster.stop()

@@ -114,15 +114,15 @@ def test_a_revision_is_not_compared_with_files_elsewhere(
     for path in (elsewhere, "-"):
         done = workbench("plan", path, "--base", "main", cwd=folder, text=elsewhere.read_text())
         assert (done.returncode, done.stdout) == (2, "")
-        assert "--base: every PATH must be a file or folder below" in done.stderr
+        assert "--base: every PATH must be a file or folder in" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--cluster", "eks"), "--cluster is for manifests without a stack"),
-        (("--namespace", "team-a"), "--namespace is for manifests without a stack"),
-        (("chat.yaml", "--stack", "dev"), "PATH is planned without a stack"),
+        (("--cluster", "eks"), "--cluster can only be used with PATH"),
+        (("--namespace", "team-a"), "--namespace can only be used with PATH"),
+        (("chat.yaml", "--stack", "dev"), "PATH and --stack cannot be used together"),
         (("chat.yaml", "--region", "us-east-1"), "--region needs --cluster eks"),
         (("chat.yaml", "--cluster", "eks", "--region", "Ireland"), "must be an AWS region such as us-east-1"),
         (("chat.yaml", "--namespace", "Team A"), "namespace: "),

@@ -83,7 +83,7 @@ def test_all_names_of_commits(project: Path, ref: str) -> None:
 def test_a_ref_that_names_no_commit(project: Path, ref: str) -> None:
     done = plan(project, f"--base={ref}")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "names no commit" in done.stderr
+    assert "is not a commit in" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -105,7 +105,7 @@ def test_a_repository_without_commits(tmp_path: Path) -> None:
     git(folder, "init", "--quiet")
     done = plan(folder, "--base", "HEAD")
     assert done.returncode == 2
-    assert "names no commit" in done.stderr
+    assert "is not a commit in" in done.stderr
 
 
 def test_a_project_in_a_subfolder_with_models_beside_it(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from workbench.planning.ability import SNAPSHOT_FORMAT
 from workbench.planning.base import _format_in
 
 ABILITY = Path("workbench/planning/ability.py")
-BY_PRESENT = "is planned by the code of the work tree"
+BY_PRESENT = "is planned with the code of the work tree"
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ def test_rates_have_two_decimals() -> None:
 
 def test_it_is_told() -> None:
     assert (
-        "As upstream answers it, with its rounding and its choice of accelerator.\n"
+        "Sized as upstream does, with its rounding and its choice of accelerator.\n"
         in size("--rate", "40", "--literal").stdout
     )
     assert "As upstream" not in size("--rate", "40").stdout
@@ -69,7 +69,7 @@ class TestVariants:
         assert self.size(folder, "--slo-itl", "18")[0] == "G2"
         chosen, told = self.size(folder, "--slo-itl", "18", "--literal")
         assert chosen is None
-        assert "note: upstream takes none of those that keep the promise: it stays on L4\n" in told
+        assert "note: upstream chooses none of the accelerators that meet the SLO: it stays on L4\n" in told
 
 
 class TestScaleToZero:

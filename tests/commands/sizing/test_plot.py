@@ -77,8 +77,8 @@ def test_everything_is_named(tmp_path: Path) -> None:
     drawn(tmp_path / "plot.svg", *ONE)
     named = texts(tmp_path / "plot.svg")
     assert "m on A100" in named
-    assert "promised: 24 ms" in named
-    assert "promised: 500 ms" in named
+    assert "target: 24 ms" in named
+    assert "target: 500 ms" in named
     assert "at most 25.31/min" in named
     assert "2 replicas: 20/min, 21.49 ms" in named
     assert "2 replicas: 20/min, 209 ms" in named
@@ -119,7 +119,7 @@ def test_how_uncertain_reference_figures_are(tmp_path: Path) -> None:
         assert y > nearest[1]
     assert {"ttft-fastest"} <= set(found)
     assert not {"itl-slowest", "ttft-slowest"} & set(found)
-    assert "fastest that it may be" in texts(tmp_path / "plot.svg")
+    assert "fastest possible" in texts(tmp_path / "plot.svg")
     # Of H100, figures between both ends were published.
     several = ("--model", "llama-3.1-8b", "--accelerator", "H100", *asked[2:])
     assert {"itl-fastest", "itl-slowest"} <= set(drawn(tmp_path / "plot.svg", *several))
@@ -128,7 +128,7 @@ def test_how_uncertain_reference_figures_are(tmp_path: Path) -> None:
 def test_where_nothing_can_be_drawn_that_is_told(tmp_path: Path) -> None:
     done = run("size", *ONE[:10], "--profile", "FLAT=1x20.58/0@4", "--plot", str(tmp_path / "plot.svg"))
     assert done.code == 1
-    assert "note: nothing is drawn of FLAT: a token takes 20.58 ms under any load" in done.stderr
+    assert "note: no plot of FLAT: a token takes 20.58 ms under any load" in done.stderr
     assert not (tmp_path / "plot.svg").exists()
 
 

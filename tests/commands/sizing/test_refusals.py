@@ -19,9 +19,9 @@ REFUSED = [
     (("--rate", "1e400"), "--rate: must be requests per minute such as 480, from 0 to 1000000000, found '1e400'"),
     (("--rate", "9999999999"), "--rate: must be"),
     (("--rate", "٣"), "--rate: must be"),
-    (("--output-tokens", "0.5"), "--output-tokens: must be mean tokens of an answer such as 256, from 1 to"),
-    (("--output-tokens", "many"), "--output-tokens: must be mean tokens of an answer such as 256, from 1 to"),
-    (("--input-tokens", "-5"), "--input-tokens: must be mean tokens of a prompt such as 512, from 0 to"),
+    (("--output-tokens", "0.5"), "--output-tokens: must be mean output tokens such as 256, from 1 to"),
+    (("--output-tokens", "many"), "--output-tokens: must be mean output tokens such as 256, from 1 to"),
+    (("--input-tokens", "-5"), "--input-tokens: must be mean input tokens such as 512, from 0 to"),
     (("--slo-itl", "24.5"), "--slo-itl: must be whole milliseconds from 0 to 10000000, found '24.5'"),
     (("--slo-itl", "inf"), "--slo-itl: must be whole milliseconds from 0 to 10000000, found 'inf'"),
     (("--slo-ttft", "-1"), "--slo-ttft: must be whole milliseconds"),
@@ -41,14 +41,14 @@ REFUSED = [
     (("--price", "A100"), "--price: must be ACC=CENTS such as A100=40, found 'A100'"),
     (("--price", "=4"), "--price: must be ACC=CENTS such as A100=40, found '=4'"),
     (("--price", "A100=41"), "--price: 'A100' has two prices; pass one"),
-    (("--price", "A10=41"), "--price: 'A10' is none of the accelerators that are compared; did you mean 'A100'?"),
+    (("--price", "A10=41"), "--price: 'A10' is not among the compared accelerators; did you mean 'A100'?"),
     (("--price", "X=-1"), "--price X: must be US cents per hour of one accelerator such as 40, from 0 to"),
     (
         ("--accelerator", "H"),
-        "--accelerator: 'H' is none of the accelerators that are compared; there are A100, G2, ",
+        "--accelerator: 'H' is not among the compared accelerators; available: A100, G2, ",
     ),
-    (("--variant", "x"), "--model and --variant: pass one of them"),
-    (("models.yaml",), "manifests are read for --variant alone; pass it, or no paths"),
+    (("--variant", "x"), "--model and --variant cannot be used together"),
+    (("models.yaml",), "manifests are read only for --variant; pass --variant, or omit the paths"),
     (("--plot", "x.pdf"), "--plot: must be a file that ends in .svg or .png, found 'x.pdf'"),
     (("--profiles", "nosuch.json"), "nosuch.json:1: cannot be read: No such file or directory"),
 ]
@@ -64,11 +64,11 @@ def test_wrong_usage(arguments: tuple[str, ...], message: str) -> None:
 MISSING = [
     (("--rate", "40", *SAMPLE), "pass --model, or --variant with manifests, or --profile"),
     (("--model", " ", "--rate", "40", *SAMPLE), "pass --model, or --variant with manifests, or --profile"),
-    (("--model", "m", *SAMPLE, *PROFILES), "nothing says what is asked of m; pass --rate\n"),
-    (("--model", "m", *SAMPLE[2:], *PROFILES), "nothing says what is asked of m; pass --rate and --output-tokens\n"),
+    (("--model", "m", *SAMPLE, *PROFILES), "the load of m is unknown; pass --rate\n"),
+    (("--model", "m", *SAMPLE[2:], *PROFILES), "the load of m is unknown; pass --rate and --output-tokens\n"),
     (
         ("--model", "m", *SAMPLE[:2], "--rate", "40", *PROFILES),
-        "nothing is promised for m; pass --slo-itl, --slo-ttft ",
+        "m has no SLO; pass --slo-itl, --slo-ttft ",
     ),
     (
         ("--model", "llama-7c", "--rate", "40", *SAMPLE),
@@ -90,18 +90,18 @@ def test_prefill_that_is_too_long_for_any_replica() -> None:
     for prefill in ("500", "501"):
         done = run("size", *GOOD, "--prefill-ms", prefill)
         assert (done.code, done.stdout) == (1, "")
-        assert f"--prefill-ms: if prefill takes {prefill} ms, no number of replicas keeps " in done.stderr
+        assert f"--prefill-ms: with a prefill time of {prefill} ms, no number of replicas meets " in done.stderr
     assert run("size", *GOOD, "--prefill-ms", "499").code in (0, 1)
 
 
 FILES = [
-    ("", "is no JSON"),
-    ("{", "is no JSON"),
-    ("[" * 100_000, "is no JSON"),
-    ("7" * 5000, "is no JSON"),
-    ("null", "must be what fit-profile --output json writes, with profiles"),
-    ('{"alpha": 1}', "must be what fit-profile --output json writes, with profiles"),
-    ('{"profiles": []}', "has no profile; fit-profile writes one with --accelerator"),
+    ("", "is not valid JSON"),
+    ("{", "is not valid JSON"),
+    ("[" * 100_000, "is not valid JSON"),
+    ("7" * 5000, "is not valid JSON"),
+    ("null", "must be output of fit-profile --output json, with profiles"),
+    ('{"alpha": 1}', "must be output of fit-profile --output json, with profiles"),
+    ('{"profiles": []}', "has no profile; pass --accelerator to fit-profile to write one"),
     ("[1]", "profiles[0]: must be"),
     ('[{"accelerator": "A"}]', "profiles[0].count: is required"),
     ('[{"accelerator": "", "count": 1, "alpha": 1, "beta": 1, "batch": 4}]', "profiles[0].accelerator: "),

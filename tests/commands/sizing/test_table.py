@@ -27,7 +27,7 @@ def test_a_row_for_each_accelerator() -> None:
     found = [line.rstrip() for line in size("--rate", "40").stdout.splitlines()]
     assert found[:2] == [
         "the model",
-        "40 requests/min, 178 tokens out; promised: ITL 24 ms, TTFT 500 ms (95 %)",
+        "40 requests/min, 178 tokens out; target: ITL 24 ms, TTFT 500 ms (95 %)",
     ]
     head = ["accelerator", "feasible", "replicas", "each/min", "at", "most", "limit", "utilisation", "at", "once"]
     assert found[3].split() == [*head, "ITL", "ms", "queueing", "ms", "USD/month", "USD/1M", "tokens"]
@@ -53,7 +53,7 @@ def test_what_keeps_no_promise_is_told_with_the_numbers() -> None:
 def test_prefill_comes_on_top() -> None:
     """Without it what is predicted is the time in the queue, and it is not called the time to the first token."""
     alone = size("--rate", "40")
-    assert "the promised TTFT is compared with it alone; prefill is not included" in alone.stderr
+    assert "the TTFT target is compared with it alone; measure the prefill time" in alone.stderr
     assert " queueing ms " in alone.stdout
     assert " TTFT ms " not in alone.stdout
     told = size("--rate", "40", "--prefill-ms", "120")
@@ -65,9 +65,9 @@ def test_prefill_comes_on_top() -> None:
 
 def test_nothing_promised() -> None:
     found = lines("--rate", "40", "--output-tokens", "178", "--slo-itl", "0", *PROFILES)
-    assert found[1].endswith("promised: nothing")
+    assert found[1].endswith("target: none")
     assert cells(found, "A100")[5] == "capacity"
-    assert not [line for line in found if "the line is the promise" in line]
+    assert not [line for line in found if "the line is the target" in line]
 
 
 class TestReference:
@@ -76,11 +76,12 @@ class TestReference:
 
     def test_it_says_that_these_are_no_measurements(self) -> None:
         done = run("size", "--model", "llama-7b", *self.LLAMA)
+        assert "Reference figures with their uncertainty range; benchmark before relying on them.\n" in done.stdout
         assert (
-            "Reference figures, with the range that they may be in: benchmark before you trust them.\n" in done.stdout
+            "note: these are reference figures; benchmark before relying on them: sample data of llm-inferno"
+            in done.stderr
         )
-        assert "note: reference figures, benchmark before you trust them: sample data of llm-inferno" in done.stderr
-        assert "note: no price is known of Gaudi2, MI300X; pass --price Gaudi2=<cents per hour>\n" in done.stderr
+        assert "note: the price of Gaudi2, MI300X is unknown; pass --price Gaudi2=<cents per hour>\n" in done.stderr
 
     def test_the_range_is_that_of_both_ends(self) -> None:
         """WVA spec 12: beta a tenth and twice the batch may be true as well. The figures of both, as profiles."""
@@ -103,7 +104,7 @@ class TestReference:
         assert "reference batches" not in published.stderr
 
     def test_prompts_that_nobody_told_of(self) -> None:
-        told = "note: without --input-tokens prompts are empty here"
+        told = "note: without --input-tokens, prompts are assumed to be empty"
         assert told in run("size", "--model", "llama-7b", *self.ASKED, "--output-tokens", "512").stderr
         assert told not in run("size", "--model", "llama-7b", *self.LLAMA).stderr
         # Measured without saying for which requests: nothing is scaled.
@@ -162,8 +163,8 @@ class TestChart:
 
     def test_promises_are_lines(self) -> None:
         itl, ttft, _ = self.parts(*KNEE)
-        assert itl[0] == "A100: ITL in ms; the line is the promise, 24"
-        assert ttft[0] == "A100: queueing in ms, 95 %; the line is the promise, 500"
+        assert itl[0] == "A100: ITL in ms; the line is the target, 24"
+        assert ttft[0] == "A100: queueing in ms, 95 %; the line is the target, 500"
         # The axis ends at 2.5 promises: the promise is in the third of six lines from below.
         assert [place for place, line in enumerate(ttft) if "─" in line] == [4, 7]
         assert ttft[1].split()[0] == "1250"
@@ -179,7 +180,7 @@ class TestChart:
 
     def test_what_keeps_no_promise_has_no_mark(self) -> None:
         found = run("size", *SAMPLE, "--rate", "40", "--profile", "SLOW=1x50/0.15@4").stdout
-        assert "SLOW: ITL in ms; the line is the promise, 24" in found
+        assert "SLOW: ITL in ms; the line is the target, 24" in found
         assert "▲" not in found
 
     def test_where_nothing_follows_nothing_is_drawn(self) -> None:

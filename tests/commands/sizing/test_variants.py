@@ -75,7 +75,7 @@ def test_the_model_is_named(folder: Path) -> None:
 
 
 def test_another_accelerator_that_costs_less_is_told(folder: Path) -> None:
-    told = "note: VariantAutoscaling/chat runs on L4; G2 keeps the promise for less\n"
+    told = "note: VariantAutoscaling/chat runs on L4; G2 meets the SLO at a lower cost\n"
     assert told in size(folder).stderr
     assert told not in size(folder, "--price", "L4=1").stderr
 
@@ -141,9 +141,7 @@ class TestRefused:
         return done.stderr
 
     def test_no_variant_of_this_name(self, folder: Path) -> None:
-        assert "--variant: no variant of a model is named 'caht'; did you mean 'chat'?" in self.refused(
-            folder, name="caht"
-        )
+        assert "--variant: variant 'caht' not found; did you mean 'chat'?" in self.refused(folder, name="caht")
         assert "is named 'zzz'; there are chat\n" in self.refused(folder, name="zzz")
         assert "is named 'other/chat'; there are ns/chat\n" in self.refused(folder, name="other/chat")
 
@@ -154,15 +152,13 @@ class TestRefused:
 
     def test_a_model_in_no_class(self, tmp_path: Path) -> None:
         folder = stack(tmp_path, {**LEVELS, "classes": []})
-        assert "nothing is promised for VariantAutoscaling/chat; pass --slo-itl" in self.refused(folder)
+        assert "VariantAutoscaling/chat has no SLO; pass --slo-itl" in self.refused(folder)
         assert size(folder, "--slo-itl", "24").code == 0
 
     def test_a_model_in_two_classes(self, tmp_path: Path) -> None:
         other = {"name": "Other", "models": {"tiny": {"itlMs": 30}}}
         folder = stack(tmp_path, {**LEVELS, "classes": [*LEVELS["classes"], other]})
-        message = (
-            "serviceLevels.classes: 'tiny' is in several, Premium, Other; leave it in one, or pass --slo-itl and"
-        )
+        message = "serviceLevels.classes: 'tiny' is in several classes: Premium, Other; keep it in one, or pass"
         assert message in self.refused(folder)
         assert message in self.refused(folder, "--slo-itl", "24")
         assert size(folder, "--slo-itl", "24", "--slo-ttft", "500").code == 0

@@ -29,7 +29,7 @@ def test_many_changes_are_counted_by_kind(stack: Stack) -> None:
     assert " + 61 to create: 60 ConfigMap, 1 provider" in lines
     assert len(lines) < 12
     assert max(map(len, lines)) < 100
-    assert "Outputs: 1; `workbench outputs` prints them" in lines
+    assert "Outputs: 1; run `workbench outputs` to show them" in lines
 
 
 def test_few_changes_are_shown_each(stack: Stack) -> None:

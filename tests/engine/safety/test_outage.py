@@ -12,7 +12,7 @@ import pytest
 
 from tests.engine.support import Stack, config_map, kube_object
 from toolkit.kube import Kube, KubeError
-from workbench.cluster.binaries import Found
+from workbench.cluster.binaries import Programs
 from workbench.cluster.cluster import Running, SimulatedCluster, repair
 from workbench.errors import WorkbenchError
 
@@ -22,7 +22,7 @@ COUNT = 60
 class Control:
     """The control plane of the test session, to be broken and repaired."""
 
-    def __init__(self, folder: Path, programs: Found) -> None:
+    def __init__(self, folder: Path, programs: Programs) -> None:
         self.cluster = SimulatedCluster(folder)
         self._programs = programs
 
@@ -36,7 +36,7 @@ class Control:
 
 
 @pytest.fixture
-def control(cluster: Running, cluster_folder: Path, programs: Found) -> Iterator[Control]:
+def control(cluster: Running, cluster_folder: Path, programs: Programs) -> Iterator[Control]:
     made = Control(cluster_folder, programs)
     yield made
     made.start()
@@ -104,10 +104,12 @@ def test_what_stays_away_ends_the_run_with_what_to_do_and_the_next_one_goes_on(
     message, repairing, done = str(stopped.value).splitlines()
     assert "does not respond" in message
     command = f"`workbench cluster start --state-dir {control.cluster.kubeconfig.parent}`"
-    assert repairing.startswith(f"kube-apiserver of the simulated cluster does not run; {command} starts what")
+    assert repairing.startswith(f"kube-apiserver of the simulated cluster is not running; run {command}, which")
     assert f" of {COUNT + 1} changes were made and are recorded. Run the same command again" in done
 
-    with pytest.raises(WorkbenchError, match="provider 'here': kube-apiserver of the simulated cluster does not run"):
+    with pytest.raises(
+        WorkbenchError, match="provider 'here': kube-apiserver of the simulated cluster is not running"
+    ):
         live.up(program(live, namespace))
     control.start()
     assert live.up(program(live, namespace)).ok
@@ -121,13 +123,13 @@ def test_members_that_do_not_run_are_told(
     assert repair(cluster.kubeconfig) == ""
     control.kill("kwok")
     live.preview(program(live, namespace))
-    assert "note: kwok of the simulated cluster does not run; `workbench cluster start" in live.screen
+    assert "note: kwok of the simulated cluster is not running; run `workbench cluster start" in live.screen
     control.kill("etcd")
     started = time.monotonic()
-    with pytest.raises(WorkbenchError, match="provider 'here': etcd of the simulated cluster does not run"):
+    with pytest.raises(WorkbenchError, match="provider 'here': etcd of the simulated cluster is not running"):
         live.up(program(live, namespace))
     assert time.monotonic() - started < 20  # not the minute for which an API server is waited for
-    assert repair(cluster.kubeconfig).startswith("etcd and kwok of the simulated cluster do not run; ")
+    assert repair(cluster.kubeconfig).startswith("etcd and kwok of the simulated cluster are not running; ")
     assert repair(tmp_path / "kubeconfig") == ""
     assert repair(cluster.kubeconfig.read_text()) == ""
 

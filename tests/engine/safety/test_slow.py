@@ -132,8 +132,8 @@ def test_what_stays_late_is_told_shortly_and_a_second_run_goes_on(stack: Stack, 
     shown = stack.screen
     assert "CRD things.example.com was not established within" in shown
     assert shown.count("skipped: it depends on kind, which failed") == 5
-    assert "and 4 more that were skipped, since they depend on what failed" in shown
-    assert "What was done is recorded. The machine may only be busy: run the same command again, which goes" in shown
+    assert "and 4 more skipped resources, which depend on failed ones" in shown
+    assert "Completed changes are recorded. If the machine was only busy, run the same command again to" in shown
     late(0)
     assert stack.up(program(stack)).ok
 
@@ -152,4 +152,4 @@ def test_what_is_refused_is_not_tried_again(stack: Stack, server: StandIn, monke
     monkeypatch.setattr(server, "_answer", counted)
     assert not stack.up(refused).ok
     assert tries.count("PATCH") == 1
-    assert "Once the cause is gone: run the same command again" in stack.screen
+    assert "Once the cause is fixed, run the same command again" in stack.screen

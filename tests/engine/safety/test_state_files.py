@@ -142,7 +142,7 @@ def test_the_state_of_another_project(deployed: Stack, server: StandIn) -> None:
     with sqlite3.connect(database) as db:
         db.execute("UPDATE resources SET urn = replace(urn, '::proj::', '::other::')")
     db.close()
-    with pytest.raises(WorkbenchError, match="is of project 'other', not of 'proj': it holds urn:"):
+    with pytest.raises(WorkbenchError, match="belongs to project 'other', not to 'proj': it contains urn:"):
         deployed.up(program_of(deployed, THINGS))
     assert (server.applied, server.deleted) == ([], [])
 
@@ -177,7 +177,7 @@ def test_a_full_disk_stops_before_the_first_request_and_the_next_run_goes_on(
     with pytest.raises(StateError) as stopped:
         deployed.up(program_of(deployed, {**THINGS, **many}))
     database, _ = files(deployed)
-    assert str(stopped.value).startswith(f"{database}: there is no space left; make room. What was done is recorded")
+    assert str(stopped.value).startswith(f"{database}: there is no space left; free some space.")
     full()
     monkeypatch.setattr("toolkit.kube.client.Transport", server)
     assert deployed.up(program_of(deployed, {**THINGS, **many})).ok

@@ -20,7 +20,7 @@ from livefleet.reading.fleet import fleet_of
 from tests.livefleet.loop.burst import BATCH, MOST, Moment, Observer, asking, chat_at, deploy, planned
 from tests.monitoring.programs.looking import aggregating
 from toolkit.kube import Kube
-from workbench.cluster.binaries import Found
+from workbench.cluster.binaries import Programs
 
 NAMESPACE = "burst"
 _STARTS = 150.0
@@ -30,7 +30,7 @@ Playing = Callable[[int], LiveFolder]
 
 
 @contextmanager
-def playing(state: Path, programs: Found, most: int) -> Iterator[LiveFolder]:
+def playing(state: Path, programs: Programs, most: int) -> Iterator[LiveFolder]:
     """Run a live fleet of one model that an autoscaler scales, on a control plane of its own.
 
     Args:
@@ -58,7 +58,7 @@ def playing(state: Path, programs: Found, most: int) -> Iterator[LiveFolder]:
 
 
 @pytest.fixture
-def live(tmp_path: Path, programs: Found, loop_programs: None) -> Iterator[Playing]:
+def live(tmp_path: Path, programs: Programs, loop_programs: None) -> Iterator[Playing]:
     """Start the fleet with a bound of its nodes: ``live(3)``."""
     with ExitStack() as stack:
         yield lambda most: stack.enter_context(playing(tmp_path, programs, most))

@@ -10,7 +10,7 @@ from livefleet.kwok_stages import live_stages
 from tests.monitoring.programs.daemon import eventually
 from toolkit.errors import UserError
 from toolkit.kube import Kube
-from workbench.cluster.binaries import Found
+from workbench.cluster.binaries import Programs
 from workbench.cluster.cluster import SimulatedCluster
 
 STAGES = Path(__file__).parents[3] / "workbench/cluster/stages.yaml"
@@ -20,7 +20,7 @@ def stages(text: str) -> dict[str, Any]:
     return {each["metadata"]["name"]: each for each in yaml.safe_load_all(text)}
 
 
-def test_all_but_two_stages_are_kwoks_own(programs: Found) -> None:
+def test_all_but_two_stages_are_kwoks_own(programs: Programs) -> None:
     """Of the stages that are kept here, and of those of the program that is used."""
     for text in (STAGES.read_text(), programs.stages.read_text()):
         usual, live = stages(text), stages(live_stages(text))
@@ -44,7 +44,7 @@ def is_ready(kube: Kube, name: str) -> bool:
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
-def test_kwok_alone_is_started_anew_when_its_stages_change(tmp_path: Path, programs: Found) -> None:
+def test_kwok_alone_is_started_anew_when_its_stages_change(tmp_path: Path, programs: Programs) -> None:
     cluster = SimulatedCluster(tmp_path)
 
     def started(live: bool | None) -> tuple[str, ...]:

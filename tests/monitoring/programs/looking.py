@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.cluster import cluster as cluster_module
-from workbench.cluster.binaries import Found
+from workbench.cluster.binaries import Programs
 from workbench.cluster.cluster import Running, SimulatedCluster
 from workbench.cluster.members import MEMBERS, Layout
 
@@ -17,7 +17,7 @@ LOOK = "2s"
 
 
 @contextmanager
-def aggregating(folder: Path, programs: Found, *, live: bool = False) -> Iterator[Running]:
+def aggregating(folder: Path, programs: Programs, *, live: bool = False) -> Iterator[Running]:
     """Run a control plane of its own with autoscalers that look often; ``live`` where somebody plays its pods."""
     members: Mapping[str, Callable[[Layout, Path], list[str]]] = {
         **MEMBERS,

@@ -1,1 +1,1 @@
-"""Carrying a plan out: what is applied, waited for and deleted in the clusters."""
+"""Applying a plan: creating, updating, awaiting and deleting objects."""

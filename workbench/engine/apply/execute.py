@@ -1,4 +1,4 @@
-"""Carrying a plan out: in parallel, each step with its intent written before the call."""
+"""Applying a plan in parallel; the intent of each step is stored before its API call."""
 
 import http
 from collections.abc import Callable, Mapping
@@ -47,7 +47,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Result:
-    """How it went."""
+    """The completed and the failed steps."""
 
     done: list[Step] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Result:
 
 @dataclass(slots=True)
 class Executor:
-    """Applies what a plan creates, updates and replaces."""
+    """Creates, updates and replaces the objects of a plan."""
 
     state: State
     targets: Targets
@@ -67,7 +67,7 @@ class Executor:
     _applied: set[str] = field(default_factory=set)
 
     def apply(self, plan: ChangePlan) -> Result:
-        """Apply everything but the deletions; timeouts are retried once."""
+        """Apply all steps except deletions; retry timeouts once."""
         self._begin(plan)
         self._steps = {urn: step for urn, step in plan.steps.items() if step.node}
         for tries_left in reversed(range(_TRIES)):
@@ -86,7 +86,7 @@ class Executor:
         return self.result
 
     def _begin(self, plan: ChangePlan) -> None:
-        """Write what needs no call: renames, forgotten clusters, components and providers, new options."""
+        """Store changes without API calls: renames, forgotten clusters, components, providers and options."""
         for old, row in plan.renamed:
             self.state.rename(old, row)
         self.state.forget(plan.forgotten)
@@ -109,10 +109,10 @@ class Executor:
         return not step.is_object or step.op not in (Op.CREATE, Op.UPDATE, Op.REPLACE) or urn in self._applied
 
     def _rank(self, urn: str) -> int:
-        """Put Services first, as Helm does: pods then find them from their start.
+        """Create Services first, as Helm does, so that they exist before pods start.
 
-        It is faster too: the API server gives out their addresses one by one, and best before the controllers of
-        the workloads keep it busy.
+        It is also faster: the API server allocates their addresses one by one, which is slow once the controllers of
+        workloads keep it busy.
         """
         sealed = self._steps[urn].sealed
         return 0 if (sealed.get("apiVersion"), sealed.get("kind")) == ("v1", "Service") else 1
@@ -123,11 +123,11 @@ class Executor:
             self._apply(step)
         except KubeError as error:
             if error.unreachable:
-                raise  # the others would wait as long, and in vain
-            self.result.failures.append(replace(failure_of(step, error), late=self._passes(error)))
+                raise  # the other steps would time out as well
+            self.result.failures.append(replace(failure_of(step, error), late=self._is_transient(error)))
             return False
         except StateError:
-            raise  # what cannot be recorded is not done
+            raise  # never apply what cannot be recorded
         except WorkbenchError as error:
             self.result.failures.append(Failure(urn, str(error), late=isinstance(error, LateError)))
             return False
@@ -151,21 +151,21 @@ class Executor:
             raise TypeError(step.urn)
         target = self.targets.connect(step.node.registration.provider)
         obj = reveal(dict(step.inputs))
-        if step.first:
-            self._remove(step, step.first, target)
+        if step.delete_first:
+            self._remove(step, step.delete_first, target)
         elif step.op is Op.UPDATE and step.node.registration.ignore_changes:
             obj = with_live(target.kube, obj, step.node.registration.ignore_changes)
         row = self._begun(step, target)
         try:
-            live, created = put(target.kube, obj, self._passes, self.patience)
+            live, created = put(target.kube, obj, self._is_transient, self.patience)
         except KubeError as error:
-            if step.first or not error.immutable or step.in_the_way is None:
+            if step.delete_first or not error.immutable or step.replaceable is None:
                 raise
-            self._remove(step, step.in_the_way, target)
+            self._remove(step, step.replaceable, target)
             step.op, step.note = Op.REPLACE, f"cannot change in place: {_fields(error)}"
             row = replace(row, intent=Intent.CREATING, uid="")
             self.state.write([row])
-            live, created = put(target.kube, obj, self._passes, self.patience)
+            live, created = put(target.kube, obj, self._is_transient, self.patience)
         if (step.op is Op.CREATE or step.moves) and not created and foreign(live):
             row = replace(row, adopted=True)
             step.note = "already existed: adopted, and kept by destroy"
@@ -174,7 +174,7 @@ class Executor:
         self.state.write([row.settled(live["metadata"]["uid"])])
 
     def _begun(self, step: Step, target: Target) -> StateRow:
-        """Write down what is about to be done; the object that a new one replaces stays known."""
+        """Store the intent of a step, and the former object of a replacement."""
         intent = Intent.UPDATING if step.op is Op.UPDATE else Intent.CREATING
         row = replace(row_of(step), cluster=target.uid, intent=intent)
         if step.op is Op.UPDATE and step.row:
@@ -184,7 +184,7 @@ class Executor:
         return row
 
     def _remove(self, step: Step, row: StateRow, target: Target) -> None:
-        """Delete an object that must go first, and wait until it is gone."""
+        """Delete the object to replace, and wait until it is gone."""
         if row.inputs is None:
             return
         if step.node and (step.node.protect or row.protect):
@@ -197,7 +197,8 @@ class Executor:
             delete_object(kube, row.inputs, row.uid)
             await_gone(kube, row.inputs, uid=row.uid)
 
-    def _passes(self, error: KubeError) -> bool:
+    def _is_transient(self, error: KubeError) -> bool:
+        """Whether an error is expected to disappear: a retry may succeed once other steps have progressed."""
         if isinstance(error, NoSuchKindError):
             return any(step.is_object and step.sealed.get("kind") == CRD for step in self._steps.values())
         if error.status == http.HTTPStatus.NOT_FOUND:
@@ -212,7 +213,7 @@ class Executor:
 
 
 def failure_of(step: Step, error: KubeError) -> Failure:
-    """Return what the API server said of a step, without the secrets that it quotes."""
+    """Return the error of the API server for a step, with quoted secrets masked."""
     hidden = sorted(secret_texts(step.inputs), key=len, reverse=True)
 
     def clean(text: str) -> str:
@@ -226,7 +227,7 @@ def failure_of(step: Step, error: KubeError) -> Failure:
 
 
 def row_of(step: Step) -> StateRow:
-    """Return the row that a finished step leaves."""
+    """Return the row of a completed step."""
     node = step.node
     if node is None:
         raise TypeError(step.urn)

@@ -1,4 +1,4 @@
-"""What is done to one object of a cluster: applied with patience, waited for, deleted."""
+"""Operations on one object of a cluster: apply with retries, wait, delete."""
 
 import http
 import time
@@ -16,42 +16,41 @@ from ..values import reveal
 MANAGER = "inference-platform-workbench"
 CRD = "CustomResourceDefinition"
 PAUSE = 0.1
-"""Seconds between two looks at something that is on its way."""
+"""Seconds between polls."""
 _PATIENCE, _LIMIT = 30.0, 600.0
-"""Timeouts in seconds, without progress and in total, of states that the API server reaches eventually."""
+"""Timeouts in seconds for eventually consistent states: without progress of other steps, and in total."""
 _CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kubelet", "kwok", "before-first-apply")
-"""Managers that write to what others made. The last stands for no manager at all: a namespace of which we
-set nothing but the name has none."""
+"""Field managers of controllers, which also write to objects of others. ``before-first-apply`` appears on objects
+without a manager, such as a namespace with nothing but a name."""
 _BUILT_IN = tuple(shape.kind for shape in SHAPES if not shape.requires)
 _FOREGROUND = (*_BUILT_IN, "DaemonSet", "ReplicaSet", "Job", "CronJob")
 _PROPAGATION = "pulumi.com/deletionPropagationPolicy"
 
 
 class LateError(WorkbenchError):
-    """A state that the API server reaches eventually timed out; a retry may succeed."""
+    """A timeout while waiting for an eventually consistent state; a retry may succeed."""
 
 
 class Patience:
-    """Timeout of waits for the API server, which restarts whenever another step makes progress."""
+    """A timeout that is extended whenever another step makes progress."""
 
     def __init__(self) -> None:
-        """Begin without any progress."""
         self._progress = 0.0
 
     def progress(self) -> None:
-        """Record progress, which extends the waits of other steps."""
+        """Record the progress of a step."""
         self._progress = time.monotonic()
 
     def ends(self, since: float) -> bool:
-        """Whether a wait that began at a moment has timed out."""
+        """Whether a wait that began at ``since`` has timed out."""
         now = time.monotonic()
         return now - max(since, self._progress) > _PATIENCE or now - since > _LIMIT
 
 
 def put(
-    kube: Kube, obj: dict[str, Any], passes: Callable[[KubeError], bool], patience: Patience
+    kube: Kube, obj: dict[str, Any], is_transient: Callable[[KubeError], bool], patience: Patience
 ) -> tuple[dict[str, Any], bool]:
-    """Apply an object, with patience for what passes by itself; also return whether it was created just now."""
+    """Apply an object, retrying transient errors; return the live object and whether it was created."""
     since = time.monotonic()
     pause = 0.05
     while True:
@@ -64,14 +63,14 @@ def put(
             await_gone(kube, obj, uid=live["metadata"]["uid"])
             continue
         except KubeError as error:
-            if not passes(error) or patience.ends(since):
+            if not is_transient(error) or patience.ends(since):
                 raise
         time.sleep(pause)
         pause = min(pause * 1.6, 1.0)
 
 
 def _put_status(kube: Kube, obj: dict[str, Any]) -> None:
-    """Set a status that the program gives (simulated nodes); updates of the object do not carry it."""
+    """Set the status from the program (of simulated nodes), which updates of an object ignore."""
     try:
         kube.server_side_apply(obj, manager=MANAGER, subresource="status")
     except KubeError as error:
@@ -80,7 +79,7 @@ def _put_status(kube: Kube, obj: dict[str, Any]) -> None:
 
 
 def with_live(kube: Kube, obj: dict[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
-    """Put what lives at the ignored paths into the object, so that applying it leaves them alone."""
+    """Copy the live values at ignored paths into the object, so that applying it does not change them."""
     try:
         live = kube.request("GET", kube.path_of(obj))
     except KubeError:
@@ -90,7 +89,7 @@ def with_live(kube: Kube, obj: dict[str, Any], paths: tuple[str, ...]) -> dict[s
 
 
 def delete_object(kube: Kube, inputs: Mapping[str, Any], uid: str | None) -> bool:
-    """Ask for the deletion; return whether the object lingers on finalizers."""
+    """Request a deletion; return whether finalizers delay it."""
     api_version, kind, namespace, name = identity(inputs)
     annotations = reveal(inputs["metadata"]).get("annotations") or {}
     given = str(annotations.get(_PROPAGATION, "")).capitalize()
@@ -103,10 +102,10 @@ def delete_object(kube: Kube, inputs: Mapping[str, Any], uid: str | None) -> boo
 
 
 def await_gone(kube: Kube, inputs: Mapping[str, Any], seconds: float = 120.0, uid: str = "") -> None:
-    """Wait until an object is gone; with ``uid``, another one under its name does not count.
+    """Wait until an object is gone; with ``uid``, ignore a new object with the same name.
 
     Raises:
-        WorkbenchError: it is still there; names the finalizers that hold it.
+        WorkbenchError: the timeout has passed; the message names the finalizers.
     """
     _, kind, _, name = identity(inputs)
     deadline = time.monotonic() + seconds
@@ -115,14 +114,14 @@ def await_gone(kube: Kube, inputs: Mapping[str, Any], seconds: float = 120.0, ui
         if live is None or (uid and live["metadata"]["uid"] != uid):
             return
         if time.monotonic() > deadline:
-            held = ", ".join(live["metadata"].get("finalizers") or ()) or "its deletion has not finished"
-            raise WorkbenchError(f"{kind} {name} still exists after {seconds:.0f} s: {held}")
+            finalizers = ", ".join(live["metadata"].get("finalizers") or ()) or "its deletion has not finished"
+            raise WorkbenchError(f"{kind} {name} still exists after {seconds:.0f} s: {finalizers}")
         end_mounting_pods(kube, live)
         time.sleep(PAUSE)
 
 
 def look_up(kube: Kube, inputs: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the object that is there, None if there is none."""
+    """Return the live object; None if there is none."""
     api_version, kind, namespace, name = identity(inputs)
     try:
         return kube.get(api_version, kind, name, namespace or None)
@@ -133,17 +132,17 @@ def look_up(kube: Kube, inputs: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def ours(kube: Kube, inputs: Mapping[str, Any]) -> bool:
-    """Whether an interrupted step has made the object; one that was there before is not touched."""
+    """Whether this stack created the live object."""
     live = look_up(kube, inputs)
     return live is not None and not foreign(live)
 
 
 def await_established(kube: Kube, name: str, patience: Patience) -> None:
-    """Wait until the kind of a CustomResourceDefinition is served.
+    """Wait until a CustomResourceDefinition is established.
 
     Raises:
-        WorkbenchError: its names are taken.
-        LateError: it takes too long.
+        WorkbenchError: its names conflict with another one.
+        LateError: the wait timed out.
     """
     since = time.monotonic()
     while not patience.ends(since):
@@ -158,13 +157,13 @@ def await_established(kube: Kube, name: str, patience: Patience) -> None:
             return
         time.sleep(0.05)
     raise LateError(
-        f"CRD {name} was not established within {time.monotonic() - since:.0f} s, and nothing else went on for "
-        f"{_PATIENCE:.0f} s"
+        f"CRD {name} was not established within {time.monotonic() - since:.0f} s, and no other step made progress "
+        f"for {_PATIENCE:.0f} s"
     )
 
 
 def foreign(live: Mapping[str, Any]) -> bool:
-    """Whether somebody else wrote the object: a person, another tool, another stack."""
+    """Whether anyone else than this stack and controllers wrote to the object."""
     return any(
         entry.get("manager") != MANAGER
         and not entry.get("subresource")
@@ -178,7 +177,11 @@ _ENDED = ("Succeeded", "Failed")
 
 
 def mounting_pods(kube: Kube, claim: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the pods that keep a claim from going; none for objects of other kinds."""
+    """Return the running pods that mount a PersistentVolumeClaim; none for objects of other kinds.
+
+    A claim that is being deleted remains while a running pod mounts it (finalizer ``kubernetes.io/pvc-protection``),
+    and no new pod is scheduled onto it.
+    """
     api_version, kind, namespace, name = identity(claim)
     if (api_version, kind) != _CLAIM:
         return []
@@ -194,21 +197,21 @@ def _mounts(pod: Mapping[str, Any], claim: str) -> bool:
 
 
 def refuse_strangers(kube: Kube, claim: Mapping[str, Any]) -> None:
-    """Stop before a claim is deleted that a pod mounts which nothing would make again.
+    """Reject the replacement of a claim that is mounted by a pod without a controller.
 
     Raises:
-        WorkbenchError: names the pods.
+        WorkbenchError: there is such a pod.
     """
-    alone = [pod["metadata"]["name"] for pod in mounting_pods(kube, claim) if not _controlled(pod)]
-    if alone:
+    unmanaged = [pod["metadata"]["name"] for pod in mounting_pods(kube, claim) if not _controlled(pod)]
+    if unmanaged:
         raise WorkbenchError(
-            f"the claim has to be made anew, but pod {', '.join(alone)} mounts it and no controller would make that "
-            "pod again; delete the pod yourself, then run `up` again. Nothing was deleted."
+            f"the claim must be replaced, but pod {', '.join(unmanaged)} mounts it and has no controller that would "
+            "recreate it; delete the pod, then run `up` again. Nothing was deleted."
         )
 
 
 def end_mounting_pods(kube: Kube, live: Mapping[str, Any]) -> None:
-    """End the pods that mount a claim on its way out; those that follow them wait for the new claim."""
+    """Delete the pods that mount a terminating claim; their successors wait for the new claim."""
     if not live["metadata"].get("deletionTimestamp"):
         return
     for pod in mounting_pods(kube, live):

@@ -1,4 +1,4 @@
-"""Waiting until what was applied works: one list per kind and round, however many objects there are."""
+"""Waiting until applied objects are ready, with one list request per kind and poll."""
 
 import re
 import time
@@ -25,8 +25,8 @@ def _daemon_set(live: Json) -> str:
     status = live.get("status", {})
     if status.get("observedGeneration", 0) < live["metadata"]["generation"]:
         return "not observed by its controller yet"
-    wanted, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
-    return "" if ready >= wanted else f"{ready} of {wanted} pods ready"
+    desired, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
+    return "" if ready >= desired else f"{ready} of {desired} pods ready"
 
 
 def _job(live: Json) -> str:
@@ -54,7 +54,7 @@ _CHECKS: dict[str, Callable[[Json], str]] = {
     "Pod": _by_condition("Ready"),
     "Node": _by_condition("Ready"),
 }
-"""What ``ready`` means, by kind. Kinds of operators are not waited for: nobody may be there to serve them."""
+"""Readiness checks by kind. Custom resources are not awaited, because their operator may not be running."""
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ def await_ready(
     seconds: float,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Failure]:
-    """Wait for the objects of these steps; return those that did not become ready in time."""
+    """Wait for the objects of steps; return a failure for each that is not ready in time."""
     waiting = {step.urn: found for step in steps if (found := _waiting(step, targets, seconds))}
     failures: list[Failure] = []
     while waiting:
@@ -107,25 +107,25 @@ def _waiting(step: Step, targets: Targets, seconds: float) -> _Waiting | None:
 
 
 def duration(text: str) -> float:
-    """Read a duration as Pulumi's timeouts write it: ``45m``, ``1h30m``, ``90s``."""
+    """Parse a duration of Pulumi's customTimeouts: ``45m``, ``1h30m``, ``90s``."""
     units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
     return sum(float(number) * units[unit] for number, unit in re.findall(r"([\d.]+)(ms|h|m|s)", text))
 
 
 def _look(waiting: Mapping[str, _Waiting]) -> None:
-    """Ask each cluster once per kind, and note the state of what is waited for."""
+    """List each kind once, and update the states."""
     kinds: dict[tuple[str, str, str], list[_Waiting]] = {}
     for item in waiting.values():
         api_version, kind, _, _ = identity(item.step.inputs)
         kinds.setdefault((item.target.uid, api_version, kind), []).append(item)
     for (_, api_version, kind), items in kinds.items():
         try:
-            living = items[0].target.kube.list(api_version, kind)
+            objects = items[0].target.kube.list(api_version, kind)
         except KubeError as error:
             if error.status < 500 and not error.unreachable:
                 raise
             continue
-        by_name = {(o["metadata"].get("namespace", ""), o["metadata"]["name"]): o for o in living}
+        by_name = {(o["metadata"].get("namespace", ""), o["metadata"]["name"]): o for o in objects}
         for item in items:
             _, _, namespace, name = identity(item.step.inputs)
             live = by_name.get((namespace, name)) or by_name.get(("default", name))
@@ -143,7 +143,7 @@ def _message(item: _Waiting) -> str:
 
 
 def _pod_reasons(item: _Waiting) -> list[str]:
-    """Say why pods do not run: the scheduler's and the kubelet's own words."""
+    """Return messages of the scheduler and the kubelet about pods that are not running."""
     selector = item.step.inputs.get("spec", {}).get("selector") or {}
     labels = selector.get("matchLabels") if isinstance(selector, dict) else None
     if not labels:

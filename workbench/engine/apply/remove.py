@@ -1,4 +1,4 @@
-"""Deleting: what needs something goes first, level by level, and each level is waited for."""
+"""Deleting resources level by level, dependents first; each level is awaited."""
 
 import time
 from collections.abc import Collection, Iterable, Mapping
@@ -11,19 +11,19 @@ from ...errors import WorkbenchError
 from ..plan import ChangePlan, Op, Step
 from ..planning.removals import former_by_urn, needs_of
 from ..state import Intent, State
-from ..targets import Target, Targets, identity, living
+from ..targets import Target, Targets, identity, live_uids
 from . import objects
 from .execute import Failure, Progress, Result
 from .objects import await_gone, delete_object, foreign, look_up, mounting_pods
 
 _LATE = ("CustomResourceDefinition", "Namespace", "Node")
-"""Others live in or on them: they go last, so that nothing is taken away below something that runs."""
+"""Deleted last, because other objects live in or on them."""
 _SECONDS = 180.0
 
 
 @dataclass(slots=True)
 class Remover:
-    """Deletes what a plan deletes."""
+    """Deletes the resources of a plan."""
 
     state: State
     targets: Targets
@@ -32,7 +32,7 @@ class Remover:
     result: Result = field(default_factory=Result)
 
     def delete(self, plan: ChangePlan) -> Result:
-        """Delete all levels; a level that fails keeps the levels it stands on."""
+        """Delete all levels; after a failure, keep the levels that may still be needed."""
         forgotten = plan.having(Op.FORGET)
         self.state.forget(step.urn for step in forgotten)
         self.result.done += forgotten
@@ -45,7 +45,7 @@ class Remover:
         return self.result
 
     def _skip(self, steps: Iterable[Step]) -> None:
-        message = "kept: something that may need it could not be deleted"
+        message = "kept: a resource that may depend on it could not be deleted"
         self.result.failures += [Failure(step.urn, message, skipped=True) for step in steps]
 
     def _level(self, steps: list[Step], all_steps: Collection[str]) -> None:
@@ -57,7 +57,7 @@ class Remover:
                 asked = pool.map(lambda step: self._ask(step, all_steps), objects)
                 lingering = [step for step, lingers in zip(objects, asked, strict=True) if lingers]
             except BaseException:
-                pool.shutdown(cancel_futures=True)  # what is asked for already is finished, and no more
+                pool.shutdown(cancel_futures=True)  # finish running requests, and start no others
                 raise
         failed = {failure.urn for failure in self.result.failures}
         stuck = self._await(lingering)
@@ -68,7 +68,7 @@ class Remover:
             self.progress(step)
 
     def _ask(self, step: Step, urns: Collection[str]) -> bool:
-        """Ask for one deletion; return whether it has to be waited for."""
+        """Request one deletion; return whether it must be awaited."""
         row = step.row
         if row is None or row.inputs is None or row.deleted_with in urns:
             return False
@@ -77,7 +77,7 @@ class Remover:
             if row.uid:
                 return delete_object(target.kube, row.inputs, row.uid)
             if (live := look_up(target.kube, row.inputs)) and foreign(live):
-                step.op = Op.FORGET  # it was there before the step that was interrupted
+                step.op = Op.FORGET  # it existed before the interrupted step
             elif live and delete_object(target.kube, row.inputs, live["metadata"]["uid"]):
                 await_gone(target.kube, row.inputs, _SECONDS, live["metadata"]["uid"])
         except KubeError as error:
@@ -89,12 +89,12 @@ class Remover:
         return False
 
     def _await(self, steps: list[Step]) -> set[str]:
-        """Wait until objects with finalizers are gone; return the URNs of those that stay."""
+        """Wait until objects with finalizers are gone; return the URNs of those that remain."""
         waiting = {step.urn: step for step in steps}
         deadline = time.monotonic() + _SECONDS
         while waiting and time.monotonic() < deadline:
             for target, kinds in _kinds(self.targets, waiting.values()):
-                alive = living(target, sorted(kinds))
+                alive = live_uids(target, sorted(kinds))
                 for urn, step in list(waiting.items()):
                     row = step.row
                     if row and row.inputs and row.cluster == target.uid:
@@ -113,7 +113,7 @@ class Remover:
         if not pods:
             return message
         names = ", ".join(pod["metadata"]["name"] for pod in pods[:3])
-        return f"still exists after {_SECONDS:.0f} s: mounted by pod {names}; it goes when they end"
+        return f"still exists after {_SECONDS:.0f} s: mounted by pod {names}; it is deleted when they terminate"
 
 
 def _kinds(targets: Targets, steps: Iterable[Step]) -> list[tuple[Target, set[tuple[str, str]]]]:
@@ -126,7 +126,7 @@ def _kinds(targets: Targets, steps: Iterable[Step]) -> list[tuple[Target, set[tu
 
 
 def levels(steps: Mapping[str, Step]) -> list[list[Step]]:
-    """Group steps: a level may go once all before it are gone. ``steps`` come dependents first."""
+    """Group steps, which are ordered dependents first: a level can be deleted once all levels before it are gone."""
     depth = dict.fromkeys(steps, 0)
     _deepen(steps, depth)
     bottom = max((depth[urn] for urn, step in steps.items() if not _late(step)), default=-1)
@@ -141,7 +141,7 @@ def levels(steps: Mapping[str, Step]) -> list[list[Step]]:
 
 
 def _deepen(steps: Mapping[str, Step], depth: dict[str, int]) -> None:
-    """Put whatever a step needs below it; needed things come later in ``steps``."""
+    """Move the dependencies of each step to a deeper level; they come later in ``steps``."""
     former = former_by_urn(step.row for step in steps.values())
     for urn, step in steps.items():
         for need in needs_of(step.row, former) if step.row else ():

@@ -1,4 +1,4 @@
-"""Doing things in parallel as far as their dependencies allow."""
+"""Parallel execution in dependency order."""
 
 import heapq
 import itertools
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Schedule:
-    """Runs ``work`` on every item, each after all it needs; what needs a failed item is skipped.
+    """Runs ``work`` on every item after its dependencies; dependents of a failed item are skipped.
 
-    ``work`` returns whether it succeeded. Items that ``trivial`` accepts are done without a thread. Of those that
-    are ready, the lowest ``rank`` goes first, and the first to become ready among equals.
+    ``work`` returns whether it succeeded. Items accepted by ``trivial`` need no work. Ready items are processed by
+    ``rank``, then in the order in which they became ready.
     """
 
     needs: Mapping[str, Collection[str]]
@@ -31,7 +31,7 @@ class Schedule:
     _change: threading.Condition = field(default_factory=threading.Condition)
 
     def run(self) -> None:
-        """Run everything. On an interrupt, what has begun is finished and the rest is left."""
+        """Run all items. After an interrupt, finish running items and start no others."""
         for item, needed in self.needs.items():
             present = {need for need in needed if need in self.needs and need != item}
             self._waiting[item] = len(present)
@@ -41,13 +41,15 @@ class Schedule:
         with self._change:
             for item in [item for item, count in self._waiting.items() if not count]:
                 self._release(item)
-        threads = [threading.Thread(target=self._loop, daemon=True) for _ in range(self._useful())]
+        threads = [
+            threading.Thread(target=self._loop, daemon=True) for _ in range(min(self.workers, max(self._left, 0)))
+        ]
         try:
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
-        except BaseException:  # an interrupt, whatever it is called
+        except BaseException:  # interrupts are different exceptions
             self._stop()
             for thread in threads:
                 if thread.ident is not None:
@@ -56,16 +58,13 @@ class Schedule:
         if self._error:
             raise self._error
 
-    def _useful(self) -> int:
-        return min(self.workers, max(self._left, 0))
-
     def _stop(self) -> None:
         with self._change:
             self._stopped = True
             self._change.notify_all()
 
     def _release(self, first: str) -> None:
-        """Queue an item whose needs are met; a trivial one is done on the spot, and so on."""
+        """Queue an item whose dependencies are done; complete trivial items and release their dependents."""
         items = [first]
         while items:
             item = items.pop()
@@ -95,7 +94,7 @@ class Schedule:
                 item = heapq.heappop(self._ready)[2]
             try:
                 succeeded = self.work(item)
-            except BaseException as error:  # handed to the thread that called run()
+            except BaseException as error:  # re-raised by run()
                 self._error = self._error or error
                 self._stop()
                 return

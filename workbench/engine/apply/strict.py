@@ -1,4 +1,4 @@
-"""A strict dry run of what is passed through: nothing but the API server has checked it."""
+"""A dry run of passed-through objects, which only the API server can validate."""
 
 import http
 from collections.abc import Iterable, Mapping
@@ -18,26 +18,26 @@ PASSED_THROUGH = "inference-platform:index:OtherObjects"
 
 
 def check_passed_through(steps: Iterable[Step], targets: Targets) -> None:
-    """Let the API server try the objects that are passed through, before anything is changed.
+    """Validate passed-through objects with a server-side dry run before anything is changed.
 
-    What is in a namespace or of a kind that this deployment creates itself cannot be tried before.
+    Objects whose namespace or kind this deployment creates cannot be validated in advance.
 
     Raises:
-        WorkbenchError: it refuses some; says which, and why.
+        WorkbenchError: the API server rejects objects; the message lists them.
     """
     steps = list(steps)
     lines = []
     for step in filter(_passed_through, steps):
-        target = targets.reach(step.node.registration.provider) if step.node else None
+        target = targets.try_connect(step.node.registration.provider) if step.node else None
         try:
             if target:
                 target.kube.server_side_apply(reveal(dict(step.inputs)), manager=MANAGER, dry_run=True)
         except KubeError as error:
-            if not _comes(step, steps, error):
+            if not _is_created(step, steps, error):
                 lines += [f"  {step.urn}", f"      {failure_of(step, error).message}"]
     if lines:
         raise WorkbenchError(
-            "\n".join(["the API server refuses objects that are passed through; nothing was changed:", *lines])
+            "\n".join(["the API server rejects passed-through objects; nothing was changed:", *lines])
         )
 
 
@@ -46,8 +46,8 @@ def _passed_through(step: Step) -> bool:
     return creates and PASSED_THROUGH in urn_type(step.urn).split("$")
 
 
-def _comes(step: Step, steps: Iterable[Step], error: KubeError) -> bool:
-    """Tell whether what the API server lacks is created before the object: its kind, or its namespace."""
+def _is_created(step: Step, steps: Iterable[Step], error: KubeError) -> bool:
+    """Whether this deployment creates the missing kind or namespace of an object."""
     if error.status != http.HTTPStatus.NOT_FOUND:
         return False
     api_version, kind, namespace, _ = identity(step.inputs)
@@ -60,7 +60,7 @@ def _comes(step: Step, steps: Iterable[Step], error: KubeError) -> bool:
 
 
 def _defines(definition: Mapping[str, Any]) -> tuple[object, object]:
-    """Return the group and kind of a definition, which may be as wrong as anything that is passed through."""
+    """Return group and kind of a CustomResourceDefinition, which may be malformed."""
     spec = definition.get("spec")
     names = spec.get("names") if isinstance(spec, dict) else None
     return (spec.get("group"), names.get("kind")) if isinstance(spec, dict) and isinstance(names, dict) else ("", "")

@@ -1,1 +1,1 @@
-"""Planning: what becomes of each resource, and what goes."""
+"""Planning: the operation for each resource, and the deletions."""

@@ -1,4 +1,4 @@
-"""Planning: the graph of the program against the state and what is alive."""
+"""Planning: comparing the resource graph with the state and with live objects."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,7 +9,7 @@ from ..plan import ChangePlan, Op, Step
 from ..program.graph import Node, ResourceGraph
 from ..program.resources import KUBERNETES_PROVIDER, urn_name, urn_type
 from ..state import Intent, StateRow
-from ..targets import Targets, identity, living, place_of
+from ..targets import Targets, identity, live_uids, object_key
 from ..values import resealed, seal
 from .removals import Removals
 
@@ -19,7 +19,7 @@ def _is_provider(urn: str) -> bool:
 
 
 class Planner:
-    """Makes the plan of an ``up`` or ``preview``, or with an empty graph that of a ``destroy``."""
+    """Creates the plan of an ``up`` or ``preview``; without a graph, that of a ``destroy``."""
 
     def __init__(
         self,
@@ -41,7 +41,6 @@ class Planner:
         self._plan = ChangePlan()
 
     def plan(self) -> ChangePlan:
-        """Compare."""
         self._rename()
         self._connect()
         self._refresh()
@@ -54,7 +53,7 @@ class Planner:
         return self._plan
 
     def _rename(self) -> None:
-        """Follow aliases: the row of a former URN goes on under today's."""
+        """Follow aliases: move rows from former to current URNs."""
         for node in self._nodes.values():
             if node.urn in self._rows:
                 continue
@@ -66,7 +65,7 @@ class Planner:
                     break
 
     def _connect(self) -> None:
-        """Reach the clusters, and forget what was on clusters that are gone."""
+        """Connect to the clusters, and forget resources of clusters that no longer exist."""
         for urn, node in self._nodes.items():
             if _is_provider(urn):
                 self._targets.add(urn, node.inputs)
@@ -90,7 +89,7 @@ class Planner:
             )
 
     def _providers(self) -> list[str]:
-        """Return the providers that have something to do."""
+        """Return the providers with objects in the program or in the state."""
         used = {
             node.registration.provider
             for node in self._nodes.values()
@@ -100,14 +99,14 @@ class Planner:
         return sorted(used)
 
     def _uid(self, provider: str) -> str:
-        target = self._targets.connect(provider) if self._strict else self._targets.reach(provider)
+        target = self._targets.connect(provider) if self._strict else self._targets.try_connect(provider)
         if target is None:
             self._plan.notes.append(f"{self._targets.problems[provider]}\nThe plan is based on the saved state only.")
             return ""
         return target.uid
 
     def _refresh(self) -> None:
-        """Ask each cluster which of the objects in the state are still there: one list per kind."""
+        """Look up which objects of the state still exist, with one list request per kind."""
         kinds: dict[str, set[tuple[str, str]]] = {}
         for row in self._rows.values():
             if row.cluster and row.uid and row.inputs:
@@ -115,10 +114,10 @@ class Planner:
         for cluster, wanted in kinds.items():
             target = self._targets.by_cluster(cluster)
             if target:
-                self._alive[cluster] = living(target, sorted(wanted))
+                self._alive[cluster] = live_uids(target, sorted(wanted))
 
     def _gone(self, row: StateRow) -> bool:
-        """Whether the object is no longer there, or on its way out."""
+        """Whether the object is deleted or being deleted."""
         alive = self._alive.get(row.cluster)
         if alive is None or not row.inputs or not row.uid:
             return False
@@ -130,7 +129,7 @@ class Planner:
             return Step(Op.PENDING, node.urn, node, row, node.inputs, note=node.pending)
         if not node.registration.is_object:
             return self._virtual(node, row)
-        target = None if self._offline else self._targets.reach(node.registration.provider)
+        target = None if self._offline else self._targets.try_connect(node.registration.provider)
         cluster = target.uid if target else self._last_cluster(node.registration.provider)
         inputs = self._with_namespace(node.inputs, target.namespace if target else "")
         if row and row.inputs:
@@ -145,7 +144,7 @@ class Planner:
         found = replacing(changes(before, step.sealed), step.inputs, node.registration.replace_on_changes)
         step.changes = found
         deleting = row.intent in (Intent.REPLACING, Intent.DELETING)
-        if place_of(step.inputs, step.cluster or row.cluster) != place_of(row.inputs or {}, row.cluster):
+        if object_key(step.inputs, step.cluster or row.cluster) != object_key(row.inputs or {}, row.cluster):
             step.op, step.note = Op.REPLACE, self._moving(step, row)
             step.moves = node.registration.delete_before_replace is not True
         elif deleting and not self._stands(row):
@@ -170,11 +169,11 @@ class Planner:
         return f"cannot change in place: {fields}; the old object is deleted last"
 
     def _stands(self, row: StateRow) -> bool:
-        """Whether a deletion that was begun has not reached the API server: nothing has happened to the object."""
+        """Whether a deletion that was begun never reached the API server, so that the object is unchanged."""
         return bool(row.uid) and row.cluster in self._alive and not self._gone(row)
 
     def _last_cluster(self, provider: str) -> str:
-        """Return where the objects of a provider that does not answer were."""
+        """Return the last cluster of a provider that is unreachable."""
         rows = self._rows.values()
         return next((row.cluster for row in rows if row.cluster and row.provider == provider), "")
 
@@ -185,7 +184,7 @@ class Planner:
         return {**inputs, "metadata": {**meta, "namespace": namespace}}
 
     def _virtual(self, node: Node, row: StateRow | None) -> Step:
-        """Plan a component or a provider: nothing but a row in the state."""
+        """Plan a component or a provider, which exists only in the state."""
         sealed = seal(dict(node.inputs), self._key)
         step = Step(Op.CREATE, node.urn, node, row, node.inputs, sealed)
         if row is not None:

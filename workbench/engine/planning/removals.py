@@ -1,8 +1,7 @@
-"""What goes: resources that left the program, and the former objects of replacements.
+"""Deletions: resources that are no longer in the program, and the former objects of replacements.
 
-Two resources may stand for the same object of a cluster, one in the state and one in the program: after a rename
-without an alias, or when two objects exchange their names. What any resource of the program holds is never deleted
-on behalf of another.
+A resource in the state and another one in the program can refer to the same object: after a rename without an alias,
+or if two objects swap their names. An object that a resource of the program refers to is never deleted for another.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,14 +10,14 @@ from dataclasses import replace
 from ..plan import Op, Step, is_object
 from ..program.resources import urn_name
 from ..state import StateRow
-from ..targets import ObjectPlace, place_of
+from ..targets import ObjectKey, object_key
 
 _NAMESPACE = ("", "Namespace")
 _DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
 class Removals:
-    """The deletions of a plan whose other steps are known."""
+    """Computes the deletions of a plan whose other steps are known."""
 
     def __init__(self, rows: Mapping[str, StateRow], steps: Mapping[str, Step]) -> None:
         self._rows = rows
@@ -27,26 +26,26 @@ class Removals:
         self.notes: list[str] = []
 
     def make_room(self) -> None:
-        """Say for every other step what it may delete in order to create its object."""
-        at: dict[ObjectPlace, StateRow] = {}
+        """Set for every other step which object it can delete in order to create its own."""
+        at: dict[ObjectKey, StateRow] = {}
         for row in self._rows.values():
-            place = _place_of_row(row)
-            # The row of the resource itself comes before what is left of another one.
+            place = _key_of_row(row)
+            # Prefer the row of the resource itself to leftovers of another one.
             if place and not _stays(row) and (place not in at or row.urn in self._steps):
                 at[place] = row
         for step in self._steps.values():
             if not step.node or not step.is_object or step.op is Op.PENDING:
                 continue
-            place = place_of(step.inputs, step.cluster or (step.row.cluster if step.row else ""))
-            own = step.row and step.row.inputs is not None and _place_of_row(step.row) == place
+            place = object_key(step.inputs, step.cluster or (step.row.cluster if step.row else ""))
+            own = step.row and step.row.inputs is not None and _key_of_row(step.row) == place
             if self._held[place] == {step.urn}:
-                step.in_the_way = step.row if own else at.get(place)
+                step.replaceable = step.row if own else at.get(place)
             if step.op is Op.REPLACE and not step.moves and step.row:
-                step.first = step.row if self._only(step.row, step.urn) else None
+                step.delete_first = step.row if self._only(step.row, step.urn) else None
 
     def _only(self, row: StateRow, urn: str) -> bool:
-        """Whether no other resource holds the object of a row."""
-        place = _place_of_row(row)
+        """Whether no other resource refers to the object of a row."""
+        place = _key_of_row(row)
         return place is None or not self._held.get(place, set()) - {urn}
 
     def steps(self) -> dict[str, Step]:
@@ -58,35 +57,35 @@ class Removals:
             if step.moves and step.row and step.row.inputs is not None and (row := former_row(step.row))
         }
         rows = {**leaving, **former}
-        kept = {place for row in rows.values() if _stays(row) and (place := _place_of_row(row))}
+        kept = {place for row in rows.values() if _stays(row) and (place := _key_of_row(row))}
         return {
             urn: self._step(rows[urn], Op.DISCARD if urn in former else Op.DELETE, kept)
             for urn in _deletion_order(rows)
         }
 
-    def _step(self, row: StateRow, op: Op, kept: set[ObjectPlace]) -> Step:
+    def _step(self, row: StateRow, op: Op, kept: set[ObjectKey]) -> Step:
         step = Step(op, row.urn, row=row, cluster=row.cluster)
-        place = _place_of_row(row)
+        place = _key_of_row(row)
         if row.replaced_by and op is Op.DELETE:
-            step.note = "what an interrupted replacement left"
+            step.note = "left by an interrupted replacement"
         if row.retain:
             step.op, step.note = Op.FORGET, "retained: it stays in the cluster"
         elif row.adopted:
             step.op, step.note = Op.FORGET, "existed before this stack: it stays in the cluster"
         elif place and (holders := self._held.get(place)):
-            step.op, step.note = Op.FORGET, f"its object belongs to {urn_name(min(holders))} now: it stays"
+            step.op, step.note = Op.FORGET, f"its object now belongs to {urn_name(min(holders))} and stays"
         elif place in kept:
-            step.op, step.note = Op.FORGET, "another resource of this stack keeps its object: it stays"
+            step.op, step.note = Op.FORGET, "another resource of this stack retains its object, which stays"
         elif place and (inside := self._inside(place, row)):
             step.op = Op.SAME
             self.notes.append(
-                f"{place.kind} {place.name} is no longer in the program, but {inside} is, which would go with it; it "
-                "is deleted once nothing needs it"
+                f"{place.kind} {place.name} is no longer in the program, but {inside} is, which would be deleted "
+                "with it; it is deleted once nothing depends on it"
             )
         return step
 
-    def _inside(self, place: ObjectPlace, row: StateRow) -> str:
-        """Return an object of the program that would not outlive what a row stands for; empty if there is none."""
+    def _inside(self, place: ObjectKey, row: StateRow) -> str:
+        """Return an object of the program that would be deleted with a namespace or a CRD; empty if there is none."""
         kind = (place.group, place.kind)
         spec = (row.inputs or {}).get("spec") or {}
         for held in self._held:
@@ -101,31 +100,31 @@ class Removals:
 
 
 def former_row(row: StateRow) -> StateRow:
-    """Return the row under which the old object of a replacement stays known until it is deleted."""
-    place = _place_of_row(row)
+    """Return the row for the old object of a replacement until it is deleted."""
+    place = _key_of_row(row)
     where = f"{place.namespace}/{place.name}" if place else ""
     urn = f"{row.urn} (was {where} in {row.cluster[:8]})"
     return replace(row, urn=urn, replaced_by=row.urn)
 
 
-def _place_of_row(row: StateRow) -> ObjectPlace | None:
-    return place_of(row.inputs, row.cluster) if row.inputs is not None and is_object(row.urn) else None
+def _key_of_row(row: StateRow) -> ObjectKey | None:
+    return object_key(row.inputs, row.cluster) if row.inputs is not None and is_object(row.urn) else None
 
 
 def _stays(row: StateRow) -> bool:
     return row.retain or row.adopted
 
 
-def _holders(steps: Iterable[Step]) -> dict[ObjectPlace, set[str]]:
-    """Return by object the resources of the program that stand for it."""
-    held: dict[ObjectPlace, set[str]] = {}
+def _holders(steps: Iterable[Step]) -> dict[ObjectKey, set[str]]:
+    """Return by object the resources of the program that refer to it."""
+    held: dict[ObjectKey, set[str]] = {}
     for step in steps:
         if not step.is_object:
             continue
         if step.op is not Op.PENDING:
-            place = place_of(step.inputs, step.cluster or (step.row.cluster if step.row else ""))
+            place = object_key(step.inputs, step.cluster or (step.row.cluster if step.row else ""))
         elif step.row and step.row.inputs is not None:
-            place = place_of(step.row.inputs, step.row.cluster)
+            place = object_key(step.row.inputs, step.row.cluster)
         else:
             continue
         held.setdefault(place, set()).add(step.urn)
@@ -133,14 +132,14 @@ def _holders(steps: Iterable[Step]) -> dict[ObjectPlace, set[str]]:
 
 
 def needs_of(row: StateRow, former: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield what a row needs: the former objects of what it names included."""
+    """Yield the dependencies of a row, including their former objects."""
     for urn in (*row.dependencies, row.parent, row.provider):
         yield urn
         yield from former.get(urn, ())
 
 
 def former_by_urn(rows: Iterable[StateRow | None]) -> dict[str, list[str]]:
-    """Return by resource the rows of its former objects."""
+    """Return the rows of former objects by resource."""
     found: dict[str, list[str]] = {}
     for row in rows:
         if row and row.replaced_by:
@@ -149,7 +148,7 @@ def former_by_urn(rows: Iterable[StateRow | None]) -> dict[str, list[str]]:
 
 
 def _deletion_order(rows: Mapping[str, StateRow]) -> list[str]:
-    """Return URNs so that whatever needs something comes before it."""
+    """Return URNs in order, dependents before their dependencies."""
     former = former_by_urn(rows.values())
     order: list[str] = []
     seen: set[str] = set()

@@ -1,1 +1,1 @@
-"""The program: how it is run without the Pulumi CLI, and what it registers."""
+"""Running the Pulumi program without the Pulumi CLI, and collecting its resources."""

@@ -1,8 +1,8 @@
 """Running a Pulumi program without the Pulumi CLI.
 
-Together with :mod:`.stand_ins` (types of outputs) the only module of the project that touches what Pulumi keeps
-private (mocks, stack and settings), as :mod:`.wire` is the only one that reads the protocol of its resource monitor;
-``tests/engine/test_program.py`` holds the contract.
+Only this module (mocks, stack and settings) and :mod:`.stand_ins` (types of outputs) use private parts of the Pulumi
+SDK, and only :mod:`.wire` reads the protocol of the resource monitor. ``tests/engine/test_program.py`` verifies that
+the SDK still works as expected.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from .wire import plain, registration_of
 
 
 class _Lines(logging.Handler):
-    """Writes a record as a line."""
+    """Writes log records to stderr, each with its level in front, like the Pulumi CLI."""
 
     secrets: frozenset[str] = frozenset()
 
@@ -46,11 +46,11 @@ _LINES = _Lines(logging.INFO)
 
 
 def program_logger(secrets: frozenset[str]) -> logging.Logger:
-    """Return the logger for ``pulumi.log``, which shows none of these secrets."""
+    """Return the logger for ``pulumi.log``, which masks the secrets."""
     _LINES.secrets = secrets
     logger = logging.getLogger("pulumi")
-    logger.setLevel(logging.INFO)  # notes are shown as well
-    logger.addHandler(_LINES)  # once: a handler that is there is not added again
+    logger.setLevel(logging.INFO)
+    logger.addHandler(_LINES)  # a no-op if it was added before
     return logger
 
 
@@ -59,7 +59,7 @@ Program = Callable[[], Awaitable[None] | None]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a program is run with."""
+    """The parameters of a program run."""
 
     project: str
     stack: str
@@ -67,43 +67,42 @@ class Run:
     config: Mapping[str, str] = None  # type: ignore[assignment]
     secret_keys: tuple[str, ...] = ()
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
-    """Secrets in the configuration, in clear: the program's log does not show them."""
+    """Decrypted secrets of the configuration, to mask them in the log."""
     organization: str = "organization"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the program is told about a resource it registered."""
+    """The response to a registration."""
 
     urn: str
     id: str = ""
     unknown: bool = False
-    """Whether outputs beyond the inputs exist but are not known here."""
+    """Whether the resource has outputs other than its inputs, which are unknown."""
 
 
 class Registrar(Protocol):
-    """Who decides about registrations."""
+    """Accepts or rejects registrations."""
 
     def register(self, registration: Registration) -> Answer:
-        """Take a resource in."""
+        """Add a resource."""
 
     def read(self, registration: Registration, id_: str) -> Answer:
-        """Take in a resource that exists elsewhere."""
+        """Add a resource that exists elsewhere."""
 
     def invoke(self, token: str) -> None:
-        """Refuse a call to a provider's function."""
+        """Reject a provider function."""
 
 
 class Monitor(mocks.MockMonitor):
-    """Hands plain registrations to a registrar and answers with the inputs as outputs."""
+    """A resource monitor that passes registrations to a registrar and returns inputs as outputs.
+
+    Args:
+        registrar: Accepts or rejects registrations.
+        stand_ins: Provides values for unknown outputs; without it they stay unknown.
+    """
 
     def __init__(self, registrar: Registrar, stand_ins: StandIns | None = None) -> None:
-        """Answer for a registrar.
-
-        Args:
-            registrar: Who decides about registrations.
-            stand_ins: Answers for outputs that only a deployment knows; without it they are unknown.
-        """
         super().__init__(_NoMocks())
         self._registrar = registrar
         self._stand_ins = stand_ins
@@ -133,20 +132,20 @@ class Monitor(mocks.MockMonitor):
         return resource_pb2.ReadResourceResponse(urn=answer.urn, properties=request.properties)
 
     def Invoke(self, request: Any) -> Any:  # noqa: ANN401, N802
-        """Refuse, or answer for a resource of this program."""
+        """Answer ``getResource`` for resources of this program, and reject all other functions."""
         if request.tok == "pulumi:pulumi:getResource":
             return super().Invoke(request)  # type: ignore[no-untyped-call]
         self._registrar.invoke(request.tok)
         raise AssertionError(request.tok)
 
     def Call(self, request: Any) -> Any:  # noqa: ANN401, N802
-        """Refuse a method of a resource."""
+        """Reject a method of a resource."""
         self._registrar.invoke(request.tok)
         raise AssertionError(request.tok)
 
 
 class _NoMocks(mocks.Mocks):
-    """The monitor answers by itself; nothing reaches these."""
+    """Never called, because the monitor answers itself."""
 
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
         raise AssertionError(args.token)
@@ -156,7 +155,7 @@ class _NoMocks(mocks.Mocks):
 
 
 class _Immediate(ThreadPoolExecutor):
-    """Runs a call where it is submitted: answers take microseconds, and the order stays the program's."""
+    """Runs calls synchronously: they take microseconds, and the order of registrations stays deterministic."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
         future: Future[Any] = Future()
@@ -170,17 +169,17 @@ class _Immediate(ThreadPoolExecutor):
 def run_program(
     program: Program, monitor: mocks.MockMonitor, run: Run, executor: Executor | None = None
 ) -> dict[str, Any]:
-    """Run a program to its end in an event loop of its own and return what it exports.
+    """Run a program in a new event loop, and return its exports.
 
     Exports are plain values; unknown ones are ``UNKNOWN``, secret ones ``Secret``.
     """
     loop = asyncio.new_event_loop()
     try:
         asyncio.set_event_loop(loop)
-        # The first failure is raised; what fails because of it would be logged with a traceback each.
+        # The first failure is raised; its consequences would each be logged with a traceback.
         loop.set_exception_handler(lambda *_: None)
         loop.set_default_executor(executor if isinstance(executor, ThreadPoolExecutor) else _Immediate())
-        with paused_collection():  # registrations all stay until the end; collecting took half of the time
+        with paused_collection():  # registrations live until the end, and collecting took half of the time
             return loop.run_until_complete(_deploy(program, monitor, run))
     finally:
         loop.run_until_complete(_cancel_rest())
@@ -190,7 +189,7 @@ def run_program(
 
 
 async def _cancel_rest() -> None:
-    """End what a failed program left waiting, so that closing the loop is silent."""
+    """Cancel the tasks of a failed program, so that closing the loop logs nothing."""
     rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in rest:
         task.cancel()
@@ -199,7 +198,7 @@ async def _cancel_rest() -> None:
 
 async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dict[str, Any]:
     settings.ROOT.set(None)
-    settings.SETTINGS.outputs.clear()  # what a failed program before this one left belongs to a closed loop
+    settings.SETTINGS.outputs.clear()  # outputs of a failed run belong to a closed loop
     set_all_config(dict(run.config or {}), list(run.secret_keys))
     mocks.set_mocks(
         mocks=monitor.mocks,
@@ -213,13 +212,13 @@ async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dic
     root = settings.get_root_resource()
     if not isinstance(root, Stack):
         raise TypeError(root)
-    root._async_program_registration_closed = False  # noqa: SLF001 - set_mocks thinks the program is over
+    root._async_program_registration_closed = False  # noqa: SLF001 - set_mocks assumes that the program is over
 
     async def body() -> None:
         registering = program()
         if registering is not None:
             await registering
-        entry = root._take_async_program()  # noqa: SLF001 - what pulumi.run() left
+        entry = root._take_async_program()  # noqa: SLF001 - set by pulumi.run()
         if entry is not None:
             root._add_program_outputs(await entry())  # noqa: SLF001
         await _settled()
@@ -229,9 +228,9 @@ async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dic
 
 
 async def _settled() -> None:
-    """Wait until all outputs are known, or one failed.
+    """Wait until all outputs are resolved, or one fails.
 
-    What follows in the SDK looks at all outstanding outputs again whenever one of them is known: with thousands of
+    The SDK would wait next, but it checks all outstanding outputs again whenever one resolves: with thousands of
     resources, that takes longer than the program.
     """
     while True:
@@ -245,7 +244,7 @@ async def _settled() -> None:
 
 
 async def _resolve(value: Any) -> Any:  # noqa: ANN401 - whatever was exported
-    """Return the plain value; of a structure only the leaves are unknown that are, as the CLI shows it."""
+    """Return the plain value of an export; in a structure, only single leaves are unknown, as in the CLI."""
     if isinstance(value, dict):
         return {key: await _resolve(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -259,7 +258,7 @@ async def _resolve(value: Any) -> Any:  # noqa: ANN401 - whatever was exported
 
 
 def _numbers(value: Any) -> Any:  # noqa: ANN401
-    """Undo what the protocol does to whole numbers."""
+    """Convert integral floats back to int; the protocol only has floats."""
     if isinstance(value, dict):
         return {key: _numbers(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -276,7 +275,7 @@ def program_at(folder: Path, main: str = "") -> Program:
         before = list(sys.path)
         sys.path.insert(0, str(script.parent))
         try:
-            with contextlib.chdir(folder):  # the CLI runs programs in the project's folder
+            with contextlib.chdir(folder):  # like the CLI
                 runpy.run_path(str(script), run_name="__main__")
         finally:
             sys.path[:] = before

@@ -1,4 +1,4 @@
-"""Collecting what a program registers, and refusing what an engine must refuse."""
+"""The resource graph of a program, and the registrations that the local engine rejects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -24,27 +24,27 @@ from .resources import (
 _SECRET_FIELDS = ("data", "stringData")
 _IDENTITY = ("apiVersion", "kind", "metadata")
 PLANNED_ONLY = "planned only"
-"""How the reason begins of what the local engine cannot make itself."""
+"""Prefix of the reason for resources that the local engine cannot create."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One resource of the program."""
+    """A resource of the program."""
 
     urn: str
     registration: Registration
     inputs: Mapping[str, Any]
-    """Inputs, with a Secret's data sealed as secrets whether or not the program marked them."""
+    """Inputs; the data of Secrets is marked as secret even if the program did not."""
     former: tuple[str, ...]
     protect: bool
     retain: bool
     pending: str = ""
-    """Why it cannot be deployed here; empty when it can."""
+    """Why the local engine cannot deploy it; empty if it can."""
 
 
 @dataclass(slots=True)
 class ResourceGraph:
-    """Everything a program registered, in order: what a node depends on comes before it."""
+    """All resources of a program in order of registration, so that dependencies come first."""
 
     stack: str
     project: str
@@ -53,19 +53,19 @@ class ResourceGraph:
     disabled: frozenset[str] = frozenset()
     """Packages whose default providers are disabled (config pulumi:disable-default-providers)."""
     preview: bool = False
-    """Whether nothing is deployed, so that what exists elsewhere can be taken as given."""
+    """Whether the run is a preview, which accepts resources that exist elsewhere."""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
-    """Secrets in the configuration, in clear: wherever the program puts one, it stays one."""
+    """Decrypted secrets of the configuration, which are marked as secret in all inputs."""
 
     @property
     def root(self) -> str:
         """The URN of the stack."""
         return make_urn(self.stack, self.project, "", STACK_TYPE, f"{self.project}-{self.stack}")
 
-    # What the program is answered
+    # Responses to the program
 
     def register(self, registration: Registration) -> Answer:
-        """Take a resource in.
+        """Add a resource.
 
         Raises:
             pulumi.RunError: duplicate, remote component, default provider, or an object without a name.
@@ -88,10 +88,10 @@ class ResourceGraph:
         return Answer(node.urn, unknown=True)
 
     def read(self, registration: Registration, id_: str) -> Answer:
-        """Take what exists elsewhere as given in a preview; its outputs stay unknown.
+        """Accept a resource that exists elsewhere, in a preview; its outputs stay unknown.
 
         Raises:
-            pulumi.RunError: something is to be deployed, or the resource is a cluster's object.
+            pulumi.RunError: the run is no preview, or the resource is a Kubernetes object.
         """
         if self.preview and not registration.is_object:
             node = replace(self._node(registration), pending=f"already exists ({id_})")
@@ -103,13 +103,13 @@ class ResourceGraph:
         )
 
     def invoke(self, token: str) -> None:
-        """Refuse a function of a provider."""
+        """Reject a provider function."""
         raise pulumi.RunError(
             f"the program calls the provider function {token}, but the local engine runs no providers. Deploy this "
             "stack with the Pulumi CLI (--engine pulumi)."
         )
 
-    # Inside
+    # Implementation
 
     def _node(self, registration: Registration) -> Node:
         parent = self.nodes.get(registration.parent)
@@ -133,7 +133,7 @@ class ResourceGraph:
         )
 
     def _pending(self, registration: Registration) -> str:
-        """Say why a resource cannot be deployed here: it is not Kubernetes', or needs what is not."""
+        """Return why the local engine cannot deploy a resource; empty if it can."""
         if not registration.custom:
             return ""
         if registration.type.startswith(CHARTS):
@@ -183,7 +183,7 @@ def _check_object(what: str, inputs: Mapping[str, Any]) -> None:
 
 
 def _sealed_secret(registration: Registration, known: frozenset[str]) -> Mapping[str, Any]:
-    """Mark the content of a Kubernetes Secret, as its provider does, and whatever else the program forgot to."""
+    """Mark the content of a Kubernetes Secret, like its provider, and other values that look like secrets."""
     inputs = registration.inputs
     if not registration.is_object:
         return inputs
@@ -198,7 +198,7 @@ def _sealed_secret(registration: Registration, known: frozenset[str]) -> Mapping
 
 
 def object_id(inputs: Mapping[str, Any]) -> str:
-    """Return the id the Kubernetes provider gives an object: ``namespace/name``, or ``name``."""
+    """Return the id of an object in the Kubernetes provider: ``namespace/name``, or ``name``."""
     meta = reveal(inputs["metadata"])
     name, namespace = meta["name"], meta.get("namespace")
     return f"{namespace}/{name}" if namespace else f"{name}"

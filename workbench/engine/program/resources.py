@@ -1,4 +1,4 @@
-"""A registered resource as plain data, its URN and its aliases."""
+"""Registered resources as plain data, with URNs and aliases."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,13 +8,13 @@ STACK_TYPE = "pulumi:pulumi:Stack"
 PROVIDERS = "pulumi:providers:"
 KUBERNETES = "kubernetes"
 CHARTS = "kubernetes:helm.sh/"
-"""Type tokens of releases: Helm makes their objects, nobody here."""
+"""Prefix of Helm resources, whose objects the local engine cannot create."""
 KUBERNETES_PROVIDER = PROVIDERS + KUBERNETES
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A former identity: a whole URN, or what differed from today's."""
+    """A former identity: a full URN, or the parts that differ from the current one."""
 
     urn: str = ""
     name: str = ""
@@ -27,7 +27,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What the program asked for."""
+    """A resource registration of the program."""
 
     type: str
     name: str
@@ -39,7 +39,7 @@ class Registration:
     """URN of the provider resource; empty when none was given."""
     dependencies: tuple[str, ...] = ()
     property_dependencies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """URNs of what each input comes from; inputs without any are left out."""
+    """URNs that each input depends on; inputs without dependencies are left out."""
     protect: bool | None = None
     retain_on_delete: bool | None = None
     ignore_changes: tuple[str, ...] = ()
@@ -47,10 +47,10 @@ class Registration:
     secret_outputs: tuple[str, ...] = ()
     aliases: tuple[Alias, ...] = ()
     delete_before_replace: bool | None = None
-    """Whether a replacement deletes first even where both objects could exist."""
+    """Whether a replacement deletes the old object first even if both could coexist."""
     deleted_with: str = ""
     replaced_with: tuple[str, ...] = ()
-    """URNs of resources that are only replaced together with this one."""
+    """URNs of resources whose replacement also replaces this one."""
     import_id: str = ""
     timeouts: Mapping[str, str] = field(default_factory=dict)
 
@@ -61,17 +61,17 @@ class Registration:
 
     @property
     def is_provider(self) -> bool:
-        """Whether this is a provider itself."""
+        """Whether this is a provider."""
         return self.type.startswith(PROVIDERS)
 
     @property
     def is_object(self) -> bool:
-        """Whether this is an object of a Kubernetes cluster; a release of a chart is not one but many."""
+        """Whether this is a Kubernetes object; a Helm release is several objects."""
         return self.custom and self.package == KUBERNETES and not self.type.startswith(CHARTS)
 
 
 def make_urn(stack: str, project: str, parent: str, type_: str, name: str) -> str:
-    """Return the URN as the real engine makes it: all parents' types, without the stack's."""
+    """Return the URN as the Pulumi engine builds it, with the types of all parents except the stack."""
     parent_type = urn_type(parent) if parent else ""
     qualified = type_ if parent_type in ("", STACK_TYPE) else f"{parent_type}${type_}"
     return f"urn:pulumi:{stack}::{project}::{qualified}::{name}"
@@ -95,10 +95,10 @@ def provider_urn(reference: str) -> str:
 def former_urns(
     registration: Registration, stack: str, project: str, parent_aliases: Iterable[str], parent_name: str
 ) -> tuple[str, ...]:
-    """Return every URN the resource may have in the state from before a rename or a move.
+    """Return the URNs that a resource may have had before it was renamed or moved.
 
-    Aliases of the parent count for its children; a child that carries its parent's name at the front is
-    looked up under the parent's old name, as the real engine does.
+    Children inherit the aliases of their parent. As in the Pulumi engine, a child whose name starts with the parent's
+    name is looked up with the parent's old name.
     """
     parents = tuple(parent_aliases)
     found: dict[str, None] = {}

@@ -1,11 +1,11 @@
-"""Values that stand for the outputs which only a deployment knows, so that what is made of them can be told apart.
+"""Stand-in values for outputs that are unknown before a deployment, to trace which values depend on them.
 
-In a preview, every value that is computed from such an output is unknown, and two unknowns look alike. A program that
-is answered with stand-ins computes on: texts and lists are made of stand-ins, and so each says which outputs of which
-resources it is made of. Where a function hides them, as a digest does, it is called again with other stand-ins, one
-after the other: the result then stands for the outputs that change it.
+In a preview, every value computed from an unknown output is unknown, and two unknowns look alike. With stand-ins, the
+program continues to compute, and each resulting string shows the outputs that it contains. If a function hides its
+input, like a digest does, it is called again with other stand-ins, one at a time: the result then stands for the
+outputs that change it.
 
-Pulumi keeps the types of a resource's outputs private; like :mod:`.adapter`, this module reads them.
+Like :mod:`.adapter`, this module uses private parts of the Pulumi SDK: the types of a resource's outputs.
 """
 
 import copy
@@ -28,18 +28,18 @@ ID = "id"
 _CORE = re.compile(r"zq[0-9a-f]{18}")
 _NUMBER = re.compile(r"(?<!\d)9\d{14}(?!\d)")
 _SHORTEST = 6
-"""Characters of a text that is recognized in others; shorter ones may be there by chance."""
+"""Minimum length of a derived stand-in: shorter strings could occur by chance."""
 _TRIES = 8
-"""Other stand-ins that a function is tried with: one that makes a truth value may give the same for some of them."""
+"""Alternatives that a function is called with: one that returns a boolean gives the same result for some of them."""
 _DEEPEST = 6
-"""Levels of blocks within blocks that outputs are made of; some types contain themselves."""
+"""Maximum nesting of output types, some of which are recursive."""
 
 _Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class ResourceOutput:
-    """An output that only a deployment knows.
+    """An output that is unknown before a deployment.
 
     Attributes:
         urn: The resource.
@@ -52,11 +52,11 @@ class ResourceOutput:
 
 @dataclass(frozen=True, slots=True)
 class _StandIn:
-    """What a text stands for.
+    """The meaning of a stand-in text.
 
     Attributes:
-        outputs: The outputs that decide it.
-        others: Texts of the same form, as other deployments could have them.
+        outputs: The outputs it depends on.
+        others: Alternative texts of the same form.
     """
 
     outputs: frozenset[ResourceOutput]
@@ -69,13 +69,13 @@ class StandIns:
 
     _cores: dict[str, _StandIn] = field(default_factory=dict)
     _whole: dict[str, str] = field(default_factory=dict)
-    """Texts in which a core is embedded, such as an ARN, by their cores."""
+    """Texts that embed a core, such as ARNs, by core."""
     _derived: dict[str, _StandIn] = field(default_factory=dict)
 
     # Answers
 
     def add(self, answer: Any, type_: str, urn: str) -> None:  # noqa: ANN401 - a protobuf message
-        """Complete the answer to a registration by what its resource type has beyond the inputs."""
+        """Add stand-ins for the outputs of a resource type to the answer to a registration."""
         if not answer.id:
             answer.id = self.of(ResourceOutput(urn, ID))
         for name, kind in _outputs_of(type_).items():
@@ -90,7 +90,7 @@ class StandIns:
                     answer.object.update({name: value})
 
     def of(self, output: ResourceOutput, kind: type = str) -> Any:  # noqa: ANN401 - a text or a number
-        """Return what stands for an output, always the same for the same one."""
+        """Return the stand-in for an output; deterministic."""
         outputs = frozenset({output})
         core, others = _core(output, ""), tuple(_core(output, str(n)) for n in range(_TRIES))
         if kind in (int, float):
@@ -106,12 +106,12 @@ class StandIns:
         return whole
 
     def forms(self, output: ResourceOutput) -> tuple[str, ...]:
-        """Return every text that stands for an output and nothing else."""
+        """Return all texts that stand for exactly this output."""
         core = _core(output, "")
         return core, _number(core), _shaped(output.path, core)
 
     def _value_of(self, kind: Any, output: ResourceOutput, depth: int) -> Any:  # noqa: ANN401
-        """Return a value of a type; None where nothing can stand for one, such as for a truth value."""
+        """Return a stand-in of a type; None for types without stand-ins, such as booleans."""
         kind = _unwrapped(kind)
         if kind in (str, int, float):
             return self.of(output, kind)
@@ -126,7 +126,7 @@ class StandIns:
         return None
 
     def _completed(self, known: Any, kind: Any, output: ResourceOutput, depth: int) -> Any:  # noqa: ANN401
-        """Return a value with what its type has beyond it."""
+        """Add stand-ins for missing fields of a value's type."""
         kind = _unwrapped(kind)
         if isinstance(known, dict) and isinstance(kind, type) and _types.is_output_type(kind):
             missing = {
@@ -139,16 +139,16 @@ class StandIns:
         return known
 
     def texts(self, value: Any) -> set[str]:  # noqa: ANN401
-        """Return the stand-ins in a value, each as it is written there."""
+        """Return the stand-in texts in a value."""
         return {text for _, leaf in _leaves(value) for text in self._in_leaf(leaf)}
 
     def outputs(self, texts: Iterable[str]) -> frozenset[ResourceOutput]:
-        """Return the outputs that some stand-ins stand for."""
+        """Return the outputs that stand-in texts depend on."""
         found = (self._known(text) for text in texts)
         return frozenset().union(*(each.outputs for each in found))
 
     def split(self, text: str) -> Iterator[tuple[str, bool]]:
-        """Yield the parts of a text in their order, and whether each is a stand-in."""
+        """Split a text; yield each part and whether it is a stand-in."""
         rest = 0
         for begin, end in self._spans(text):
             if begin > rest:
@@ -159,9 +159,9 @@ class StandIns:
             yield text[rest:], False
 
     def settled(self, function: Callable[[Any], Any], value: Any, result: Any) -> Any:  # noqa: ANN401
-        """Return what a function made of a value, if it is known which outputs decide it, else an unknown value.
+        """Return the result of a function if the outputs it depends on can be determined, else an unknown value.
 
-        A text in which not all outputs are seen that decide it becomes a stand-in itself.
+        A string that hides some of the outputs it depends on becomes a stand-in itself.
         """
         hidden = self.texts(value) - self.texts(result)
         if not hidden:
@@ -203,7 +203,7 @@ class StandIns:
         yield from (text[begin:end] for begin, end in self._spans(text))
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
-        """Return where stand-ins are in a text, the longest ones where some overlap."""
+        """Return the positions of stand-ins in a text; of overlapping ones, the longest."""
         found = [
             *(match.span() for match in _CORE.finditer(text) if match[0] in self._cores),
             *(match.span() for match in _NUMBER.finditer(text) if match[0] in self._cores),
@@ -225,13 +225,13 @@ class StandIns:
         return sorted(spans)
 
     def _exchanged(self, value: Any, text: str, other: str) -> Any:  # noqa: ANN401
-        """Return a copy of a value in which another text stands for a stand-in."""
+        """Return a copy of a value with a stand-in replaced."""
         found = _CORE.search(text) if text not in self._derived else None
         return _replaced(value, found[0] if found else text, other)
 
     @contextmanager
     def followed(self) -> Iterator[None]:
-        """Follow stand-ins through the functions that a program applies to outputs."""
+        """Trace stand-ins through ``Output.apply`` while the block runs."""
         original = pulumi.Output.apply
 
         def apply(
@@ -253,7 +253,7 @@ class StandIns:
                 result = func(value)
             except Exception:
                 return UNKNOWN
-            # What comes later cannot be made once more with other stand-ins.
+            # A nested output cannot be computed again with other stand-ins.
             if isinstance(result, pulumi.Output):
                 inside = self.texts(value)
                 later: Any = original(result, lambda inner: self._unhidden(inner, inside), run_with_unknowns=True)
@@ -272,7 +272,7 @@ class StandIns:
 
 
 def _outputs_of(type_: str) -> Mapping[str, Any]:
-    """Return the types of the outputs of a resource type; nothing where the program has no class for it."""
+    """Return the output types of a resource type; empty if the program has no class for it."""
     found = _class_of(type_, pulumi.Resource)
     return _types.resource_types(found) if found else {}
 
@@ -288,7 +288,7 @@ def _class_of(type_: str, base: type) -> type | None:
 
 
 def _unwrapped(kind: Any) -> Any:  # noqa: ANN401
-    """Return a type without None and without Output around it."""
+    """Remove Optional and Output from a type."""
     origin = typing.get_origin(kind)
     if origin in (typing.Union, types.UnionType):
         inner = [each for each in typing.get_args(kind) if each is not type(None)]
@@ -305,12 +305,12 @@ def _core(output: ResourceOutput, salt: str) -> str:
 
 
 def _number(core: str) -> str:
-    """Return a whole number that a float holds exactly."""
+    """Return an integer that a float represents exactly."""
     return f"9{int(core[2:], 16) % 10**14:014}"
 
 
 def _shaped(path: str, core: str) -> str:
-    """Return a text as what reads an output of this name expects it, as far as that matters to a program."""
+    """Return a stand-in in the format that programs parse: an ARN or an IPv6 CIDR, by the name of the output."""
     name = path.rpartition(".")[2].lower()
     if name.endswith("arn"):
         return ":".join(("arn", *["any"] * 4, core))  # six parts
@@ -320,7 +320,7 @@ def _shaped(path: str, core: str) -> str:
 
 
 def _leaves(value: Any, place: _Place = ()) -> Iterator[tuple[_Place, Any]]:  # noqa: ANN401
-    """Yield every value that contains no others, and where it is; empty lists and maps too."""
+    """Yield path and value of every leaf, including empty lists and maps."""
     if isinstance(value, Mapping) and value:
         for key in value:
             yield from _leaves(value[key], (*place, str(key)))
@@ -332,7 +332,7 @@ def _leaves(value: Any, place: _Place = ()) -> Iterator[tuple[_Place, Any]]:  # 
 
 
 def _replaced(value: Any, old: str, new: str) -> Any:  # noqa: ANN401
-    """Return a copy in which one text is another one; of numbers, the digits."""
+    """Return a copy with a text replaced; also in the digits of numbers."""
     if isinstance(value, str):
         return value.replace(old, new)
     if isinstance(value, int | float) and not isinstance(value, bool) and str(int(value)) == old:
@@ -348,7 +348,7 @@ def _replaced(value: Any, old: str, new: str) -> Any:  # noqa: ANN401
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a protobuf message
-    """Return a value of the protocol as it can be put into a struct again."""
+    """Convert a protobuf value to plain data that a Struct accepts."""
     kind = value.WhichOneof("kind")
     if kind == "struct_value":
         return {key: _plain(inner) for key, inner in value.struct_value.fields.items()}

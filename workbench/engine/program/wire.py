@@ -1,4 +1,4 @@
-"""Requests of Pulumi's resource monitor, read from its protocol as plain data."""
+"""Conversion of requests to Pulumi's resource monitor into plain data."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,6 @@ _RESOURCE = rpc._special_resource_sig  # noqa: SLF001
 
 
 def registration_of(request: Any) -> Registration:  # noqa: ANN401 - a protobuf message
-    """Turn a request into plain data."""
     timeouts = request.customTimeouts
     return Registration(
         type=request.type,
@@ -62,7 +61,7 @@ def _alias(alias: Any) -> Alias:  # noqa: ANN401 - a protobuf message
 
 
 def plain(struct: Any) -> dict[str, Any]:  # noqa: ANN401 - a protobuf message
-    """Turn a protobuf struct into JSON values: whole numbers as ints, nulls dropped, secrets marked."""
+    """Convert a protobuf struct to JSON values: integral numbers to int, nulls dropped, secrets marked."""
     return {name: _value(value) for name, value in struct.fields.items() if not value.HasField("null_value")}
 
 

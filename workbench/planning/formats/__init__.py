@@ -1,7 +1,6 @@
-"""How a review is written: one function for each format, from a review to text."""
+"""Output formats of a review."""
 
 import enum
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,6 @@ if TYPE_CHECKING:
 
 
 class ReviewFormat(enum.StrEnum):
-    """How a review is written."""
-
     TEXT = "text"
     MARKDOWN = "markdown"
     HTML = "html"
@@ -31,48 +28,42 @@ SUFFIXES = {
 
 
 def format_of(path: Path) -> ReviewFormat | None:
-    """Return the format that the name of a file asks for."""
+    """Return the format for the suffix of a file; None if there is none."""
     return SUFFIXES.get(path.suffix.lower())
 
 
 def write(review: "Review", form: ReviewFormat, links: Links = NOWHERE) -> str:
-    """Return a review as text of some format, with links to manifests and to what is said of rules."""
-    return _writer(form, links)(review)
+    """Return a review in a format, with links to manifests and to the documentation of rules."""
+    if form is ReviewFormat.MARKDOWN:
+        from .markdown import markdown
+
+        return markdown(review, links)
+    if form is ReviewFormat.HTML:
+        from .html.page import html
+
+        return html(review, links)
+    if form is ReviewFormat.JSON:
+        from .data import as_json
+
+        return as_json(review)
+    if form is ReviewFormat.SARIF:
+        return _sarif(review, links)
+    from .text import text
+
+    return text(review)
 
 
 def show(review: "Review", form: ReviewFormat, links: Links = NOWHERE) -> str:
-    """Return what goes to stdout: text as wide as the terminal, in colours if it has them."""
+    """Return a review for stdout; text is as wide as the terminal, and colored if the terminal supports it."""
     from .text import for_terminal
 
     return for_terminal(review) if form is ReviewFormat.TEXT else write(review, form, links)
 
 
-def _writer(form: ReviewFormat, links: Links) -> Callable[["Review"], str]:
-    """Return the function that writes a format; each is imported only where it is asked for."""
-    from .text import text
-
-    if form is ReviewFormat.MARKDOWN:
-        from .markdown import markdown
-
-        return lambda review: markdown(review, links)
-    if form is ReviewFormat.HTML:
-        from .html.page import html
-
-        return lambda review: html(review, links)
-    if form is ReviewFormat.JSON:
-        from .data import as_json
-
-        return as_json
-    if form is ReviewFormat.SARIF:
-        return lambda review: _sarif(review, links)
-    return text
-
-
 def _sarif(review: "Review", links: Links) -> str:
-    """Return every finding of the proposed revision, and which are new where there is something to compare with.
+    """Return all findings of the proposed revision; with a base, new ones are marked.
 
-    What is fixed is left out: code hosts would show it as an alert, since they know ``baselineState`` as little as
-    ``absent``.
+    Fixed findings are left out: code hosts ignore ``baselineState: absent`` and would show them as alerts.
     """
     import json
 

@@ -1,4 +1,4 @@
-"""A review for other programs: everything, as JSON, with the sums that nobody should have to compute again."""
+"""The JSON format of a review, and its schema."""
 
 import json
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from ..wording.figures import cents, monthly
 from ..wording.sentences import verdict
 
 SCHEMA_VERSION = 1
-"""It rises when a key is renamed, removed or means something else; a key that is added does not raise it."""
+"""Incremented if a key is renamed or removed, or changes its meaning, but not if a key is added."""
 
 
 def as_json(review: Review) -> str:
-    """Return the document that ``docs/plan.schema.json`` describes; amounts are text, so that none is rounded."""
+    """Return the document that ``docs/plan.schema.json`` describes. Amounts are strings, to avoid rounding."""
     return json.dumps(document(review), indent=2) + "\n"
 
 
@@ -39,7 +39,7 @@ def document(review: Review) -> dict[str, Any]:
 
 
 def plain(value: object) -> object:
-    """Return a value as JSON has it: what is a field of ours in camelCase, the keys of others as they are."""
+    """Convert a value to JSON types: dataclass fields in camelCase, map keys unchanged."""
     if is_dataclass(value) and not isinstance(value, type):
         return {to_camel(field.name): plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
@@ -52,7 +52,7 @@ def plain(value: object) -> object:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of a document, made from the dataclasses."""
+    """Generate the JSON schema of the document from the dataclasses."""
     from pydantic import TypeAdapter
 
     found = TypeAdapter(Review).json_schema(mode="serialization", ref_template="#/$defs/{model}")
@@ -83,7 +83,7 @@ def _closed(properties: dict[str, Any], description: str) -> dict[str, Any]:
 
 
 def _in_camel_case(definition: dict[str, Any]) -> dict[str, Any]:
-    """Return what a dataclass looks like in the document: every field is there."""
+    """Convert the schema of a dataclass: camelCase names, all required."""
     if definition.get("type") != "object" or "properties" not in definition:
         return definition
     properties = {to_camel(name): _bare(each) for name, each in definition["properties"].items()}

@@ -1,4 +1,4 @@
-"""What others wrote, inside Markdown as code hosts read it: as text, whatever it says."""
+"""Escaping of untrusted text in the Markdown dialects of code hosts."""
 
 import html
 import re
@@ -7,10 +7,10 @@ from components.contract.texts.printable import printable
 
 _PUNCTUATION = re.compile(r"([\\`*_\[\]|~$])")
 _BEGINNING = re.compile(r"^(\d*)([-+=#.)])")
-"""What begins a heading or a list."""
+"""Start of a heading or list item."""
 _INVISIBLE = "&#8203;"
-"""Of no width: what stands around it is no mention, number or address any more (so does renovatebot/renovate, pull
-requests 602 and 1084). A backslash does not help: mentions are looked for in what Markdown has become."""
+"""A zero-width space, which breaks mentions, issue numbers and URLs, as renovatebot/renovate does (pull requests 602
+and 1084). A backslash has no effect: mentions are resolved after Markdown is rendered."""
 _REFERENCES = re.compile(
     r"""
       (?<=[@\#!%~&])(?=\w)           # people, issues, merge requests, milestones, labels, epics
@@ -28,58 +28,55 @@ _RULE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 _SENTENCE = 2_000
 _NAME = 300
-"""Characters that are shown of a sentence, and of a name."""
+"""Maximum lengths of a sentence and of a name."""
 
 
 def shortened(text: str, most: int) -> str:
-    """Return the beginning of a long text, and how much more there is; all of it on one line."""
+    """Truncate a text, and put it on one line."""
     shown = printable(text)
     left = len(shown) - most
     return shown if left <= 0 else f"{shown[:most]}… and {left:,} more characters"
 
 
 def prose(text: str) -> str:
-    """Return a text within a line."""
+    """Escape text within a line."""
     parts = _REFERENCES.sub("\0", shortened(text, _SENTENCE))
     escaped = _PUNCTUATION.sub(r"\\\1", html.escape(parts, quote=False).strip())
     return escaped.replace("\0", _INVISIBLE)
 
 
 def sentence(text: str) -> str:
-    """Return a text at the beginning of a line or of an item of a list."""
+    """Escape text at the start of a line or list item."""
     return _BEGINNING.sub(r"\1\\\2", prose(text))
 
 
 def code(text: str) -> str:
-    """Return a name or a value, which may stand in a cell of a table.
+    r"""Format a name or a value as code, also in table cells.
 
-    In a cell of a table, no number of backslashes keeps a ``|`` behind a backslash from ending it (GitHub Flavored
-    Markdown, "Tables"); such a text is written character by character.
+    In a table cell, ``\|`` cannot be escaped (GitHub Flavored Markdown, "Tables"), so such text is written as
+    character references.
     """
     shown = shortened(text, _NAME)
     if not shown.strip():
         return "``(empty)``" if not shown else "``(blank)``"
     if not _AWKWARD.search(shown):
         return f"`{shown}`"
-    return f"<code>{_by_number(shown)}</code>"
-
-
-def _by_number(text: str) -> str:
-    return "".join(letter if letter.isalnum() or letter == " " else f"&#{ord(letter)};" for letter in text)
+    references = (letter if letter.isalnum() or letter == " " else f"&#{ord(letter)};" for letter in shown)
+    return f"<code>{''.join(references)}</code>"
 
 
 def fenced(lines: list[str], language: str) -> list[str]:
-    """Return lines as a block of code: its fence is longer than any in it."""
+    """Return lines as a code block, with a fence longer than any in the lines."""
     longest = max((len(ticks) for line in lines for ticks in _TICKS.findall(line)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", *lines, fence]
 
 
 def is_rule(text: str) -> bool:
-    """Whether a text is the id of a rule, of which a link can be made."""
+    """Whether a text is a well-formed rule id, which can be linked."""
     return bool(_RULE.fullmatch(text))
 
 
 def cells(*texts: str) -> str:
-    """Return the row of a table, of cells that are Markdown already."""
+    """Return a table row from cells in Markdown."""
     return f"| {' | '.join(texts)} |"

@@ -1,4 +1,4 @@
-"""Where a report leads to: the lines of manifests, and what the documentation says of a rule."""
+"""Links of a report to lines of manifests and to the documentation of rules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ RULES = "docs/findings.md"
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Where things are; empty where they are nowhere to be seen.
+    """Link targets; empty if unknown.
 
     Attributes:
-        sources: Address of the folder of the project at the revision that is proposed.
-        rules: Address of the page about rules.
-        folder: Folder of the project in its repository; empty where it is at the top.
+        sources: URL of the project folder at the proposed revision.
+        rules: URL of the page about rules.
+        folder: Project folder in its repository; empty for the root.
     """
 
     sources: str = ""
@@ -22,28 +22,28 @@ class Links:
     folder: str = ""
 
     def source(self, file: str, line: int) -> str:
-        """Return the address of a line of a file."""
+        """Return the URL of a line of a file; empty for files outside of the project."""
         outside = file.startswith(("/", "<")) or ".." in file.split("/")
         return "" if not self.sources or outside else f"{self.sources}/{quote(file)}" + (f"#L{line}" if line else "")
 
     def rule(self, rule: str) -> str:
-        """Return the address of what is said of a rule."""
+        """Return the URL of the documentation of a rule."""
         return f"{self.rules}#{rule}" if self.rules else ""
 
 
 NOWHERE = Links()
-"""Of a report that stays where it was made."""
+"""Links of a report that is not published."""
 
 
 def links(environ: Mapping[str, str], folder: str = "", *, documented: bool = True) -> Links:
-    """Return where a code host shows the files of the revision that its runner works on.
+    """Return link targets from the variables of a CI runner.
 
     Sources: "Variables" in the documentation of GitHub Actions; "Predefined CI/CD variables reference" of GitLab.
 
     Args:
-        environ: The variables of the process.
-        folder: Folder of the project in its repository; empty where it is at the top.
-        documented: Whether the project has the page about rules; whoever imports the package has not.
+        environ: Environment variables.
+        folder: Project folder in its repository; empty for the root.
+        documented: Whether the project contains the page about rules; projects that import the package do not.
     """
     root, inside = _root(environ), folder.strip("/.")
     sources = "/".join(filter(None, (root, quote(inside)))) if root else ""

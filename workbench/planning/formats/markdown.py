@@ -1,4 +1,4 @@
-"""A review as a comment under a pull request: GitHub Flavored Markdown, which GitLab reads as well."""
+"""The Markdown format of a review, for comments on pull requests on GitHub and GitLab."""
 
 from collections.abc import Iterator
 
@@ -18,16 +18,16 @@ from .mermaid import mermaid
 from .truncation import LIMIT, Passage, Piece, limited
 
 _LONGEST = 200
-"""Characters of a value that are shown."""
+"""Maximum length of a value."""
 
 
 def markdown(review: Review, links: Links = NOWHERE, limit: int = LIMIT) -> str:
-    """Return the comment, of a limited number of characters, with links to manifests and to what is said of rules."""
+    """Return the comment, truncated to a limit, with links to manifests and to the documentation of rules."""
     return limited([*_parts(review, links)], limit)
 
 
 def marker(stack: str) -> str:
-    """Return the hidden line by which the comment of a stack is found again."""
+    """Return the hidden line that identifies the comment of a stack."""
     letters = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in stack[:_LONGEST])
     return f"<!-- inference-platform plan: {letters.replace('--', '-_')} -->"
 
@@ -66,7 +66,7 @@ def _models(review: Review) -> Iterator[Passage]:
     if not lines:
         return
     paid = is_paid(review)
-    # The costs come second: a narrow screen shows no more than two columns.
+    # Costs come second, because narrow screens show only two columns.
     titles = ("model", *(["cost a month"] if paid else []), "fits", "GPUs")
     sums = "<br>".join(map(prose, cost_lines(environment(review)))) if paid else ""
     total = cells("**environment, all in**", sums, "", "")
@@ -147,7 +147,6 @@ _MOST_NOTES = 8
 
 
 def _cause(text: str) -> str:
-    """Return a field, or what there is to say in its place."""
     return code(text) if is_field(text) else prose(text)
 
 
@@ -179,7 +178,7 @@ def _change(change: ResourceChange) -> tuple[str, ...]:
 
 
 def _inside(lines: list[str]) -> Iterator[str]:
-    """Yield lines as a part of an item of a list."""
+    """Indent lines as part of a list item."""
     yield from (f"  {line}" for line in lines)
 
 
@@ -230,7 +229,7 @@ def _footer(review: Review) -> Iterator[str]:
 
 
 def _headed(title: str, *, folded: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the lines around a part; a blank line is where HTML ends and Markdown begins."""
+    """Return the lines before and after a part. After HTML, Markdown needs a blank line."""
     if folded:
         return ("<details>", f"<summary>{title}</summary>", ""), ("", "</details>", "")
     return (f"### {title}", ""), ("",)

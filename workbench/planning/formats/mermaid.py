@@ -1,4 +1,4 @@
-"""The picture of a review in Mermaid's language, which code hosts draw in comments."""
+"""The diagram of a review as a Mermaid flowchart, which code hosts render in comments."""
 
 import re
 
@@ -14,7 +14,7 @@ _STYLES = {
     Look.CHANGED: "fill:#d9e8ff,stroke:#0b57b7,color:#071d3d",
 }
 _SPECIAL = re.compile(r"(?<=[A-Za-z0-9])[-._/](?=[A-Za-z0-9])|[A-Za-z0-9 ]|(?P<special>.)")
-"""A sign between letters is one; at the start of a label, or before a space, it would begin a list."""
+"""Punctuation is safe only between letters; elsewhere Mermaid could read it as a list."""
 _LONGEST = 60
 
 
@@ -45,7 +45,7 @@ def _label(node: PictureNode) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return a text in which Mermaid finds only characters (its docs: "Entity codes to escape characters")."""
+    """Escape text with entity codes (Mermaid documentation: "Entity codes to escape characters")."""
     shown = printable(text)
     short = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
     return _SPECIAL.sub(lambda found: f"#{ord(found[0])};" if found["special"] else found[0], short)

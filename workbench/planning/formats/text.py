@@ -1,4 +1,4 @@
-"""A review for a terminal: the same in the same order as elsewhere, without what only a page has room for."""
+"""The text format of a review, for terminals and logs."""
 
 from collections.abc import Iterable, Iterator
 from io import StringIO
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WIDE = 240
-"""A log has no edge to cut names at."""
+"""Width for logs, so that names are not truncated."""
 _COLOURS = {"error": "bold red", "warning": "yellow", "note": "dim"}
 _FITS = {Fit.EXCEEDED: "bold red", Fit.TIGHT: "yellow", Fit.FITS: "green", Fit.UNKNOWN: "dim"}
 _SIGNS = {ChangeKind.CREATED: "+", ChangeKind.UPDATED: "~", ChangeKind.REPLACED: "±", ChangeKind.DELETED: "-"}
 _MOST = 20
-"""Findings, changes and fields that are shown; the other formats have all."""
+"""Maximum number of findings, changes and fields; the other formats contain all."""
 
 
 def text(review: Review, width: int = WIDE, *, colours: bool = False) -> str:
-    """Return what is printed: so many columns, in colours where the terminal shows them."""
+    """Return a review as text of a given width."""
     from rich.console import Console
 
     written = StringIO()
@@ -40,7 +40,7 @@ def text(review: Review, width: int = WIDE, *, colours: bool = False) -> str:
 
 
 def for_terminal(review: Review) -> str:
-    """Return what is printed to stdout: without colours and edges where that is no terminal."""
+    """Return a review as text for stdout: colored and as wide as the terminal, if it is one."""
     from rich.console import Console
 
     console = Console()
@@ -67,7 +67,7 @@ def _parts(review: Review) -> "Iterator[RenderableType]":
 
 
 def _plain_text(words: str, style: str = "") -> "Text":
-    """Return a text that is neither markup nor something that moves the cursor."""
+    """Return text without markup and control characters."""
     from rich.text import Text
 
     return Text(printable(words), style)

@@ -1,4 +1,4 @@
-"""A text of limited length: what matters most stays, and what does not find room is counted."""
+"""Truncation of a text to a maximum length: the least important pieces are left out and counted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 LIMIT = 65_536
 """Characters of a comment on GitHub ("Body is too long (maximum is 65536 characters)"); GitLab allows more."""
 _HEADROOM = 512
-"""For what a workflow adds."""
+"""Characters reserved for text that a workflow adds."""
 _SPARE = 200
-"""Characters that the line about what was left out takes, at most."""
+"""Characters reserved for the line that counts omitted pieces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Lines that stay together."""
+    """Lines that are kept or left out together."""
 
     lines: tuple[str, ...]
 
     @property
     def size(self) -> int:
-        """Characters, as GitHub counts them: a character outside of the basic plane may be two."""
+        """The length in UTF-16 code units, as GitHub counts characters."""
         return sum(len(line.encode("utf-16-le", "replace")) // 2 + 1 for line in self.lines)
 
 
@@ -28,11 +28,11 @@ class Passage:
     """A part of the text.
 
     Attributes:
-        name: What its pieces are, where some are left out: ``models``.
-        rank: How much it matters; the lowest matters most.
+        name: Plural noun for its pieces, for the line that counts omitted ones: ``models``.
+        rank: Priority; the lowest is the most important.
         before: Lines before its pieces.
-        after: Lines after them.
-        share: How much of the whole it may take while others want room, in percent.
+        after: Lines after its pieces.
+        share: Percentage of the limit that is reserved for it.
     """
 
     name: str
@@ -45,14 +45,14 @@ class Passage:
 
     @property
     def frame(self) -> int:
-        """Characters that it takes beside its pieces."""
+        """The length without pieces."""
         return Piece((*self.before, *self.after)).size + _SPARE + len(self.rest) + len(self.name)
 
 
 def limited(parts: Sequence[Passage], limit: int = LIMIT) -> str:
-    """Return as much of the parts as there is room for, in their order.
+    """Return as much of the parts as fits, in their order.
 
-    Every part first gets its share, the ones that matter most first, and then of what is left as much as it wants.
+    By rank, each part first gets its share; then the remaining room is distributed.
     """
     left = limit - _HEADROOM
     shown = dict.fromkeys(range(len(parts)), -1)
@@ -74,7 +74,7 @@ def limited(parts: Sequence[Passage], limit: int = LIMIT) -> str:
 
 
 def _taken(pieces: Sequence[Piece], first: int, room: int) -> tuple[int, int]:
-    """Return how many characters the next pieces take that find room, and how many these are."""
+    """Return the total length and the number of the next pieces that fit."""
     taken = number = 0
     for piece in pieces[first:]:
         if taken + piece.size > room:

@@ -1,1 +1,1 @@
-"""What a review says, in plain words and figures: the same for every format."""
+"""The sentences and figures of a review, which all formats share."""

@@ -1,53 +1,53 @@
-"""Figures as readers expect them: money with cents, memory in GiB."""
+"""Formatting of amounts, counts, shares and lists."""
 
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from components.plan.costs.bill import HOURS_PER_MONTH, Amounts
 
 _DIGITS = 60
-"""More than any sum of money has: formatting never rounds but to the cent."""
+"""Precision of formatting: more digits than any amount has, so that only cents are rounded."""
 
 
 def usd(value: Decimal) -> str:
-    """Write an amount: ``$1,234.56``."""
+    """Format an amount: ``$1,234.56``."""
     shown = _rounded(abs(value), 2)
     return f"-${shown}" if value < 0 and shown.strip("0.,") else f"${shown}"
 
 
 def cents(value: Decimal) -> str:
-    """Write an amount for programs: ``1234.56``."""
+    """Format an amount for programs: ``1234.56``."""
     shown = _rounded(value, 2).replace(",", "")
     return shown if shown.strip("-0.") else "0.00"
 
 
 def usd_difference(value: Decimal) -> str:
-    """Write by how much an amount rises or falls: ``+$5.00``, ``-$5.00``."""
+    """Format a difference of amounts: ``+$5.00``, ``-$5.00``."""
     text = usd(value)
     return text if text.startswith("-") or not text.strip("$0.,") else f"+{text}"
 
 
 def monthly(hourly: Amounts | None) -> Amounts | None:
-    """Return what something costs a month."""
+    """Convert hourly to monthly amounts."""
     return None if hourly is None else hourly.times(Decimal(HOURS_PER_MONTH))
 
 
 def whole(number: int) -> str:
-    """Write a large whole number: ``131,072``."""
+    """Format an integer: ``131,072``."""
     return f"{number:,}"
 
 
 def share(part: int, of: int) -> str:
-    """Write a share in percent; nothing of nothing is none."""
+    """Format a share in percent; ``0%`` of nothing."""
     return f"{_rounded(Decimal(100) * part / of, 0)}%" if of else "0%"
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Write how many there are: ``1 model``, ``3 models``."""
+    """Format a count: ``1 model``, ``3 models``."""
     return f"{whole(number)} {one if number == 1 else many or f'{one}s'}"
 
 
 def joined(words: list[str]) -> str:
-    """Write a list: ``a, b and c``."""
+    """Format a list: ``a, b and c``."""
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 

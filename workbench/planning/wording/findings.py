@@ -1,4 +1,4 @@
-"""Findings in the order in which a reviewer wants them: what is new and wrong first."""
+"""Findings of a review in reading order: new errors first."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ _MOST_NAMES = 3
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """Findings that are told together.
+    """Findings under one heading.
 
     Attributes:
-        folded: Whether a reader may skip them.
-        fixed: Whether they are gone.
+        folded: Whether the group is collapsed.
+        fixed: Whether the findings are in the base revision only.
     """
 
     title: str
@@ -30,7 +30,7 @@ class FindingGroup:
 
 
 def finding_groups(review: Review) -> Iterator[FindingGroup]:
-    """Yield all findings that count: new ones, those that were there before, what is fixed, and notes."""
+    """Yield all findings that are not ignored: new, existing and fixed ones."""
     new, old = _counting(review.new if review.base else review.head.findings), _old(review)
     prefix = "New " if review.base else ""
     for severity in _SEVERITIES[:2]:
@@ -44,12 +44,12 @@ def finding_groups(review: Review) -> Iterator[FindingGroup]:
 
 
 def ignored(review: Review) -> tuple[FindingState, ...]:
-    """Return the findings that are ignored, each with the reason."""
+    """Return the ignored findings."""
     return tuple(sorted((each for each in review.head.findings if each.ignored), key=_order))
 
 
 def summed_up(review: Review) -> str:
-    """Say how many errors and warnings there are."""
+    """Summarize the numbers of errors and warnings."""
     new, old = _counting(review.new if review.base else review.head.findings), _old(review)
     kind = "new " if review.base else ""
     found = [counted(number, f"{kind}{each}") for each in _SEVERITIES[:2] if (number := _number(new, each))]
@@ -62,7 +62,7 @@ def summed_up(review: Review) -> str:
 
 
 def doubtful_starts(review: Review) -> str:
-    """Name the models that may never start: engines end where they read a flag that they do not know."""
+    """Name the models that may not start, because engines exit on an unknown flag."""
     flags = [
         each
         for each in _counting(review.head.findings)
@@ -104,11 +104,11 @@ def _order(finding: FindingState) -> tuple[int, str, int, str, str]:
 
 
 def place(finding: FindingState) -> str:
-    """Return where a finding is."""
+    """Return file and line of a finding."""
     return f"{finding.file}:{finding.line}" if finding.line else finding.file
 
 
 def subject(finding: FindingState) -> str:
-    """Return what a finding is about: the resource and its field."""
+    """Return the resource and field of a finding."""
     resource = f"{finding.kind}/{finding.name}" if finding.kind else ""
     return " ".join(filter(None, (resource, finding.path)))

@@ -1,4 +1,4 @@
-"""Whether models fit, in a few words and with the numbers behind it."""
+"""Whether models fit into GPU memory, in words and figures."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ _NO_GPU = "no GPU"
 
 
 def worst(model: ServedModel) -> MemoryVerdict | None:
-    """Return the verdict of the workload that fits worst; None where nobody asked."""
+    """Return the verdict of the workload that fits worst; None without verdicts."""
     return min(model.verdicts.values(), key=lambda verdict: _WORST.index(verdict.fit), default=None)
 
 
 def fit_of(model: ServedModel) -> Fit | None:
-    """Return whether a model fits; None where there is no GPU to fit in."""
+    """Return whether a model fits; None for a model without GPUs."""
     verdict = worst(model)
     if verdict:
         return verdict.fit
@@ -33,12 +33,11 @@ def fit_of(model: ServedModel) -> Fit | None:
 
 
 def word(fit: Fit | None) -> str:
-    """Say whether something fits."""
     return _WORDS[fit] if fit else _NO_GPU
 
 
 def by_how_much(verdict: MemoryVerdict | None) -> str:
-    """Say how much is left or too much; empty where no figures are known."""
+    """Return how much memory is left or missing; empty without figures."""
     if verdict is None or not verdict.parts:
         return ""
     estimated = ", an estimate" if verdict.asked and verdict.asked.shape.estimate else ""
@@ -50,10 +49,10 @@ def by_how_much(verdict: MemoryVerdict | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLine:
-    """What a workload takes of the memory of one accelerator.
+    """The memory use of a workload on one accelerator.
 
     Attributes:
-        name: The resource that serves, with the workload where there are several.
+        name: The serving resource, with the workload if there are several.
     """
 
     name: str
@@ -61,7 +60,7 @@ class MemoryLine:
 
     @property
     def requests(self) -> str:
-        """With which requests that is counted, and which ones fit; empty where nothing is known."""
+        """The assumed request length, and how many and how long requests fit; empty without figures."""
         verdict = self.verdict
         if not verdict.parts or not verdict.context:
             return ""
@@ -71,7 +70,7 @@ class MemoryLine:
 
     @property
     def types(self) -> str:
-        """The cheapest instance types on which it would fit, in words; empty where none are known."""
+        """The cheapest instance types on which it would fit; empty if none are known."""
         found = ", ".join(map(_type, self.verdict.types))
         return f"cheapest types on which it would fit: {found}" if found else ""
 
@@ -82,7 +81,7 @@ def _type(found: CheaperType) -> str:
 
 
 def memory_lines(snapshot: Snapshot) -> Iterator[MemoryLine]:
-    """Yield the verdict of each workload, what does not fit first."""
+    """Yield the verdict of each workload, those that do not fit first."""
     lines = [
         MemoryLine(f"{model.title}, {workload}" if len(model.verdicts) > 1 else model.title, verdict)
         for model in snapshot.models

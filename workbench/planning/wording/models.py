@@ -17,14 +17,14 @@ UNKNOWN = "not known"
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """An amount of money before and after; None where it is not known."""
+    """An amount before and after a change; None if unknown."""
 
     before: Decimal | None
     after: Decimal | None
 
     @property
     def difference(self) -> Decimal | None:
-        """By how much it rises; None where one of both is not known."""
+        """The increase; None if one of the amounts is unknown."""
         return None if self.before is None or self.after is None else self.after - self.before
 
     def __str__(self) -> str:
@@ -39,18 +39,18 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class ModelLine:
-    """A resource that serves.
+    """A row of the table of models.
 
     Attributes:
-        name: ``Kind/name``, with its namespace where there are several.
-        state: ``new``, ``removed``, what it was before it moved; empty where it stays.
-        fit: Whether it fits now; None where nothing is to fit.
-        fits: That in a word or two.
-        margin: By how much, and whether it did before.
-        accelerators: At rest, before and after, with the bounds.
-        nodes: The groups of nodes that it prefers, before and after.
-        monthly: US dollars a month at rest, at least and at most.
-        speeds: How fast the GPUs are where they are others than before.
+        name: ``Kind/name``, with the namespace if there are several.
+        state: ``new``, ``removed`` or ``was <former name>``; empty if unchanged.
+        fit: Whether it fits now; None without GPUs.
+        fits: The same in words.
+        margin: Memory left or missing, now and before.
+        accelerators: Numbers now and at the autoscaler's bounds, before and after.
+        nodes: Preferred node groups, before and after.
+        monthly: Monthly cost in US dollars now, at least and at most.
+        speeds: Comparison of the GPUs, if they change.
     """
 
     name: str
@@ -66,19 +66,19 @@ class ModelLine:
 
     @property
     def costs(self) -> tuple[str, ...]:
-        """What it costs a month, in as few lines as say it."""
+        """The monthly costs, without bounds that equal the current cost."""
         return cost_lines(self.monthly)
 
 
 def cost_lines(sums: tuple[Sums, Sums, Sums]) -> tuple[str, ...]:
-    """Write what something costs a month: at rest, and the bounds of autoscalers that differ from it."""
+    """Format monthly costs: now, and the bounds that differ from it."""
     now, least, most = sums
     bounds = [f"{word} {each}" for word, each in (("at least", least), ("at most", most)) if each != now]
     return (str(now), *bounds)
 
 
 def model_lines(review: Review) -> Iterator[ModelLine]:
-    """Yield a line for each resource that serves."""
+    """Yield a row for each serving resource."""
     several = len({each.namespace for change in review.models for each in (change.before, change.after) if each}) > 1
     for change in review.models:
         present = change.after or change.before
@@ -144,7 +144,7 @@ def _nodes(change: ModelChange) -> str:
 
 
 def _speeds(change: ModelChange) -> Iterator[str]:
-    """Yield how fast one of the new GPUs is beside one of the old ones."""
+    """Yield a comparison of each changed GPU type with its predecessor."""
     for speed in change.speeds:
         which = f"{speed.title}: " if len(change.speeds) > 1 else ""
         if speed.gigabytes is None or speed.teraflops is None or speed.bandwidth is None or speed.compute is None:
@@ -178,7 +178,7 @@ def _amounts(cost: ModelCost | None) -> Amounts | None:
 
 
 def three(before: Amounts | None, after: Amounts | None) -> tuple[Sums, Sums, Sums]:
-    """Return two amounts side by side: at rest, at least and at most."""
+    """Pair the amounts before and after: now, at least and at most."""
 
     def side_by_side(get: Callable[[Amounts], Decimal]) -> Sums:
         return Sums(*(None if each is None else get(each) for each in (before, after)))
@@ -191,17 +191,13 @@ def three(before: Amounts | None, after: Amounts | None) -> tuple[Sums, Sums, Su
 
 
 def is_paid(review: Review) -> bool:
-    """Whether there is anything to pay for."""
-    bills = [each.bill for each in (review.head, review.base) if each]
-    return any(bill is not None and _costs_money(bill) for bill in bills)
-
-
-def _costs_money(bill: Bill) -> bool:
-    return bool(bill.region or bill.items)
+    """Whether the environment has costs."""
+    bills = [snapshot.bill for snapshot in (review.head, review.base) if snapshot]
+    return any(bill is not None and bool(bill.region or bill.items) for bill in bills)
 
 
 def environment(review: Review) -> tuple[Sums, Sums, Sums]:
-    """Return what the whole environment costs a month."""
+    """Return the monthly cost of the whole environment."""
     after = _total(review.head.bill)
     if review.base is None:
         return three(after, after)

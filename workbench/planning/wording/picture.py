@@ -1,4 +1,4 @@
-"""A picture of models, the workloads that serve them, and the nodes that these prefer."""
+"""The diagram of models, the workloads that serve them, and their preferred nodes."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from .figures import counted
 from .fits import fit_of, word
 
 MOST = 40
-"""Nodes of a picture that somebody still takes in at a glance."""
+"""Maximum number of boxes of a readable diagram."""
 
 
 class Look(StrEnum):
-    """What a node of the picture says by its colour."""
+    """The color of a box."""
 
     PLAIN = "plain"
     GOOD = "good"
@@ -34,8 +34,8 @@ class PictureNode:
     """A box.
 
     Attributes:
-        key: Identifies it within its column.
-        lines: What is written in it.
+        key: Identifier within its column.
+        lines: Its text.
     """
 
     key: str
@@ -48,8 +48,8 @@ class Picture:
     """Columns and the arrows between them.
 
     Attributes:
-        arrows: From a node to one of the next column: number of the column of the first, and the places of both.
-        left_out: What did not find room, in words; empty where everything is there.
+        arrows: Column of the first box, and the positions of both boxes in their columns.
+        left_out: Description of what was omitted; empty if nothing was.
     """
 
     columns: tuple[tuple[PictureNode, ...], ...]
@@ -58,12 +58,11 @@ class Picture:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to see."""
         return not any(self.columns)
 
 
 def picture(review: Review, most: int = MOST) -> Picture:
-    """Return the picture of the proposed revision; by group of nodes where it would be too large."""
+    """Return the diagram of the proposed revision; aggregated by node group if it has too many boxes."""
     head = review.head
     nodes = _models(head), _workloads(review), _groups(head)
     if sum(map(len, nodes)) > most:
@@ -138,7 +137,7 @@ def _arrows(column: int, places: list[dict[str, int]], pairs: list[tuple[str, st
 
 
 def _by_group(head: Snapshot, most: int) -> Picture:
-    """Return how many models prefer each group of nodes."""
+    """Return a diagram with the number of models for each node group."""
     models: dict[str, list[ServedModel]] = defaultdict(list)
     for model in head.models:
         for group in model.groups:

@@ -1,4 +1,4 @@
-"""Resources by kind, and what becomes of them."""
+"""Changes of resources, and their effect on running replicas."""
 
 import re
 from collections import Counter
@@ -16,16 +16,16 @@ _TEMPLATES = (
     *((f"{each.path}.", f"{each.role} " if each.role else "") for shape in SHAPES for each in shape.templates),
     *((f"{shape.restarted_by}.", "") for shape in SHAPES),
 )
-"""The beginnings of fields whose change replaces pods, and whose pods these are, the longest first."""
+"""Prefixes of fields whose change replaces pods, with the role of these pods, longest first."""
 _LISTS = ("containers", "initContainers", "volumes")
 _MOST, _LONGEST = 3, 60
 
 
 def short_causes(because: Iterable[str]) -> tuple[str, ...]:
-    """Return the parts that changed instead of all their fields, and how many more there are.
+    """Summarize changed fields by the part of the pod template that they belong to.
 
     Args:
-        because: Paths of fields, and sentences in the place of them.
+        because: Field paths, or sentences.
     """
     parts = Counter(map(_part, because))
     shown = [
@@ -39,12 +39,12 @@ def short_causes(because: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_field(cause: str) -> bool:
-    """Whether a short cause is a field of an object, and not a sentence."""
+    """Whether a short cause is a field path, and not a sentence."""
     return re.fullmatch(r"(leader |worker )?[^ ]+( \(\d+ fields\))?", cause) is not None
 
 
 def _part(cause: str) -> str:
-    """Return the part that a field is of: ``containers[main].args``, ``nodeSelector``, ``metadata.labels``."""
+    """Return the part that a field belongs to: ``containers[main].args``, ``nodeSelector``, ``metadata.labels``."""
     prefix, who = next((each for each in _TEMPLATES if cause.startswith(each[0])), ("", ""))
     if " " in cause and not prefix:
         return cause
@@ -69,7 +69,7 @@ _KUBERNETES = "kubernetes:"
 
 
 def kind_of(token: str) -> str:
-    """Return what readers call a type: ``Deployment``, ``aws:eks NodeGroup``."""
+    """Return the display name of a type token: ``Deployment``, ``aws:eks NodeGroup``."""
     package, _, rest = token.partition(":")
     module, _, name = rest.rpartition(":")
     if not name:
@@ -81,21 +81,21 @@ def kind_of(token: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KindLine:
-    """How many resources of a kind change, by what becomes of them."""
+    """The numbers of changes of a kind, in the order of ``ChangeKind``."""
 
     kind: str
     counts: tuple[int, ...]
 
 
 def kind_lines(review: Review) -> tuple[KindLine, ...]:
-    """Return how many resources of each kind are created, updated, replaced and deleted."""
+    """Count changes by kind."""
     counts = Counter((kind_of(change.type), change.kind) for change in review.changes)
     kinds = sorted({kind for kind, _ in counts})
     return tuple(KindLine(kind, tuple(counts[kind, change] for change in ChangeKind)) for kind in kinds)
 
 
 def changed(review: Review) -> str:
-    """Say how many resources change."""
+    """Summarize the changes of resources."""
     counts = Counter(change.kind for change in review.changes)
     if len(counts) == 1:
         ((kind, number),) = counts.items()
@@ -105,7 +105,7 @@ def changed(review: Review) -> str:
 
 
 def restarted(review: Review) -> str:
-    """Say how many replicas restart; nothing where none do."""
+    """Summarize restarting replicas; empty if there are none."""
     number = sum(
         blast.replicas for blast in review.blasts if blast.disruption in (Interruption.SURGE, Interruption.GAP)
     )
@@ -113,7 +113,7 @@ def restarted(review: Review) -> str:
 
 
 def left_pending(review: Review) -> str:
-    """Say that replicas find no room; nothing where all do."""
+    """Summarize replicas that stay Pending; empty if there are none."""
     now = [blast.title for blast in review.blasts if blast.pending]
     later = [blast.title for blast in review.blasts if blast.pending_at_most]
     parts = [f"{_replicas_of(now)} stay Pending for lack of GPUs"] if now else []
@@ -138,7 +138,7 @@ _HAPPENS = {
 
 @dataclass(frozen=True, slots=True)
 class BlastLine:
-    """What a change does to one workload, in words."""
+    """The effect of a change on one workload."""
 
     workload: str
     happens: str
@@ -151,12 +151,11 @@ class BlastLine:
 
     @property
     def notes(self) -> list[str]:
-        """What there is to say beside the figures."""
         return [text for text in (self.warning, self.estimate) if text]
 
 
 def blast_lines(review: Review) -> Iterator[BlastLine]:
-    """Yield what becomes of the replicas of each workload."""
+    """Yield the effect on each workload that the change disrupts or scales."""
     for blast in review.blasts:
         if blast.disruption is not Interruption.NONE:
             yield _blast(blast)
@@ -180,7 +179,7 @@ def _blast(blast: Blast) -> BlastLine:
 
 
 def _extra(blast: Blast) -> str:
-    """Say how many accelerators are needed on top: while it lasts, or from now on where replicas are added."""
+    """Format the additional accelerators: during a rollout, or permanently if replicas are added."""
     most = f"{blast.extra_at_most} at most" if blast.extra_at_most > blast.extra_accelerators else ""
     now = str(blast.extra_accelerators) if blast.extra_accelerators else ""
     return ", ".join(filter(None, (now, most))) or "-"

@@ -1,4 +1,4 @@
-"""The sentences of a review: its verdict, and what its figures are."""
+"""The sentences of a review: its verdict and its footnotes."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _MOST_NAMES = 3
 
 
 def verdict(review: Review) -> str:
-    """Say in one sentence what changes, whether everything fits, what it costs, and what is wrong."""
+    """Summarize changes, memory fit, cost and findings in one sentence."""
     if review.head.failed:
         reasons = [line.strip() for line in review.head.failed.splitlines() if line.strip()]
         return f"No plan could be made: {'; '.join(reasons)}"
@@ -42,7 +42,7 @@ def verdict(review: Review) -> str:
 
 
 def remains(review: Review) -> str:
-    """Say what stays as it is, where nothing changes."""
+    """Summarize memory fit, cost and findings of an unchanged plan."""
     models = _fit(review.head) or counted(len(review.head.models), "model")
     parts = [models, doubtful_starts(review), _cost(review), summed_up(review)]
     return "; ".join(_capitalized([part for part in parts if part])) + "."
@@ -67,9 +67,8 @@ def _changes(review: Review) -> str:
 
 
 def _removed(review: Review) -> str:
-    """Name the models that are removed."""
     gone = [each.before for each in review.models if each.before and not each.after]
-    # Where errors keep resources from being rendered, what is missing is not what is removed.
+    # With errors, resources that are not rendered would look removed.
     if not gone or review.head.is_refused:
         return ""
     several = len({model.namespace for each in review.models for model in (each.before, each.after) if model}) > 1
@@ -79,7 +78,7 @@ def _removed(review: Review) -> str:
 
 
 def _other_speeds(review: Review) -> Iterator[str]:
-    """Yield what other GPUs do to the bound of a model's speed."""
+    """Describe models whose GPU type changes."""
     changed = [(each.after.title, speed) for each in review.models for speed in each.speeds if each.after]
     for title, speed in changed[:_MOST_NAMES]:
         gets = f"{title} gets {speed.after} instead of {speed.before}"
@@ -97,7 +96,7 @@ def _refused(snapshot: Snapshot) -> str:
 
 
 def _fit(head: Snapshot) -> str:
-    """Say how many models fit, and which do not."""
+    """Summarize how many models fit, and name those that do not."""
     found = [(model, fit) for model in head.models if (fit := fit_of(model))]
     counts = Counter(fit for _, fit in found)
     if not found:
@@ -158,7 +157,7 @@ def _rise(difference: Decimal) -> str:
 
 
 def footnotes(review: Review) -> Iterator[str]:
-    """Yield what the figures are: estimates, prices of which day, and what they leave out."""
+    """Yield explanations of the figures: sources, dates of prices, and omissions."""
     if review.base and not (review.base.absent or review.base.failed):
         yield f"Compared with {review.base.ref or 'the base'} at {review.base.revision}."
     yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in review.notes)

@@ -1,1 +1,1 @@
-"""A review as one page that needs nothing else: no script, no network."""
+"""The HTML format of a review: one self-contained page without scripts."""

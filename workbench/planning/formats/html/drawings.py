@@ -1,4 +1,4 @@
-"""Elements of SVG: what is written in them is escaped by the library that writes them."""
+"""SVG drawings of the HTML page: bars of memory and cost, and the diagram. ElementTree escapes all text."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ...wording.picture import Look, Picture, PictureNode
 
 
 def drawing(name: str, **attributes: str | int) -> Element:
-    """Return an empty drawing with a name for those who do not see it."""
+    """Return an empty drawing with an accessible name."""
     return Element("svg", {"role": "img", "aria-label": printable(name), **_texts(attributes)})
 
 
@@ -27,12 +27,12 @@ def shape(parent: Element, tag: str, text: str = "", **attributes: str | float) 
 
 
 def written(svg: Element) -> str:
-    """Return a drawing as it stands in a page."""
+    """Serialize a drawing for a page."""
     return tostring(svg, encoding="unicode")
 
 
 def percent(part: float, of: float) -> str:
-    """Return a length as a share of the whole; digits that nobody sees are left out."""
+    """Format a length as a percentage, so that drawings scale with the page."""
     return f"{100 * part / of:.2f}%" if of > 0 else "0%"
 
 
@@ -46,7 +46,7 @@ _FREE = "free"
 
 @dataclass(frozen=True, slots=True)
 class Swatch:
-    """A line of a legend: the class of its colour, and what has it."""
+    """A line of a legend: the CSS class of a color, and its meaning."""
 
     colour: str
     text: str
@@ -62,14 +62,14 @@ class MemoryPlot:
 
     @property
     def texts(self) -> list[str]:
-        """What there is to say beside the bar."""
+        """The texts next to the bar."""
         line, verdict = self.line, self.line.verdict
         found = (verdict.reason, line.requests, line.types, *verdict.notes)
         return [text for text in found if text]
 
 
 def memory_plot(line: MemoryLine) -> MemoryPlot | None:
-    """Return the bar of a workload; None where no figures are known."""
+    """Return the bar of a workload; None without figures."""
     verdict = line.verdict
     if not verdict.parts:
         return None
@@ -102,7 +102,7 @@ def _device(verdict: MemoryVerdict) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CostBar:
-    """An amount of money, before and after."""
+    """An amount before and after a change."""
 
     title: str
     svg: str
@@ -111,14 +111,14 @@ class CostBar:
 
 @dataclass(frozen=True, slots=True)
 class CostPlot:
-    """What a model costs a month."""
+    """The monthly costs of a model."""
 
     name: str
     bars: tuple[CostBar, ...]
 
 
 def cost_plots(lines: list[ModelLine], *, compared: bool) -> list[CostPlot]:
-    """Return the bars of each model, all of them on one scale."""
+    """Return the bars of all models on a common scale."""
     amounts = (amount for line in lines for sums in line.monthly for amount in (sums.before, sums.after))
     most = max((amount for amount in amounts if amount is not None), default=Decimal(0))
     titles = ("now", "at least", "at most")
@@ -151,7 +151,7 @@ _LINE = 18
 _PADDING = 8
 _BETWEEN = 12
 _LETTERS = 34
-"""Letters of a line that find room in a box."""
+"""Maximum number of characters on a line of a box."""
 
 
 def columns(picture: Picture) -> str:
@@ -169,7 +169,7 @@ def columns(picture: Picture) -> str:
 
 
 def _boxes(nodes: tuple[PictureNode, ...]) -> list[tuple[int, int]]:
-    """Return where each box of a column begins, and how high it is."""
+    """Return top and height of each box of a column."""
     found, top = [], 1
     for node in nodes:
         size = len(node.lines) * _LINE + 2 * _PADDING
@@ -199,7 +199,7 @@ def _arrow(svg: Element, column: int, one: tuple[int, int], other: tuple[int, in
 
 
 def _in_words(picture: Picture) -> str:
-    """Return the picture in words."""
+    """Return the diagram as text, for screen readers."""
     arrows = (
         f"{picture.columns[column][one].lines[0]} to {picture.columns[column + 1][other].lines[0]}"
         for column, one, other in picture.arrows

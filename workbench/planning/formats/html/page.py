@@ -1,4 +1,4 @@
-"""A review as one page."""
+"""The HTML page of a review."""
 
 import base64
 import hashlib
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 _LOOKS = {Fit.FITS: "good", Fit.TIGHT: "tight", Fit.EXCEEDED: "bad", Fit.UNKNOWN: "open"}
 _MOST_PICTURED = 200
-"""Nodes of the picture; a page has more room than a comment."""
+"""Maximum number of boxes of the diagram; a page has more room than a comment."""
 
 
 def html(review: Review, links: Links = NOWHERE) -> str:
@@ -39,7 +39,7 @@ def html(review: Review, links: Links = NOWHERE) -> str:
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return _template().render(
         _content(review, links),
-        style=Markup(style),  # noqa: S704  a file of ours
+        style=Markup(style),  # noqa: S704  a file of this package
         digest=digest,
         svg=Markup,
         usd=usd,
@@ -55,7 +55,7 @@ def _template() -> "Template":
     from markupsafe import Markup
 
     def shown(value: object) -> object:
-        """Keep what moves or hides other text out of every value."""
+        """Remove control and bidirectional characters from every value."""
         return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
     environ = Environment(
@@ -106,6 +106,6 @@ def _about(finding: FindingState, links: Links) -> dict[str, str]:
         "place": place(finding),
         "source": links.source(finding.file, finding.line),
         "subject": subject(finding),
-        # Wherever this page is opened, there is nothing beside it.
+        # A saved page has no documentation next to it, so relative links would be broken.
         "rule": links.rule(finding.rule) if links.sources and is_rule(finding.rule) else "",
     }
