@@ -1,9 +1,9 @@
-"""What a policy, a booster and a target mean once what is absent is filled in (Kthena spec 1.3, 1.4 M1 and M2, D-19).
+"""Policies, boosters and targets with their defaults (Kthena spec 1.3, 1.4 M1 and M2, D-19).
 
-Two sets of defaults meet in a policy. Inside a section that is there, the contract's own apply, as the API server
-fills them in. A section that is absent gets what Kthena's admission hook would write, had it ever been called:
-growing by four or by everything, shrinking after five minutes, no panic. The two disagree about a window: the hook
-would write five minutes into a ``scaleDown`` without one, the contract calls an unset window none. The contract wins.
+A policy has two sets of defaults. Within an existing section, those of the CRD apply, which the API server sets. A
+missing section gets what Kthena's admission webhook would set if it were ever called: growth by four replicas or
+100 %, scale-down after five minutes, no panic mode. They disagree about one field: the webhook would set a window of
+five minutes in a ``scaleDown`` without one, where the CRD has none. The CRD wins.
 """
 
 from collections.abc import Mapping
@@ -19,18 +19,17 @@ from ..types.autoscaling import (
     MetricEndpoint,
     ScalingTarget,
 )
-from ..types.model_booster import ModelBackend, ModelBoosterSpec
+from ..types.model_booster import ModelBoosterSpec
 
 COST_EXPANSION_RATE = 200
-GRACE_PERIOD = "30s"
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast replicas may change: at most ``instances`` or ``percent`` of them per ``period``.
+    """Limits of scaling in one direction: at most ``instances`` or ``percent`` of the replicas per ``period``.
 
     Attributes:
-        period: In milliseconds, as Kthena counts; 0 for no limit.
+        period: In milliseconds, like in Kthena; 0 for no limit.
         fastest: Whether the looser of the two limits counts (``Or``) rather than the tighter one (``And``).
         window: In milliseconds; 0 for none.
     """
@@ -44,12 +43,12 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Panic:
-    """How fast replicas may grow once the load has jumped; times in milliseconds.
+    """Limits of growth in panic mode; times in milliseconds.
 
     Attributes:
         period: 0 for no limit.
-        threshold: How many per cent of the replicas must be wanted.
-        hold: How long it lasts; never 0, as that is no panic.
+        threshold: Recommendation, in percent of the replicas, at which panic mode begins.
+        hold: How long it lasts; never 0, which would be no panic mode.
     """
 
     percent: int
@@ -60,12 +59,12 @@ class Panic:
 
 @dataclass(frozen=True, slots=True)
 class EffectivePolicy:
-    """A policy with nothing left open.
+    """A policy with all defaults.
 
     Attributes:
-        targets: The value for each replica, by name of the metric.
-        tolerance: In per cent.
-        panic: None where there is no panic mode.
+        targets: Target value per replica, by name of the metric.
+        tolerance: In percent.
+        panic: None without a panic mode.
     """
 
     targets: Mapping[str, Decimal]
@@ -80,16 +79,16 @@ _DOWN = Pace(instances=0, percent=100, period=60_000, fastest=True, window=300_0
 
 
 def effective_policy(spec: AutoscalingPolicySpec) -> EffectivePolicy:
-    """Return what a policy means."""
+    """Return a policy with its defaults."""
     behavior = spec.behavior
-    growing = behavior.scale_up if behavior else None
-    shrinking = behavior.scale_down if behavior else None
+    scale_up = behavior.scale_up if behavior else None
+    scale_down = behavior.scale_down if behavior else None
     return EffectivePolicy(
         targets={metric.metric_name: parse_quantity(metric.target_value) for metric in spec.metrics},
         tolerance=spec.tolerance_percent,
-        up=_pace(growing.stable_policy if growing else None, _UP),
-        down=_pace(shrinking, _DOWN),
-        panic=_panic(growing.panic_policy if growing else None),
+        up=_pace(scale_up.stable_policy if scale_up else None, _UP),
+        down=_pace(scale_down, _DOWN),
+        panic=_panic(scale_up.panic_policy if scale_up else None),
     )
 
 
@@ -114,21 +113,16 @@ def _panic(policy: AutoscalingPolicyPanicPolicy | None) -> Panic | None:
 
 
 def effective_endpoint(target: ScalingTarget) -> MetricEndpoint:
-    """Return where the metrics of a target are: where nothing is said, as if ``metricEndpoint: {}`` were (D-19)."""
+    """Return the metrics endpoint of a target; without one, that of ``metricEndpoint: {}`` (D-19)."""
     return target.metric_endpoint or MetricEndpoint.model_validate({})
 
 
 def effective_cost_rate(spec: ModelBoosterSpec) -> int | None:
-    """Return how much dearer each block of replicas of a booster is than the one before, in per cent (M1, D-25).
+    """Return the growth rate of the blocks of replicas of a booster, in percent (M1, D-25).
 
-    None without a policy of the whole model: nothing reads it then. A written 0 stays 0 (D-27).
+    None without a policy of the whole model, because nothing reads it then. An explicit 0 stays 0 (D-27).
     """
     if spec.autoscaling_policy is None:
         return None
-    written = spec.cost_expansion_rate_percent
-    return COST_EXPANSION_RATE if written is None else written
-
-
-def effective_grace_period(spec: ModelBoosterSpec, backend: ModelBackend) -> str | None:
-    """Return how long a backend waits before it scales to zero (M1); None without a policy of the whole model."""
-    return (backend.scale_to_zero_grace_period or GRACE_PERIOD) if spec.autoscaling_policy else None
+    rate = spec.cost_expansion_rate_percent
+    return COST_EXPANSION_RATE if rate is None else rate

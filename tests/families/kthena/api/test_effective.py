@@ -11,7 +11,6 @@ from components.families.kthena.autoscaling.effective import (
     Panic,
     effective_cost_rate,
     effective_endpoint,
-    effective_grace_period,
     effective_policy,
 )
 from components.families.kthena.durations import milliseconds_of, nanoseconds_of, seconds_of
@@ -92,21 +91,18 @@ def test_an_endpoint_of_a_target() -> None:
 def _booster(**fields: object) -> ModelBoosterSpec:
     backend = {
         "name": "a", "type": "vLLM", "modelURI": "hf://a/b", "minReplicas": 1, "maxReplicas": 2, "workers": [{}],
-        **({"scaleToZeroGracePeriod": fields.pop("grace")} if "grace" in fields else {}),
     }  # fmt: skip
     return ModelBoosterSpec.model_validate({"backends": [backend], **fields})
 
 
 @pytest.mark.parametrize(
-    ("fields", "rate", "grace"),
+    ("fields", "rate"),
     [
-        ({}, None, None),
-        ({"autoscalingPolicy": {"metrics": METRICS}}, 200, "30s"),
-        ({"autoscalingPolicy": {"metrics": METRICS}, "costExpansionRatePercent": 0, "grace": "0s"}, 0, "0s"),
-        ({"autoscalingPolicy": {"metrics": METRICS}, "costExpansionRatePercent": 120, "grace": "1m"}, 120, "1m"),
+        ({}, None),
+        ({"autoscalingPolicy": {"metrics": METRICS}}, 200),
+        ({"autoscalingPolicy": {"metrics": METRICS}, "costExpansionRatePercent": 0}, 0),
+        ({"autoscalingPolicy": {"metrics": METRICS}, "costExpansionRatePercent": 120}, 120),
     ],
 )
-def test_what_a_policy_of_the_whole_model_brings(fields: dict[str, Any], rate: int | None, grace: str | None) -> None:
-    spec = _booster(**fields)
-    assert effective_cost_rate(spec) == rate
-    assert effective_grace_period(spec, spec.backends[0]) == grace
+def test_the_cost_rate_of_a_policy_of_the_whole_model(fields: dict[str, Any], rate: int | None) -> None:
+    assert effective_cost_rate(_booster(**fields)) == rate
