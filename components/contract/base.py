@@ -16,18 +16,18 @@ Json = Any
 """A JSON value, or an object of a type that rules know and this module does not."""
 
 Violation = tuple[tuple[str | int, ...], str]
-"""Where, relative to the object, and what was found there (or nothing)."""
+"""A path relative to the checked object, and the end of the message: what was found there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that spans fields: checked here, and by the API server from its CEL expression.
+    """A rule over several fields, checked here and, as CEL, by the API server.
 
     Attributes:
         message: What must hold, and what to do.
-        broken: Yields every place where the rule does not hold.
+        broken: Yields the violations of an object.
         cel: The same rule for the CustomResourceDefinition.
-        of: The one field that it is about, without which it holds; empty where it is about others too.
+        of: The field without which the rule holds, so that it need not be checked; empty for rules over several.
     """
 
     message: str
@@ -36,17 +36,16 @@ class Rule:
     of: str = ""
 
     def problems(self, checked: Json) -> Iterator[Violation]:
-        """Yield every place where the rule does not hold, with the whole reason."""
+        """Yield the violations of an object with complete messages."""
         for place, what in self.broken(checked):
             yield self.problem(place, what)
 
     def problem(self, place: tuple[str | int, ...], what: str) -> Violation:
-        """Return a place where the rule does not hold, with the whole reason."""
         return place, _below(place, self.message) + what
 
 
 def no_local_check(_checked: Json) -> Iterator[Violation]:
-    """Find nothing: what a rule says is checked by the API server alone, or here by something else."""
+    """Yield nothing: only the API server checks the rule, or a type or another rule does so here."""
     return iter(())
 
 
@@ -69,7 +68,6 @@ class ApiModel(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: object) -> None:
-        """Keep apart the rules that are checked here."""
         super().__pydantic_init_subclass__(**kwargs)
         cls._checked = tuple(rule for rule in cls.rules if rule.broken is not no_local_check)
 
@@ -93,7 +91,7 @@ class ApiModel(BaseModel):
 
     # The pydantic plugin reports the alias generator at the last method; every alias is fixed in effect.
     def wire(self) -> dict[str, Any]:  # type: ignore[pydantic-alias]
-        """Return what the writer set, in wire names (no defaults added)."""
+        """Return the fields that were set, under their wire names and without defaults."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
@@ -104,7 +102,7 @@ def _below(place: tuple[str | int, ...], message: str) -> str:
 
 
 def combined_error(found: Iterable[Violation]) -> PydanticCustomError:
-    """Return one pydantic error that carries many, each with a path below the value that was checked."""
+    """Combine violations into the one error that a pydantic validator may raise."""
     items = list(found)
     text = "; ".join(reason for _, reason in items).replace("{", "{{").replace("}", "}}")
     return PydanticCustomError("several", text, {"items": items})
@@ -114,7 +112,7 @@ LARGEST_WHOLE_FLOAT = 2.0**53 - 1
 
 
 def whole_float_to_int(value: object) -> object:
-    """Take 3.0 for 3: the API server does, as JSON has one number type, up to where floats are exact."""
+    """Convert 3.0 to 3 as the API server does, up to the largest float that is an exact integer."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_WHOLE_FLOAT:
         return int(value)
     return value
@@ -139,4 +137,4 @@ Int64 = Annotated[
 ScaleReplicas = Annotated[
     int, Field(ge=0, le=INT32_MAX, json_schema_extra={"format": "int32", "x-exact-integer": True})
 ]
-"""Replicas behind a scale subresource: the API server reads them itself, and takes neither 3.0 nor -1."""
+"""Replicas of a scale subresource. The API server decodes them itself and rejects both 3.0 and -1."""

@@ -1,4 +1,4 @@
-"""What is wrong with a manifest, and where: the one way every check of the project reports."""
+"""Problems: the type in which every check reports what is wrong and where."""
 
 import difflib
 import enum
@@ -13,18 +13,18 @@ from .texts.secrets import masked_text
 
 
 class Severity(enum.StrEnum):
-    """What a problem does to the resource that has it."""
+    """How serious a problem is."""
 
     ERROR = "error"
-    """It must not be used."""
+    """The resource cannot be used."""
     WARNING = "warning"
-    """It works, but hardly as meant."""
+    """The resource works, but probably not as intended."""
     NOTE = "note"
-    """Nothing is wrong: it says what was decided, and why."""
+    """Information about a decision that was made for the resource."""
 
 
 class Owner(NamedTuple):
-    """What problems are of: a resource, as it is written; without a kind, the settings of a file."""
+    """The resource that a problem belongs to; the settings of a file if there is no kind."""
 
     file: str
     kind: str
@@ -34,7 +34,7 @@ class Owner(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One defect of one object; line 0 where the file has none to show."""
+    """A problem of one object; line 0 if the position is unknown."""
 
     file: str
     line: int
@@ -50,7 +50,7 @@ class Problem:
     """Why it is ignored; empty where it counts."""
 
     def __post_init__(self) -> None:
-        """Keep secrets and what would forge a line out of the reasons: they quote what others wrote."""
+        """Mask secrets and escape control characters: reasons quote text from manifests."""
         object.__setattr__(self, "reason", _clean(self.reason))
         if self.ignored:
             object.__setattr__(self, "ignored", _clean(self.ignored))
@@ -59,7 +59,7 @@ class Problem:
         subject = f"{self.kind}/{self.name}: " if self.kind else ""
         field = f"{self.path}: " if self.path else ""
         place = f"{self.file}:{self.line}" if self.line else self.file
-        # The id by which a rule is looked up and ignored; of some there is nothing to look up, or to ignore.
+        # Readers need the id to look the rule up and to ignore it; neither is possible for these rules.
         rule = "" if self.rule in _PLAIN else f" [{self.rule}]"
         return _clean(f"{place}: {subject}{field}") + self.reason + rule
 
@@ -69,12 +69,12 @@ class Problem:
 
     @property
     def owner(self) -> "Owner":
-        """What it is of."""
+        """The resource or settings with the problem."""
         return Owner(self.file, self.kind, self.name, self.namespace)
 
     @property
     def is_error(self) -> bool:
-        """Whether it forbids the use of what it is about."""
+        """Whether it prevents the use of the resource: errors that are not ignored do."""
         return self.severity == Severity.ERROR and not self.ignored
 
     @property
@@ -84,7 +84,7 @@ class Problem:
 
 
 _PLAIN = (RuleId.CONTRACT, RuleId.SETTINGS)
-"""Rules that say nothing beyond the reason, and that nobody can ignore."""
+"""Rules without an explanation of their own, which cannot be ignored."""
 
 
 def _clean(text: str) -> str:
@@ -92,7 +92,7 @@ def _clean(text: str) -> str:
 
 
 class InvalidManifests(Exception):  # noqa: N818 - named for what it says, not for being an error
-    """Manifests that must not be used; the text has one line per problem."""
+    """Raised for manifests with errors; the message has one line per problem."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -100,18 +100,18 @@ class InvalidManifests(Exception):  # noqa: N818 - named for what it says, not f
 
 
 def errors(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Return the problems that forbid the use of a manifest."""
+    """Return the problems that prevent the use of a manifest."""
     return tuple(p for p in problems if p.is_error)
 
 
 def root_causes(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield each problem once, without the warnings about a field that has an error.
+    """Yield distinct problems, without the warnings about fields that also have an error.
 
-    A warning says what to write beside a value that works. Beside one that must change first, that advice is wrong as
-    often as not: how to use two GPUs, where the node has one.
+    A warning assumes that the value stays. If an error requires another value, its advice is often wrong, such as how
+    to use a second GPU on a node that has one.
     """
     distinct = dict.fromkeys(problems)
-    # An error that is ignored is a cause all the same: it must not bring up what it stood for.
+    # Ignoring an error must not bring back the warnings that it replaced.
     wrong = {_field(problem) for problem in distinct if problem.severity is Severity.ERROR}
     return (each for each in distinct if each.severity is Severity.ERROR or _field(each) not in wrong)
 
@@ -128,24 +128,24 @@ _STEP = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint that ends a message about an unknown word, or nothing."""
+    """Return the end of a message that suggests a known word; empty if none is similar."""
     lowered = {k.lower(): k for k in known}
     close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
     return f"; did you mean {lowered[close[0]]!r}?" if close else ""
 
 
 MOST_HINTS = 50
-"""Looking for a near name takes longer than all the rest; whoever has so many unknown words knows by then."""
+"""Searching for similar names dominates the run time of a file with many unknown fields."""
 
 
 class Hints:
-    """Looks for near names while it is cheap."""
+    """Suggests similar names, up to a limit per object."""
 
     def __init__(self) -> None:
         self._left = MOST_HINTS
 
     def did_you_mean(self, word: str, known: Iterable[str]) -> str:
-        """Return a hint that ends a message about an unknown word, or nothing."""
+        """Return a suggestion; empty if none is similar or the limit is reached."""
         self._left -= 1
         return did_you_mean(word, known) if self._left >= 0 else ""
 
