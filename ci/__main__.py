@@ -21,7 +21,7 @@ _WRONG = 2
 
 
 def plan(args: argparse.Namespace) -> int:
-    """Plan every stack that the commits since the base touch; exit with 1 if one is not fine."""
+    """Plan every stack that the commits since the base affect; exit with 1 if a plan has errors."""
     repository = Repository(Path(args.project).resolve())
     revisions, out = Revisions(repository.commit("HEAD"), repository.fork_point(args.base)), Path(args.out).resolve()
     found = touched(repository, revisions.base)
@@ -41,18 +41,18 @@ def plan(args: argparse.Namespace) -> int:
 
 
 def _workbench() -> list[str]:
-    """Return the command that stands beside this Python, or else the module."""
+    """Return the command next to this Python, or else the module."""
     script = Path(sys.executable).with_name("workbench")
     return [str(script), "plan"] if script.exists() else [sys.executable, "-m", "workbench", "plan"]
 
 
 def _previews(plans: Plans, wanted: str) -> list[str]:
-    """Return the stacks for which there are roles, and for which a preview makes sense."""
+    """Return the planned stacks among those with a role for previews."""
     return [plan.stack for plan in plans.stacks if plan.stack in wanted.split()]
 
 
 def publish(args: argparse.Namespace) -> int:
-    """Write the comment under the pull request of a finished run, or make its findings fit for an upload."""
+    """Write the comment on the pull request of a finished run, or prepare its findings for upload."""
     run = github.finished_run(json.loads(Path(_environment("GITHUB_EVENT_PATH")).read_text(encoding="utf-8")))
     rest = github.github(_environment("GITHUB_API_URL"), _environment("GITHUB_TOKEN"))
     name, folder = _environment("GITHUB_REPOSITORY"), Path(args.folder)
@@ -71,7 +71,7 @@ def publish(args: argparse.Namespace) -> int:
 
 
 def note(args: argparse.Namespace) -> int:
-    """Write the note under a merge request of GitLab."""
+    """Write the note on a GitLab merge request."""
     folder = Path(args.folder)
     rest = gitlab.gitlab(_environment("CI_API_V4_URL"), _environment("PREVIEW_TOKEN"))
     links = f"{_environment('CI_PROJECT_URL')}/"
@@ -81,7 +81,7 @@ def note(args: argparse.Namespace) -> int:
 
 
 def quality(args: argparse.Namespace) -> int:
-    """Write the findings of all stacks as GitLab's Code Quality report."""
+    """Write the findings of all stacks as a GitLab Code Quality report."""
     folder = Path(args.folder)
     found = (read_bytes(folder, each.stack, FINDINGS) for each in read_plans(read_text(folder, SUMMARY)).stacks)
     report = code_quality(read_sarif(data) for data in found if data is not None)
@@ -90,7 +90,7 @@ def quality(args: argparse.Namespace) -> int:
 
 
 def approve(args: argparse.Namespace) -> int:
-    """Print the digest of a preview, or hold it against the one that was approved."""
+    """Print the digest of a preview, or compare it with the approved one."""
     found = previewed(Path(args.preview).read_text(encoding="utf-8"))
     if args.expect is not None:
         compared(args.expect, found)
@@ -108,7 +108,7 @@ def _environment(name: str) -> str:
 
 
 def _append(variable: str, text: str) -> None:
-    """Write to a file that the runner names; on a laptop there is none."""
+    """Append to a file of the runner, if there is one."""
     path = os.environ.get(variable)
     if path:
         with Path(path).open("a", encoding="utf-8") as file:
@@ -127,31 +127,31 @@ def _parser() -> argparse.ArgumentParser:
     added = command(plan)
     added.add_argument("--base", required=True, help="branch or commit to compare with")
     added.add_argument("--out", required=True, help="folder to create, for the reports")
-    added.add_argument("--project", default=".", help="where Pulumi.yaml is")
+    added.add_argument("--project", default=".", help="folder of Pulumi.yaml")
     added.add_argument("--pull", type=int, default=0, help="number of the pull or merge request")
-    added.add_argument("--previews", default="", help="stacks with a role for a real preview, parted by spaces")
-    added.add_argument("--links", default="", help="what links in reports may start with")
+    added.add_argument("--previews", default="", help="stacks with a role for a real preview, separated by spaces")
+    added.add_argument("--links", default="", help="allowed prefix of links in reports")
     added.add_argument(
-        "--option", action="append", default=[], help="further word for the plan (--option=--max-gpus=8)"
+        "--option", action="append", default=[], help="further option of the plan (--option=--max-gpus=8)"
     )
-    added.add_argument("--command", nargs="+", help="what to run instead of `workbench plan`")
+    added.add_argument("--command", nargs="+", help="command to run instead of `workbench plan`")
     added = command(publish)
-    added.add_argument("folder", help="the artifact of the other workflow")
+    added.add_argument("folder", help="folder with the artifact of the first workflow")
     added.add_argument("--findings", help="folder to create, for SARIF to upload; no comment is written then")
     added = command(note)
-    added.add_argument("folder", help="the reports")
-    added.add_argument("--where", required=True, help="URL of the whole reports")
+    added.add_argument("folder", help="folder of the reports")
+    added.add_argument("--where", required=True, help="URL of the full reports")
     added = command(quality)
-    added.add_argument("folder", help="the reports")
+    added.add_argument("folder", help="folder of the reports")
     added.add_argument("--out", required=True, help="file to write")
     added = command(approve)
-    added.add_argument("preview", help="what `pulumi preview --json` printed")
-    added.add_argument("--expect", help="digest that was approved")
+    added.add_argument("preview", help="file with the output of `pulumi preview --json`")
+    added.add_argument("--expect", help="approved digest")
     return parser
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run a step; what somebody can act on is a message and an exit code."""
+    """Run a step. Exit code 2 and a message on errors."""
     args = _parser().parse_args(words)
     try:
         code: int = args.run(args)

@@ -1,7 +1,7 @@
-"""What was approved is what is carried out: a digest of a preview, to compare with that of a later one.
+"""Ensures that what was approved is deployed: compares the digests of two previews.
 
-Pulumi's own update plans (``preview --save-plan``, ``up --plan``) are marked experimental in its CLI, and a plan that
-is kept as an artifact would hold every input; a digest gives nothing away, and what differs ends the deployment.
+Pulumi's update plans (``preview --save-plan``, ``up --plan``) are experimental, and a plan stored as an artifact
+would contain every input. A digest reveals nothing; any difference stops the deployment.
 """
 
 import hashlib
@@ -15,16 +15,16 @@ from .errors import PipelineError
 
 _SAME = frozenset({"same", "read", "refresh"})
 _UNDECIDED = ("created", "modified", "sourcePosition", "stackTrace")
-"""Parts of a state that change without anything being different."""
+"""Properties of a state that change without a difference in the resource."""
 
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """What a preview comes to.
+    """Summary of a preview.
 
     Attributes:
-        digest: The same for two previews that would do the same to the same resources.
-        operations: How many resources are created, updated and so on.
+        digest: Equal for two previews with the same operations on the same resources.
+        operations: Number of resources by operation.
     """
 
     digest: str
@@ -32,7 +32,7 @@ class Previewed:
 
     @property
     def changes(self) -> int:
-        """How many resources change."""
+        """Number of resources that change."""
         return sum(self.operations.values())
 
 
@@ -40,19 +40,19 @@ def previewed(text: str) -> Previewed:
     """Read the output of ``pulumi preview --json``.
 
     Raises:
-        PipelineError: it is something else, or the preview failed.
+        PipelineError: the text is something else, or the preview failed.
     """
     try:
         steps = list(_steps(json.loads(text)))
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise PipelineError("this is not what `pulumi preview --json` prints; look at its errors above") from None
+        raise PipelineError("the input is not the output of `pulumi preview --json`; see its errors above") from None
     lines = sorted(json.dumps(step, sort_keys=True) for step in steps)
     operations = Counter(str(step[0]) for step in steps)
     return Previewed(hashlib.sha256("\n".join(lines).encode()).hexdigest(), dict(sorted(operations.items())))
 
 
 def _steps(read: Mapping[str, Any]) -> Iterator[list[Any]]:
-    """Yield what is done to which resource, from what to what."""
+    """Yield operation, URN, old state and new state of every changed resource."""
     for step in read.get("steps") or ():
         if step["op"] not in _SAME:
             sides = [_state(step.get(side)) for side in ("oldState", "newState")]
@@ -66,18 +66,18 @@ def _state(state: object) -> object:
 
 
 def compared(approved: str, now: Previewed) -> None:
-    """Hold a preview against the one that was approved.
+    """Compare a preview with the approved one.
 
     Raises:
-        PipelineError: it would do something else.
+        PipelineError: its operations differ.
     """
     if approved != now.digest:
         raise PipelineError(
-            "the preview is no longer the one that was approved: something else has changed in between, such as "
-            f"another deployment. It would now do: {in_words(now)}. Run the workflow again and approve that"
+            "the preview differs from the approved one, because something changed in between, such as another "
+            f"deployment. The operations are now: {in_words(now)}. Run the workflow again, and approve the new "
+            "preview"
         )
 
 
 def in_words(found: Previewed) -> str:
-    """Return the operations in words."""
     return ", ".join(f"{count} {word}" for word, count in found.operations.items()) or "nothing"

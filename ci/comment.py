@@ -8,9 +8,10 @@ from .plans import LOG, REPORT, Plans, StackPlan
 from .received import read_text
 
 MARKER = "<!-- inference-platform: plans -->"
-"""By it the comment is found again. It is the first line of the comment."""
+"""First line of the comment, by which later runs find it."""
 MOST = 65_536
-"""Characters of a comment (GitHub's API answers 422 to more: "body is too long (maximum is 65536 characters)")."""
+"""Maximum length of a comment on GitHub, whose API rejects more (422: "body is too long (maximum is 65536
+characters)")."""
 _TITLE = "## What this change comes to"
 _NOTHING = f"{MARKER}\n{_TITLE}\n\nNo stack is touched.\n"
 
@@ -19,10 +20,10 @@ def comment(plans: Plans, texts: Mapping[str, str], where: str, most: int = MOST
     """Return the comment.
 
     Args:
-        plans: What was planned.
-        texts: The report of each stack, clean; what is missing has no plan.
-        where: Where the whole reports are, as Markdown.
-        most: Its length at most.
+        plans: The plans.
+        texts: Sanitized report of each stack; missing for stacks without a plan.
+        where: Location of the full reports, in Markdown.
+        most: Maximum length.
     """
     if not plans.stacks and not plans.removed:
         return _NOTHING
@@ -38,7 +39,7 @@ def comment(plans: Plans, texts: Mapping[str, str], where: str, most: int = MOST
 
 
 def _within(head: str, parts: Iterable[str], most: int) -> str:
-    """Leave out whole sections where even their frames are too many."""
+    """Append sections while they fit; drop the rest."""
     text = head
     for part in parts:
         if length(text) + length(part) > most:
@@ -54,7 +55,7 @@ def _table(plans: Plans) -> str:
 
 
 def _opened(plans: Plans, plan: StackPlan) -> bool:
-    """Say whether a reader should see a report at once: the only one, and those with errors."""
+    """Return whether to expand a report: a single one, and those with errors."""
     return len(plans.stacks) == 1 or plan.exit_code != 0
 
 
@@ -64,7 +65,7 @@ def _frame(plan: StackPlan, text: str, *, opened: bool) -> str:
 
 
 def reports(plans: Plans, folder: Path, links: str) -> dict[str, str]:
-    """Return the report of each stack from a folder that anybody may have filled; without one, the end of the log."""
+    """Return the report of each stack from an untrusted folder; the end of the log if it is missing."""
     found = {}
     for plan in plans.stacks:
         text = read_text(folder, plan.stack, REPORT)

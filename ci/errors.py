@@ -1,5 +1,5 @@
-"""What ends a step of a pipeline with a message instead of a traceback."""
+"""The exception that ends a pipeline step with a message instead of a traceback."""
 
 
 class PipelineError(Exception):
-    """Something that whoever reads the log can act on."""
+    """A problem that readers of the log can fix."""

@@ -1,4 +1,4 @@
-"""Findings as code hosts show them on the line: SARIF made fit for GitHub, and GitLab's own form of it."""
+"""Converts findings for code hosts: SARIF for GitHub, Code Quality reports for GitLab."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from .plans import FINDINGS, Plans
 from .received import read_bytes
 
 _MOST_RESULTS = 5_000
-"""Of one upload; GitHub shows no more ("SARIF support for code scanning", upload limits)."""
+"""Maximum number of results that GitHub shows per upload ("SARIF support for code scanning", upload limits)."""
 _TOOL = "inference-platform"
 _SEVERITIES = {"error": "major", "warning": "minor", "note": "info", "none": "info"}
 """GitLab's words (GitLab Docs, "Code Quality report format": info, minor, major, critical or blocker)."""
@@ -24,7 +24,7 @@ def read_sarif(data: bytes) -> Json:
     """Read a SARIF log.
 
     Raises:
-        PipelineError: it is something else.
+        PipelineError: the data is something else.
     """
     try:
         read = json.loads(data)
@@ -32,17 +32,17 @@ def read_sarif(data: bytes) -> Json:
     except (ValueError, KeyError, TypeError, RecursionError):
         wrong = True
     if wrong:
-        raise PipelineError("a report of findings is no SARIF 2.1.0")
+        raise PipelineError("a report of findings is not SARIF 2.1.0")
     found: Json = read
     return found
 
 
 def for_upload(log: Json, stack: str) -> Json:
-    """Return a log that speaks for one stack alone, in the name of this tool alone.
+    """Return a log with only this tool and one stack.
 
-    Somebody else's code wrote it: it must not close the findings of another tool, or those of another stack. GitHub
-    tells analyses apart by tool and category, which is in ``automationDetails.id`` (GitHub Docs, "SARIF support for
-    code scanning", runAutomationDetails).
+    The log is from untrusted code, and must not close findings of another tool or stack. GitHub distinguishes
+    analyses by tool and category, which is ``automationDetails.id`` (GitHub Docs, "SARIF support for code scanning",
+    runAutomationDetails).
     """
     runs = [run for run in log["runs"] if isinstance(run, dict)][:1]
     results = [each for run in runs for each in _results(run)][:_MOST_RESULTS]
@@ -77,12 +77,12 @@ def _rule(rule: Json) -> Json:
 
 
 def _result(result: Json) -> Json:
-    """Keep what is shown; an index into a list of rules would point to another one."""
+    """Keep the displayed properties. A rule index would refer to another list of rules."""
     return {key: result[key] for key in _OF_RESULTS if key in result}
 
 
 def write_uploads(plans: Plans, folder: Path, out: Path) -> int:
-    """Write what is fit for an upload, a file per stack, and return how many there are."""
+    """Write one SARIF file per stack for upload, and return their number."""
     out.mkdir(parents=True)
     count = 0
     for plan in plans.stacks:
@@ -95,10 +95,10 @@ def write_uploads(plans: Plans, folder: Path, out: Path) -> int:
 
 
 def code_quality(logs: Iterable[Json]) -> list[Json]:
-    """Return the findings of SARIF logs as GitLab's Code Quality report: each once, ordered, with a lasting mark.
+    """Return the findings of SARIF logs as a GitLab Code Quality report: deduplicated, sorted, with fingerprints.
 
-    Findings without a place are left out, since GitLab takes none without; the note has them. The mark is that of the
-    finding where it has one. It holds neither line nor text, which change without the finding being another one.
+    Findings without a location are dropped, because GitLab requires one; the note contains them. A fingerprint
+    contains neither line nor text, which may change while the finding remains the same.
     """
     rows: dict[tuple[str, int, str, str], Json] = {}
     for log in logs:
@@ -130,7 +130,7 @@ def _entry(result: Json, path: str, line: int, rule: str, text: str) -> Json:
 
 
 def _place(result: Json) -> tuple[str, int] | None:
-    """Return file and line of a result, if it has a file of the repository."""
+    """Return file and line of a result; None without a file in the repository."""
     try:
         physical = result["locations"][0]["physicalLocation"]
         path = physical["artifactLocation"]["uri"]
@@ -139,4 +139,4 @@ def _place(result: Json) -> tuple[str, int] | None:
         return None
     if not isinstance(path, str) or not path or path.startswith(("/", "file:")) or not isinstance(line, int):
         return None
-    return unquote(path).removeprefix("./"), max(line, 1)  # in SARIF it is a URI
+    return unquote(path).removeprefix("./"), max(line, 1)  # the path is a URI in SARIF

@@ -1,9 +1,9 @@
-"""What GitHub needs to be asked and told, after the code of a pull request has run in a workflow without any rights.
+"""Publishes the results of a pull request on GitHub, after its code ran in a workflow without permissions.
 
-This runs in a workflow of its own on ``workflow_run``, with the rights to comment, and with the code of the default
-branch. What the other workflow left behind is data, and may be from anybody: GitHub Security Lab, "Keeping your
-GitHub Actions and workflows secure Part 1: Preventing pwn requests"; CodeQL's help on actions/artifact-poisoning
-(extract to a temporary folder, verify what is in it, numbers above all); GitHub Docs, "Secure use reference".
+Runs in a separate workflow on ``workflow_run``, with permission to comment, and with the code of the default branch.
+The artifact of the first workflow is untrusted data: GitHub Security Lab, "Keeping your GitHub Actions and workflows
+secure Part 1: Preventing pwn requests"; CodeQL's help on actions/artifact-poisoning (extract to a temporary folder,
+verify what is in it, numbers above all); GitHub Docs, "Secure use reference".
 """
 
 import re
@@ -20,22 +20,22 @@ from .rest import Rest
 from .sticky import place, remains
 
 BOT = "github-actions[bot]"
-"""Who comments with the token of a workflow."""
+"""Author of comments with a workflow's token."""
 _SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
 class OutdatedError(Exception):
-    """The run is of a commit that is no longer the head of its pull request: a newer run speaks for it."""
+    """The run's commit is no longer the head of its pull request, so that a newer run publishes the results."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """The run of the other workflow, as GitHub tells it: nobody else can write this.
+    """The run of the first workflow, from GitHub's trusted event.
 
     Attributes:
-        sha: The commit that it ran for.
-        source: The repository that the commit is in: a fork, perhaps.
-        url: Where people see it.
+        sha: Commit of the run.
+        source: ID of the commit's repository, possibly a fork.
+        url: URL of the run's page.
     """
 
     sha: str
@@ -47,7 +47,7 @@ def finished_run(event: Mapping[str, Any]) -> FinishedRun:
     """Read the event of a ``workflow_run``.
 
     Raises:
-        PipelineError: it is another one.
+        PipelineError: the event is another one.
     """
     run = event.get("workflow_run")
     if not isinstance(run, dict) or run.get("event") != "pull_request":
@@ -68,14 +68,14 @@ def github(url: str, token: str) -> Rest:
 
 
 def verified(rest: Rest, repository: str, run: FinishedRun, folder: Path) -> Plans:
-    """Return what was planned, once it is sure that it speaks of the pull request of this very run.
+    """Return the plans, after verifying that they belong to the pull request of the run.
 
-    The number comes out of the artifact, since GitHub does not tell it for forks: it counts only if the head of that
-    pull request is the commit and the repository that the run was of.
+    GitHub does not provide the number of pull requests from forks, so it comes from the untrusted artifact. It is
+    accepted only if the head of that pull request is the commit and repository of the run.
 
     Raises:
-        PipelineError: it does not, or it is of no pull request.
-        OutdatedError: the pull request has another head by now.
+        PipelineError: the artifact names another pull request, or none.
+        OutdatedError: the pull request was closed or has a newer head.
     """
     plans = read_plans(read_text(folder, SUMMARY))
     if plans.pull <= 0 or not _SHA.fullmatch(run.sha):
@@ -84,8 +84,8 @@ def verified(rest: Rest, repository: str, run: FinishedRun, folder: Path) -> Pla
     source = (pull["head"].get("repo") or {}).get("id", -1)
     if source != run.source:
         raise PipelineError(
-            f"the artifact says that it is of pull request {plans.pull}, whose commits are in another repository "
-            "than those of the run; nothing is written there"
+            f"the artifact names pull request {plans.pull}, whose commits are in another repository than the run's; "
+            "nothing was published"
         )
     if pull["state"] != "open":
         raise OutdatedError(f"pull request {plans.pull} is closed")
@@ -97,19 +97,19 @@ def verified(rest: Rest, repository: str, run: FinishedRun, folder: Path) -> Pla
 
 
 def publish(rest: Rest, repository: str, plans: Plans, folder: Path, where: str, links: str) -> str:
-    """Write the comment under the pull request, and say what was done.
+    """Create or update the comment on the pull request, and return a summary.
 
     Args:
         rest: GitHub.
         repository: ``owner/name``.
-        plans: Verified.
+        plans: Verified plans.
         folder: The artifact.
-        where: URL of the run that made the plans.
-        links: What links in reports may start with.
+        where: URL of the run with the artifacts.
+        links: Allowed prefix of links in reports.
     """
     path = f"repos/{repository}/issues/{plans.pull}/comments"
     if not plans.stacks and not plans.removed and not remains(rest, path, ours=_by_workflow):
-        return "no stack is touched, and nothing was said before: no comment"
+        return "no stack is affected, and there is no earlier comment: nothing to do"
     text = comment(plans, reports(plans, folder, links), f"[in the artifacts of the run]({where})")
     one = f"repos/{repository}/issues/comments/"
     done = place(rest, path, lambda number: f"{one}{number}", text, ours=_by_workflow, change="PATCH")

@@ -1,4 +1,4 @@
-"""What GitLab needs to be told: one note under a merge request, changed in place."""
+"""Publishes results on GitLab: one note on a merge request, updated in place."""
 
 import urllib.parse
 from collections.abc import Mapping
@@ -11,24 +11,24 @@ from .rest import Rest
 from .sticky import place, remains
 
 MOST = 1_000_000
-"""Characters of a note (GitLab Docs, "GitLab application limits": size of comments)."""
+"""Maximum length of a note (GitLab Docs, "GitLab application limits": size of comments)."""
 
 
 def gitlab(url: str, token: str) -> Rest:
-    """Return a client; the token is that of a project, with the scope api."""
+    """Return a client for a project access token with the scope api."""
     return Rest(url, {"PRIVATE-TOKEN": token, "User-Agent": "inference-platform"})
 
 
 def publish(rest: Rest, project: str, plans: Plans, folder: Path, where: str, links: str) -> str:
-    """Write the note under the merge request, and say what was done.
+    """Create or update the note on the merge request, and return a summary.
 
     Args:
         rest: GitLab.
-        project: Its id.
-        plans: What was planned.
-        folder: Where the reports are.
-        where: URL of the job that made the plans.
-        links: What links in reports may start with.
+        project: ID of the project.
+        plans: The plans.
+        folder: Folder of the reports.
+        where: URL of the job with the artifacts.
+        links: Allowed prefix of links in reports.
     """
     me = rest.get("user")["id"]
 
@@ -37,6 +37,6 @@ def publish(rest: Rest, project: str, plans: Plans, folder: Path, where: str, li
 
     path = f"projects/{urllib.parse.quote(project, safe='')}/merge_requests/{plans.pull}/notes"
     if not plans.stacks and not plans.removed and not remains(rest, path, ours=ours):
-        return "no stack is touched, and nothing was said before: no note"
+        return "no stack is affected, and there is no earlier note: nothing to do"
     text = comment(plans, reports(plans, folder, links), f"[in the artifacts of the job]({where})", MOST)
     return f"note {place(rest, path, lambda number: f'{path}/{number}', text, ours=ours, change='PUT')}"

@@ -1,7 +1,7 @@
-"""``python ci/install.py LOCK``: install what a lock file lists, and say how far it is.
+"""``python ci/install.py LOCK``: install the packages of a lock file, with progress messages.
 
-It runs before anything is installed, by its path, and needs only Python and pip. pip is either silent for minutes or
-prints hundreds of lines.
+Runs before anything is installed, and requires only Python and pip. pip itself is either silent for minutes or prints
+hundreds of lines.
 """
 
 import re
@@ -14,9 +14,9 @@ from pathlib import Path
 _PIP = ("-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--require-hashes", "-r")
 _FOUND = re.compile(r"(?:Collecting|Requirement already satisfied:) ([\w.\[\]-]+)")
 _LAST = 40
-"""Lines of pip that are shown where it fails."""
+"""Lines of pip's output to print on failure."""
 _PAUSE = 5.0
-"""Seconds between two lines of progress."""
+"""Seconds between progress messages."""
 
 
 def _say(line: str) -> None:
@@ -25,10 +25,10 @@ def _say(line: str) -> None:
 
 
 class Progress:
-    """What pip is doing; a line now and then, also while pip says nothing."""
+    """Prints what pip does at regular intervals, also while pip prints nothing."""
 
     def __init__(self, packages: int, pause: float = _PAUSE) -> None:
-        """Take how many packages there are at most: some are for other systems."""
+        """Start with the maximum number of packages; some are for other systems."""
         self._packages, self._pause = packages, pause
         self._found = 0
         self._doing = "asking for packages"
@@ -36,7 +36,6 @@ class Progress:
         self._ended = threading.Event()
 
     def hear(self, line: str) -> None:
-        """Take in a line of pip."""
         if found := _FOUND.match(line):
             self._found += 1
             self._doing = f"package {self._found} of up to {self._packages}: {found[1]}"
@@ -44,18 +43,17 @@ class Progress:
             self._doing = f"unpacking {self._found} packages"
 
     def tell(self) -> None:
-        """Write what is being done, until it ends."""
         while not self._ended.wait(self._pause):
             _say(f"  {self._doing} ({time.monotonic() - self._begun:.0f} s)")
 
     def end(self) -> float:
-        """Stop telling; return the seconds that it took."""
+        """Stop printing, and return the duration in seconds."""
         self._ended.set()
         return time.monotonic() - self._begun
 
 
 def main(lock: Path, pause: float = _PAUSE) -> int:
-    """Install; return pip's exit code, after the end of what it said where that is not 0."""
+    """Install, and return pip's exit code; on failure, print the end of its output."""
     packages = len(re.findall(r"^[\w.\[\]-]+==", lock.read_text(encoding="utf-8"), re.MULTILINE))
     _say(f"Installing {packages} packages; the first time this takes a few minutes.")
     progress = Progress(packages, pause)

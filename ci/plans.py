@@ -1,4 +1,4 @@
-"""A plan of each touched stack, and what the reports about them need to know: all of it in one folder."""
+"""Plans each affected stack, and writes reports and a summary to one folder."""
 
 import json
 import os
@@ -19,16 +19,16 @@ MOST_STACKS = 100
 _SECONDS = 900.0
 _LOG_LINES = 40
 _NO_PLAN = -1
-"""The exit code where there is no report, whatever the plan ended with."""
+"""Exit code if there is no report."""
 
 
 @dataclass(frozen=True, slots=True)
 class StackPlan:
-    """What came of the plan of one stack.
+    """Result of the plan of one stack.
 
     Attributes:
-        because: The changed file that touches it.
-        exit_code: Of the plan: 0 is fine, 1 has errors or is over a limit, anything else is no plan.
+        because: The changed file that affects it.
+        exit_code: 0 is success, 1 is errors or an exceeded limit, anything else is no plan.
     """
 
     stack: str
@@ -37,18 +37,18 @@ class StackPlan:
 
     @property
     def verdict(self) -> str:
-        """What came of it, in words."""
+        """The result in words."""
         return {0: "fine", 1: "errors, or a limit is exceeded"}.get(self.exit_code, "no plan")
 
 
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """What the reports are about.
+    """Summary of all plans.
 
     Attributes:
-        pull: Number of the pull or merge request; 0 where there is none.
-        head: The commit that was planned.
-        removed: Stacks that are gone.
+        pull: Number of the pull or merge request; 0 without one.
+        head: The planned commit.
+        removed: Deleted stacks.
     """
 
     pull: int
@@ -58,11 +58,10 @@ class Plans:
 
     @property
     def fine(self) -> bool:
-        """Whether all is well."""
+        """Whether all plans succeeded."""
         return all(plan.exit_code == 0 for plan in self.stacks)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as it is written."""
         stacks = [{"stack": plan.stack, "because": plan.because, "exit": plan.exit_code} for plan in self.stacks]
         return {
             "version": VERSION,
@@ -74,10 +73,10 @@ class Plans:
 
 
 def read_plans(text: str) -> Plans:
-    """Read what ``as_dict`` wrote; the text may come from anybody.
+    """Parse the output of ``as_dict``; the text is untrusted.
 
     Raises:
-        PipelineError: it is something else.
+        PipelineError: the text is something else.
     """
     try:
         read = json.loads(text)
@@ -87,7 +86,7 @@ def read_plans(text: str) -> Plans:
     except (PipelineError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         wrong = True
     if wrong:
-        raise PipelineError(f"{SUMMARY} is not what `python -m ci plan` writes")
+        raise PipelineError(f"{SUMMARY} is not the output of `python -m ci plan`")
     return plans
 
 
@@ -109,11 +108,11 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """What is compared.
+    """The compared commits.
 
     Attributes:
-        head: The commit that is checked out.
-        base: The commit from which it forked.
+        head: The checked-out commit.
+        base: The merge base.
     """
 
     head: str
@@ -121,7 +120,7 @@ class Revisions:
 
     @property
     def environment(self) -> dict[str, str]:
-        """This process's variables; reports link to the lines of the head, and not to a merge with the base."""
+        """Environment variables of plans. Reports link to lines of the head, not of a merge commit with the base."""
         known = {"GITHUB_SHA": self.head} if "GITHUB_SHA" in os.environ else {}
         return {**os.environ, **known}
 
@@ -129,14 +128,14 @@ class Revisions:
 def make_plans(
     project: Path, found: Touched, revisions: Revisions, out: Path, command: Sequence[str]
 ) -> Iterator[StackPlan]:
-    """Plan each touched stack, one after the other: a plan by itself keeps two cores busy.
+    """Plan each affected stack, sequentially: a plan uses two cores.
 
     Args:
-        project: Where Pulumi.yaml is.
-        found: What is touched.
-        revisions: What is compared.
-        out: Where each stack gets a folder of its own.
-        command: What plans, such as ``workbench plan``.
+        project: Folder of Pulumi.yaml.
+        found: The affected stacks.
+        revisions: The compared commits.
+        out: Folder in which each stack gets a folder.
+        command: Command that plans, such as ``workbench plan``.
     """
     for stack, because in found.stacks.items():
         folder = out / stack
@@ -149,7 +148,7 @@ def make_plans(
 
 
 def _run(command: Sequence[str], project: Path, environment: Mapping[str, str], log: Path) -> int:
-    """Run a plan; what it says is kept, for where it could not be made."""
+    """Run a plan, and save the end of its output."""
     try:
         done = subprocess.run(
             command, cwd=project, env=environment, capture_output=True, check=False, timeout=_SECONDS

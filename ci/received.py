@@ -1,4 +1,4 @@
-"""Files that somebody else's code made: read with a limit, and never followed out of their folder."""
+"""Reads files of untrusted code, with a size limit, and without following links."""
 
 import os
 import stat
@@ -7,25 +7,26 @@ from pathlib import Path
 from .errors import PipelineError
 
 MOST_BYTES = 10 * 2**20
-"""Of one file. (GitHub takes 10 MB of compressed SARIF: "SARIF support for code scanning", upload limits.)"""
+"""Maximum size of a file. (GitHub accepts 10 MB of compressed SARIF: "SARIF support for code scanning", upload
+limits.)"""
 
 
 def read_text(folder: Path, *names: str) -> str:
-    """Return the text of a file; empty where it is missing, no plain file, behind a link, or too large.
+    """Return the text of a file; empty if it is missing, not a regular file, behind a link, or too large.
 
     Args:
-        folder: Which the caller chose.
-        names: Folders and a file in it, each a plain name.
+        folder: A trusted folder.
+        names: Path components below it.
     """
     data = read_bytes(folder, *names)
     return data.decode("utf-8", "replace") if data else ""
 
 
 def read_bytes(folder: Path, *names: str) -> bytes | None:
-    """Return what a file holds; None where it is missing, no plain file, behind a link, or too large.
+    """Return the content of a file; None if it is missing, not a regular file, behind a link, or too large.
 
     Raises:
-        PipelineError: a name is a path.
+        PipelineError: a name is not a single path component.
     """
     place = folder
     for name in names:

@@ -1,4 +1,4 @@
-"""Questions to git: which files a change touches, and what they held before. Nothing is ever written."""
+"""Read-only queries to git: changed files, and the content of earlier revisions."""
 
 import subprocess
 from dataclasses import dataclass
@@ -12,24 +12,23 @@ class Repository:
     """A project in a git repository, or in a folder of one.
 
     Attributes:
-        folder: Where Pulumi.yaml is.
+        folder: Folder of Pulumi.yaml.
     """
 
     folder: Path
 
     @property
     def prefix(self) -> str:
-        """The folder below the root of the repository, with a slash at its end; empty for the root itself."""
+        """Path of the folder below the repository's root, with a trailing slash; empty for the root."""
         return self._git("rev-parse", "--show-prefix").decode().removesuffix("\n")
 
     def commit(self, revision: str) -> str:
         """Return the full id of a commit.
 
-        A revision may start with a dash or hold anything else that git allows in the name of a branch: it is never
-        read as an option.
+        The revision may start with a dash, as branch names can: git never parses it as an option.
 
         Raises:
-            PipelineError: git does not know it.
+            PipelineError: there is no such commit.
         """
         try:
             found = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
@@ -40,7 +39,7 @@ class Repository:
         return found.decode().strip()
 
     def fork_point(self, base: str) -> str:
-        """Return the commit at which HEAD and ``base`` parted: what only ``base`` has since then is no change."""
+        """Return the merge base of HEAD and ``base``, so that later commits of ``base`` do not count as changes."""
         known = self.commit(base)
         try:
             return self._git("merge-base", known, "HEAD").decode().strip()
@@ -52,13 +51,13 @@ class Repository:
     def changed(self, since: str) -> list[str]:
         """Return the paths that differ between a commit and HEAD, from the root of the repository.
 
-        A file that moved is two paths: it is gone from one place and new in another.
+        A moved file counts as two paths.
         """
         names = self._git("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", since, "HEAD", "--")
         return sorted(name for name in names.decode("utf-8", "surrogateescape").split("\0") if name)
 
     def files(self, revision: str) -> list[str]:
-        """Return the names of the files that stand beside Pulumi.yaml in a revision."""
+        """Return the names of the files next to Pulumi.yaml in a revision."""
         place = f"{revision}:{self.prefix}".removesuffix("/")
         try:
             names = self._git("ls-tree", "--full-tree", "--name-only", "-z", place)
@@ -67,7 +66,7 @@ class Repository:
         return names.decode("utf-8", "surrogateescape").split("\0")
 
     def read(self, revision: str, name: str) -> str:
-        """Return a file beside Pulumi.yaml as a revision has it."""
+        """Return the content of a file next to Pulumi.yaml in a revision."""
         return self._git("show", f"{revision}:{self.prefix}{name}").decode("utf-8", "replace")
 
     def _git(self, *arguments: str) -> bytes:

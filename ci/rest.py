@@ -1,4 +1,4 @@
-"""A client of the REST interface of a code host: JSON, pages, no redirects, the token in its header alone."""
+"""A client for the REST API of a code host: JSON, pagination and retries, without redirects."""
 
 import json
 import re
@@ -22,12 +22,12 @@ _NEXT = re.compile(r'<([^>]+)>;\s*rel="next"')
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """urllib would send the token to wherever a redirect points."""
+    """Follows no redirects, because urllib would send the token to their targets."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
     ) -> None:
-        """Follow none."""
+        """Return None, which makes urllib raise the response as an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Rest:
     """A client.
 
     Attributes:
-        url: Of the interface, without a slash at its end.
-        headers: Sent with each request, the token among them.
-        pause: Seconds before the second try; each further pause is twice as long.
+        url: Base URL of the API, without a trailing slash.
+        headers: Headers of each request, including the token.
+        pause: Seconds before the first retry, doubled for each further one.
     """
 
     url: str
@@ -45,18 +45,16 @@ class Rest:
     pause: float = 2.0
 
     def get(self, path: str) -> Any:  # noqa: ANN401  whatever the host answers
-        """Return what is there."""
         return self._send("GET", self._at(path))[0]
 
     def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
-        """Create, change or delete something."""
         return self._send(method, self._at(path), body)[0]
 
     def pages(self, path: str) -> Iterator[Any]:
-        """Yield the items of a list, over all of its pages.
+        """Yield the items of all pages of a list.
 
         Raises:
-            PipelineError: it does not end.
+            PipelineError: there are too many pages.
         """
         address: str | None = self._at(path)
         for _ in range(_MOST_PAGES):
@@ -67,16 +65,16 @@ class Rest:
             found = _NEXT.search(link)
             address = found[1] if found else None
             if address and not address.startswith(f"{self.url}/"):
-                raise PipelineError(f"the next page of {path} is at another host; check the URL of the interface")
+                raise PipelineError(f"the next page of {path} is on another host; check the URL of the API")
         raise PipelineError(f"{path} has more than {_MOST_PAGES} pages")
 
     def _at(self, path: str) -> str:
         if not self.url.startswith(("https://", "http://")):
-            raise PipelineError(f"the URL of the interface is {self.url!r}, and must start with https://")
+            raise PipelineError(f"the URL of the API is {self.url!r}, and must start with https://")
         return f"{self.url}/{path.lstrip('/')}"
 
     def _send(self, method: str, address: str, body: Mapping[str, Any] | None = None) -> tuple[Any, str]:
-        """Return the answer and its Link header; what a host cannot do now is tried again."""
+        """Return the response and its Link header; retry on temporary errors."""
         pause = self.pause
         for left in reversed(range(_TRIES)):
             try:
@@ -85,7 +83,7 @@ class Rest:
                 if error.code not in _LATER or not left:
                     raise PipelineError(f"{method} {address} answers {error.code}: {_reason(error)}") from None
             except OSError as error:
-                # Nobody knows whether a request that broke off was carried out: a second POST might be a second one.
+                # An aborted request may have been executed, and repeating a POST could create a second object.
                 if method == "POST" or not left:
                     raise PipelineError(f"{method} {address} failed: {error}") from None
             time.sleep(pause)
@@ -101,7 +99,7 @@ class Rest:
             try:
                 return (json.loads(text) if text else None), answer.headers.get("Link", "")
             except ValueError:
-                raise PipelineError(f"{method} {address} answers something else than JSON") from None
+                raise PipelineError(f"{method} {address} did not return JSON") from None
 
 
 def _reason(error: urllib.error.HTTPError) -> str:

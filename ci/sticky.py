@@ -1,4 +1,4 @@
-"""A comment that is made once and then changed in place."""
+"""A comment that is created once and then updated in place."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -7,22 +7,22 @@ from .comment import MARKER
 from .rest import Rest
 
 Author = Callable[[Mapping[str, Any]], bool]
-"""Tells whether a comment is ours: anybody can write the marker."""
+"""Returns whether a comment is ours; the marker alone proves nothing, since anyone can write it."""
 
 
 def place(rest: Rest, path: str, one: Callable[[int], str], text: str, *, ours: Author, change: str) -> str:
-    """Create the comment or change it, and say which.
+    """Create or update the comment, and return which was done.
 
     Args:
         rest: The code host.
-        path: The list of comments.
-        one: The path of a comment by its id.
-        text: What it shall say.
-        ours: Tells whether we wrote a comment.
-        change: The method that changes one: PATCH with GitHub, PUT with GitLab.
+        path: Path of the list of comments.
+        one: Returns the path of a comment by ID.
+        text: Text of the comment.
+        ours: Returns whether a comment is ours.
+        change: HTTP method for updates: PATCH for GitHub, PUT for GitLab.
     """
     found = _mine(rest.pages(f"{path}?per_page=100"), ours)
-    for further in found[1:]:  # two runs at once made two
+    for further in found[1:]:  # concurrent runs created several
         rest.send("DELETE", one(further["id"]))
     if not found:
         rest.send("POST", path, {"body": text})
@@ -34,7 +34,7 @@ def place(rest: Rest, path: str, one: Callable[[int], str], text: str, *, ours: 
 
 
 def remains(rest: Rest, path: str, *, ours: Author) -> bool:
-    """Tell whether there is a comment of ours already."""
+    """Return whether there already is a comment of ours."""
     return bool(_mine(rest.pages(f"{path}?per_page=100"), ours))
 
 

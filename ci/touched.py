@@ -1,4 +1,4 @@
-"""Which stacks a change touches: those whose settings it changes, or whose models; any code touches all of them."""
+"""Finds the stacks that a change affects: those whose settings or models changed, or all if code changed."""
 
 import posixpath
 import re
@@ -10,21 +10,21 @@ from .errors import PipelineError
 from .repository import Repository
 
 STACK_NAME = re.compile(r"(?!\.+\Z)[A-Za-z0-9_.-]{1,100}")
-"""What Pulumi takes for one; it becomes the name of a folder, too."""
+"""Stack names that Pulumi accepts; they become folder names too."""
 _SETTINGS = re.compile(r"Pulumi\.(.+)\.yaml")
 _PROJECT = "Pulumi.yaml"
 _NO_CODE = (".ci/", ".github/", "ci/", "docs/", "examples/", "policy/", "tests/", ".git", ".pre-commit", "LICENSE")
-"""What no plan depends on. Anything else counts as code: a plan too many is better than one too few."""
+"""Paths on which no plan depends. Everything else counts as code: an extra plan is better than a missing one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What a change touches.
+    """Stacks that a change affects.
 
     Attributes:
-        stacks: Why each stack is touched, by name, in the order of names.
-        new: Those that the base has not.
-        removed: Those that only the base has.
+        stacks: The changed file that affects each stack, sorted by stack.
+        new: Stacks that the base lacks.
+        removed: Stacks that only the base has.
     """
 
     stacks: Mapping[str, str] = field(default_factory=dict)
@@ -33,11 +33,11 @@ class Touched:
 
 
 def touched(repository: Repository, base: str) -> Touched:
-    """Return what the commits since ``base`` touch.
+    """Return the stacks that the commits since ``base`` affect.
 
     Args:
-        repository: Whose HEAD is looked at; changes that are not committed do not count.
-        base: The commit from which the present one forked.
+        repository: The repository; uncommitted changes do not count.
+        base: The merge base.
     """
     prefix = repository.prefix
     before, after = _sources(repository, base), _sources(repository, "HEAD")
@@ -53,7 +53,7 @@ def touched(repository: Repository, base: str) -> Touched:
 
 
 def _reached(path: str, prefix: str, before: Mapping[str, set[str]], after: Mapping[str, set[str]]) -> Iterable[str]:
-    """Return the stacks that a changed path reaches."""
+    """Return the stacks that a changed path affects."""
     named = {stack for sources in (before, after) for stack, places in sources.items() if _within(path, places)}
     if named:
         return named
@@ -67,7 +67,7 @@ def _within(path: str, places: Iterable[str]) -> bool:
 
 
 def _sources(repository: Repository, revision: str) -> dict[str, set[str]]:
-    """Return, by stack, its settings and everything that they name: models, shapes, prices, whatever comes."""
+    """Return the sources of each stack: its settings, and all paths that they contain."""
     prefix = repository.prefix
     names = repository.files(revision)
     defaults = _config(repository, revision, _PROJECT) if _PROJECT in names else {}
@@ -86,7 +86,7 @@ def _config(repository: Repository, revision: str, name: str) -> dict[str, Any]:
 
     try:
         read = yaml.safe_load(repository.read(revision, name))
-    except yaml.YAMLError:  # its own plan says what is wrong with it
+    except yaml.YAMLError:  # its plan reports the error
         return {}
     config = read.get("config") if isinstance(read, dict) else None
     return config if isinstance(config, dict) else {}
@@ -99,7 +99,7 @@ def _defaults(declared: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield every text that may be a path: one setting too many costs a plan, one too few hides a change."""
+    """Yield every text that may be a path. A false path costs a plan; a missing one would hide a change."""
     if isinstance(value, str):
         if value and "\0" not in value and "://" not in value:
             yield value
@@ -110,10 +110,10 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def stack_name(text: object) -> str:
-    """Return the name of a stack as it is.
+    """Validate the name of a stack.
 
     Raises:
-        PipelineError: it is none.
+        PipelineError: it is invalid.
     """
     if isinstance(text, str) and STACK_NAME.fullmatch(text):
         return text

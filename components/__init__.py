@@ -14,7 +14,6 @@ from .fleet.clouds import register
 from .resources import HOMES
 
 if TYPE_CHECKING:
-    from .resources.aws.access.bastion import Bastion as Bastion
     from .resources.aws.args import BastionArgs as BastionArgs
     from .resources.aws.args import ClusterArgs as ClusterArgs
     from .resources.aws.args import ClusterAutoscalerArgs as ClusterAutoscalerArgs
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from .resources.aws.args import NetworkArgs as NetworkArgs
     from .resources.aws.args import NodeTypeArgs as NodeTypeArgs
     from .resources.aws.args import ReservationArgs as ReservationArgs
+    from .resources.aws.bastion import Bastion as Bastion
     from .resources.aws.charts import ClusterAutoscaler as ClusterAutoscaler
     from .resources.aws.charts import EfaDevicePlugin as EfaDevicePlugin
     from .resources.aws.charts import Karpenter as Karpenter

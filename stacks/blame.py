@@ -1,4 +1,4 @@
-"""What a component of a stack refuses, told as a problem of the setting that its argument comes from."""
+"""Reports problems of components' arguments as problems of the settings that they come from."""
 
 import re
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ _PROBLEM = re.compile(r"(?P<component>network|cluster|identities): (?P<argument>
 _SEVERAL_WORDS = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 _OF_THE_STACK = frozenset({"cluster_name", "region", "tags", "protect", "model_buckets"})
 _ELSEWHERE = {"image": "gpuNodes.image"}
-"""Arguments that do not come from the section with the name of the component."""
+"""Arguments that come from another section than that of the component."""
 
 
 @contextmanager
 def settings_blamed(file: str) -> Iterator[None]:
-    """Raise the problems of components as those of settings of a file."""
+    """Convert problems of components to problems of the settings in a file."""
     try:
         yield
     except InvalidArguments as error:
@@ -40,7 +40,7 @@ def _at_setting(line: str, file: str) -> str:
 
 
 def _as_keys(text: str) -> str:
-    """Return what is said of arguments with their names as settings have them."""
+    """Convert names of arguments in a message to those of settings."""
     known = _arguments()
     return _SEVERAL_WORDS.sub(lambda found: to_camel(found[0]) if found[0] in known else found[0], text)
 

@@ -1,4 +1,4 @@
-"""The AWS side of an environment: network, cluster, nodes and identities, in that order."""
+"""The AWS resources of an environment: network, cluster, nodes and identities, in that order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,11 +32,11 @@ from .storage import model_volumes
 
 @dataclass(frozen=True, slots=True)
 class CloudCluster:
-    """A cluster in AWS for models to run in.
+    """A cluster on AWS for models.
 
     Attributes:
-        site: What charts must be told of it, and who makes nodes.
-        exports: Stack outputs about it.
+        site: Facts about the cluster, and a function that creates nodes.
+        exports: Stack outputs about the cluster.
     """
 
     provider: pulumi_kubernetes.Provider
@@ -46,16 +46,16 @@ class CloudCluster:
 
 
 def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
-    """Register everything in AWS that the models of a stack need, but for their nodes.
+    """Create the AWS resources of a stack, except nodes of Karpenter.
 
     Raises:
-        InvalidArguments: network or cluster cannot be made; every problem is listed and nothing is registered.
+        InvalidArguments: network or cluster are invalid; lists all problems, and creates nothing.
     """
     check_cloud(settings)
     aws = _provider(settings)
     groups = own_groups(planned.cloud_groups)
     network = Network("network", network_args(settings), _with(aws))
-    # Without NAT the nodes reach the registry and EKS through the endpoints alone.
+    # Without NAT gateways, nodes reach the registry and EKS only through the endpoints.
     after = network.endpoints if settings.network.nat_gateways == NatGateways.NONE else []
     options = pulumi.ResourceOptions(providers=[aws], depends_on=after)
     zones = settings.cluster.system_zones
@@ -72,7 +72,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     nodes.before += [*network.ready, identities, *([cache] if cache else ())]
     if not nodes.access:
         nodes.prepare_managed()
-    # A claim that is made earlier would get another class, for good.
+    # A claim that is created before the classes would permanently get another class.
     nodes.before += cluster.classes
     site = Site(
         name=settings.cluster_name,
@@ -130,11 +130,11 @@ def _with(*providers: pulumi.ProviderResource) -> pulumi.ResourceOptions:
 
 @dataclass(slots=True)
 class _ModelNodes:
-    """Registers the nodes, and the identities of who makes them.
+    """Creates the nodes, and the identities of controllers.
 
     Attributes:
-        access: What Karpenter needs in AWS, if it makes the nodes.
-        managed: The managed node groups, if EKS does.
+        access: AWS resources of Karpenter, if it launches the nodes.
+        managed: The managed node groups otherwise.
     """
 
     settings: Settings
@@ -145,19 +145,19 @@ class _ModelNodes:
     access: KarpenterAccess | None = None
     managed: GpuNodeGroups | None = None
     before: list[pulumi.Resource] = field(default_factory=list)
-    """What nodes, controllers and the models' pods need of AWS for as long as they are there."""
+    """AWS resources that nodes, controllers and pods require for as long as they exist."""
 
     @property
     def bounds(self) -> list[Any]:
-        """What the Cluster Autoscaler keeps, by Auto Scaling group."""
+        """Bounds of node groups for the Cluster Autoscaler."""
         return [*self.cluster.bounded, *(self.managed.bounded if self.managed else ())]
 
     def register(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:
-        """Register the nodes that come after who makes them; return all that models come after."""
+        """Create nodes that depend on a controller; return all resources that models depend on."""
         return [*after, *self.before, *(self.managed.groups.values() if self.managed else self._karpenter(after))]
 
     def prepare_managed(self) -> None:
-        """Register managed node groups: the autoscaler is told of them."""
+        """Create managed node groups, before the autoscaler, which requires their bounds."""
         cluster, settings = self.cluster, self.settings
         self.managed = GpuNodeGroups.of(
             "nodes",
@@ -182,7 +182,6 @@ class _ModelNodes:
         )
 
     def prepare_karpenter(self) -> KarpenterAccess:
-        """Register what Karpenter needs in AWS."""
         args: KarpenterAccessArgs = {
             "cluster_name": self.cluster.cluster_name,
             "cluster_plain_name": self.settings.cluster_name,
@@ -197,11 +196,11 @@ class _ModelNodes:
         return self.access
 
     def _karpenter(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:
-        """Register Karpenter's pools, after Karpenter itself where it is installed here."""
+        """Create Karpenter's node pools, after Karpenter if the stack installs it."""
         cluster, settings, access = self.cluster, self.settings, self.access
         assert access is not None  # noqa: S101  prepare_karpenter has been called
-        assert settings.cloud_environment is not None  # noqa: S101  Karpenter is in AWS
-        assert settings.cloud_environment.nodes is not None  # noqa: S101  and a stack says how its nodes are made
+        assert settings.cloud_environment is not None  # noqa: S101  Karpenter requires AWS
+        assert settings.cloud_environment.nodes is not None  # noqa: S101  a stack has settings of nodes
         pools = KarpenterPools.of(
             "nodes",
             self.groups,
@@ -220,7 +219,7 @@ class _ModelNodes:
         return list(pools.pools.values())
 
     def image_cache(self) -> ImageCache | None:
-        """Register the cache of images, if there is one, and let the nodes whose roles are made here use it."""
+        """Create the image cache, if any, and grant access to the node roles that the stack creates."""
         wanted, account = self.settings.image_cache, self.settings.cache_account
         if not wanted.registries or account is None:
             return None
@@ -229,8 +228,9 @@ class _ModelNodes:
             roles["nodes"] = self.cluster.node_role[0].name
         else:
             pulumi.log.warn(
-                f"{self.settings.file}: imageCache: nodes with the role of cluster.nodeRoleArn can have no new "
-                "images cached until it has the policy in the output imageCache.nodePolicy; attach it"
+                f"{self.settings.file}: imageCache: nodes with the role cluster.nodeRoleArn cannot cache new images "
+                "until "
+                "the role has the policy in the output imageCache.nodePolicy; attach it"
             )
         if self.access:
             roles["karpenter"] = self.access.node_role_name
@@ -251,7 +251,7 @@ class _ModelNodes:
         return ImageCache("images", args, _with(self.aws))
 
     def identities(self, namespaces: Sequence[str], controllers: list[str]) -> Identities:
-        """Register the identities of the controllers, and of the models' pods where they read buckets."""
+        """Create the identities of controllers, and of the models' pods if they read buckets."""
         settings = self.settings
         account = settings.model_account
         identities: IdentitiesArgs = {

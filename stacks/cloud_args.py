@@ -1,4 +1,4 @@
-"""What the components of an environment on AWS are told: its settings, as their arguments."""
+"""Converts the settings of an environment on AWS to arguments of its components."""
 
 from typing import cast
 
@@ -9,27 +9,30 @@ from components.clouds.aws.words import Provisioner
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem
 from components.resources.aws.args import ClusterArgs, NamespaceAccessArgs, NetworkArgs
-from components.resources.aws.cluster_checks import OF_A_NEW_ONE
+from components.resources.aws.cluster_checks import NEW_CLUSTER_ONLY
 from components.resources.aws.cluster_checks import problems as cluster_problems
 from components.resources.aws.network_checks import problems as network_problems
 from components.resources.serving.arguments import raise_errors
 
 from .settings import Settings
 
-_OF_ANY_CLUSTER = {
+_ANY_CLUSTER = {
     *("existing", "version", "oidc_provider_arn", "tunnel_port", "node_role_arn", "node_policies", "service_cidr"),
 }
-"""Settings of a cluster that count for one that exists, too: how it is reached, and its nodes."""
+"""Settings of a cluster that also take effect on an existing one: access to it, and its nodes."""
 
 
 def check_cloud(settings: Settings) -> None:
-    """See what is wrong with network and cluster before the first of them is registered.
+    """Check network and cluster before either is created.
 
     Raises:
-        InvalidArguments: there is something; every problem is listed.
+        InvalidArguments: either is invalid; every problem is listed.
     """
     if settings.cluster.existing:
-        _warn_of_new_clusters(settings)
+        # The component rejects those in NEW_CLUSTER_ONLY.
+        for key in sorted(settings.cluster.model_fields_set - _ANY_CLUSTER - {*NEW_CLUSTER_ONLY}):
+            name = f"{settings.file}: cluster.{to_camel(key)}"
+            pulumi.log.warn(f"{name}: has no effect on an existing cluster, which stays as it is; remove it")
     found = [("network", *each) for each in network_problems(network_args(settings))]
     found += [("cluster", *each) for each in cluster_problems("cluster", cluster_args(settings, []))]
     if found:
@@ -38,15 +41,7 @@ def check_cloud(settings: Settings) -> None:
         )
 
 
-def _warn_of_new_clusters(settings: Settings) -> None:
-    """Say what has no effect on a cluster that exists and stays as it is; some of it is refused anyway."""
-    for key in sorted(settings.cluster.model_fields_set - _OF_ANY_CLUSTER - {*OF_A_NEW_ONE}):
-        name = f"{settings.file}: cluster.{to_camel(key)}"
-        pulumi.log.warn(f"{name}: has no effect on an existing cluster, which stays as it is; remove it")
-
-
 def network_args(settings: Settings) -> NetworkArgs:
-    """Return the arguments of the network."""
     network = settings.network
     args: NetworkArgs = {
         "cluster_name": settings.cluster_name,
@@ -56,7 +51,7 @@ def network_args(settings: Settings) -> NetworkArgs:
     }
     if network.cidr:
         args["cidr"] = network.cidr
-    # Of an existing VPC the component refuses these.
+    # The component rejects these for an existing VPC.
     if network.pod_cidr:
         args["pod_cidr"] = network.pod_cidr
     if network.ipv6:
@@ -85,7 +80,7 @@ def cluster_args(
     subnet_ids: pulumi.Input[list[str]],
     system_subnet_ids: pulumi.Input[list[str]] | None = None,
 ) -> ClusterArgs:
-    """Return the arguments of the cluster, in some subnets; its system nodes may have others."""
+    """Return the arguments of the cluster; its system nodes may use other subnets."""
     cluster = settings.cluster
     args: ClusterArgs = {
         "region": settings.region,
@@ -110,13 +105,6 @@ def cluster_args(
     if system_subnet_ids is not None:
         args["system_subnet_ids"] = system_subnet_ids
     _set_access(args, settings)
-    _add_given(args, settings)
-    return args
-
-
-def _add_given(args: ClusterArgs, settings: Settings) -> None:
-    """Add what has no default here, where it is given."""
-    cluster = settings.cluster
     if cluster.system_nodes_max is not None:
         args["system_nodes_max"] = cluster.system_nodes_max
     if cluster.log_types is not None:
@@ -129,14 +117,15 @@ def _add_given(args: ClusterArgs, settings: Settings) -> None:
         args["secrets_key_arn"] = cluster.secrets_key_arn
     if cluster.node_role_arn:
         args["node_role_arn"] = cluster.node_role_arn
-    # The nodes of Karpenter have a role of their own, which takes them.
-    alone = not (cluster.node_role_arn and settings.gpu_nodes.provisioner == Provisioner.KARPENTER)
-    if cluster.node_policies is not None and alone:
+    # With Karpenter they are policies of its node role (see cloud.py), if this role is an existing one.
+    applies = not (cluster.node_role_arn and settings.gpu_nodes.provisioner == Provisioner.KARPENTER)
+    if cluster.node_policies is not None and applies:
         args["node_policies"] = cluster.node_policies
+    return args
 
 
 def _set_access(args: ClusterArgs, settings: Settings) -> None:
-    """Set who reaches the cluster, how, and what they may do in it."""
+    """Set network access, credentials and permissions."""
     cluster, credentials = settings.cluster, settings.credentials
     args["public_access_cidrs"] = cluster.public_access_cidrs
     args["private_access_cidrs"] = cluster.private_access_cidrs

@@ -1,12 +1,12 @@
-"""The clouds that a stack can make a cluster on, as its settings name them."""
+"""The clouds of the setting ``cloud``."""
 
 from components.contract.words import Word
 
 
 class CloudName(Word):
-    """Where the cluster and its nodes come from."""
+    """Cloud of the cluster."""
 
     NONE = "none"
-    """Somebody else: they are there."""
+    """The cluster of the kubeconfig, with its nodes."""
     AWS = "aws"
-    """This program, or what it is told of, in AWS."""
+    """A new or existing cluster on AWS."""

@@ -1,4 +1,4 @@
-"""What an environment pays for beside the nodes of its models: counted from its settings."""
+"""Infrastructure costs of an environment in addition to its models' nodes, from its settings."""
 
 import datetime
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from components.clouds.aws.environment import AwsEnvironment
 from components.clouds.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, SYSTEM_DISK_GIB
 from components.clouds.aws.prices.tables import AwsItem
 from components.clouds.aws.versions import extended_soon, is_extended
-from components.clouds.aws.words import LustreDeployment, NatGateways
+from components.clouds.aws.words import LustreDeployment
 from components.contract import clock
 from components.plan.costs.bill import Amounts, Bill, CostKind
 from components.plan.costs.infrastructure import FlatUse, Infrastructure, Nodes, fixed
@@ -16,7 +16,6 @@ from components.plan.costs.prices import OwnPrices
 from components.plan.plan import Plan
 from components.plan.sections.costs import bill_of
 from components.resources.aws.cluster_settings import ClusterSettings
-from components.resources.aws.network_settings import NetworkSettings
 from components.resources.serving.fleet.prices import own_prices
 
 from .clouds import CloudName
@@ -28,30 +27,27 @@ _LUSTRE = {
     500: AwsItem.LUSTRE_500,
     1000: AwsItem.LUSTRE_1000,
 }
-EXISTING = "The cluster is there already: its control plane and its own nodes are not counted."
+EXISTING = "The cluster exists: its control plane and its own nodes are not included."
 
 
 def environment_bill(settings: Settings, planned: Plan, own: OwnPrices | None = None) -> Bill:
-    """Return what a stack costs.
+    """Return the bill of a stack.
 
     Args:
         settings: Its settings.
-        planned: What is planned for it.
-        own: The prices of the file that settings name, where somebody has read it.
+        planned: Its plan.
+        own: Prices in the file of the setting prices. Default: read the file.
     """
     if own is None:
         own, _ = own_prices(settings.prices)
-    return bill_of(planned, own, infrastructure(settings, _today(planned)))
-
-
-def _today(planned: Plan) -> datetime.date:
-    """Return the day of the plan, so that its findings and its costs are of the same one."""
     cloud = planned.environment.cloud
-    return cloud.nodes.now.date() if isinstance(cloud, AwsEnvironment) and cloud.nodes else clock.today()
+    # The day of the plan, so that its findings and its costs do not differ around midnight.
+    today = cloud.nodes.now.date() if isinstance(cloud, AwsEnvironment) and cloud.nodes else clock.today()
+    return bill_of(planned, own, infrastructure(settings, today))
 
 
 def infrastructure(settings: Settings, today: datetime.date) -> Infrastructure:
-    """Return what a stack pays for beside the nodes of its models, as facts."""
+    """Return the billed infrastructure of a stack, except its models' nodes."""
     if settings.cloud != CloudName.AWS:
         return Infrastructure()
     cluster, network = settings.cluster, settings.network
@@ -62,7 +58,7 @@ def infrastructure(settings: Settings, today: datetime.date) -> Infrastructure:
         extended_support=is_extended(cluster.version, today, cluster.support),
         extended_from=None if cluster.existing else extended_soon(cluster.version, today, cluster.support),
         nodes=() if cluster.existing else tuple(_nodes(cluster)),
-        nat_gateways=_gateways(network),
+        nat_gateways=network.addresses or 0,  # one public address each
         endpoints=len(set(network.interface_endpoints)) * len(network.node_zones),
         keys=0 if cluster.existing or cluster.secrets_key_arn else 1,
         further=tuple(_file_systems(settings)),
@@ -79,14 +75,8 @@ def _nodes(cluster: ClusterSettings) -> Iterator[Nodes]:
         yield Nodes("bastion", (BASTION_TYPE,), fixed(1), BASTION_DISK_GIB)
 
 
-def _gateways(network: NetworkSettings) -> int:
-    if network.vpc_id:
-        return 0
-    return {NatGateways.NONE: 0, NatGateways.ONE: 1}.get(network.nat_gateways, len(network.zones))
-
-
 def _file_systems(settings: Settings) -> Iterator[FlatUse]:
-    """Yield what file systems cost that are made for weights: of EFS the throughput, of FSx the size."""
+    """Yield the flat costs of new file systems: the throughput of EFS, the capacity of FSx."""
     efs, fsx = settings.model_cache.efs, settings.model_cache.fsx
     if efs and not efs.id and efs.mibps:
         yield FlatUse("EFS throughput", CostKind.STORAGE, AwsItem.EFS_THROUGHPUT, efs.mibps, "MiB/s")

@@ -20,7 +20,7 @@ from .settings import Settings
 def gateway_name(
     settings: Settings, planned: Plan, door: ObjectSet | None, aws: pulumi.ProviderResource
 ) -> dict[str, Any]:
-    """Register the record of the gateway's name, where its zone is known; return the stack's output about it."""
+    """Create the DNS record of the gateway, if its hosted zone is set; return the stack output ``dns``."""
     host, source = settings.front_door.host, planned.door.gateway
     if door is None or source is None or not host:
         return {}
@@ -43,41 +43,42 @@ def gateway_name(
 
 
 def to_provide(settings: Settings, planned: Plan) -> Mapping[str, str]:
-    """Return what must be there for the stack to work and is not made by it, each with how to make it."""
-    found: dict[str, str] = {}
+    """Return the requirements that the stack does not create, each with instructions."""
+    missing: dict[str, str] = {}
     if _uses_spot(settings, planned) and settings.cluster.spot_service_linked_role == ServiceLinkedRole.EXISTING:
-        found["spotServiceLinkedRole"] = (
+        missing["spotServiceLinkedRole"] = (
             f"{SPOT_ROLE}, once in the account, unless it is there: {CREATE_SPOT_ROLE}; or set "
             "cluster.spotServiceLinkedRole to create"
         )
     host, dns, tls = settings.front_door.host, settings.dns, settings.front_door.tls
     if planned.door.gateway is None or not host:
-        return found
+        return missing
     if not (dns.hosted_zone_id and dns.record):
-        found["dnsRecord"] = (
+        missing["dnsRecord"] = (
             f"a record for {host}, an alias or a CNAME, that points at the address in the output dns; or set "
             "dns.hostedZoneId, and it is made in Route 53"
         )
     if tls.kind == TlsKind.CERT_MANAGER:
         if not dns.hosted_zone_id:
-            found["dnsChallenge"] = (
+            missing["dnsChallenge"] = (
                 f"rights for cert-manager (service account cert-manager/cert-manager) to write TXT records "
                 f"_acme-challenge.{host}, which the issuer's DNS-01 solver needs; or set dns.hostedZoneId, and it "
                 "gets a role for that zone in Route 53"
             )
         if dns.acme is None:
             zone = dns.hosted_zone_id or "<id of the hosted zone>"
-            found["issuer"] = (
+            missing["issuer"] = (
                 f"{tls.issuer_kind} {tls.issuer}, for example with the ACME solver "
                 f"{dns_solver(zone, settings.region)}; or set dns.acme"
             )
-    return found
+    return missing
 
 
 def _uses_spot(settings: Settings, planned: Plan) -> bool:
-    """Tell whether Karpenter asks for Spot Instances: of managed groups, EC2 Auto Scaling does, and makes the role.
+    """Return whether Karpenter may launch Spot Instances.
 
-    Source: AWS managed policy reference, AutoScalingServiceRolePolicy, statement EC2SpotManagement.
+    For managed groups, EC2 Auto Scaling launches them and creates the role itself (AWS managed policy reference,
+    AutoScalingServiceRolePolicy, statement EC2SpotManagement).
     """
     if settings.gpu_nodes.provisioner != Provisioner.KARPENTER:
         return False

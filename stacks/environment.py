@@ -1,7 +1,7 @@
-"""One environment: settings and manifests in, the cluster and the fleet of models registered, exports out."""
+"""Deploys one environment: creates the cluster and the fleet from settings and manifests, and exports outputs."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 import pulumi
 import pulumi_kubernetes
 
-from components.contract.problems import Problem, errors
+from components.contract.problems import errors
 from components.families import load
 from components.plan.plan import Plan, plan
 from components.resources.serving.arguments import log_warnings
@@ -31,7 +31,7 @@ _LISTENER: ContextVar[Listener] = ContextVar("listener", default=lambda *_: None
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Tell somebody of what ``deploy`` plans, before it refuses or registers anything: nobody has to plan twice."""
+    """Call a listener with the plan of ``deploy`` before it creates anything, so that callers need not plan again."""
     token = _LISTENER.set(listener)
     try:
         yield
@@ -40,22 +40,26 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def deploy(settings: Settings) -> None:
-    """Register everything that the settings describe and export endpoints, models and nodes.
+    """Create everything that the settings describe, and export endpoints, models and nodes.
 
     Raises:
-        pulumi.RunError: a manifest is wrong or does not fit; every problem is listed and nothing is registered.
+        pulumi.RunError: a manifest is invalid or does not fit; lists all problems, and creates nothing.
     """
     planned = plan(load(Path(path) for path in settings.models), settings.environment(read_text))
     _LISTENER.get()(settings, planned)
-    own, wrong = own_prices(settings.prices)
-    found = [*planned.problems, *wrong]
-    _refuse(found)
-    bill = environment_bill(settings, planned, own)
+    prices, price_problems = own_prices(settings.prices)
+    problems = [*planned.problems, *price_problems]
+    lines = [str(problem) for problem in errors(problems)]
+    if lines:
+        log_warnings(problems, str)
+        count = f"{len(lines)} problem{'s' * (len(lines) > 1)} found; nothing was created"
+        raise pulumi.RunError("\n".join([count, *lines]))
+    bill = environment_bill(settings, planned, prices)
     provider, site, aws = _cluster(settings, planned)
     options = pulumi.ResourceOptions(providers=[provider])
     fleet = ModelFleet.from_plan(FLEET, planned, settings, site, bill, options)
-    fleet.log_warnings(found, str)
-    # As it is described, and not as one output: an address that is not known yet leaves the rest known.
+    fleet.log_warnings(problems, str)
+    # The plain values instead of one output each: an unknown address then leaves the rest known at preview.
     for name, value in fleet.described.items():
         pulumi.export(name, value)
     if aws is not None:
@@ -68,19 +72,10 @@ def deploy(settings: Settings) -> None:
             pulumi.export("toProvide", dict(missing))
 
 
-def _refuse(problems: Sequence[Problem]) -> None:
-    """Refuse what cannot work, and say what else was found; where all works, that is logged at resources."""
-    lines = [str(problem) for problem in errors(problems)]
-    if lines:
-        log_warnings(problems, str)
-        count = f"{len(lines)} problem{'s' * (len(lines) > 1)} found; nothing was created"
-        raise pulumi.RunError("\n".join([count, *lines]))
-
-
 def _cluster(
     settings: Settings, planned: Plan
 ) -> tuple[pulumi_kubernetes.Provider, Site, pulumi.ProviderResource | None]:
-    """Register the cluster, where it is ours, and export what is known of it."""
+    """Create the cluster, if the settings name a cloud, and export its outputs."""
     if settings.cloud != CloudName.AWS:
         return _provider(settings), Site(settings.cluster_name), None
     from .cloud import make_cloud
@@ -93,7 +88,7 @@ def _cluster(
 
 
 def _provider(settings: Settings) -> pulumi_kubernetes.Provider:
-    if not os.path.isfile(settings.kubeconfig):  # noqa: PTH113  Path's own raises where the name is too long
+    if not os.path.isfile(settings.kubeconfig):  # noqa: PTH113  Path.is_file raises if the name is too long
         raise pulumi.RunError(
             f"no kubeconfig at {settings.kubeconfig} (inference-platform:kubeconfig); run `make up` to start a "
             "simulated cluster, which writes it there, or set the kubeconfig of your own cluster"
@@ -104,6 +99,6 @@ def _provider(settings: Settings) -> pulumi_kubernetes.Provider:
         context=settings.context or None,
         cluster_identifier=settings.cluster_name,
         enable_server_side_apply=True,
-        # Nobody else creates objects in a simulated cluster: what a killed run had begun to create is taken over.
+        # Adopts objects whose creation a killed run had begun; nobody else creates objects in a simulated cluster.
         upsert_existing_objects=settings.simulated_nodes or None,
     )

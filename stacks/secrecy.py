@@ -1,4 +1,4 @@
-"""Settings that a stack file marks as secrets (``secure:``): no message shows them."""
+"""Secret settings of a stack file (``secure:``), to keep them out of messages."""
 
 import json
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 from components.contract.base import Json
 
 _SHORTEST = 4
-"""Characters. The words of a message have shorter ones in them."""
+"""Minimum length of a secret to mask; shorter texts occur in ordinary words."""
 
 
 def secret_settings() -> frozenset[str]:
-    """Return the texts in the settings of the stack that is being deployed that are secret.
+    """Return the secret texts in the settings of the current stack.
 
-    Pulumi marks a setting as a whole, also where only a part of it is encrypted.
+    Pulumi marks a setting as a whole, even if only a part of it is encrypted.
     """
     everything = {**get_config_env(), **CONFIG.get()}
     values = [value for key, value in everything.items() if is_config_secret(key)]

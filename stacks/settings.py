@@ -1,4 +1,4 @@
-"""The settings of a stack, read once, typed, every mistake reported with the YAML to write."""
+"""Typed settings of a stack. All problems are reported at once, each with the YAML to write."""
 
 import functools
 import json
@@ -43,9 +43,9 @@ PROJECT = "inference-platform"
 
 
 class Settings(FleetSettings):
-    """One environment.
+    """Settings of one environment.
 
-    Every key has its default here; Pulumi.yaml repeats it for the Pulumi CLI, beside the descriptions.
+    Pulumi.yaml repeats the defaults for the Pulumi CLI, next to the descriptions.
     """
 
     models: list[str] = Field(default_factory=lambda: ["stacks/models"], min_length=1)
@@ -68,7 +68,7 @@ class Settings(FleetSettings):
     @classmethod
     def _some_cluster(cls, value: str, info: ValidationInfo) -> str:
         if not value and info.data.get("cloud") == CloudName.NONE:
-            raise ValueError("is required without a cloud")
+            raise ValueError("is required if cloud is none")
         return value
 
     @model_validator(mode="after")
@@ -84,18 +84,18 @@ class Settings(FleetSettings):
             [key for key in ("kubeconfig", "context") if getattr(self, key)] if self.cloud == CloudName.AWS else []
         )
         if given:
-            raise ValueError(f"cloud: is aws, whose cluster has its own kubeconfig; remove {' and '.join(given)}")
+            raise ValueError(f"cloud: aws creates its own kubeconfig; remove {' and '.join(given)}")
         return self
 
     @model_validator(mode="after")
     def _zones_on_aws(self) -> "Settings":
         if self.cloud == CloudName.AWS and len(self.network.node_zones) < 2:
-            raise ValueError("network: set at least two zones, which EKS requires for its control plane")
+            raise ValueError("network: set at least two zones, which the control plane of EKS requires")
         return self
 
     @model_validator(mode="after")
     def _zones_of_the_network(self) -> "Settings":
-        """Find zones that are named and are not there, and edits of zones that EKS would refuse."""
+        """Reject unknown zones, and changes of zones that EKS does not support."""
         if self.cloud != CloudName.AWS or len(self.network.node_zones) < 2:
             return self
         cluster, known = self.cluster, self.network.node_zones
@@ -109,27 +109,28 @@ class Settings(FleetSettings):
             found += repeated(key, zones)
             missing = [zone for zone in zones if zone not in known]
             if missing:
-                found.append((key, f"{', '.join(missing)}: not among {where} ({', '.join(known)}); name others"))
+                found.append((key, f"{', '.join(missing)}: not in {where} ({', '.join(known)}); use other zones"))
         if found:
             raise combined_error([((key,), reason) for key, reason in found])
         return self
 
     @property
     def zones(self) -> tuple[str, ...]:
-        """Zones with a private subnet, in an order that no edit of their list changes."""
+        """Zones with a private subnet, in an order that does not depend on that of the settings."""
         return tuple(in_order(self.network.node_zones, self.control_plane_zones))
 
     @property
     def control_plane_zones(self) -> tuple[str, ...]:
-        """Zones in which the control plane has its subnets, as far as settings name them."""
+        """Zones of the control plane's subnets; empty if the settings name none."""
         return () if self.cluster.existing else tuple(self.cluster.zones)
 
     @model_validator(mode="after")
     def _pod_identity(self) -> "Settings":
         if self.cluster.oidc_provider_arn and not self.cluster.existing:
             raise ValueError(
-                "cluster.oidcProviderArn: is for an existing cluster without Pod Identity; remove it: clusters that "
-                "are created here have its agent"
+                "cluster.oidcProviderArn: is only for existing clusters without Pod Identity; remove it: new "
+                "clusters have "
+                "the Pod Identity agent"
             )
         return self
 
@@ -140,8 +141,9 @@ class Settings(FleetSettings):
         closed = network.nat_gateways == NatGateways.NONE and not network.vpc_id
         if self.cloud == CloudName.AWS and self.cluster.bastion and closed and missing:
             raise ValueError(
-                f"network: set interfaceEndpoints to include {' and '.join(missing)}, by which the bastion reaches "
-                "Session Manager without NAT gateways"
+                f"network: add {' and '.join(missing)} to interfaceEndpoints, through which the bastion reaches "
+                "Session "
+                "Manager without NAT gateways"
             )
         return self
 
@@ -150,8 +152,10 @@ class Settings(FleetSettings):
         role, cluster = self.credentials.assume_role_arn, self.cluster
         if role and cluster.creator_is_admin and not cluster.existing and role in cluster.admin_role_arns:
             raise ValueError(
-                f"cluster: adminRoleArns has {role}, the role of credentials.assumeRoleArn, which creates the "
-                "cluster and administers it for that reason; EKS refuses a second entry: remove it there, or set "
+                f"cluster: adminRoleArns contains {role}, the role of credentials.assumeRoleArn, which administers "
+                "the "
+                "cluster because it creates it; EKS rejects a second access entry: remove it from adminRoleArns, or "
+                "set "
                 "creatorIsAdmin to false before the cluster is created"
             )
         return self
@@ -163,10 +167,15 @@ class Settings(FleetSettings):
             raise ValueError(f"modelCache: {', '.join(kinds)}: requires cloud: aws; elsewhere set claim or hostPath")
         zone = self.model_cache.zone
         if zone and zone not in self.network.node_zones:
-            raise ValueError(f"modelCache: fsx: zone {zone} is not among those of the network")
+            raise ValueError(
+                f"modelCache: fsx: zone {zone} is not a zone of the network; use one of "
+                f"{', '.join(self.network.node_zones)}"
+            )
         version = self.cluster.addons.get(S3_DRIVER, "")
         if self.model_cache.s3 and version.startswith("v1."):
-            raise ValueError(f"cluster.addons: {S3_DRIVER} {version} cannot mount with the rights of pods; v2 can")
+            raise ValueError(
+                f"cluster.addons: {S3_DRIVER} {version} cannot mount with the permissions of pods; use v2"
+            )
         return self
 
     @model_validator(mode="after")
@@ -182,7 +191,7 @@ class Settings(FleetSettings):
 
     @property
     def cache_account(self) -> str | None:
-        """The account whose registry caches images; None where nothing says it."""
+        """ID of the account whose registry caches images; None if the settings do not tell it."""
         given = self.credentials
         if self.image_cache.account:
             return self.image_cache.account
@@ -199,12 +208,14 @@ class Settings(FleetSettings):
         if not self.dns.hosted_zone_id:
             raise ValueError("dns: has no effect without hostedZoneId; set it, or remove the section")
         if self.front_door.expose != Exposure.GATEWAY or not self.front_door.host:
-            raise ValueError("dns: is for the name of a gateway; set frontDoor.expose to gateway, and frontDoor.host")
+            raise ValueError(
+                "dns: requires a gateway with a name; set frontDoor.expose to gateway, and frontDoor.host"
+            )
         tls = self.front_door.tls
         if self.dns.acme and (tls.kind != TlsKind.CERT_MANAGER or tls.issuer_kind != IssuerKind.CLUSTER):
             raise ValueError(
-                "dns: acme: makes a ClusterIssuer of cert-manager; set frontDoor.tls to {kind: cert-manager, issuer: "
-                "...}, or remove acme"
+                "dns: acme: creates a ClusterIssuer of cert-manager; set frontDoor.tls to {kind: cert-manager, "
+                "issuer: ...}, or remove acme"
             )
         return self
 
@@ -213,13 +224,14 @@ class Settings(FleetSettings):
         created = self.cluster.spot_service_linked_role == ServiceLinkedRole.CREATE
         if created and self.gpu_nodes.provisioner != Provisioner.KARPENTER:
             raise ValueError(
-                "cluster: spotServiceLinkedRole: create is for Karpenter; remove it: the nodes of managed groups are "
-                "started by EC2 Auto Scaling, which makes the role itself"
+                "cluster: spotServiceLinkedRole: create is only for Karpenter; remove it: EC2 Auto Scaling launches "
+                "the nodes "
+                "of managed groups, and creates the role itself"
             )
         return self
 
     def door(self) -> Door:
-        """Return what the front door is, and what it is given in AWS."""
+        """Return the front door, with DNS and certificates in AWS."""
         door, dns = super().door(), self.dns
         if not dns.hosted_zone_id:
             return door
@@ -229,18 +241,18 @@ class Settings(FleetSettings):
 
     @property
     def answers_challenges(self) -> bool:
-        """Whether cert-manager answers DNS-01 challenges in a zone that is known."""
+        """Whether cert-manager solves DNS-01 challenges in the hosted zone."""
         return bool(self.dns.hosted_zone_id) and self.front_door.tls.kind == TlsKind.CERT_MANAGER
 
     @property
     def buckets(self) -> list[str]:
-        """Where pods read weights in buckets: those named for it, and those that are mounted."""
+        """S3 locations that pods read: model buckets and mounted buckets."""
         mounted = [location for location in self.model_cache.s3.values() if location not in self.model_buckets]
         return [*self.model_buckets, *dict.fromkeys(mounted)]
 
     @property
     def addons(self) -> dict[str, str]:
-        """Add-ons of the cluster: those asked for, and those that mount what weights are kept in."""
+        """Add-ons of the cluster: requested ones, and drivers of the model cache."""
         return {**dict.fromkeys(self.model_cache.drivers, ""), **self.cluster.addons}
 
     @model_validator(mode="after")
@@ -251,7 +263,7 @@ class Settings(FleetSettings):
 
     @functools.cached_property
     def cloud_environment(self) -> AwsEnvironment | None:
-        """What is known of AWS, as of now; None elsewhere."""
+        """Facts about AWS, as of now; None elsewhere."""
         if self.cloud != CloudName.AWS:
             return None
         network = self.network
@@ -259,7 +271,7 @@ class Settings(FleetSettings):
         place = SettingsLocation(self.file, "gpuNodes")
         gpu_nodes = self.gpu_nodes
         if self.cluster.existing and gpu_nodes.prefix_delegation is None:
-            # Its network plugin is as EKS installs it: without prefixes.
+            # EKS installs the VPC CNI plugin without prefix delegation.
             gpu_nodes = gpu_nodes.model_copy(update={"prefix_delegation": False})
         zones, usual = self.zones, self.control_plane_zones
         nodes = gpu_nodes.environment(self.region, zones, self.cluster.version, labels, place, usual)
@@ -281,11 +293,11 @@ class Settings(FleetSettings):
         )
 
     def facts(self) -> ClusterFacts:
-        """Return what is known of the cluster, for what must be installed in it."""
+        """Return facts about the cluster for its prerequisites."""
         known = replace(super().facts(), today=clock.today())
         if self.cloud != CloudName.AWS:
             return known
-        # Every cluster that is made here has the add-on; a second metrics-server would fight it.
+        # New clusters have the add-on, with which a second metrics-server would conflict.
         addons = set[str]() if self.cluster.existing else {"metrics-server"}
         by_karpenter = self.gpu_nodes.provisioner == Provisioner.KARPENTER
         return replace(
@@ -304,7 +316,7 @@ _EXAMPLES = {
     "imageCache": '{registries: [quay.io, registry.k8s.io], account: "123456789012"}',
     "pods": "{serviceAccountName: inference}",
     "realizations": "{llmd: operator}",
-    "ignore": "{access-anonymous: only the VPN gets here}",
+    "ignore": "{access-anonymous: only the VPN gateway has access}",
     "simulatedNodes": "true",
     "customResources": "true",
     "region": "us-east-1",
@@ -313,7 +325,7 @@ _EXAMPLES = {
 
 
 def _structured() -> dict[str, str]:
-    """Return the keys whose values are lists and maps, which configuration has as JSON, and which of the two."""
+    """Return the keys whose values are lists or maps, which Pulumi stores as JSON, with list or map."""
     found = {}
     for name, field in Settings.model_fields.items():
         kind = get_origin(field.annotation) or field.annotation
@@ -329,11 +341,11 @@ def read() -> Settings:
     """Read the settings of the stack that is being deployed.
 
     Raises:
-        pulumi.RunError: keys are unknown or wrong; all of them are listed.
+        pulumi.RunError: keys are unknown or values invalid; lists all problems.
     """
     from pulumi.runtime.config import CONFIG, get_config_env
 
-    # pulumi.Config answers for keys that one knows; an unknown key would never be seen.
+    # pulumi.Config returns only keys that one asks for, so unknown keys would go unnoticed.
     defaults = declared_defaults(Path("Pulumi.yaml"))
     return from_config({**get_config_env(), **CONFIG.get()}, pulumi.get_stack(), defaults=defaults)
 
@@ -350,11 +362,11 @@ def from_config(
     Args:
         config: The configuration.
         stack: Name of the stack, for messages.
-        overrides: Settings that count instead, by their keys.
-        defaults: Settings where the configuration has none.
+        overrides: Settings that take precedence, by key.
+        defaults: Settings for keys that the configuration does not set.
 
     Raises:
-        pulumi.RunError: keys are unknown or wrong; all of them are listed.
+        pulumi.RunError: keys are unknown or values invalid; lists all problems.
     """
     prefix = f"{PROJECT}:"
     given = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
@@ -362,10 +374,10 @@ def from_config(
 
 
 def parse(values: Mapping[str, Any], file: str) -> Settings:
-    """Return settings from configuration values, structured ones as JSON text or as they are.
+    """Return settings from configuration values; lists and maps may be JSON text.
 
     Raises:
-        pulumi.RunError: keys are unknown or wrong; all of them are listed.
+        pulumi.RunError: keys are unknown or values invalid; lists all problems.
     """
     problems: list[str] = []
     structured = {key: _structure(key, value, file, problems) for key, value in values.items()}
@@ -379,7 +391,7 @@ def parse(values: Mapping[str, Any], file: str) -> Settings:
 
 
 def declared(project_file: Path) -> dict[str, dict[str, Any]]:
-    """Return type, description and default of every key, as Pulumi.yaml declares them."""
+    """Return the declaration of every key in Pulumi.yaml: type, description and default."""
     import yaml
 
     config = yaml.safe_load(project_file.read_text(encoding="utf-8")).get("config", {})
@@ -388,7 +400,7 @@ def declared(project_file: Path) -> dict[str, dict[str, Any]]:
 
 
 def declared_defaults(project_file: Path) -> dict[str, Any]:
-    """Return the defaults that Pulumi.yaml declares; the CLI fills them in, other hosts may not."""
+    """Return the defaults in Pulumi.yaml. The CLI applies them, but other hosts may not."""
     return {key: facts["default"] for key, facts in declared(project_file).items() if "default" in facts}
 
 

@@ -1,4 +1,4 @@
-"""The JSON schema of a stack file, for editors: made from the typed settings, so that both refuse the same.
+"""Generates the JSON schema of stack files, for editors, from the typed settings.
 
 ``make settings-schema`` writes it to ``stacks/settings.schema.json``, and that of price files beside it.
 """
@@ -20,7 +20,7 @@ Schemas = Mapping[str, Schema]
 FILE = Path(__file__).with_name("settings.schema.json")
 PRICES = Path(__file__).with_name("prices.schema.json")
 _NOTES = ("default", "description")
-"""What explains a value, and does not restrict it."""
+"""Annotations, which do not restrict values."""
 _SECRET: Schema = {"$ref": "#/$defs/Secret"}
 _SECRET_VALUE: Schema = {
     "description": "A value encrypted by pulumi config set --secret.",
@@ -48,12 +48,12 @@ _UNSET: Schema = {
     "kmsKeyArn": {"type": "null"},
     "keepImages": {"type": "null"},
 }
-"""Keys of a cache of images that say nothing."""
+"""The values of imageCache that are allowed without a cloud."""
 _ON_AWS: Schema = {
     key: {"type": "null"} if field.default is None else {"maxProperties": 0}
     for key, field in StorageSettings.model_fields.items()
 }
-"""Keys of modelCache that are nothing without a cloud."""
+"""The values of modelCache keys for AWS that are allowed without a cloud."""
 _ZONES: Schema = {
     "anyOf": [
         {"required": ["privateSubnets"], "properties": {"privateSubnets": {"minProperties": 2}}},
@@ -69,7 +69,7 @@ _ZONES: Schema = {
 def stack_schema(project_file: Path = Path("Pulumi.yaml")) -> Schema:
     """Return the schema of ``Pulumi.<stack>.yaml``."""
     generated = Settings.model_json_schema(by_alias=True)
-    defs = _described(generated["$defs"])
+    defs = _with_descriptions(generated["$defs"])
     keys = {_full(k): _top(generated["properties"][k], facts, defs) for k, facts in declared(project_file).items()}
     config = {
         "description": f"Settings of the stack. Keys start with {PROJECT}: or the name of another project.",
@@ -95,7 +95,7 @@ def _full(key: str) -> str:
 
 
 def _rules() -> list[Schema]:
-    """Return what holds between keys, as the validators of the settings have it."""
+    """Return the constraints between keys, as in the validators of the settings."""
     cloud, kubeconfig, network = _full("cloud"), _full("kubeconfig"), _full("network")
     return [
         {
@@ -122,32 +122,32 @@ def _rules() -> list[Schema]:
 
 
 def _top(schema: Schema, facts: Mapping[str, Any], defs: Schemas) -> Schema:
-    """Return the schema of a key of the stack: everything there may be text, or a secret, which is text."""
+    """Return the schema of a top-level key. Any value may be JSON text or a secret."""
     opened = _open(schema, defs)
     written = [_JSON[facts["type"]]] if facts["type"] in _JSON else []
     notes = {key: value for key, value in facts.items() if key in _NOTES}
     return {**notes, "anyOf": [*_alternatives(opened), *written, _SECRET]}
 
 
-def _sealed(schema: Schema, defs: Schemas) -> Schema:
-    """Return a schema that takes a secret wherever it takes text."""
+def _with_secret(schema: Schema, defs: Schemas) -> Schema:
+    """Allow a secret wherever a schema allows a string."""
     opened = _open(schema, defs)
-    if not _takes_text(schema, defs):
+    if not _allows_string(schema, defs):
         return opened
     notes = {key: value for key, value in opened.items() if key in _NOTES}
     return {**notes, "anyOf": [*_alternatives(opened), _SECRET]}
 
 
 def _open(schema: Schema, defs: Schemas) -> Schema:
-    """Return a schema whose parts take secrets, without the titles that repeat names."""
+    """Allow secrets in the parts of a schema, and drop titles, which repeat names."""
     parts = {key: value for key, value in schema.items() if key != "title"}
     if "properties" in parts:
-        parts["properties"] = {name: _sealed(part, defs) for name, part in parts["properties"].items()}
+        parts["properties"] = {name: _with_secret(part, defs) for name, part in parts["properties"].items()}
     if "anyOf" in parts:
         parts["anyOf"] = [_open(part, defs) for part in parts["anyOf"]]
     for key in ("items", "additionalProperties"):
         if isinstance(parts.get(key), dict):
-            parts[key] = _sealed(parts[key], defs)
+            parts[key] = _with_secret(parts[key], defs)
     return parts
 
 
@@ -156,16 +156,16 @@ def _alternatives(schema: Schema) -> list[Schema]:
     return [*schema.get("anyOf", ()), *([rest] if rest else [])]
 
 
-def _takes_text(schema: Schema, defs: Schemas) -> bool:
+def _allows_string(schema: Schema, defs: Schemas) -> bool:
     if "$ref" in schema:
-        return _takes_text(defs[schema["$ref"].rpartition("/")[2]], defs)
+        return _allows_string(defs[schema["$ref"].rpartition("/")[2]], defs)
     if "anyOf" in schema:
-        return any(_takes_text(part, defs) for part in schema["anyOf"])
+        return any(_allows_string(part, defs) for part in schema["anyOf"])
     return schema.get("type") == "string" or any(isinstance(word, str) for word in schema.get("enum", ()))
 
 
-def _described(defs: Schemas) -> dict[str, Schema]:
-    """Return definitions with the docstrings of the fields of the sections among them."""
+def _with_descriptions(defs: Schemas) -> dict[str, Schema]:
+    """Add the docstrings of the sections' fields to definitions."""
     found = dict(sorted(defs.items()))
     for section in _sections(Settings):
         schema = found[section.__name__]

@@ -1,4 +1,4 @@
-"""Where a stack keeps weights on AWS."""
+"""The model storage of a stack on AWS."""
 
 from typing import cast
 
@@ -16,7 +16,7 @@ from .settings import Settings
 def model_volumes(
     settings: Settings, planned: Plan, network: Network, cluster: Cluster, aws: pulumi.ProviderResource
 ) -> list[pulumi.Resource]:
-    """Register what weights are kept in, if that is made here; return the volumes."""
+    """Create the model storage, if any, and return its volumes."""
     wanted = settings.model_cache
     if not wanted.on_aws or not planned.namespaces:
         return []

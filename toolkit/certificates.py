@@ -1,4 +1,4 @@
-"""Certificates: what those of the simulated cluster and of the servers beside it have in common."""
+"""Certificates of the simulated cluster and of local servers."""
 
 import datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ _VALID_FOR = datetime.timedelta(days=3650)
 
 
 def self_signed(folder: Path, name: str, host: str) -> tuple[Path, Path]:
-    """Make certificate and key of a server that is its own authority: who is given the file trusts it alone."""
+    """Create a self-signed certificate and key of a server; clients trust it by the certificate's file."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = subject_name(name, ())
     certificate = (
@@ -31,7 +31,7 @@ def self_signed(folder: Path, name: str, host: str) -> tuple[Path, Path]:
 
 
 def pem(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> bytes:
-    """Return a private key as PEM, unencrypted: it is written to a private file."""
+    """Return a private key as unencrypted PEM, for a private file."""
     return key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.TraditionalOpenSSL,
@@ -48,7 +48,7 @@ def subject_name(user: str, groups: tuple[str, ...]) -> x509.Name:
 def certificate_builder(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
 ) -> x509.CertificateBuilder:
-    """Begin a certificate; it is valid from an hour ago, since clocks differ."""
+    """Start a certificate that is valid from an hour ago, to tolerate clock skew."""
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()

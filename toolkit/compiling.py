@@ -1,4 +1,4 @@
-"""Compiling the programs of a pinned Go module, with what is done and what is left told as it goes."""
+"""Compiles the programs of a pinned Go module, and reports progress."""
 
 import fcntl
 import os
@@ -22,11 +22,11 @@ class Sources:
     """A Go module that pins programs.
 
     Attributes:
-        title: What its programs are together, for progress.
-        folder: Where its go.mod and go.sum lie.
-        packages: Package by the name of its program.
-        settings: What ``go list`` has to know as well, such as build tags.
-        flags: What ``go build`` gets besides.
+        title: Name of the programs in progress messages.
+        folder: Folder of go.mod and go.sum.
+        packages: Package by program.
+        settings: Options of ``go list`` and ``go build``, such as build tags.
+        flags: Further options of ``go build``.
     """
 
     title: str
@@ -37,26 +37,26 @@ class Sources:
 
 
 def compile_missing(go: Go, sources: Sources, target: Path, progress: Progress) -> None:
-    """Compile the programs that are not in ``target`` yet, where they appear whole. The caller holds its lock.
+    """Compile the programs that are missing in ``target``. The caller must hold its ``build_lock``.
 
     Raises:
-        UserError: one could not be built; the message holds the end of what Go said.
+        UserError: a build failed; the message contains the end of Go's output.
     """
-    wanted = [name for name in sources.packages if not (target / name).exists()]
-    if not wanted:
+    missing = [name for name in sources.packages if not (target / name).exists()]
+    if not missing:
         return
     progress(f"{sources.title}: fetching its sources")
-    packages = [sources.packages[name] for name in wanted]
+    packages = [sources.packages[name] for name in missing]
     parts = go.run("list", *sources.settings, "-deps", *packages, folder=sources.folder)
     estimate = Estimate(len(parts.stdout.splitlines()))
-    for position, name in enumerate(wanted, start=1):
-        title = f"building {name} ({position} of {len(wanted)})"
+    for position, name in enumerate(missing, start=1):
+        title = f"building {name} ({position} of {len(missing)})"
         _compile(go, sources, target / name, title, estimate, progress)
 
 
 def _compile(go: Go, sources: Sources, target: Path, title: str, estimate: Estimate, progress: Progress) -> None:
-    for left_over in target.parent.glob(f".{target.name}.*"):  # of a build that was killed; the lock is ours
-        left_over.unlink()
+    for partial in target.parent.glob(f".{target.name}.*"):  # of a killed build: the caller holds the lock
+        partial.unlink()
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     command = [str(go.program), "build", "-v", "-trimpath", *sources.settings, *sources.flags, "-o", str(unfinished)]
     progress(title)
@@ -82,7 +82,7 @@ def _compile(go: Go, sources: Sources, target: Path, title: str, estimate: Estim
 
 @contextmanager
 def build_lock(folder: Path, progress: Progress) -> Iterator[None]:
-    """Let one process at a time build into a folder; a second one waits and then finds everything there."""
+    """Let one process at a time build into a folder; others wait, and then find the programs there."""
     with (folder / "lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,8 @@
-"""The one exception that ends a command with a message instead of a traceback."""
+"""The exception that ends a command with a message instead of a traceback."""
 
 
 class UserError(Exception):
-    """Something the user can act on. The command line prints the message and exits."""
+    """A problem that the user can fix. The command line prints the message and exits."""
 
     def __init__(self, message: str, exit_code: int = 1) -> None:
         super().__init__(message)

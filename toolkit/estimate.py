@@ -1,35 +1,32 @@
-"""How long a build will take, from the packages that have been compiled so far."""
+"""Estimates the remaining time of a build from the packages compiled so far."""
 
 import time
 from collections.abc import Callable
 
 _ENOUGH = 20
-"""Packages after which a pace can be told."""
+"""Packages after which an estimate is meaningful."""
 _MINUTE = 60
 
 
 class Estimate:
-    """Counts the packages of all programs; those that are compiled already make the build shorter than told."""
+    """Counts compiled packages. Cached packages are not counted, so that a build may end earlier than estimated."""
 
     def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start the clock."""
         self._total, self._clock = total, clock
         self._begin = clock()
         self._done = self._tenths = 0
 
     def step(self) -> None:
-        """Take note of a package."""
         self._done += 1
 
     def new_tenth(self) -> bool:
-        """Say whether another tenth of the packages is done since the last time that this was asked."""
+        """Return whether another tenth of the packages has been compiled since the last call."""
         tenths = 10 * self._done // self._total if self._total else 0
         before, self._tenths = self._tenths, tenths
         return tenths > before
 
     def __str__(self) -> str:
-        """Say how far it is, and how long the rest takes at the pace so far."""
-        if self._done > self._total:  # the count is not known, or not right
+        if self._done > self._total:  # the total is unknown or wrong
             return f"{self._done} packages"
         share = f"{self._done} of {self._total} packages"
         if self._done < _ENOUGH:

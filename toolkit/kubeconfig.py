@@ -1,4 +1,4 @@
-"""Reading a kubeconfig: server, trust and credentials."""
+"""Reads kubeconfigs: server, CA and credentials."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What it takes to talk to a server."""
+    """Connection parameters of an API server."""
 
     server: str
     context: ssl.SSLContext | None
@@ -28,10 +28,10 @@ class Access:
 
 
 def read(source: str | Path, context: str | None = None) -> Access:
-    """Read a kubeconfig given as a path or as its text.
+    """Read a kubeconfig, given as path or text.
 
     Raises:
-        UserError: absent, unreadable, or without the context; says which.
+        UserError: it is missing, unreadable, or lacks the context.
     """
     folder, config = _load(source)
     current = context or config.get("current-context")
@@ -48,8 +48,8 @@ def read(source: str | Path, context: str | None = None) -> Access:
 
 
 def _load(source: str | Path) -> tuple[Path, Json]:
-    """Return the folder that relative paths start from, and the content."""
-    text, folder, called = str(source), Path(), "the given kubeconfig"
+    """Return the base folder of relative paths, and the content."""
+    text, folder, title = str(source), Path(), "the given kubeconfig"
     if isinstance(source, Path) or ("\n" not in source.strip() and not source.lstrip().startswith("{")):
         path = Path(source).expanduser()
         if not path.is_file():
@@ -57,13 +57,13 @@ def _load(source: str | Path) -> tuple[Path, Json]:
                 f"there is no kubeconfig at {path}; start the simulated cluster with `workbench cluster start`, or "
                 "use --kubeconfig"
             )
-        text, folder, called = path.read_text(), path.parent, str(path)
+        text, folder, title = path.read_text(), path.parent, str(path)
     try:
         config = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise UserError(f"{called} is not valid YAML: {error}") from None
+        raise UserError(f"{title} is not valid YAML: {error}") from None
     if not isinstance(config, dict):
-        raise UserError(f"{called} is not a kubeconfig")
+        raise UserError(f"{title} is not a kubeconfig")
     return folder, config
 
 
@@ -82,9 +82,9 @@ def _trust(cluster: Json, user: Json, folder: Path) -> ssl.SSLContext:
     if cluster.get("insecure-skip-tls-verify"):
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    certificate, key = (_content(user, f"client-{what}", folder) for what in ("certificate", "key"))
+    certificate, key = (_content(user, f"client-{part}", folder) for part in ("certificate", "key"))
     if certificate and key:
-        # The ssl module reads certificates from files only; this one lives for two system calls.
+        # The ssl module reads certificates only from files; this one exists just for this call.
         with tempfile.NamedTemporaryFile(mode="wb") as file:
             file.write(certificate + b"\n" + key)
             file.flush()
@@ -111,7 +111,7 @@ def _headers(user: Json, folder: Path) -> dict[str, str]:
 
 
 def _execute(plugin: Json) -> Json:
-    """Ask a credential plugin, such as ``aws eks get-token``."""
+    """Run an exec credential plugin, such as ``aws eks get-token``."""
     command = [plugin["command"], *(plugin.get("args") or ())]
     info = {"apiVersion": plugin.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}}
     extra = {entry["name"]: entry["value"] for entry in plugin.get("env") or ()}

@@ -1,4 +1,4 @@
-"""Ports on loopback."""
+"""Free ports on loopback."""
 
 import random
 import socket
@@ -7,16 +7,16 @@ from .errors import UserError
 
 LOOPBACK = "127.0.0.1"
 _PORT_RANGE = range(20000, 30000)
-"""Above the well-known, below NodePorts (30000) and what Linux uses for outgoing connections (32768)."""
+"""Above well-known ports, below NodePorts (30000) and the ephemeral ports of Linux (32768)."""
 
 
 def free_ports(count: int) -> list[int]:
-    """Return free ports on loopback, below those that systems give to outgoing connections.
+    """Return free ports on loopback, outside of the ephemeral range.
 
-    A client that keeps connecting to the port of a stopped program would otherwise be given that very port.
+    An ephemeral port could be assigned to a client that keeps connecting to it while its server is stopped.
 
     Raises:
-        UserError: there are not as many.
+        UserError: too few ports are free.
     """
     ports: list[int] = []
     for port in random.SystemRandom().sample(_PORT_RANGE, len(_PORT_RANGE)):

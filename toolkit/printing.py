@@ -1,4 +1,4 @@
-"""What goes to stdout: the form of results, and Kubernetes objects for files and for ``kubectl apply``."""
+"""Output of commands: formats, messages and Kubernetes objects."""
 
 import enum
 import sys
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Format(enum.StrEnum):
-    """How results are written."""
+    """Output format of results."""
 
     TEXT = "text"
     JSON = "json"
@@ -28,19 +28,18 @@ _MOST_PROBLEMS = 100
 
 
 def problem_lines(problems: "Sequence[Problem]") -> str:
-    """Return a line for each problem of an input, and for the rest of very many one."""
+    """Format the problems of an input, one per line; the number of further ones after the first hundred."""
     ordered = [str(problem) for problem in sorted(problems, key=lambda problem: problem.sort_key)]
     further = len(ordered) - _MOST_PROBLEMS
     return "\n".join([*ordered[:_MOST_PROBLEMS], *([f"and {further} more"] if further > 0 else [])])
 
 
 def pluralize(number: int, word: str) -> str:
-    """Write how many there are: ``1 file``, ``3 files``."""
+    """Return ``1 file``, ``3 files``."""
     return f"{number} {word}{'s' * (number != 1)}"
 
 
 def print_to_stderr(lines: Iterable[str]) -> None:
-    """Write lines for people to stderr."""
     from components.contract.texts.printable import printable
 
     for line in lines:
@@ -50,22 +49,22 @@ def print_to_stderr(lines: Iterable[str]) -> None:
 def write_objects(objects: Iterable[dict[str, Any]], *, show_secrets: bool) -> None:
     """Write objects as YAML.
 
-    Secrets are masked, since output is kept in logs and repositories. That is said on stderr: what is masked cannot
-    be applied.
+    Secrets are masked, since output ends up in logs and repositories. A warning on stderr says so, because masked
+    objects cannot be applied.
     """
     from components.contract.documents.writer import dump_all
     from components.contract.texts.secrets import replace_in_object
 
-    hidden = 0
+    masked = 0
 
-    def mask(_: object, shown: str) -> str:
-        nonlocal hidden
-        hidden += 1
-        return shown
+    def mask(_: object, text: str) -> str:
+        nonlocal masked
+        masked += 1
+        return text
 
     sys.stdout.write(dump_all(value if show_secrets else replace_in_object(value, mask) for value in objects))
-    if hidden:
-        values = "1 value looks" if hidden == 1 else f"{hidden} values look"
+    if masked:
+        values = "1 value looks" if masked == 1 else f"{masked} values look"
         print(  # noqa: T201
             f"warning: {values} like a secret and cannot be applied as printed, as [secret]; put secrets into a "
             "Secret and refer to it, or use --show-secrets",

@@ -1,4 +1,4 @@
-"""Folders and files that only their owner can read: state, keys and kubeconfigs lie there."""
+"""Folders and files that only their owner can read, for state, keys and kubeconfigs."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ _MODE = 0o700
 
 
 def private_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing; also take the state folder back that others could read."""
+    """Create a folder and its missing parents; also restrict an existing state folder that others can read."""
     missing = [path, *path.parents]
     missing = missing[: next(index for index, folder in enumerate(missing) if folder.exists())]
     for folder in reversed(missing):
@@ -20,7 +20,7 @@ def private_folder(path: Path) -> None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, at once or not at all."""
+    """Write a file that only its owner can read, atomically."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:

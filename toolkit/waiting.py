@@ -1,4 +1,4 @@
-"""Waiting for what another process does."""
+"""Waits for conditions outside of this process."""
 
 import time
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, check: Callable[[], Any] = lambda: None) -> bool:
-    """Ask again until it is true or time is up; ``check`` may raise in between."""
+    """Poll a condition; return False after a timeout. ``check`` runs before each attempt and may raise."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         check()

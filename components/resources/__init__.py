@@ -1,11 +1,11 @@
-"""Everything that imports Pulumi. What is offered to programs is imported from the package itself."""
+"""Everything that imports Pulumi. Programs import the public names from the package ``components``."""
 
 COMPONENTS = {
     "ModelFleet": "serving.model_fleet",
     "SimulatedNodes": "serving.simulated_nodes",
     "Network": "aws.network",
     "Cluster": "aws.cluster",
-    "Bastion": "aws.access.bastion",
+    "Bastion": "aws.bastion",
     "GpuNodeGroups": "aws.gpu_node_groups",
     "KarpenterAccess": "aws.karpenter_access",
     "KarpenterPools": "aws.karpenter_pools",
@@ -38,7 +38,7 @@ COMPONENTS = {
     "LeaderWorkerSetController": "prerequisites.workloads",
     "Volcano": "prerequisites.workloads",
 }
-"""The module of each component that belongs to no family, relative to this package."""
+"""Module of each component that belongs to no family, relative to this package."""
 _TYPES = {
     "ChartArgs": "prerequisites.args",
     "ClusterArgs": "aws.args",
@@ -54,6 +54,6 @@ _TYPES = {
     "NodeTypeArgs": "aws.args",
     "ReservationArgs": "aws.args",
 }
-"""Arguments that are not where their component is."""
+"""Modules of argument types."""
 HOMES = {**COMPONENTS, **_TYPES}
-"""The module of everything that the package offers."""
+"""Module of each public name."""

@@ -1,4 +1,4 @@
-"""The components that other Pulumi languages see: all that are offered here, and one per kind of every family."""
+"""The provider plugin: offers the components to programs in other languages."""
 
 import ast
 import importlib
@@ -25,14 +25,14 @@ _WORDS = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*_?")
 
 
 def components() -> list[type[pulumi.ComponentResource]]:
-    """Return every public component."""
-    own = [getattr(importlib.import_module(f"{__package__}.{home}"), name) for name, home in COMPONENTS.items()]
+    """Return all public components, including one per kind of every family."""
+    shared = [getattr(importlib.import_module(f"{__package__}.{home}"), name) for name, home in COMPONENTS.items()]
     of_families = [f.component(member) for f in FAMILIES for member in f.members if member.component]
-    return [*own, *of_families]
+    return [*shared, *of_families]
 
 
 class Host(ComponentProvider):
-    """Makes components for programs in other languages: their arguments in, problems in their words out."""
+    """Constructs components for programs in other languages; names arguments in camelCase in problems."""
 
     def __init__(self, version: str = "0.0.0") -> None:
         """Analyze every public component."""
@@ -42,7 +42,7 @@ class Host(ComponentProvider):
         self.schema = json.dumps(self._documented(json.loads(self.schema or "{}")))
 
     def _documented(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema with what inherited arguments say of themselves: only a class's own are read."""
+        """Add the descriptions of inherited arguments to the schema, which the SDK's analyzer ignores."""
         for token, resource in schema["resources"].items():
             inherited = _inherited(self._args[token.rpartition(":")[2]])
             for key, described in resource["inputProperties"].items():
@@ -51,9 +51,9 @@ class Host(ComponentProvider):
         return schema
 
     def map_inputs(self, inputs: pulumi.Inputs, component_def: ComponentDefinition) -> pulumi.Inputs:
-        """Return arguments under the names of Python; what is known of other resources by now is plain.
+        """Convert arguments to snake_case, and resolve known outputs.
 
-        Nothing is refused here, and nothing dropped: the component itself tells all that is wrong.
+        Unknown and invalid arguments are kept, so that the component reports every problem.
         """
         named: pulumi.Inputs = resolve_outputs(inputs, self._args[component_def.name], remote=True)
         return named
@@ -61,17 +61,17 @@ class Host(ComponentProvider):
     def construct(
         self, name: str, resource_type: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None = None
     ) -> ConstructResult:
-        """Make a component.
+        """Construct a component.
 
         Raises:
-            InputPropertiesError: its arguments are wrong; each with its path, unless that would show a secret.
+            InputPropertiesError: its arguments are invalid; with the path of each, unless it would reveal a secret.
         """
         try:
             return super().construct(name, resource_type, inputs, options)
         except ComponentInitError as error:
             if isinstance(error.inner, pulumi.InputPropertiesError):
                 typed = self._args[resource_type.rpartition(":")[2]]
-                renamed = _in_their_words(error.inner, typed)
+                renamed = _in_camel_case(error.inner, typed)
                 raise pulumi.InputPropertiesError(renamed.message, _without_secrets(renamed.errors, inputs)) from None
             if isinstance(error.inner, pulumi.RunError):
                 raise error.inner from None
@@ -79,7 +79,7 @@ class Host(ComponentProvider):
 
 
 def _typed_args(component: type[pulumi.ComponentResource]) -> Any:  # noqa: ANN401  a TypedDict is no type
-    """Return the type of a component's arguments, from which its schema is generated.
+    """Return the type of a component's arguments.
 
     Raises:
         TypeError: its ``__init__`` has no parameter ``args`` with a type.
@@ -94,22 +94,19 @@ def _typed_args(component: type[pulumi.ComponentResource]) -> Any:  # noqa: ANN4
 
 
 def _without_secrets(details: Any, inputs: pulumi.Inputs) -> Any:  # noqa: ANN401  a list of the SDK's maps
-    """Return the problems whose paths the engine may look up; the message lists all of them, with their paths.
+    """Drop problems whose paths lead into an argument with a secret; the error message still lists them.
 
-    The engine prints the value that it finds at a path, secrets in clear (errorToMessage in
-    pkg/resource/deploy/source_eval.go of Pulumi 3.260): no path may lead into an argument that holds a secret. An
-    empty path is that of all arguments.
+    The engine prints the value at each path, including secrets in plaintext (errorToMessage in
+    pkg/resource/deploy/source_eval.go of Pulumi 3.260). An empty path selects all arguments.
     """
     secret = {key for key, value in inputs.items() if holds_secret(value, key)}
     return [each for each in details if each["property_path"] and path_parts(each["property_path"])[0] not in secret]
 
 
 def _inherited(typed: object) -> dict[str, str]:
-    """Return the documentation of the arguments that a type inherits, by the name that other languages see.
-
-    A TypedDict does not say at run time what it inherits from; its source does.
-    """
+    """Return the descriptions of the arguments that a type inherits, by camelCase name."""
     found: dict[str, str] = {}
+    # A TypedDict does not record its bases at run time, but its source has them.
     for base in _declared(typed).bases:
         inherited = getattr(inspect.getmodule(typed), ast.unparse(base), None)
         if not is_typeddict(inherited):
@@ -121,21 +118,21 @@ def _inherited(typed: object) -> dict[str, str]:
 
 
 def _declared(typed: Any) -> ast.ClassDef:  # noqa: ANN401  a TypedDict is no type to type checkers
-    """Return a class as it is written."""
+    """Return the definition of a class from its source."""
     (found,) = ast.parse(inspect.getsource(typed)).body
     assert isinstance(found, ast.ClassDef)  # noqa: S101  the source of a class
     return found
 
 
-def _in_their_words(error: pulumi.InputPropertiesError, typed: object) -> pulumi.InputPropertiesError:
-    """Return an error with the arguments' names as other languages have them."""
+def _in_camel_case(error: pulumi.InputPropertiesError, typed: object) -> pulumi.InputPropertiesError:
+    """Return an error with the names of arguments in camelCase."""
     known = keys_below(typed)
 
-    def words(text: str) -> str:
+    def convert(text: str) -> str:
         return _WORDS.sub(lambda found: camel(found[0]) if found[0] in known else found[0], text)
 
     details: list[Any] = [
-        {"property_path": words(each["property_path"]), "reason": words(each["reason"])}
+        {"property_path": convert(each["property_path"]), "reason": convert(each["reason"])}
         for each in error.errors or ()
     ]
-    return pulumi.InputPropertiesError(words(error.message), details)
+    return pulumi.InputPropertiesError(convert(error.message), details)

@@ -175,19 +175,19 @@ class TestSpotRole:
     [
         ({"dns": {"hostedZoneId": "example.com"}}, "hostedZoneId"),
         ({"dns": {"record": False}, "frontDoor": DOOR}, "dns: has no effect without hostedZoneId"),
-        ({"dns": {"hostedZoneId": ZONE}, "frontDoor": {"expose": "none"}}, "dns: is for the name of a gateway"),
+        ({"dns": {"hostedZoneId": ZONE}, "frontDoor": {"expose": "none"}}, "dns: requires a gateway with a name"),
         (
             {"dns": {"hostedZoneId": ZONE, "acme": {}}, "frontDoor": {**DOOR, "tls": {"kind": "none"}}},
-            "acme: makes a ClusterIssuer",
+            "acme: creates a ClusterIssuer",
         ),
         (
             {
                 "dns": {"hostedZoneId": ZONE, "acme": {}},
                 "frontDoor": {**DOOR, "tls": {**TLS, "issuerKind": "Issuer"}},
             },
-            "acme: makes a ClusterIssuer",
+            "acme: creates a ClusterIssuer",
         ),
-        ({"cluster": {"version": "1.35", "spotServiceLinkedRole": "create"}}, "create is for Karpenter"),
+        ({"cluster": {"version": "1.35", "spotServiceLinkedRole": "create"}}, "create is only for Karpenter"),
     ],
 )
 def test_what_cannot_be_is_refused(changes: dict[str, Any], reason: str) -> None:

@@ -122,7 +122,7 @@ def refused(**cache: Any) -> str:
         ({"account": "123456789012"}, "imageCache.registries: is required"),
         (
             {"registries": ["quay.io"], "credentials": {"quay.io": SECRETS["ghcr.io"]}},
-            "imageCache.credentials.quay.io: takes no credentials",
+            "imageCache.credentials.quay.io: accepts no credentials",
         ),
         (
             {"registries": ["docker.io"], "credentials": SECRETS},
@@ -142,7 +142,7 @@ def refused(**cache: Any) -> str:
         ),
         (
             {"registries": ["quay.io"], "account": "123456789012", "existing": True, "keepImages": 3},
-            "imageCache.keepImages: is for rules that are made here",
+            "imageCache.keepImages: has no effect with existing",
         ),
     ],
 )
@@ -153,7 +153,7 @@ def test_what_is_refused(cache: dict[str, Any], said: str) -> None:
 
 
 def test_it_is_refused_where_there_is_no_aws() -> None:
-    with pytest.raises(pulumi.RunError, match="imageCache: is a cache on AWS"):
+    with pytest.raises(pulumi.RunError, match="imageCache: requires cloud: aws"):
         run("local", imageCache={"registries": ["quay.io"], "account": "123456789012"})
 
 

@@ -116,7 +116,7 @@ class TestSystemNodes:
             (
                 "dev",
                 {"systemNodes": 3, "systemNodesMax": 2},
-                "must be from the usual number (3) to 450, found 2",
+                "must be from systemNodes (3) to 450, found 2",
             ),
             ("dev", {"systemNodesMax": 451}, "systemNodesMax: must be at most 450, found 451"),
             ("staging", {"systemNodesMax": 5}, "systemNodesMax: is for the Cluster Autoscaler, but Karpenter makes"),

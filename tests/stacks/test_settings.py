@@ -77,7 +77,7 @@ def test_pod_settings_reach_the_rendering() -> None:
         ("cloud", "gcp", "'none' or 'aws'"),
         ("prerequisites", '{"adapter": "datadog"}', "'prometheus-adapter' or 'keda'"),
         ("prerequisites", '{"gpuStack": "driver"}', "'device-plugin' or 'operator'"),
-        ("kubeconfig", "", "is required without a cloud"),
+        ("kubeconfig", "", "is required if cloud is none"),
         ("clusterName", "", "clusterName"),
         ("simulatedNodes", "yes please", "simulatedNodes"),
         ("customResources", "1", "customResources"),
@@ -140,5 +140,5 @@ def test_a_cluster_on_aws_has_a_kubeconfig_of_its_own() -> None:
     place = {"cloud": "aws", "network": {"zones": ["us-east-1a", "us-east-1b"]}}
     with pytest.raises(pulumi.RunError) as caught:
         parse({**GOOD, **place, "context": "mine"}, FILE)
-    assert "cloud: is aws, whose cluster has its own kubeconfig; remove kubeconfig and context" in str(caught.value)
+    assert "cloud: aws creates its own kubeconfig; remove kubeconfig and context" in str(caught.value)
     assert parse({**GOOD, **place, "kubeconfig": ""}, FILE).context == ""

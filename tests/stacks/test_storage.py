@@ -288,7 +288,7 @@ def test_a_claim_of_ones_own_volumes_is_made_in_the_namespace() -> None:
         (
             "dev",
             {"fsx": {"zone": "us-east-1c"}},
-            "modelCache: fsx: zone us-east-1c is not among those of the network",
+            "modelCache: fsx: zone us-east-1c is not a zone of the network",
         ),
         ("dev", {"fsx": {"zone": "us-east-1a"}, "efs": {}}, "modelCache: efs: cannot be combined with fsx"),
         ("local", {"fsx": {"zone": "us-east-1a"}}, "modelCache: fsx: requires cloud: aws"),

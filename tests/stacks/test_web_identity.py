@@ -56,5 +56,5 @@ def test_with_pod_identity_none_does() -> None:
 
 
 def test_a_cluster_that_is_created_here_has_pod_identity() -> None:
-    with pytest.raises(pulumi.RunError, match="oidcProviderArn: is for an existing cluster without Pod Identity"):
+    with pytest.raises(pulumi.RunError, match="oidcProviderArn: is only for existing clusters without Pod Identity"):
         run("dev", cluster={"version": "1.35", "oidcProviderArn": PROVIDER})

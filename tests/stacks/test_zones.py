@@ -167,9 +167,11 @@ class TestRefused:
     def test_removing_a_zone_of_the_control_plane(self) -> None:
         (line, *_) = refused("prod", network=network("prod", A, B))
         assert line == (
-            "cluster.zones: us-east-1c: not among network.zones, but EKS fixes the zones of a control plane at the "
-            "creation of the cluster, and has network interfaces there; list it in network.zones, and name zones for "
-            "the nodes that are to be elsewhere"
+            "cluster.zones: us-east-1c: not in network.zones; EKS fixes the zones of a control plane when the "
+            "cluster is "
+            "created, and has network interfaces there; add it to network.zones, and set zones for the nodes to "
+            "place "
+            "them elsewhere"
         )
 
     def test_a_control_plane_in_one_zone(self) -> None:
@@ -183,10 +185,8 @@ class TestRefused:
         lines = refused("dev", gpuNodes=nodes)
         assert "must be zones of the environment (us-east-1a, us-east-1b), found us-east-1c" in "\n".join(lines)
         lines = refused("dev", gpuNodes={**nodes, "zones": [A, C]}, cluster=cluster("dev", systemZones=[D]))
-        assert lines[0].startswith(
-            "cluster.systemZones: us-east-1d: not among network.zones (us-east-1a, us-east-1b)"
-        )
-        assert any(line.startswith("gpuNodes.zones: us-east-1c: not among network.zones") for line in lines)
+        assert lines[0].startswith("cluster.systemZones: us-east-1d: not in network.zones (us-east-1a, us-east-1b)")
+        assert any(line.startswith("gpuNodes.zones: us-east-1c: not in network.zones") for line in lines)
 
     def test_a_flavor_that_selects_a_zone_which_is_gone(self, tmp_path: Path) -> None:
         """It may select a zone that other nodes do not use, and no zone without a subnet."""

@@ -62,7 +62,7 @@ def test_something_else_is_not(tmp_path: Path, case: str) -> None:
     assert again.returncode == 0
     other = step(["approve", str(tmp_path / "second.json"), "--expect", outputs["digest"]])
     assert other.returncode == 2
-    assert "no longer the one that was approved" in other.stderr
+    assert "differs from the approved one" in other.stderr
 
 
 def test_operations_are_counted() -> None:
@@ -75,7 +75,7 @@ def test_operations_are_counted() -> None:
     "text", ["", "error: no stack", "[]", "3", '{"steps": [3]}', '{"steps": [{"op": "create"}]}']
 )
 def test_what_is_no_preview(text: str) -> None:
-    with pytest.raises(PipelineError, match="not what `pulumi preview --json` prints"):
+    with pytest.raises(PipelineError, match="not the output of `pulumi preview --json`"):
         previewed(text)
 
 

@@ -125,7 +125,7 @@ def test_a_stack_is_removed(runner: Runner) -> None:
 
 def test_nothing_touched_says_nothing_until_something_was_said(runner: Runner) -> None:
     runner.project.commit({"docs/page.md": "another\n"})
-    assert "no comment" in runner.publish(runner.push()).stdout
+    assert "nothing to do" in runner.publish(runner.push()).stdout
     assert runner.host.writes == []
     runner.project.commit({"models/dev.yaml": "kind: C\n"})
     runner.publish(runner.push())

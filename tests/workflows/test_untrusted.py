@@ -40,7 +40,7 @@ def test_another_pull_request_is_not_written_to(runner: Runner) -> None:
     changed(artifact, pull=8)
     done = runner.publish(artifact)
     assert done.returncode == 2
-    assert "another repository than those of the run; nothing is written there" in done.stderr
+    assert "another repository than the run" in done.stderr
     assert runner.host.writes == []
 
 
@@ -255,7 +255,7 @@ def test_what_is_no_sarif_is_refused(runner: Runner, text: str) -> None:
     artifact = runner.push()
     (artifact / "dev" / "plan.sarif").write_text(text)
     done = runner.publish(artifact, "--findings", str(runner.folder / "sarif"))
-    assert (done.returncode, done.stderr) == (2, "error: a report of findings is no SARIF 2.1.0\n")
+    assert (done.returncode, done.stderr) == (2, "error: a report of findings is not SARIF 2.1.0\n")
     with pytest.raises(PipelineError, match="no SARIF"):
         read_sarif(text.encode())
 

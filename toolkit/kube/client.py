@@ -19,14 +19,14 @@ Json = dict[str, Any]
 APPLY = "application/apply-patch+yaml"
 _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _PAGE = 500
-_AWAY = (http.HTTPStatus.BAD_GATEWAY, http.HTTPStatus.SERVICE_UNAVAILABLE, http.HTTPStatus.GATEWAY_TIMEOUT)
-_PAUSE = 0.5
-_WATCH_SECONDS, _LATE = 300, 30
+_UNAVAILABLE = (http.HTTPStatus.BAD_GATEWAY, http.HTTPStatus.SERVICE_UNAVAILABLE, http.HTTPStatus.GATEWAY_TIMEOUT)
+_RETRY_PAUSE = 0.5
+_WATCH_SECONDS, _WATCH_GRACE = 300, 30
 
 
 @dataclass(frozen=True, slots=True)
 class ApiResource:
-    """How a kind is addressed."""
+    """Discovery information about a kind."""
 
     plural: str
     kind: str
@@ -34,23 +34,23 @@ class ApiResource:
 
 
 class Kube:
-    """One API server. All methods may be called from several threads."""
+    """A client of one API server. All methods are thread-safe."""
 
     def __init__(self, server: str, context: ssl.SSLContext | None, headers: Mapping[str, str] | None = None) -> None:
         self.server = server.rstrip("/")
         self._transport = Transport(self.server, context, headers or {})
         self._kinds: dict[str, dict[str, ApiResource]] = {}
         self.retry_seconds = 0.0
-        """Seconds for which requests are repeated while the server, or the store behind it, does not answer."""
+        """Seconds for which requests are retried while the server or its etcd is unavailable."""
         self.on_retry: Callable[[str], None] = lambda _: None
-        """Told while that is so."""
+        """Called with a message before each retry."""
 
     @classmethod
     def from_kubeconfig(cls, source: str | Path, context: str | None = None) -> "Kube":
-        """Make a client from a kubeconfig: a path, or its text.
+        """Create a client from the path or text of a kubeconfig.
 
         Raises:
-            UserError: the file is absent or holds no usable cluster; says what is missing.
+            UserError: the file is missing or defines no usable cluster.
         """
         access = read(source, context)
         return cls(access.server, access.context, access.headers)
@@ -68,10 +68,10 @@ class Kube:
         accept: str | None = None,
         timeout: float = 60.0,
     ) -> Json:
-        """Send one request and return the decoded answer.
+        """Send a request and return the decoded response.
 
         Raises:
-            KubeError: the server refused, or (status 0) did not answer.
+            KubeError: the server rejected it, or (status 0) did not respond.
         """
         status, data = self._send(method, path, params, body, content_type, accept, timeout)
         if status >= http.HTTPStatus.BAD_REQUEST:
@@ -83,29 +83,28 @@ class Kube:
         return decoded if isinstance(decoded, dict) else {"value": decoded}
 
     def _send(self, method: str, *request: Any) -> tuple[int, bytes]:  # noqa: ANN401 - as the transport takes it
-        """Send a request, again while nobody is there. Creating is not repeated: it may have happened."""
+        """Send a request; retry while the server is unavailable, except a POST, which may have succeeded."""
         deadline = time.monotonic() + (self.retry_seconds if method != "POST" else 0.0)
         while True:
             try:
                 status, data = self._transport.send(method, *request)
-                if not _away(status, data) or not self.retry_seconds:
+                if not _unavailable(status, data) or not self.retry_seconds:
                     return status, data
                 error = error_in(status, data)
-                error = KubeError(0, "Unreachable", f"the API server {self.server} does not work: {error.message}")
-            except KubeError as refused:
-                error = refused
+                error = KubeError(0, "Unreachable", f"the API server {self.server} is unavailable: {error.message}")
+            except KubeError as unreachable:
+                error = unreachable
             if time.monotonic() >= deadline:
                 raise error
             self.on_retry(f"waiting for the API server {self.server}")
-            time.sleep(_PAUSE)
+            time.sleep(_RETRY_PAUSE)
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
         return self._transport.closed
 
     def close(self) -> None:
-        """Close the idle connections, and end what is watched."""
+        """Close idle connections and watches."""
         self._transport.close()
 
     def __enter__(self) -> "Kube":
@@ -117,10 +116,10 @@ class Kube:
     # Discovery
 
     def resource(self, api_version: str, kind: str) -> ApiResource:
-        """Return how a kind is addressed, asking the server once per group and version.
+        """Return discovery information about a kind; queries the server once per group and version.
 
         Raises:
-            NoSuchKindError: the server does not serve it; the next call asks again.
+            NoSuchKindError: the server does not serve it; the next call queries again.
         """
         known = self._kinds.get(api_version)
         if known is None or kind not in known:
@@ -135,7 +134,7 @@ class Kube:
         return known[kind]
 
     def forget(self, api_version: str | None = None) -> None:
-        """Forget what discovery said, about one group and version or all."""
+        """Drop cached discovery information, of one group and version or all."""
         if api_version is None:
             self._kinds.clear()
         else:
@@ -166,14 +165,13 @@ class Kube:
         return f"{path}/{quote(name)}" if name else path
 
     def path_of(self, obj: Mapping[str, Any]) -> str:
-        """Return the path of an object given as a manifest."""
+        """Return the path of a manifest's object."""
         meta = obj["metadata"]
         return self.path(obj["apiVersion"], obj["kind"], meta["name"], meta.get("namespace"))
 
     # Verbs
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Json:
-        """Return one object."""
         return self.request("GET", self.path(api_version, kind, name, namespace))
 
     def list(
@@ -206,25 +204,25 @@ class Kube:
             params["continue"] = more
 
     def watch(self, api_version: str, kind: str, since: str, fields: str = "") -> Iterator[tuple[str, Json]]:
-        """Yield what changes after a version: ``ADDED``, ``MODIFIED``, ``DELETED`` or ``BOOKMARK``, and the object.
+        """Yield the events after a resource version, each with its object.
 
-        It ends after some minutes, when the server closes it; to go on, watch again from the version of the last
-        object.
+        Events are ``ADDED``, ``MODIFIED``, ``DELETED`` and ``BOOKMARK``. Ends after some minutes, when the server
+        closes the watch. To resume, watch again from the version of the last object.
 
         Args:
-            api_version: Of the kind.
-            kind: What is watched, in all namespaces.
-            since: The version.
+            api_version: API version of the kind.
+            kind: The kind, in all namespaces.
+            since: The resource version.
             fields: A field selector; empty for all objects.
 
         Raises:
-            KubeError: the server refused; with 410, it does not know so old a version any more.
+            KubeError: the server rejected the request; status 410 means that the version is too old.
         """
         params = {"watch": "true", "resourceVersion": since, "allowWatchBookmarks": "true"}
         params["timeoutSeconds"] = str(_WATCH_SECONDS)
         if fields:
             params["fieldSelector"] = fields
-        for line in self._transport.lines(self.path(api_version, kind), params, _WATCH_SECONDS + _LATE):
+        for line in self._transport.lines(self.path(api_version, kind), params, _WATCH_SECONDS + _WATCH_GRACE):
             event = json.loads(line)
             if event["type"] == "ERROR":
                 status = event["object"]
@@ -246,7 +244,7 @@ class Kube:
         dry_run: bool = False,
         subresource: str | None = None,
     ) -> Json:
-        """Create or update an object by server-side apply."""
+        """Create or update an object with server-side apply."""
         return self.server_side_apply(obj, manager=manager, force=force, dry_run=dry_run, subresource=subresource)[0]
 
     def server_side_apply(
@@ -258,7 +256,7 @@ class Kube:
         dry_run: bool = False,
         subresource: str | None = None,
     ) -> tuple[Json, bool]:
-        """Apply an object, with no field that its kind does not have; also return whether it was created just now."""
+        """Apply an object, and return whether it was created. Unknown fields are rejected (strict validation)."""
         path = self.path_of(obj) + (f"/{subresource}" if subresource else "")
         params = {"fieldManager": manager, "force": str(force).lower(), "fieldValidation": "Strict"}
         params = _dry(params, dry_run)
@@ -277,7 +275,7 @@ class Kube:
         propagation: str = "Background",
         uid: str | None = None,
     ) -> Json | None:
-        """Delete an object. None when it was not there (or, with ``uid``, is another one by now)."""
+        """Delete an object. Returns None if it does not exist, or with ``uid``, if its uid is another one."""
         body: Json = {"propagationPolicy": propagation}
         if uid:
             body["preconditions"] = {"uid": uid}
@@ -290,14 +288,14 @@ class Kube:
             raise
 
     def uid(self) -> str:
-        """Return what identifies the cluster: the uid of its kube-system namespace."""
-        found: str = self.get("v1", "Namespace", "kube-system")["metadata"]["uid"]
-        return found
+        """Return the identity of the cluster: the uid of its namespace kube-system."""
+        uid: str = self.get("v1", "Namespace", "kube-system")["metadata"]["uid"]
+        return uid
 
 
-def _away(status: int, data: bytes) -> bool:
-    """Whether an answer says that there is nobody to answer; etcd's errors come as the API server's own."""
-    return status in _AWAY or (status == http.HTTPStatus.INTERNAL_SERVER_ERROR and b"etcd" in data)
+def _unavailable(status: int, data: bytes) -> bool:
+    # The API server returns errors of etcd as internal errors of its own.
+    return status in _UNAVAILABLE or (status == http.HTTPStatus.INTERNAL_SERVER_ERROR and b"etcd" in data)
 
 
 def _root(api_version: str) -> str:

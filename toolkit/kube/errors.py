@@ -1,21 +1,21 @@
-"""What the API server answers when it refuses a request."""
+"""Errors of the API server and of the client."""
 
 import http
 import json
 from collections.abc import Sequence
 
 _IMMUTABLE = ("immutable", "updates to", "may not change once set")
-"""How Kubernetes' validation of updates words it. Causes alone are read: names may hold such words, too."""
+"""Phrases in Kubernetes' validation errors of updates. Searched only in causes, since names may contain them too."""
 
 
 class KubeError(Exception):
-    """What the API server answered when it refused a request.
+    """The API server rejected a request, or could not be reached.
 
     Attributes:
         status: HTTP status; 0 when the server could not be reached.
         reason: machine-readable reason of the Status object, such as ``Invalid`` or ``NotFound``.
-        message: the server's words.
-        causes: ``(field path, message)`` of every field that is wrong.
+        message: message of the server.
+        causes: ``(field path, message)`` of every invalid field.
     """
 
     def __init__(self, status: int, reason: str, message: str, causes: Sequence[tuple[str, str]] = ()) -> None:
@@ -27,7 +27,7 @@ class KubeError(Exception):
 
     @property
     def immutable(self) -> bool:
-        """Whether a field was refused because it cannot change; only a new object can have the value."""
+        """Whether a change of an immutable field was rejected; only a new object can have the value."""
         messages = [message for _, message in self.causes] or [self.message]
         return self.status == http.HTTPStatus.UNPROCESSABLE_ENTITY and any(
             words in message for message in messages for words in _IMMUTABLE
@@ -35,20 +35,20 @@ class KubeError(Exception):
 
     @property
     def unreachable(self) -> bool:
-        """Whether no server answered."""
+        """Whether no server responded."""
         return self.status == 0
 
 
 class ClosedError(Exception):
-    """The client was closed while it waited for more."""
+    """The client was closed during a watch."""
 
 
 class NoSuchKindError(KubeError):
-    """The API server does not serve the kind (yet: a CRD may be on its way)."""
+    """The API server does not serve the kind (yet: its CRD may be created later)."""
 
 
 def error_in(status: int, data: bytes) -> KubeError:
-    """Turn an answer into an error; a Status object carries reasons and causes, anything else is text."""
+    """Convert a response to an error: a Status object with reason and causes, or text."""
     try:
         answer = json.loads(data)
     except ValueError:

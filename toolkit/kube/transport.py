@@ -1,4 +1,4 @@
-"""Connections to one API server, pooled: client certificates and JSON bodies are all that it takes."""
+"""Pooled HTTP connections to one API server."""
 
 import contextlib
 import http
@@ -16,7 +16,7 @@ _STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError,
 
 
 class Transport:
-    """Sends requests; may be used by several threads."""
+    """Sends requests; thread-safe."""
 
     def __init__(self, server: str, context: ssl.SSLContext | None, headers: Mapping[str, str]) -> None:
         self.server = server
@@ -26,7 +26,7 @@ class Transport:
         self._lock = threading.Lock()
         self._streams: set[http.client.HTTPConnection] = set()
         self.closed = False
-        """Whether whoever follows something shall end."""
+        """Whether the transport was closed, so that watches end."""
 
     def send(
         self,
@@ -38,10 +38,10 @@ class Transport:
         accept: str | None,
         timeout: float,
     ) -> tuple[int, bytes]:
-        """Send a request and return status and body of the answer.
+        """Send a request and return status and body of the response.
 
         Raises:
-            KubeError: the server did not answer.
+            KubeError: the server did not respond.
         """
         url = self._prefix + path + (f"?{urlencode(params)}" if params else "")
         headers = dict(self._headers)
@@ -60,13 +60,13 @@ class Transport:
                 connection.close()
                 if not reused:
                     raise self._unreachable(error) from error
-                # The server closed an idle connection; it has not seen this request.
+                # The server closed an idle connection and has not seen this request: try another one.
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
                 raise self._unreachable(error) from error
 
     def _answer(self, connection: http.client.HTTPConnection) -> tuple[int, bytes]:
-        """Read an answer to its end; the connection can be used again then, unless the server closes it."""
+        """Read a response, and return the connection to the pool unless the server closes it."""
         answer = connection.getresponse()
         content = answer.read()
         if answer.will_close:
@@ -76,10 +76,10 @@ class Transport:
         return answer.status, content
 
     def lines(self, path: str, params: Mapping[str, str], timeout: float) -> Iterator[bytes]:
-        """Send a GET whose answer has no end, and yield its lines as they come, on a connection of its own.
+        """Send a GET with a streaming response on a new connection, and yield its lines.
 
         Raises:
-            KubeError: the server refused, or (status 0) said nothing for ``timeout`` seconds or broke off.
+            KubeError: the server rejected it, or (status 0) sent nothing for ``timeout`` seconds or disconnected.
             ClosedError: this client was closed.
         """
         connection = self._connection(timeout)
@@ -91,7 +91,7 @@ class Transport:
             if answer.status >= http.HTTPStatus.BAD_REQUEST:
                 raise error_in(answer.status, answer.read())
             while line := answer.readline():
-                if self.closed:  # what is read of a socket that was shut down is not decrypted any more
+                if self.closed:  # data of a socket that was shut down is not decrypted
                     break
                 if not line.endswith(b"\n"):
                     raise http.client.IncompleteRead(line)
@@ -106,7 +106,7 @@ class Transport:
             raise ClosedError(f"the client of {self.server} was closed")
 
     def close(self) -> None:
-        """Close the idle connections, and those that wait for what changes."""
+        """Close idle connections and streams."""
         self.closed = True
         for stream in tuple(self._streams):
             if stream.sock:

@@ -1,4 +1,4 @@
-"""Series as blocks of text, for a terminal."""
+"""Bar charts of block characters, for terminals."""
 
 import itertools
 import sys
@@ -12,20 +12,20 @@ _PLAIN = " #"
 def chart(
     values: Sequence[Fraction | int], width: int, height: int, *, top: Fraction | int = 0, plain: bool = False
 ) -> list[str]:
-    """Return lines of blocks, the highest value first; each column shows the largest value of its part.
+    """Return the lines of a chart from top to bottom; each column shows the maximum of its part of the values.
 
     Args:
-        values: At even distances.
-        width: Columns at most.
-        height: Lines.
-        top: The value of a whole column, where that is more than the largest value.
-        plain: Whether to use only characters that every terminal has.
+        values: Equidistant values.
+        width: Maximum number of columns.
+        height: Number of lines.
+        top: Value of a full column, if it is above the maximum.
+        plain: Whether to use only ASCII.
     """
     marks = _PLAIN if plain else _EIGHTHS
     steps = len(marks) - 1
     columns = _columns([Fraction(value) for value in values], width)
     top = max(top, *columns, 0)
-    # What is above nothing shows, however little it is.
+    # Every value above 0 is visible.
     levels = [0 if not column or not top else max(round(column * height * steps / top), 1) for column in columns]
     return [
         "".join(marks[min(max(level - row * steps, 0), steps)] for level in levels).rstrip()
@@ -34,12 +34,12 @@ def chart(
 
 
 def framed(lines: Sequence[str], top: str, *, plain: bool = False) -> Iterator[str]:
-    """Yield the lines of a chart with an axis, which starts at 0.
+    """Yield the lines of a chart with an axis from 0.
 
     Args:
-        lines: The chart, the highest line first.
-        top: What the highest line stands for.
-        plain: Whether to use only characters that every terminal has.
+        lines: The chart, from top to bottom.
+        top: Label of the top line.
+        plain: Whether to use only ASCII.
     """
     for row, line in enumerate(lines):
         label = top if row == 0 else "0" if row == len(lines) - 1 else ""
@@ -47,7 +47,7 @@ def framed(lines: Sequence[str], top: str, *, plain: bool = False) -> Iterator[s
 
 
 def is_plain() -> bool:
-    """Tell whether what is printed must do without blocks."""
+    """Return whether the encoding of stdout lacks block characters."""
     return (sys.stdout.encoding or "").lower().replace("-", "") not in ("utf8", "utf16", "utf32")
 
 

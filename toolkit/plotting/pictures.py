@@ -1,4 +1,4 @@
-"""Pictures as files: the same input is the same file, to the byte."""
+"""Plots as files, reproducible byte for byte."""
 
 import importlib.util
 from collections.abc import Iterator, Sequence
@@ -18,14 +18,14 @@ _INCHES = (10, 6)
 _DPI = 120
 _MISSING = "pictures need matplotlib: pip install 'inference-platform[workbench,plot]'"
 _SALT = "inference-platform"
-"""Of the names of what an SVG refers to; without it they are random."""
+"""Salt of IDs in SVG files; without it they are random."""
 
 
 def check_picture(path: Path | None, suffixes: Sequence[str]) -> None:
-    """Refuse a file of ``--plot`` that is no picture of these kinds.
+    """Check the file of ``--plot``.
 
     Raises:
-        UserError: it has another suffix, or what draws it is not installed.
+        UserError: its suffix is not supported, or matplotlib is not installed.
     """
     if path and path.suffix not in suffixes:
         raise UserError(f"--plot: must be a file that ends in {' or '.join(suffixes)}, found {str(path)!r}", 2)
@@ -34,7 +34,7 @@ def check_picture(path: Path | None, suffixes: Sequence[str]) -> None:
 
 
 def check_drawing() -> None:
-    """Refuse to begin work whose result could not be drawn.
+    """Check that matplotlib is installed, before work whose result is to be plotted.
 
     Raises:
         UserError: matplotlib is missing.
@@ -45,17 +45,17 @@ def check_drawing() -> None:
 
 @contextmanager
 def picture(where: Path | IO[bytes], inches: tuple[int, int] = _INCHES) -> "Iterator[Figure]":
-    """Hand out an empty figure, and write it when all is drawn.
+    """Provide an empty figure, and write it at the end.
 
     Args:
-        where: A file that gets a PNG or an SVG, by its suffix; an open one gets an SVG.
+        where: Path of a PNG or SVG file, by its suffix; or an open file for SVG.
         inches: Width and height.
 
     Raises:
         UserError: matplotlib is missing.
     """
     try:
-        # The object-oriented interface alone: nothing global, no window, no display.
+        # Only the object-oriented interface, which needs no global state and no display.
         import matplotlib as mpl
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -65,14 +65,14 @@ def picture(where: Path | IO[bytes], inches: tuple[int, int] = _INCHES) -> "Iter
     yield figure
     FigureCanvasAgg(figure)
     form = where.suffix.removeprefix(".") if isinstance(where, Path) else "svg"
-    # Without the time, and the name and version of the library, the same result is the same file.
+    # Date and library version would make equal plots differ.
     metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
     with mpl.rc_context({"svg.hashsalt": _SALT, "svg.fonttype": "none"}):
         figure.savefig(where, format=form, dpi=_DPI, metadata=metadata)
 
 
 def finish(axes: "Axes", title: str, legend: Corner = "upper right") -> None:
-    """Give axes what all have: they start at 0, with a grid, a legend and a title."""
+    """Set lower limit 0, grid, legend and title."""
     axes.set_ylim(bottom=0)
     axes.grid(visible=True, alpha=0.3)
     axes.legend(loc=legend, fontsize="small")
@@ -80,5 +80,5 @@ def finish(axes: "Axes", title: str, legend: Corner = "upper right") -> None:
 
 
 def plain_text(text: str) -> str:
-    """Return a text in letters that every font has, and no formula: matplotlib reads what is between dollar signs."""
+    """Return a text in ASCII without formulas, which matplotlib reads between dollar signs."""
     return printable(text).encode("ascii", "backslashreplace").decode("ascii").replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""How the components of this folder say what is wrong with their arguments: all of it at once."""
+"""Checks of arguments that several components have; they yield all problems at once."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,17 +9,17 @@ from ...clouds.aws.facts.regions import REGION
 _CLUSTER = re.compile(r"[0-9A-Za-z][A-Za-z0-9_-]*")
 
 Problems = Iterator[tuple[str, str]]
-"""Argument, and what is wrong with it."""
+"""Pairs of an argument and what is wrong with it."""
 
 
 def place_problems(key: str, cluster: str, region: str) -> Problems:
-    """Yield what is wrong with a cluster's name, an argument of any name, and with the region."""
+    """Check the name of a cluster, in the argument ``key``, and the region."""
     yield from cluster_problems(key, cluster)
     yield from region_problems(region)
 
 
 def cluster_problems(key: str, cluster: str) -> Problems:
-    """Yield what is wrong with a cluster's name, an argument of any name."""
+    """Check the name of a cluster, in the argument ``key``."""
     longest = limits().cluster_name
     if not (_CLUSTER.fullmatch(cluster) and len(cluster) <= longest):
         yield (
@@ -30,13 +30,12 @@ def cluster_problems(key: str, cluster: str) -> Problems:
 
 
 def region_problems(region: str) -> Problems:
-    """Yield what is wrong with a region."""
     if not REGION.fullmatch(region):
         yield "region", f"found {region!r}; write a region such as us-east-1"
 
 
 def repeated(key: str, values: Sequence[str]) -> Problems:
-    """Yield what is in a list twice."""
+    """Yield duplicates in a list."""
     for value in dict.fromkeys(values):
         if values.count(value) > 1:
             yield key, f"{value!r} is listed {values.count(value)} times; list it once"

@@ -1,4 +1,4 @@
-"""What is installed into clusters on AWS alone: who makes nodes and load balancers there, and two device plugins."""
+"""Charts for clusters on AWS: node autoscalers, the load balancer controller and device plugins."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
@@ -18,7 +18,7 @@ from .argument_problems import Problems
 
 Values = dict[str, pulumi.Input[Any]]
 OnAws = Callable[[str, Site, Values, pulumi.ResourceOptions], ChartComponent]
-"""Installs a chart, with values of it, in a cluster."""
+"""Installs a chart with Helm values in a cluster."""
 
 
 class NeuronDevicePlugin(FixedChart):
@@ -28,7 +28,7 @@ class NeuronDevicePlugin(FixedChart):
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        """Name the types that it goes to: those of its default are of 2024, without Trainium 2."""
+        # The chart's default list of instance types is of 2024, without Trainium 2.
         types = sorted(node.name for node in instances().values() if node.accelerator_resource == NEURON_RESOURCE)
         return {
             "neuronInstances": types,
@@ -44,18 +44,17 @@ class EfaDevicePlugin(FixedChart):
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        """Tolerate every taint; the toleration of critical add-ons it adds itself."""
+        # The chart adds the toleration of CriticalAddonsOnly.
         return {"tolerations": [EVERYTHING]}
 
 
 class ClusterAutoscaler(ChartComponent):
-    """Scales the node groups that GpuNodeGroups and Cluster hand over to it, and no others.
+    """Scales the node groups of GpuNodeGroups and Cluster.
 
     Its permissions come from the Pod Identity of its service account (see Identities).
     """
 
     def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it. Model pods keep caches on local disks; that alone must not keep a node."""
         args = checked_args(name, args, ClusterAutoscalerArgs, _bound_problems)
         discovery = {"clusterName": args["cluster_name"], "tags": discovery_keys(args["cluster_name"])}
         values: dict[str, Any] = {
@@ -66,6 +65,7 @@ class ClusterAutoscaler(ChartComponent):
             "rbac": {"serviceAccount": _account("cluster-autoscaler", args.get("role_arn"))},
             "extraArgs": {
                 "expander": EXPANDER if "bounds" in args else "least-waste",
+                # Model pods cache weights on local disks, which must not prevent scale-down.
                 "skip-nodes-with-local-storage": False,
                 "scale-down-unneeded-time": "10m",
                 "enforce-node-group-min-size": True,
@@ -80,7 +80,7 @@ def _bound_problems(args: ClusterAutoscalerArgs) -> Problems:
     yield from missing(args, ClusterAutoscalerArgs)
     bounds = args.get("bounds")
     if args.get("bounded_only") and bounds is None:
-        yield "bounded_only", "leaves no node groups to scale; set bounds too, or remove it"
+        yield "bounded_only", "leaves no node groups to scale without bounds; set bounds, or remove it"
     for index, each in enumerate(bounds if isinstance(bounds, list) else ()):
         if not isinstance(each, Mapping) or not {"name", "minSize", "maxSize"} <= each.keys():
             yield (
@@ -90,7 +90,7 @@ def _bound_problems(args: ClusterAutoscalerArgs) -> Problems:
 
 
 def _groups(bounds: pulumi.Input[list[Any]]) -> dict[str, Any]:
-    """Return the values of the chart for some bounds. What is known of them before deployment stays so."""
+    """Return the chart's values for bounds; a plain list stays plain, so that previews show it."""
     known: pulumi.Output[list[Any]] = pulumi.Output.from_input(cast("Any", bounds))
     groups = chart_groups(bounds) if isinstance(bounds, list) else known.apply(chart_groups)
     return {"autoscalingGroups": groups, "expanderPriorities": known.apply(expander_priorities)}
@@ -103,7 +103,6 @@ class Karpenter(ChartComponent):
     """
 
     def __init__(self, name: str, args: KarpenterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
         args = checked_args(name, args, KarpenterArgs, _feature_problems)
         gates = dict.fromkeys(args.get("features", []), True)
         values = {
@@ -128,14 +127,13 @@ def _feature_problems(args: KarpenterArgs) -> Problems:
 class LoadBalancerController(ChartComponent):
     """Creates AWS load balancers for Services. Its permissions come from its Pod Identity (see Identities).
 
-    Its webhook, which would see every new Service and reject all of them while its pods start (lws-hpa spec 2.2), is
-    disabled: our Services set their load balancer class themselves.
+    Its Service webhook is disabled: it would reject every new Service while its pods start (lws-hpa spec 2.2), and
+    the Services of this package set their load balancer class themselves.
     """
 
     def __init__(
         self, name: str, args: LoadBalancerControllerArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        """Install it."""
         args = checked_args(name, args, LoadBalancerControllerArgs)
         values = {
             "clusterName": args["cluster_name"],
@@ -144,14 +142,14 @@ class LoadBalancerController(ChartComponent):
             "serviceAccount": _account("aws-load-balancer-controller", args.get("role_arn")),
             "enableServiceMutatorWebhook": False,
             "replicaCount": 2,
-            # Its other webhook gives proxies their readiness gates, and lets them go without while it is away.
+            # The pod webhook injects readiness gates, and fails open while the controller is unavailable.
             "podDisruptionBudget": {"maxUnavailable": 1},
         }
         self.install(LOAD_BALANCER_CONTROLLER, name, values, args, opts)
 
 
 def _account(name: str, role_arn: pulumi.Input[str] | None) -> dict[str, Any]:
-    """Return a chart's service account, with the role that it names itself, if it has to."""
+    """Return the values of a chart's service account, annotated with its role if there is no Pod Identity."""
     return {"name": name, **({"annotations": {ROLE_ANNOTATION: role_arn}} if role_arn else {})}
 
 
@@ -193,17 +191,17 @@ ON_AWS: Mapping[str, OnAws] = {
     LOAD_BALANCER_CONTROLLER: _load_balancers,
     "neuron-device-plugin": lambda name, _, values, opts: NeuronDevicePlugin(name, {"values": values}, opts),
 }
-"""The component of each chart that is for clusters on AWS alone."""
-_TOLD = {
+"""Component of each chart that only clusters on AWS have."""
+_REQUIRED_FACTS = {
     "cluster-autoscaler": ("name", "region"),
     "karpenter": ("name", "interruption_queue"),
     LOAD_BALANCER_CONTROLLER: ("name", "region", "vpc_id"),
 }
 
 
-def untold_facts(site: Site, charts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield what charts need to know about a cluster and is not given, as argument and reason."""
+def missing_facts(site: Site, charts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the facts about a cluster that charts require and that are missing, as argument and reason."""
     for chart in charts:
-        for fact in _TOLD.get(chart, ()):
+        for fact in _REQUIRED_FACTS.get(chart, ()):
             if getattr(site, fact) == "":
                 yield f"cluster.{fact}", f"is required to install {chart}; set it"

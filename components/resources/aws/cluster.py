@@ -1,21 +1,21 @@
-"""An EKS cluster with the nodes that its own pods need, or one that exists.
+"""An EKS cluster with the nodes for its system pods, or an existing one.
 
 Cluster
-├── vpc.SecurityGroupIngressRule   <name>-api-<range or name>, for who reaches the API server inside the network
+├── vpc.SecurityGroupIngressRule   <name>-api-<range or name>, per range or security group with access
 ├── Bastion                        <name>-bastion, on request
 ├── kms.Key, kms.Alias             <name>-secrets
 ├── iam.Role + attachments         <name>-control-plane
 ├── cloudwatch.LogGroup            <name>-logs
 ├── eks.Cluster                    <name>
 ├── eks.AccessEntry                <name>-access-<account>-<role>
-├── eks.AccessPolicyAssociation    <name>-<what>-<account>-<role>: cluster-admin, admin, edit or view
-├── eks.Addon + iam.Role           <name>-<add-on>, before the nodes or after them
+├── eks.AccessPolicyAssociation    <name>-<policy>-<account>-<role>; policy is cluster-admin, admin, edit or view
+├── eks.Addon + iam.Role           <name>-<add-on>, before or after the nodes
 ├── iam.Role + attachments         <name>-node
 ├── ec2.LaunchTemplate             <name>-system
 ├── eks.NodeGroup                  <name>-system
-├── autoscaling.Tag                <name>-system-<tag>, where its nodes scale
+├── autoscaling.Tag                <name>-system-<tag>, if its nodes scale
 ├── kubernetes Provider            <name>
-└── StorageClass                   <name>-<class>, each, with the add-on aws-ebs-csi-driver
+└── StorageClass                   <name>-<class>, with the add-on aws-ebs-csi-driver
 """
 
 import functools
@@ -32,44 +32,43 @@ from ...clouds.aws.storage.volumes import VOLUME_DRIVER, encrypted_class, former
 from ...clouds.aws.words import NodeImage
 from ..serving.arguments import checked_args
 from ..serving.objects import KubernetesObject, kubernetes_object, token
-from .access.bastion import Bastion
-from .access.rules import admit
 from .args import ClusterArgs
+from .bastion import Bastion
 from .cluster_checks import problems, system_nodes, tunnel_port
-from .parts.access import grant_access
-from .parts.addons import AddonInstaller, version_of, wanted_addons
-from .parts.auto_scaling_groups import bounds_of
-from .parts.control_plane import ControlPlane
-from .parts.roles import NODE_POLICIES, node_role
+from .parts.access import api_server_rules, grant_access
+from .parts.addons import AddonInstaller, required_addons, version_of
+from .parts.common import NODE_POLICIES, node_role
+from .parts.control_plane import control_plane
+from .parts.node_groups import bounds_of
 from .parts.system_nodes import SystemNodes, system_node_group
 
 
 class Cluster(pulumi.ComponentResource):
-    """Creates an EKS cluster with encrypted Secrets, to which only access entries grant access.
+    """Creates an EKS cluster with encrypted Secrets, and access by access entries only.
 
-    Its system nodes have no taint, so that CoreDNS and controllers can run outside the GPU nodes. Does not create the
-    network, GPU nodes or Karpenter.
+    Its system nodes have no taints: CoreDNS and controllers run there, not on GPU nodes. Does not create the network,
+    GPU nodes or Karpenter.
     """
 
     cluster_name: pulumi.Output[str]
-    """Name of the cluster, known once the cluster exists."""
+    """Name of the cluster; users of this output depend on the cluster."""
     endpoint: pulumi.Output[str]
     """URL of the API server."""
     certificate_authority: pulumi.Output[str]
-    """CA of the API server, in base64."""
+    """CA certificate of the API server, in base64."""
     kubeconfig: pulumi.Output[str]
-    """Kubeconfig as JSON, which gets tokens from the AWS CLI. A secret."""
+    """Kubeconfig in JSON that gets tokens with the AWS CLI. A secret."""
     tunnel: pulumi.Output[str]
-    """Command that opens the way through the bastion to the API server; empty without a bastion."""
+    """Command that forwards the local port through the bastion to the API server; empty without a bastion."""
     security_group_id: pulumi.Output[str]
-    """Security group that EKS created for control plane and nodes."""
+    """ID of the security group that EKS created for control plane and nodes."""
     node_role_arn: pulumi.Output[str]
-    """Role of the nodes."""
+    """ARN of the nodes' IAM role."""
     bounds: pulumi.Output[list[dict[str, Any]]]
-    """What system_nodes_max asks of the autoscaler, as GpuNodeGroups.bounds; empty where the number is fixed."""
+    """Sizes of the system nodes for the autoscaler, as GpuNodeGroups.bounds; empty without system_nodes_max."""
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register the cluster.
+        """Create the cluster.
 
         Raises:
             InvalidArguments: the arguments contradict each other or EKS; every problem is listed.
@@ -79,81 +78,78 @@ class Cluster(pulumi.ComponentResource):
         self._name, self._args = name, args
         self.bastion: Bastion | None = None
         self._tags = args.get("tags", {})
-        self.label = args.get("cluster_name", name)
-        self.node_role = self._node_role() if "node_role_arn" not in args else None
-        given = args.get("node_role_arn", "")
-        self.node_role_arn = self.node_role[0].arn if self.node_role else pulumi.Output.from_input(given)
+        self._label = args.get("cluster_name", name)
+        self.node_role: tuple[iam.Role, list[iam.RolePolicyAttachment]] | None = None
+        if "node_role_arn" in args:
+            self.node_role_arn = pulumi.Output.from_input(args["node_role_arn"])
+        else:
+            further = args.get("node_policies", NODE_POLICIES)
+            self.node_role = node_role(f"{name}-node", further, args["region"], self._tags, self)
+            self.node_role_arn = self.node_role[0].arn
         self.bounded: list[dict[str, Any]] = []
-        cluster, self.ready = self._existing() if args.get("existing") else self._make()
-        self._describe(cluster)
+        if args.get("existing"):
+            cluster = eks.Cluster.get(name, self._label, opts=self._child())
+            self.ready: list[pulumi.Resource] = [cluster]
+        else:
+            cluster, self.ready = self._create()
+        self._set_outputs(cluster)
         self.classes = self._storage_classes()
 
     def _child(self, **options: Any) -> pulumi.ResourceOptions:  # noqa: ANN401  resource options
         return pulumi.ResourceOptions(parent=self, **options)
 
-    def _existing(self) -> tuple[eks.Cluster, list[pulumi.Resource]]:
-        cluster = eks.Cluster.get(self._name, self.label, opts=self._child())
-        return cluster, [cluster]
-
-    def _make(self) -> tuple[eks.Cluster, list[pulumi.Resource]]:
-        cluster = ControlPlane(self._name, self.label, self._args, self).register()
-        access = list(grant_access(self._name, cluster, self._args, self))
-        access += admit(self._name, self._group(cluster), self._args, self)
-        access += self._bastion(cluster)
-        install = AddonInstaller(
-            *(self._name, cluster.name, self._args["version"], self._args["region"], self._tags, self),
-            volume_key=self._args.get("volume_kms_key_arn", ""),
+    def _create(self) -> tuple[eks.Cluster, list[pulumi.Resource]]:
+        """Create control plane, access, add-ons and system nodes; return what is required to use the cluster."""
+        args, name = self._args, self._name
+        cluster = control_plane(name, self._label, args, self)
+        access = list(grant_access(name, cluster, args, self))
+        access += api_server_rules(name, _security_group(cluster), args, self)
+        if args.get("bastion"):
+            self.bastion = Bastion(
+                f"{name}-bastion",
+                {
+                    "region": args["region"],
+                    "vpc_id": cluster.vpc_config.apply(lambda config: config.vpc_id or ""),
+                    "subnet_id": pulumi.Output.from_input(args["subnet_ids"]).apply(lambda subnets: subnets[0]),
+                    "cluster_security_group_id": _security_group(cluster),
+                    "tags": self._tags,
+                },
+                self._child(),
+            )
+            access += self.bastion.ready
+        installer = AddonInstaller(
+            *(name, cluster.name, args["version"], args["region"], self._tags, self),
+            volume_key=args.get("volume_kms_key_arn", ""),
         )
-        asked = self._args.get("addons", {})
-        wanted = wanted_addons(asked, ipv6_egress=self._args.get("ipv6_egress", False))
-        versions = {name: version_of(name, asked, self._args["version"]) for name in wanted}
+        requested = args.get("addons", {})
+        required = required_addons(requested, ipv6_egress=args.get("ipv6_egress", False))
+        versions = {key: version_of(key, requested, args["version"]) for key in required}
         before: list[pulumi.Resource] = [
-            install.install(addon, versions[name], [cluster]) for name, addon in wanted.items() if addon.before_nodes
+            installer.install(addon, versions[key], [cluster])
+            for key, addon in required.items()
+            if addon.before_nodes
         ]
         nodes = self._system_nodes(cluster, before)
         after = [
-            install.install(addon, versions[name], [nodes])
-            for name, addon in wanted.items()
+            installer.install(addon, versions[key], [nodes])
+            for key, addon in required.items()
             if not addon.before_nodes
         ]
         return cluster, [*access, nodes, *after]
-
-    def _bastion(self, cluster: eks.Cluster) -> list[pulumi.Resource]:
-        if not self._args.get("bastion"):
-            return []
-        self.bastion = Bastion(
-            f"{self._name}-bastion",
-            {
-                "region": self._args["region"],
-                "vpc_id": cluster.vpc_config.apply(lambda config: config.vpc_id or ""),
-                "subnet_id": pulumi.Output.from_input(self._args["subnet_ids"]).apply(lambda subnets: subnets[0]),
-                "cluster_security_group_id": self._group(cluster),
-                "tags": self._tags,
-            },
-            self._child(),
-        )
-        return self.bastion.ready
-
-    def _group(self, cluster: eks.Cluster) -> pulumi.Output[str]:
-        return cluster.vpc_config.apply(lambda config: config.cluster_security_group_id or "")
-
-    def _node_role(self) -> tuple[iam.Role, list[iam.RolePolicyAttachment]]:
-        further = self._args.get("node_policies", NODE_POLICIES)
-        return node_role(f"{self._name}-node", further, self._args["region"], self._tags, self)
 
     def _system_nodes(self, cluster: eks.Cluster, after: list[pulumi.Resource]) -> eks.NodeGroup:
         attached = self.node_role[1] if self.node_role else []
         args, (types, count, image, most) = self._args, system_nodes(self._args)
         release = eks_release(NodeImage(image), args["version"], args.get("system_ami_release", ""))
-        forced = args.get("force_update", False)
+        force_update = args.get("force_update", False)
         key = args.get("disk_kms_key_arn", "")
-        nodes = SystemNodes(types, count, image, most, args["version"], self.label, release, forced, key)
+        nodes = SystemNodes(types, count, image, most, args["version"], self._label, release, force_update, key)
         group = system_node_group(
             f"{self._name}-system",
             nodes,
             cluster.name,
             self.node_role_arn,
-            self._args.get("system_subnet_ids", self._args["subnet_ids"]),
+            args.get("system_subnet_ids", args["subnet_ids"]),
             self._tags,
             self._child(depends_on=[*after, *attached]),
         )
@@ -161,24 +157,36 @@ class Cluster(pulumi.ComponentResource):
             self.bounded.append(bounds_of(group, nodes.bounds))
         return group
 
-    def _describe(self, cluster: eks.Cluster) -> None:
-        region = self._args["region"]
+    def _set_outputs(self, cluster: eks.Cluster) -> None:
+        args = self._args
+        region, profile, port = args["region"], args.get("profile", ""), tunnel_port(args)
+
+        def config(known: Sequence[str]) -> str:
+            (endpoint, authority), role = known, args.get("assume_role_arn", "")
+            return kubeconfig(
+                self._label, endpoint, authority, region, profile=profile, role_arn=role, tunnel_port=port
+            )
+
         self.cluster_name = cluster.name
         self.endpoint = cluster.endpoint
         self.certificate_authority = cluster.certificate_authority.apply(lambda authority: authority.data or "")
-        self.security_group_id = self._group(cluster)
+        self.security_group_id = _security_group(cluster)
         self.bounds = pulumi.Output.from_input(self.bounded)
         self.kubeconfig = pulumi.Output.secret(
-            pulumi.Output.all(cluster.endpoint, self.certificate_authority).apply(self._kubeconfig)
+            pulumi.Output.all(cluster.endpoint, self.certificate_authority).apply(config)
         )
-        self.tunnel = self._tunnel(cluster)
+        self.tunnel = pulumi.Output.from_input("")
+        if self.bastion:
+            self.tunnel = pulumi.Output.all(self.bastion.instance_id, cluster.endpoint).apply(
+                lambda known: tunnel_command(known[0], known[1], port or TUNNEL_PORT, region, profile)
+            )
         self.provider = pulumi_kubernetes.Provider(
             self._name,
             kubeconfig=self.kubeconfig,
-            cluster_identifier=f"{region}/{self.label}",
+            cluster_identifier=f"{region}/{self._label}",
             enable_server_side_apply=True,
-            # What a killed run had begun to create is taken over; in an existing cluster it may be another's.
-            upsert_existing_objects=None if self._args.get("existing") else True,
+            # Adopts objects whose creation a killed run had begun. In an existing cluster they may belong to others.
+            upsert_existing_objects=None if args.get("existing") else True,
             opts=self._child(depends_on=self.ready),
         )
         self.register_outputs(
@@ -195,37 +203,16 @@ class Cluster(pulumi.ComponentResource):
         )
 
     def _storage_classes(self) -> list[KubernetesObject]:
-        """Register what claims without a class get.
-
-        The API server takes the newest of several default classes (Kubernetes, "Storage Classes"), so the encrypted
-        one comes last.
-        """
         if self._args.get("existing") or VOLUME_DRIVER not in self._args.get("addons", {}):
             return []
         classes: list[KubernetesObject] = []
+        # Of several default classes the API server uses the newest (Kubernetes, "Storage Classes"), so the encrypted
+        # one must be created last.
         for value in (former_class(), encrypted_class(self._args.get("volume_kms_key_arn", ""))):
             options = self._child(provider=self.provider, depends_on=list(classes))
             classes.append(kubernetes_object(value, f"{self._name}-{value['metadata']['name']}", options))
         return classes
 
-    def _kubeconfig(self, known: Sequence[str]) -> str:
-        endpoint, authority = known
-        args = self._args
-        return kubeconfig(
-            self.label,
-            endpoint,
-            authority,
-            args["region"],
-            profile=args.get("profile", ""),
-            role_arn=args.get("assume_role_arn", ""),
-            tunnel_port=tunnel_port(args),
-        )
 
-    def _tunnel(self, cluster: eks.Cluster) -> pulumi.Output[str]:
-        args, bastion = self._args, self.bastion
-        if bastion is None:
-            return pulumi.Output.from_input("")
-        port, region, profile = tunnel_port(args) or TUNNEL_PORT, args["region"], args.get("profile", "")
-        return pulumi.Output.all(bastion.instance_id, cluster.endpoint).apply(
-            lambda known: tunnel_command(known[0], known[1], port, region, profile)
-        )
+def _security_group(cluster: eks.Cluster) -> pulumi.Output[str]:
+    return cluster.vpc_config.apply(lambda config: config.cluster_security_group_id or "")

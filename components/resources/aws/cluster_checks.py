@@ -1,4 +1,4 @@
-"""What can be wrong with the arguments of a Cluster."""
+"""Checks of the arguments of a Cluster."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,11 @@ from ...clouds.aws.storage.volumes import VOLUME_DRIVER
 from ...clouds.aws.versions import check_version
 from ...clouds.aws.words import NodeImage, Provisioner, Support
 from ...contract import clock
-from ...contract.problems import Problem, errors
+from ...contract.problems import errors
 from .args import ClusterArgs
 from .argument_problems import Problems, place_problems
 from .parts.addons import EKS_DEFAULT, MOST_RECENT
-from .parts.roles import node_policy_problems
+from .parts.common import node_policy_problems
 from .parts.system_nodes import DEFAULT_TYPES
 from .parts.system_nodes import problems as system_problems
 from .storage.settings import KMS_KEY
@@ -27,34 +27,37 @@ LOG_DAYS = 90
 SERVICE_CIDR = "172.20.0.0/16"
 _ADDON_VERSION = re.compile(r"v\d+\.\d+[\w.-]*", re.ASCII)
 _HIGHEST_PORT = 65535
-OF_A_NEW_ONE = (
+NEW_CLUSTER_ONLY = (
     *("private_access_cidrs", "private_access_security_groups", "bastion", "namespace_access"),
     "volume_kms_key_arn",
 )
-_MADE_HERE = "is for a cluster that is created here; remove it, or existing"
+_FOR_NEW_CLUSTER = "has no effect on an existing cluster; remove it, or existing"
 
 
 def system_nodes(args: ClusterArgs) -> tuple[Sequence[str], int, str, int | None]:
-    """Return types, number, image and greatest number of the system nodes."""
+    """Return types, number, image and maximum number of the system nodes."""
     types = args.get("system_instance_types", DEFAULT_TYPES)
     return types, args.get("system_nodes", 2), args.get("image", NodeImage.AL2023), args.get("system_nodes_max")
 
 
 def problems(name: str, args: ClusterArgs) -> Problems:
-    """Yield what is wrong, by argument."""
     yield from place_problems("cluster_name", args.get("cluster_name", name), args.get("region", ""))
     yield from (("node_policies", reason) for reason in node_policy_problems(args.get("node_policies", ())))
     if "node_role_arn" in args and "node_policies" in args:
-        yield "node_policies", "is of a new role, but node_role_arn names one of your own; attach them there"
+        yield (
+            "node_policies",
+            "has no effect with node_role_arn; attach the policies to that role, and remove node_policies",
+        )
     yield from _kubeconfig_problems(args)
     if args.get("existing"):
-        yield from ((key, _MADE_HERE) for key in OF_A_NEW_ONE if args.get(key))
+        yield from ((key, _FOR_NEW_CLUSTER) for key in NEW_CLUSTER_ONLY if args.get(key))
         return
     missing: tuple[str, ...] = tuple(key for key in ("version", "subnet_ids") if key not in args)
     for key in missing:
         yield key, "is required unless existing is true"
     if "version" in args:
-        yield from ((p.path, p.reason) for p in _version_problems(args["version"], name))
+        found = errors(check_version(args["version"], clock.today(), name, "version"))
+        yield from ((problem.path, problem.reason) for problem in found)
     if args.get("support", Support.STANDARD) not in list(Support):
         yield "support", f"must be one of {', '.join(Support)}, found {args.get('support')!r}"
     for word in args.get("log_types", ()):
@@ -81,8 +84,9 @@ def _addon_problems(args: ClusterArgs) -> Problems:
         elif version not in ("", EKS_DEFAULT, MOST_RECENT) and not _ADDON_VERSION.fullmatch(version):
             yield (
                 "addons",
-                f"{name} must have a version such as v1.22.2-eksbuild.1, {EKS_DEFAULT} for EKS's, {MOST_RECENT} for "
-                f"the newest, or an empty one for this package's, found {version!r}; `aws eks "
+                f"{name} must have a version such as v1.22.2-eksbuild.1, {EKS_DEFAULT} for the default of EKS, "
+                f"{MOST_RECENT}, or an empty string for the version that this package pins, found {version!r}; `aws "
+                "eks "
                 f"describe-addon-versions --addon-name {name}` lists them",
             )
 
@@ -96,14 +100,14 @@ def _volume_key_problems(args: ClusterArgs) -> Problems:
     if not match:
         yield (
             "volume_kms_key_arn",
-            f"must be the ARN of a key, such as arn:aws:kms:{region}:123456789012:key/<id>, and not of an alias: "
-            f"permissions name the key; found {key!r}",
+            f"must be the ARN of a key such as arn:aws:kms:{region}:123456789012:key/<id>, not of an alias, because "
+            f"IAM permissions require the key's ARN; found {key!r}",
         )
     elif key.split(":")[3] != region:
         yield (
             "volume_kms_key_arn",
-            f"is a key in {key.split(':')[3]}, but volumes in {region} are encrypted with keys of {region} alone; "
-            "name a key there",
+            f"is a key in {key.split(':')[3]}, but volumes in {region} require a key in {region}; use a key of that "
+            "region",
         )
     if VOLUME_DRIVER not in args.get("addons", {}):
         yield "volume_kms_key_arn", f"has no effect without the add-on {VOLUME_DRIVER}; add it, or remove the key"
@@ -119,12 +123,8 @@ def _release_problems(args: ClusterArgs) -> Problems:
         yield "system_ami_release", wrong
 
 
-def _version_problems(version: str, name: str) -> tuple[Problem, ...]:
-    return errors(check_version(version, clock.today(), name, "version"))
-
-
 def tunnel_port(args: ClusterArgs) -> int:
-    """Return the port of this machine that leads to the API server; 0 if it is reached directly."""
+    """Return the local port that is forwarded to the API server; 0 without forwarding."""
     return args.get("tunnel_port", TUNNEL_PORT if args.get("bastion") else 0)
 
 
@@ -135,11 +135,10 @@ def _kubeconfig_problems(args: ClusterArgs) -> Problems:
     if role:
         yield from role_problems("assume_role_arn", [role])
     if role and not args.get("creator_is_admin", True) and role not in args.get("admin_role_arns", []):
-        yield "assume_role_arn", f"{role} would have no rights in the cluster; add it to admin_role_arns"
+        yield "assume_role_arn", f"{role} has no access to the cluster; add it to admin_role_arns"
 
 
 def namespaces_of(args: ClusterArgs) -> Namespaces:
-    """Return who has rights in single namespaces."""
     return cast("Mapping[str, Mapping[str, Sequence[str]]]", args.get("namespace_access", {}))
 
 
@@ -147,4 +146,7 @@ def _access_problems(args: ClusterArgs) -> Problems:
     admins = args.get("admin_role_arns", [])
     yield from access_problems(admins, args.get("viewer_role_arns", []), namespaces_of(args))
     if not admins and not args.get("creator_is_admin", True):
-        yield "creator_is_admin", "is false, and admin_role_arns is empty: nobody could use the cluster; set either"
+        yield (
+            "creator_is_admin",
+            "is false and admin_role_arns is empty, so that nobody could access the cluster; set one of the two",
+        )

@@ -1,4 +1,4 @@
-"""The name of a gateway in Route 53.
+"""The DNS record of a gateway in Route 53.
 
 GatewayRecord
 └── route53.Record   <name>
@@ -18,22 +18,22 @@ from .args import GatewayRecordArgs
 from .argument_problems import Problems
 
 _SECONDS = 300
-"""How long resolvers keep a CNAME."""
+"""TTL of a CNAME."""
 
 
 class GatewayRecord(pulumi.ComponentResource):
     """Points a DNS name at a gateway's load balancer.
 
-    The record is an alias, which costs nothing for each query and may be the name of the zone itself (Route 53
-    developer guide, "Choosing between alias and non-alias records"). In a region whose zone of load balancers is not
-    known here it is a CNAME.
+    The record is an alias: queries are free, and the name may be that of the zone itself (Route 53 developer guide,
+    "Choosing between alias and non-alias records"). It is a CNAME in regions whose hosted zone of load balancers this
+    package does not know.
     """
 
     host: pulumi.Output[str]
-    """The name, known once its record exists."""
+    """The DNS name; users of this output depend on the record."""
 
     def __init__(self, name: str, args: GatewayRecordArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register the record.
+        """Create the record.
 
         Raises:
             InvalidArguments: arguments are missing, unknown or wrong; every problem is listed.
@@ -41,7 +41,7 @@ class GatewayRecord(pulumi.ComponentResource):
         args = checked_args(name, args, GatewayRecordArgs, _problems)
         super().__init__(token("GatewayRecord"), name, {}, opts)
         zone, target = load_balancer_zone(args["region"]), args["address"]
-        # With one address there is no other to fall back to, whatever its health.
+        # There is no other address to fail over to.
         alias = route53.RecordAliasArgs(name=target, zone_id=zone, evaluate_target_health=False)
         record = route53.Record(
             name,

@@ -1,15 +1,15 @@
 """Managed node groups for flavors, or for the models of a fleet.
 
 GpuNodeGroups
-├── ec2.SecurityGroup + rules   <name>-efa, where a group has EFA
+├── ec2.SecurityGroup + rules   <name>-efa, if a group has EFA
 └── per group
     ├── ec2.PlacementGroup      <name>-<group>, on request
     ├── ec2.LaunchTemplate      <name>-<group>
     ├── eks.NodeGroup           <name>-<group>
-    ├── autoscaling.Tag         <name>-<group>-<tag>, one per tag of the autoscaler
+    ├── autoscaling.Tag         <name>-<group>-<tag>, per tag for the Cluster Autoscaler
     └── autoscaling.Schedule    <name>-<group>-begin, for a Capacity Block
 
-A type with Capacity Blocks has one group per block, whose name ends in the block's ID.
+An instance type with Capacity Blocks has one group per block; its name ends with the block's ID.
 """
 
 import hashlib
@@ -32,39 +32,47 @@ from ..serving.objects import token
 from .args import GpuNodeGroupsArgs
 from .cluster_checks import SERVICE_CIDR
 from .node_planning import planned_groups
-from .parts.auto_scaling_groups import auto_scaling_group, bounds_of, tag_group
-from .parts.efa import efa_security_group
-from .parts.launch_template import block_devices, metadata_options, placement_group, tag_specifications
-from .parts.roles import named, replaceable_name
+from .parts.common import named, replaceable_name
+from .parts.node_groups import (
+    auto_scaling_group,
+    block_devices,
+    bounds_of,
+    efa_security_group,
+    metadata_options,
+    placement_group,
+    tag_auto_scaling_group,
+    tag_specifications,
+)
 
 _KEEP = -1
-"""What a scheduled action is to leave as it is."""
+"""Value with which a scheduled action leaves a size unchanged."""
 _TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
-_OF_RUNNING = ("amiType", "launchTemplate", "nodeGroupName", "releaseVersion", "version")
-"""What a group keeps while its Capacity Block runs. EKS asks for a desired size of 0 while such a group is updated
-(EKS user guide, "Create a managed node group with Capacity Blocks for ML"), and a replacement would end its nodes."""
+_FIXED_WHILE_RUNNING = ("amiType", "launchTemplate", "nodeGroupName", "releaseVersion", "version")
+"""Properties that must not change while a Capacity Block runs. EKS requires a desired size of 0 during updates of
+such a group (EKS user guide, "Create a managed node group with Capacity Blocks for ML"), and a replacement would
+terminate its nodes."""
 
 
 class GpuNodeGroups(pulumi.ComponentResource):
-    """Creates one managed node group per distinct need of flavors or models.
+    """Creates one managed node group per distinct node requirement of flavors or models.
 
-    Groups start empty. From then on the Cluster Autoscaler owns the size, also the minimum and maximum, and no update
-    changes it. Does not install the autoscaler or device plugins, and does not create reservations: it uses existing
-    ones.
+    Groups start empty. From then on the Cluster Autoscaler owns their desired, minimum and maximum size, and no
+    update changes them. Does not install the autoscaler or device plugins, and does not create reservations, but uses
+    existing ones.
     """
 
     names: pulumi.Output[list[str]]
     """Names of the node groups."""
     bounds: pulumi.Output[list[dict[str, Any]]]
-    """The fewest and the most nodes of each group: name of its Auto Scaling group, minSize, maxSize and, where a
-    model prefers it to another, priority. EKS does not keep these bounds: pass them to ClusterAutoscaler or, with
-    enforce-node-group-min-size, to the chart of your own autoscaler as autoscalingGroups."""
+    """Bounds of each group: name of its Auto Scaling group, minSize, maxSize and, if a model prefers it to another,
+    priority. EKS does not enforce them: pass them to ClusterAutoscaler or, with enforce-node-group-min-size, to the
+    chart of another autoscaler as autoscalingGroups."""
 
     def __init__(self, name: str, args: GpuNodeGroupsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Plan the groups, check them and register them.
+        """Plan, check and create the groups.
 
         Raises:
-            InvalidArguments: something is wrong with the arguments, or with the nodes; every problem is listed.
+            InvalidArguments: arguments or nodes are invalid; every problem is listed.
         """
         args, groups, _ = planned_groups(name, args, GpuNodeGroupsArgs, Provisioner.MANAGED)
         self.register(name, groups, args, opts)
@@ -77,7 +85,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
         args: GpuNodeGroupsArgs,
         opts: pulumi.ResourceOptions | None = None,
     ) -> Self:
-        """Create the component from groups that were planned and checked before; of the rest the cluster counts."""
+        """Create the component from checked plans; of the arguments, only those about the cluster are used."""
         component = cls.__new__(cls)
         component.register(name, groups, args, opts)
         return component
@@ -89,7 +97,6 @@ class GpuNodeGroups(pulumi.ComponentResource):
         args: GpuNodeGroupsArgs,
         opts: pulumi.ResourceOptions | None,
     ) -> None:
-        """Register the component and every group."""
         pulumi.ComponentResource.__init__(self, token("GpuNodeGroups"), name, {}, opts)
         self._name, self._args = name, args
         self._tags = args.get("tags", {})
@@ -137,14 +144,18 @@ class GpuNodeGroups(pulumi.ComponentResource):
             ),
             tags=named(name, self._tags),
             opts=self._child(
-                # As a whole: each change would send the wanted size too, as it was once (see nodes/sizes.py).
-                ignore_changes=["scalingConfig", *(_OF_RUNNING if _runs(plan) else ())],
-                # A new group beside the old one would need the reserved instances twice.
+                # All of it: an update of one size would also send the desired size of the creation (nodes/sizes.py).
+                ignore_changes=["scalingConfig", *(_FIXED_WHILE_RUNNING if _runs(plan) else ())],
+                # A second group would need the reserved instances twice.
                 delete_before_replace=plan.reserved,
-                aliases=self._formerly(plan),
+                aliases=self._former_aliases(plan),
             ),
         )
-        self._tell_autoscaler(name, plan, group)
+        if plan.autoscaled:
+            discovery = discovery_tags(self._args["cluster_plain_name"])
+            tag_auto_scaling_group(name, group, {**discovery, **plan.tags}, self)
+        for block in plan.blocks:
+            self._schedule(name, plan, block, group)
         return group
 
     def _launch_template(self, name: str, plan: NodeGroupPlan) -> ec2.LaunchTemplate:
@@ -166,12 +177,13 @@ class GpuNodeGroups(pulumi.ComponentResource):
             tag_specifications=tag_specifications(tags),
             tags=tags,
             opts=self._child(
-                ignore_changes=list(rolling_fields(_TEMPLATE)) if _runs(plan) else None, aliases=self._formerly(plan)
+                ignore_changes=list(rolling_fields(_TEMPLATE)) if _runs(plan) else None,
+                aliases=self._former_aliases(plan),
             ),
         )
 
-    def _formerly(self, plan: NodeGroupPlan, suffix: str = "") -> list[pulumi.Alias] | None:
-        """Return the name that a resource of a Capacity Block had in stacks of earlier releases."""
+    def _former_aliases(self, plan: NodeGroupPlan, suffix: str = "") -> list[pulumi.Alias] | None:
+        """Return the alias of a Capacity Block's resource in stacks of earlier releases."""
         return [pulumi.Alias(name=f"{self._name}-{plan.former}{suffix}")] if plan.former else None
 
     def _user_data(self, plan: NodeGroupPlan) -> pulumi.Input[str]:
@@ -196,24 +208,14 @@ class GpuNodeGroups(pulumi.ComponentResource):
             "delete_on_termination": "true",
         }
 
-    def _tell_autoscaler(self, name: str, plan: NodeGroupPlan, group: eks.NodeGroup) -> None:
-        """Tag or schedule the Auto Scaling group, to which EKS hands no tags on (aws-gpu spec 7, 9)."""
-        if plan.autoscaled:
-            tags = {**discovery_tags(self._args["cluster_plain_name"]), **plan.tags}
-            tag_group(name, group, tags, self)
-        for block in plan.blocks:
-            self._fill(name, plan, block, group)
-
-    def _fill(self, name: str, plan: NodeGroupPlan, block: CapacityBlock, group: eks.NodeGroup) -> None:
-        """Register the action that gives a group the nodes of its Capacity Block.
-
-        The provider would send the start that it read last along with each change, which is in the past by then
-        (pulumi/pulumi-aws, issue 2473): a change makes another action. The old one goes first, since both are due at
-        the same times (Auto Scaling user guide, "Scheduled scaling", Limitations).
-        """
+    def _schedule(self, name: str, plan: NodeGroupPlan, block: CapacityBlock, group: eks.NodeGroup) -> None:
+        """Create the scheduled action that scales a group up for its Capacity Block."""
         filling = block.filling
         if filling is None:
             return
+        # A change creates another action, because an update would send the start time that the provider last read,
+        # which is in the past (pulumi/pulumi-aws, issue 2473). The old action is deleted first, since two actions
+        # must not be due at the same time (Auto Scaling user guide, "Scheduled scaling", Limitations).
         facts = repr((block.reservation.starts, filling.ends, filling.nodes))
         autoscaling.Schedule(
             f"{name}-begin",
@@ -225,15 +227,15 @@ class GpuNodeGroups(pulumi.ComponentResource):
             min_size=_KEEP,
             desired_capacity=filling.nodes,
             max_size=_KEEP,
-            # An action that has begun keeps its start, which AWS moves on with each recurrence.
+            # AWS advances the start time of a started action with each recurrence.
             opts=self._child(
-                ignore_changes=["startTime"], delete_before_replace=True, aliases=self._formerly(plan, "-begin")
+                ignore_changes=["startTime"], delete_before_replace=True, aliases=self._former_aliases(plan, "-begin")
             ),
         )
 
 
 def _runs(plan: NodeGroupPlan) -> bool:
-    """Whether a group has a Capacity Block that has begun."""
+    """Return whether a Capacity Block of a group has started."""
     return any(block.running for block in plan.blocks)
 
 

@@ -1,11 +1,11 @@
-"""ECR as a cache of other registries: what nodes pull comes from the account's own registry.
+"""A pull-through cache for images in the account's private registry (ECR).
 
 ImageCache
-├── iam.Role, iam.RolePolicy              <name>-repositories, where repositories have tags or a key
+├── iam.Role, iam.RolePolicy              <name>-repositories, if repositories have tags or a key
 ├── per registry, unless the rules exist
 │   ├── ecr.RepositoryCreationTemplate    <name>-<registry's part of the prefix>
 │   └── ecr.PullThroughCacheRule          <name>-<registry's part of the prefix>
-└── iam.RolePolicy                        <name>-<node role>, each
+└── iam.RolePolicy                        <name>-<node role>
 """
 
 import json
@@ -29,24 +29,24 @@ from ..serving.arguments import checked_args
 from ..serving.objects import token
 from .args import ImageCacheArgs
 from .argument_problems import Problems, region_problems, repeated
-from .parts.roles import partition, service_role
+from .parts.common import partition, service_role
 
 
 class ImageCache(pulumi.ComponentResource):
-    """Creates pull-through cache rules, and lets nodes use them.
+    """Creates pull-through cache rules, and grants nodes access to the cache.
 
-    ECR pulls an image when a node first asks for it, with the credentials of the rule, and keeps it in a repository
-    that it creates. These repositories stay when the component goes; delete them by hand. References must name the
-    cache: pass account, registries and prefix to a ModelFleet as image_cache.
+    ECR pulls an image when a node first requests it, with the credentials of the rule, and stores it in a repository
+    that it creates. Deleting the component retains these repositories; delete them manually. Image references must
+    point to the cache: pass account, registries and prefix to ModelFleet as image_cache.
     """
 
     registry: pulumi.Output[str]
-    """Host of the registry."""
+    """Host name of the registry."""
     node_policy: pulumi.Output[str]
-    """Policy that the roles of nodes have, in JSON, for roles of your own."""
+    """IAM policy of the node roles in JSON, for roles that the component does not manage."""
 
     def __init__(self, name: str, args: ImageCacheArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register rules and rights.
+        """Create rules and policies.
 
         Raises:
             InvalidArguments: arguments are missing, unknown or wrong; every problem is listed.
@@ -60,7 +60,7 @@ class ImageCache(pulumi.ComponentResource):
         existing = args.get("existing", False)
         if not existing:
             self._rules()
-        # Whether rules that others made give tags is not known.
+        # Existing rules may tag the repositories.
         document = node_policy(self._cache, partition(region), tagged=bool(self._tags) or existing)
         for key, role in args.get("node_roles", {}).items():
             iam.RolePolicy(f"{name}-{key}", role=role, policy=json.dumps(document), opts=self._child())
@@ -72,9 +72,15 @@ class ImageCache(pulumi.ComponentResource):
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
 
     def _rules(self) -> None:
-        """Register a rule for each registry, after the template by which its repositories are created."""
+        """Create a rule for each registry, after the template of its repositories."""
         key, keep = self._args.get("kms_key_arn", ""), self._args.get("keep_images")
-        role = self._repository_role(key) if key or self._tags else None
+        role = None
+        if key or self._tags:
+            # ECR assumes it to tag and encrypt the repositories that it creates.
+            role, _ = service_role(f"{self._name}-repositories", "ecr.amazonaws.com", (), self._tags, self)
+            document = template_policy(self._cache, partition(self._args["region"]), key)
+            name = f"{self._name}-repositories"
+            iam.RolePolicy(name, role=role.name, policy=json.dumps(document), opts=self._child())
         for registry, prefix in self._cache.prefixes.items():
             known = upstream(registry)
             assert known is not None  # noqa: S101  _problems has been asked
@@ -84,8 +90,8 @@ class ImageCache(pulumi.ComponentResource):
                 prefix=prefix,
                 description=f"Images of {registry}",
                 applied_fors=["PULL_THROUGH_CACHE"],
-                # Tags must move: ECR cannot update what it has cached of an immutable one (ECR user guide, "Sync an
-                # upstream registry", Considerations).
+                # ECR cannot update cached images of immutable tags (ECR user guide, "Sync an upstream registry",
+                # Considerations).
                 image_tag_mutability="MUTABLE",
                 encryption_configurations=[
                     {"encryption_type": "KMS", "kms_key": key} if key else {"encryption_type": "AES256"}
@@ -102,14 +108,6 @@ class ImageCache(pulumi.ComponentResource):
                 credential_arn=self._args.get("credentials", {}).get(registry),
                 opts=self._child(template),
             )
-
-    def _repository_role(self, key: str) -> iam.Role:
-        """Register the role by which ECR gives repositories tags and a key."""
-        name = f"{self._name}-repositories"
-        role, _ = service_role(name, "ecr.amazonaws.com", (), self._tags, self)
-        document = template_policy(self._cache, partition(self._args["region"]), key)
-        iam.RolePolicy(name, role=role.name, policy=json.dumps(document), opts=self._child())
-        return role
 
 
 def _problems(args: ImageCacheArgs) -> Problems:
@@ -133,6 +131,6 @@ def _problems(args: ImageCacheArgs) -> Problems:
     for registry in dict.fromkeys(() if existing else registries):
         known = upstream(registry)
         if known and known.credentials and registry not in credentials:
-            yield "credentials", f"must name a secret for {registry}, which ECR caches with an account there alone"
+            yield "credentials", f"must contain a secret for {registry}, which ECR can cache only with credentials"
     if not 1 <= args.get("keep_images", 1) <= MOST_IMAGES:
         yield "keep_images", f"must be between 1 and {MOST_IMAGES}, found {args['keep_images']}"

@@ -1,7 +1,7 @@
-"""What Karpenter needs in AWS before it can run.
+"""AWS resources that Karpenter requires.
 
 KarpenterAccess
-├── iam.Role + attachments              <name>-node, the role of the nodes that it makes
+├── iam.Role + attachments              <name>-node, the role of its nodes
 ├── eks.AccessEntry                     <name>-node
 ├── sqs.Queue, sqs.QueuePolicy          <name>-interruptions
 └── cloudwatch.EventRule, EventTarget   <name>-<event>, one per kind of notice
@@ -18,8 +18,7 @@ from ..serving.arguments import checked_args
 from ..serving.objects import token
 from .args import KarpenterAccessArgs
 from .argument_problems import Problems, place_problems
-from .parts.order import after
-from .parts.roles import NODE_POLICIES, named, node_policy_problems, node_role
+from .parts.common import NODE_POLICIES, after, named, node_policy_problems, node_role
 
 _EVENTS: Mapping[str, tuple[str, str]] = {
     "health": ("aws.health", "AWS Health Event"),
@@ -28,29 +27,29 @@ _EVENTS: Mapping[str, tuple[str, str]] = {
     "state-change": ("aws.ec2", "EC2 Instance State-change Notification"),
     "capacity-reservation": ("aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning"),
 }
-"""Source and type of the notices that Karpenter reads (its CloudFormation template)."""
+"""Source and detail type of the events that Karpenter handles (its CloudFormation template)."""
 _RETENTION_SECONDS = 300
 
 
 class KarpenterAccess(pulumi.ComponentResource):
-    """Creates the role of Karpenter's nodes and its queue of interruption notices.
+    """Creates the IAM role of Karpenter's nodes and its interruption queue.
 
-    Role and queue are known once nodes may join with the one and notices come to the other. Whatever uses them, pools
-    and Karpenter itself, goes before those permissions do: without its access entry a node cannot be drained. Does
-    not create Karpenter's own identity (see Identities), and does not install it.
+    The outputs depend on the access entry and the event rules. Resources that use them, such as pools and Karpenter,
+    are therefore deleted first: a node cannot be drained without its access entry. Does not create Karpenter's own
+    identity (see Identities), and does not install it.
     """
 
     node_role_arn: pulumi.Output[str]
-    """ARN of the nodes' role."""
+    """ARN of the nodes' IAM role."""
     node_role_name: pulumi.Output[str]
-    """Name of the nodes' role."""
+    """Name of the nodes' IAM role."""
     queue_arn: pulumi.Output[str]
-    """ARN of the queue of interruption notices."""
+    """ARN of the interruption queue."""
     queue_name: pulumi.Output[str]
-    """Name of the queue of interruption notices, for Karpenter's setting interruptionQueue."""
+    """Name of the interruption queue, for Karpenter's setting interruptionQueue."""
 
     def __init__(self, name: str, args: KarpenterAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register role, queue and rules.
+        """Create role, queue and rules.
 
         Raises:
             InvalidArguments: arguments are missing, unknown or wrong; every problem is listed.
@@ -70,7 +69,7 @@ class KarpenterAccess(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self),
         )
         if args.get("create_spot_role"):
-            # Other stacks of the account use it too.
+            # Other stacks of the account may use it too.
             options = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
             iam.ServiceLinkedRole(f"{name}-spot", aws_service_name=SPOT_SERVICE, opts=options)
         queue, policy = self._queue()
@@ -127,21 +126,20 @@ class KarpenterAccess(pulumi.ComponentResource):
 
 
 def _queue_policy(queue_arn: str) -> str:
-    """Let AWS's own events in, over TLS alone."""
     send = {
         "Effect": "Allow",
         "Principal": {"Service": ["events.amazonaws.com", "sqs.amazonaws.com"]},
         "Action": "sqs:SendMessage",
         "Resource": queue_arn,
     }
-    plain = {
+    insecure = {
         "Effect": "Deny",
         "Principal": "*",
         "Action": "sqs:*",
         "Resource": queue_arn,
         "Condition": {"Bool": {"aws:SecureTransport": "false"}},
     }
-    return json.dumps({"Version": "2012-10-17", "Statement": [send, plain]})
+    return json.dumps({"Version": "2012-10-17", "Statement": [send, insecure]})
 
 
 def _problems(args: KarpenterAccessArgs) -> Problems:

@@ -1,12 +1,12 @@
-"""Karpenter's pools for flavors, or for the models of a fleet.
+"""Karpenter node pools for flavors, or for the models of a fleet.
 
 KarpenterPools
-├── ec2.SecurityGroup + rules         <name>-efa, where a group has EFA
+├── ec2.SecurityGroup + rules         <name>-efa, if a group has EFA
 ├── per group
 │   ├── ec2.PlacementGroup            <name>-<group>, on request
 │   ├── EC2NodeClass                  <name>-<group>-class
 │   ├── NodePool                      <name>-<group>
-│   └── NodePool                      <name>-<group>-static, for nodes that are always there
+│   └── NodePool                      <name>-<group>-static, for min_nodes
 └── EC2NodeClass, NodePool            <name>-general-class, <name>-general, on request
 """
 
@@ -29,29 +29,28 @@ from ...fleet.objects import Object
 from ..serving.objects import KubernetesObject, kubernetes_object, token
 from .args import KarpenterPoolsArgs
 from .node_planning import planned_groups
-from .parts.efa import efa_security_group
-from .parts.launch_template import placement_group
+from .parts.node_groups import efa_security_group, placement_group
 
-_DRAINED_WITHIN = "30m"
-"""Pods have minutes to end, and instances with many GPUs take minutes to; the provider's own limit is ten."""
+_DRAIN_TIMEOUT = "30m"
+"""Pods may take minutes to terminate, as may instances with many GPUs; the provider's default is ten minutes."""
 
 
 class KarpenterPools(pulumi.ComponentResource):
-    """Tells Karpenter which nodes the models need; it launches them when pods are Pending.
+    """Creates Karpenter node pools for the models; Karpenter launches nodes when pods are Pending.
 
     Deleting a pool drains its nodes: destroy waits until Karpenter has removed them, so Karpenter must still be
-    running. Make this component depend on Karpenter's installation. Nodes that are always there (``min_nodes``) need
-    Karpenter's feature staticCapacity.
+    running. Make this component depend on Karpenter's installation. ``min_nodes`` requires Karpenter's feature gate
+    staticCapacity.
     """
 
     names: pulumi.Output[list[str]]
     """Names of the pools."""
 
     def __init__(self, name: str, args: KarpenterPoolsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Plan the pools, check them and register them.
+        """Plan, check and create the pools.
 
         Raises:
-            InvalidArguments: something is wrong with the arguments, or with the nodes; every problem is listed.
+            InvalidArguments: arguments or nodes are invalid; every problem is listed.
         """
         args, groups, where = planned_groups(name, args, KarpenterPoolsArgs, Provisioner.KARPENTER)
         self.register(name, groups, where, args, opts)
@@ -65,7 +64,7 @@ class KarpenterPools(pulumi.ComponentResource):
         args: KarpenterPoolsArgs,
         opts: pulumi.ResourceOptions | None = None,
     ) -> Self:
-        """Create the component from groups that were planned and checked before; of the rest the cluster counts."""
+        """Create the component from checked plans; of the arguments, only those about the cluster are used."""
         component = cls.__new__(cls)
         component.register(name, groups, where, args, opts)
         return component
@@ -78,7 +77,7 @@ class KarpenterPools(pulumi.ComponentResource):
         args: KarpenterPoolsArgs,
         opts: pulumi.ResourceOptions | None,
     ) -> None:
-        """Register the component, and the NodePools with their EC2NodeClass per group."""
+        """Create the component, and the NodePools with their EC2NodeClass per group."""
         pulumi.ComponentResource.__init__(self, token("KarpenterPools"), name, {}, opts)
         self._name, self._args, self._where = name, args, where
         self._tags = args.get("tags", {})
@@ -91,8 +90,8 @@ class KarpenterPools(pulumi.ComponentResource):
             self._group(plan)
         if where.pools.general:
             place = self._surroundings(where.zones, self._members)
-            made_from = self._class(general_class(where, place))
-            self._pool(general_pool(where.pools.general, where), made_from)
+            node_class_object = self._class(general_class(where, place))
+            self._pool(general_pool(where.pools.general, where), node_class_object)
         self.names = pulumi.Output.from_input(list(self.pools))
         self.register_outputs({"names": self.names})
 
@@ -100,11 +99,11 @@ class KarpenterPools(pulumi.ComponentResource):
         name = f"{self._name}-{plan.name}"
         close = placement_group(name, self._tags, self).name if plan.placement_group else None
         place = self._surroundings(plan.zones, self._with_efa if plan.interfaces else self._members, close)
-        made_from = self._class(node_class(plan, place))
+        node_class_object = self._class(node_class(plan, place))
         disruption = self._where.pools.disruption
-        self._pool(node_pool(plan, disruption), made_from)
+        self._pool(node_pool(plan, disruption), node_class_object)
         if plan.minimum:
-            self._pool(static_pool(plan, disruption), made_from)
+            self._pool(static_pool(plan, disruption), node_class_object)
 
     def _surroundings(
         self,
@@ -121,9 +120,9 @@ class KarpenterPools(pulumi.ComponentResource):
         name = f"{self._name}-{value['metadata']['name']}-class"
         return kubernetes_object(value, name, pulumi.ResourceOptions(parent=self))
 
-    def _pool(self, value: Object, made_from: KubernetesObject) -> None:
-        """Register a pool, which is gone when its nodes are: they are its dependents, and have a finalizer."""
+    def _pool(self, value: Object, node_class_object: KubernetesObject) -> None:
         pool = value["metadata"]["name"]
-        within = pulumi.CustomTimeouts(delete=_DRAINED_WITHIN)
-        options = pulumi.ResourceOptions(parent=self, depends_on=[made_from], custom_timeouts=within)
+        # Deletion waits for the nodes, which are dependents of the pool and have a finalizer.
+        timeouts = pulumi.CustomTimeouts(delete=_DRAIN_TIMEOUT)
+        options = pulumi.ResourceOptions(parent=self, depends_on=[node_class_object], custom_timeouts=timeouts)
         self.pools[pool] = kubernetes_object(value, f"{self._name}-{pool}", options)

@@ -1,4 +1,4 @@
-"""What can be wrong with the arguments of a Network."""
+"""Checks of the arguments of a Network."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,12 +17,14 @@ ENDPOINT_SERVICES = (
 
 
 def problems(args: NetworkArgs) -> Problems:
-    """Yield what is wrong, by argument."""
     region = args.get("region", "")
     yield from place_problems("cluster_name", args.get("cluster_name", ""), region)
     wanted = args.get("interface_endpoints", [])
     if wanted and region.startswith("cn-"):
-        yield "interface_endpoints", f"have different service names in {region}; remove them, and create your own"
+        yield (
+            "interface_endpoints",
+            f"are not supported in {region}, where services have other names; remove them, and create your own",
+        )
     for service in dict.fromkeys(wanted):
         if service not in ENDPOINT_SERVICES:
             yield (
@@ -36,13 +38,13 @@ def problems(args: NetworkArgs) -> Problems:
 def _new_problems(args: NetworkArgs) -> Problems:
     for key in ("private_subnets", "public_subnets"):
         if key in args:
-            yield key, "is for an existing VPC; set vpc_id, or remove it to have subnets created"
+            yield key, "requires vpc_id; set it, or remove the subnets to have new ones created"
     zones = args.get("zones", [])
     if not 2 <= len(zones) <= MOST_ZONES:
         yield (
             "zones",
-            f"found {len(zones)}; EKS requires subnets in at least two zones, and there is room for {MOST_ZONES}; "
-            "for example [us-east-1a, us-east-1b]",
+            f"found {len(zones)}; list 2 to {MOST_ZONES} zones, such as [us-east-1a, us-east-1b]: EKS requires "
+            "subnets in at least two",
         )
     yield from _zone_problems("zones", zones, args)
     yield from repeated("zones", zones)
@@ -64,17 +66,17 @@ def _new_problems(args: NetworkArgs) -> Problems:
 
 
 def control_plane_problems(key: str, zones: Sequence[str], known: Iterable[str], where: str) -> Problems:
-    """Yield what is wrong with the zones of a control plane.
+    """Check the zones of a control plane.
 
     EKS: "All subnets that you add must be in the same set of AZs as originally provided" (EKS user guide, "VPC
     requirements and considerations"); UpdateClusterConfig refuses others, and fewer as well (aws/containers-roadmap
     #2258).
 
     Args:
-        key: The argument that lists them.
-        zones: What it lists; nothing where the control plane has all zones.
-        known: The zones with a private subnet.
-        where: The argument that lists those.
+        key: The argument with the zones.
+        zones: Its value; empty if the control plane uses all zones.
+        known: Zones with a private subnet.
+        where: The argument that lists the known zones.
     """
     yield from repeated(key, zones)
     if len(zones) == 1:
@@ -83,16 +85,19 @@ def control_plane_problems(key: str, zones: Sequence[str], known: Iterable[str],
     if missing:
         yield (
             key,
-            f"{', '.join(missing)}: not among {where}, but EKS fixes the zones of a control plane at the creation of "
-            f"the cluster, and has network interfaces there; list {'them' if len(missing) > 1 else 'it'} in {where}, "
-            "and name zones for the nodes that are to be elsewhere",
+            f"{', '.join(missing)}: not in {where}; EKS fixes the zones of a control plane when the cluster is "
+            f"created, and has network interfaces there; add {'them' if len(missing) > 1 else 'it'} to {where}, and "
+            "set zones for the nodes to place them elsewhere",
         )
 
 
 def placement_problems(key: str, zones: Sequence[str], control_plane: Sequence[str]) -> Problems:
-    """Yield the zones for which the range of a VPC has no place, beside those of a control plane."""
+    """Yield the zones for which the VPC's range has no room besides the zones of the control plane."""
     for zone in placeless(zones, control_plane) if control_plane else ():
-        yield key, f"{zone}: beside the zones of the control plane there is room for those from a to g; remove it"
+        yield (
+            key,
+            f"{zone}: the range has room only for the zones a to g besides those of the control plane; remove it",
+        )
 
 
 def _flow_log_problems(wanted: FlowLogsArgs) -> Problems:
@@ -107,7 +112,7 @@ def _given_problems(args: NetworkArgs) -> Problems:
         yield "vpc_id", f"must be the ID of a VPC (vpc-...), found {args['vpc_id']!r}"
     for key in ("zones", "nat_gateways", "pod_cidr", "ipv6", "flow_logs"):
         if key in args:
-            yield key, "is for a new VPC; remove it, or remove vpc_id"
+            yield key, "has no effect on an existing VPC; remove it, or remove vpc_id"
     yield from _given_cidr_problems(args)
     private, public = args.get("private_subnets", {}), args.get("public_subnets", {})
     if len(private) < 2:
@@ -128,11 +133,12 @@ def _given_problems(args: NetworkArgs) -> Problems:
 def _given_cidr_problems(args: NetworkArgs) -> Problems:
     wanted = bool(args.get("interface_endpoints"))
     if wanted and "cidr" not in args:
-        yield "cidr", "is missing; set it to the range of the VPC, from which interface endpoints accept traffic"
+        reason = "is required with interface_endpoints, which accept traffic from it; set it to the range of the VPC"
+        yield "cidr", reason
     elif wanted and range_of(args["cidr"]) is None:
         yield "cidr", f"must be the IPv4 range of the VPC, such as {CIDR}, found {args['cidr']!r}"
     elif not wanted and "cidr" in args:
-        yield "cidr", "is for a new VPC; remove it, or remove vpc_id"
+        yield "cidr", "has no effect on an existing VPC; remove it, or remove vpc_id"
 
 
 def _zone_problems(key: str, zones: Sequence[str] | Mapping[str, str], args: NetworkArgs) -> Problems:

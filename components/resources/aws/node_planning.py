@@ -1,4 +1,4 @@
-"""From the arguments of GpuNodeGroups and KarpenterPools to node groups, with the checks that a stack makes too."""
+"""Plans the node groups of GpuNodeGroups and KarpenterPools, with the same checks as a stack."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -41,36 +41,36 @@ from .node_settings import OPERATED_TAINTS, NodeSettings
 _RENDERING = ("realization", "realizations", "workload", "runtimes", "service_levels")
 _AnySection = TypeVar("_AnySection", bound=Section)
 _Found = list[tuple[str, str]]
-"""Arguments, and what is wrong with them."""
+"""Pairs of an argument and what is wrong with it."""
 
 
 class _NodeArguments(NodeSettings):
-    """The plain arguments that say which nodes there are."""
+    """The plain arguments that determine the nodes."""
 
     region: str = ""
     version: str = ""
     subnets: dict[str, Any] = Field(default_factory=dict, min_length=1)
 
     def place(self, name: str) -> NodeEnvironment:
-        """Return where and how nodes are made; messages name the component."""
+        """Return the environment of the nodes; messages name the component."""
         return self.environment(self.region, tuple(self.subnets), self.version, {}, SettingsLocation(name))
 
 
 def planned_groups(
     name: str, given: Args, typed: type[Args], provisioner: Provisioner
 ) -> tuple[Args, tuple[NodeGroupPlan, ...], NodeEnvironment]:
-    """Return the arguments with whole numbers as integers, the node groups that they describe, and where those are.
+    """Return the arguments with whole numbers as integers, the planned node groups, and their environment.
 
-    What works but hardly as meant is logged.
+    Logs warnings.
 
     Args:
         name: Name of the component.
         given: Its arguments.
-        typed: The TypedDict that describes them.
-        provisioner: Who makes the nodes.
+        typed: Their TypedDict.
+        provisioner: What launches the nodes.
 
     Raises:
-        InvalidArguments: something is wrong with the arguments, or with the nodes; every problem is listed.
+        InvalidArguments: arguments or nodes are invalid; every problem is listed.
     """
     usable, found = usable_args(given, typed)
     args = cast("Args", whole_numbers(usable))
@@ -93,19 +93,19 @@ def planned_groups(
             overrides=PodOverrides(tolerations=where.nodes.tolerations),
         )
         groups, problems = _of_manifests(name, args["manifests"], where, options)
-    untold = _without_address(name, args, groups) if provisioner == Provisioner.MANAGED else ()
-    report([*problems, *untold])
+    missing_address = _without_address(name, args, groups) if provisioner == Provisioner.MANAGED else ()
+    report([*problems, *missing_address])
     return args, groups, where
 
 
 def _read(section: type[_AnySection], args: Mapping[str, Any], found: _Found) -> _AnySection | None:
-    """Return the settings that some arguments are; what is wrong is recorded."""
+    """Validate arguments as settings; problems are added to ``found``."""
     values = {key: args[key] for key in section.model_fields if args.get(key) is not None}
     try:
         return section.model_validate(values, by_name=True, by_alias=False)
     except ValidationError as error:
         wrong = faults(error, section, by_name=True)
-        # Keys that are unknown have been found by the type of the arguments.
+        # The type of the arguments has already reported unknown keys.
         found += [(field_path(fault.path), fault.reason) for fault in wrong if not fault.unknown]
     return None
 
@@ -119,13 +119,13 @@ def _contradictions(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
     without = [zone for zone in args.get("zones") or () if zone not in args.get("subnets", {})]
     if without:
-        yield "zones", f"{', '.join(without)}: has no subnet; add one under subnets, or remove the zone"
+        yield "zones", f"{', '.join(without)}: has no subnet; add one to subnets, or remove the zone"
 
 
 def _of_flavors(
     name: str, given: list[FlavorArgs], where: NodeEnvironment
 ) -> tuple[tuple[NodeGroupPlan, ...], Iterable[Problem]]:
-    """Return groups that are empty at rest: who will run on them is not known."""
+    """Return groups that scale to zero by default, since the models that will use them are unknown."""
     values = wire(given, list[FlavorArgs])
     demands, found = flavors(values, Argument(name, "flavors"), where.nodes.alternatives)
     groups = group_plans(
@@ -138,7 +138,6 @@ def _of_flavors(
 def _of_manifests(
     name: str, manifests: list[Any], where: NodeEnvironment, options: Options
 ) -> tuple[tuple[NodeGroupPlan, ...], Iterable[Problem]]:
-    """Return groups that are large enough for the models."""
     cloud = AwsEnvironment(where.region, where, existing=True, renders=False)
     options = replace(options, tolerates_devices=True)
     planned = plan(objects(manifests), Environment(options=options, cloud=cloud, file=name))
@@ -146,9 +145,9 @@ def _of_manifests(
 
 
 def _without_address(name: str, args: Mapping[str, Any], groups: Iterable[NodeGroupPlan]) -> Iterator[Problem]:
-    """Report what nodes with a custom image need to know and is not given."""
+    """Report arguments that nodes with a custom image require."""
     own = sorted({group.node.name for group in groups if group.ami_id})
     for key in ("endpoint", "certificate_authority") if own else ():
         if args.get(key) is None:
-            reason = f"is required with an image of your own (ami_id of {', '.join(own)})"
+            reason = f"is required with a custom image (ami_id of {', '.join(own)})"
             yield Problem(name, 0, "", "", key, reason, rule=RuleId.SETTINGS)

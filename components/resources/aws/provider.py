@@ -1,4 +1,4 @@
-"""The provider of AWS, for programs that register several components with it."""
+"""The AWS provider, for programs that create several components with it."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,15 @@ import pulumi_aws
 def aws_provider(
     name: str, region: str, *, allowed_account_ids: Sequence[str] = (), profile: str = "", role_arn: str = ""
 ) -> pulumi.ProviderResource:
-    """Register a provider for a region; credentials come from the environment, as AWS' own tools take them.
+    """Create a provider for a region. Credentials come from the environment, as for the AWS CLI.
 
     Args:
         name: Logical name.
         region: AWS region.
-        allowed_account_ids: Accounts in which it may work: in any other it stops before it does anything.
-        profile: Profile of AWS' own tools to take credentials from.
-        role_arn: Role to take with these credentials.
+        allowed_account_ids: Accounts that it may use; with credentials of another account it fails before any
+            change.
+        profile: AWS CLI profile with the credentials.
+        role_arn: IAM role to assume with these credentials.
     """
     roles = [pulumi_aws.ProviderAssumeRoleArgs(role_arn=role_arn)] if role_arn else None
     return pulumi_aws.Provider(

@@ -1,4 +1,4 @@
-"""What makes NVIDIA's GPUs usable in pods, and seen."""
+"""NVIDIA GPUs: device plugin, operator and metrics."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from .args import GpuOperatorArgs
 from .chart import ChartComponent, FixedChart
 
 EVERYTHING = {"operator": "Exists"}
-"""What agents tolerate that nodes with accelerators need whatever else their taints are."""
+"""Toleration of agents that must run on all nodes with accelerators."""
 
 
 def _on_gpu_nodes() -> dict[str, Any]:
-    """Affinity to the nodes of our groups: by a label that they have from birth, not by one discovered later."""
+    """Return affinity to accelerator nodes, by a label that they have at launch, before feature discovery."""
     term = {"matchExpressions": [{"key": ACCELERATOR_LABEL, "operator": "Exists"}]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
 
@@ -22,14 +22,14 @@ def _on_gpu_nodes() -> dict[str, Any]:
 class NvidiaDevicePlugin(FixedChart):
     """Makes GPUs available to pods, and labels nodes with what they have (GPU feature discovery).
 
-    Not for Bottlerocket's NVIDIA images, which include one, and never together with the GPU operator.
+    Do not combine it with Bottlerocket's NVIDIA AMIs, which include a device plugin, or with the GPU operator.
     """
 
     _chart = "nvidia-device-plugin"
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        """Let its discovery workers tolerate our taints, which they do not by default (lws-hpa spec 2.2)."""
+        # The workers of node feature discovery do not tolerate the taints by default (lws-hpa spec 2.2).
         return {
             "gfd": {"enabled": True},
             "affinity": _on_gpu_nodes(),
@@ -42,13 +42,12 @@ class GpuOperator(ChartComponent):
     """Installs device plugin, feature discovery and DCGM exporter; the EKS images include the driver."""
 
     def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
         args = checked_args(name, args, GpuOperatorArgs)
         self.install("gpu-operator", name, gpu_operator_values(args), args, opts)
 
 
 def gpu_operator_values(args: GpuOperatorArgs) -> dict[str, Any]:
-    """Return the chart's values. Its series keep the pods' own names too, as those of DcgmExporter do."""
+    """Return the chart's values. As in DcgmExporter, its series keep the names of pods (honorLabels)."""
     return {
         "driver": {"enabled": False},
         "toolkit": {"enabled": False},
@@ -59,13 +58,13 @@ def gpu_operator_values(args: GpuOperatorArgs) -> dict[str, Any]:
 
 
 class DcgmExporter(FixedChart):
-    """Measures GPUs. Its series carry the names of the pods, to be joined with those of the engines."""
+    """Exports GPU metrics, labeled with the pods that use the GPUs."""
 
     _chart = "dcgm-exporter"
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        """Select GPU nodes and tolerate their taints; by default it does neither."""
+        # By default the chart neither selects GPU nodes nor tolerates their taints.
         return {
             "serviceMonitor": {"enabled": True, "honorLabels": True},
             "tolerations": [EVERYTHING],

@@ -1,4 +1,4 @@
-"""The CustomResourceDefinitions of the kinds that a stack uses.
+"""CustomResourceDefinitions of the kinds that a stack uses.
 
 CustomResources
 └── CustomResourceDefinition   <name>-<plural>, one per kind
@@ -18,21 +18,21 @@ from .args import CustomResourcesArgs
 
 
 def installable() -> Kinds:
-    """Return the kinds of all families, and what objects that are made for them have besides."""
+    """Return the kinds of all families, and PodGroup, which some of their objects use."""
     return Kinds([*kinds(), POD_GROUP])
 
 
 class CustomResources(pulumi.ComponentResource):
-    """Installs CustomResourceDefinitions: the API server then validates and defaults the kinds as this package does.
+    """Installs CustomResourceDefinitions; the API server then validates and defaults kinds as this package does.
 
-    Does not install the controllers that act on them; install their charts on clusters that run pods.
+    Does not install their controllers; on clusters that run pods, install the charts.
     """
 
     kinds: pulumi.Output[list[str]]
     """The installed kinds."""
 
     def __init__(self, name: str, args: CustomResourcesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register one definition per kind.
+        """Create one definition per kind.
 
         Raises:
             InvalidArguments: kinds are unknown; every one is listed.

@@ -1,4 +1,4 @@
-"""Who measures, and who tells autoscalers: metrics-server, Prometheus, its adapter, KEDA."""
+"""Metrics and their APIs: metrics-server, Prometheus, its adapter, KEDA."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,19 +25,17 @@ class MetricsServer(FixedChart):
 class Prometheus(ChartComponent):
     """Installs the Prometheus operator, one Prometheus and Grafana.
 
-    It selects every PodMonitor, ServiceMonitor and rule in the cluster, whatever their labels (lws-hpa spec 2.2).
-    Scraping of the control plane is off, since that of a managed cluster cannot be scraped. Of the node labels it
-    exports the one that the dashboard needs for costs.
+    It selects every PodMonitor, ServiceMonitor and rule in the cluster, regardless of labels (lws-hpa spec 2.2). It
+    does not scrape the control plane, which managed clusters do not expose. It exports only the node label that the
+    dashboard needs for costs.
     """
 
     def __init__(self, name: str, args: PrometheusArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
         args = checked_args(name, args, PrometheusArgs)
         self.install("prometheus", name, prometheus_values(args), args, opts)
 
 
 def prometheus_values(args: PrometheusArgs) -> dict[str, Any]:
-    """Return the chart's values."""
     kinds = ("podMonitor", "serviceMonitor", "rule", "probe", "scrapeConfig")
     spec: dict[str, Any] = {f"{kind}SelectorNilUsesHelmValues": False for kind in kinds}
     spec["retention"] = args.get("retention", "10d")
@@ -58,16 +56,15 @@ def prometheus_values(args: PrometheusArgs) -> dict[str, Any]:
 
 
 class PrometheusAdapter(ChartComponent):
-    """Serves Prometheus metrics to autoscalers: exactly those that its rules name."""
+    """Serves the Prometheus metrics that its rules name to autoscalers."""
 
     def __init__(self, name: str, args: PrometheusAdapterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
         args = checked_args(name, args, PrometheusAdapterArgs)
         self.install("prometheus-adapter", name, adapter_values(args), args, opts)
 
 
 def adapter_values(args: PrometheusAdapterArgs) -> dict[str, Any]:
-    """Return the chart's values. The default rules are off: they would expose every series of the cluster."""
+    """Return the chart's values, without its default rules, which would expose every series in the cluster."""
     rules = args.get("rules", {})
     external: Sequence[Any] = rules.get("external", []) if args.get("external", True) else []
     return {
@@ -85,7 +82,7 @@ class Keda(FixedChart):
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        """Have its own series, which tell of queries that fail, served and scraped."""
+        # KEDA's own series report failed queries.
         return {
             "crds": {"install": True},
             "prometheus": {"operator": {"enabled": True, "serviceMonitor": {"enabled": True}}},

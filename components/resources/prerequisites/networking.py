@@ -1,4 +1,4 @@
-"""How requests come in: one gateway for all models."""
+"""The gateway of all models."""
 
 from typing import Any
 
@@ -17,41 +17,34 @@ _NOTHING: EnvoyGatewayArgs = {}
 
 
 class EnvoyGateway(ChartComponent):
-    """Installs Envoy Gateway, configured for the AI gateway's extension."""
+    """Installs Envoy Gateway, configured for the extension of the AI gateway."""
 
     def __init__(
         self, name: str, args: EnvoyGatewayArgs = _NOTHING, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        """Install it."""
         args = checked_args(name, args, EnvoyGatewayArgs)
         redis = args.get("redis")
-        further = {"rateLimit": _rate_limit(redis)} if redis else {}
-        values = {"config": {"envoyGateway": {**self._extension(), **further}}}
-        self.install("envoy-gateway", name, values, args, opts)
-
-    @staticmethod
-    def _extension() -> dict[str, Any]:
-        """Name the extension that the AI gateway serves (lws-hpa spec 2.2)."""
-        everything = {"includeAll": True}
-        hooks = {
-            "xdsTranslator": {
-                "translation": dict.fromkeys(("listener", "route", "cluster", "secret"), everything),
-                "post": ["Translation", "Cluster", "Route"],
-            }
-        }
-        return {
+        config: dict[str, Any] = {
             "extensionApis": {"enableBackend": True, "enableEnvoyPatchPolicy": True},
+            # The extension that the AI gateway serves (lws-hpa spec 2.2).
             "extensionManager": {
-                "hooks": hooks,
+                "hooks": {
+                    "xdsTranslator": {
+                        "translation": {
+                            key: {"includeAll": True} for key in ("listener", "route", "cluster", "secret")
+                        },
+                        "post": ["Translation", "Cluster", "Route"],
+                    }
+                },
                 "service": {"fqdn": {"hostname": _AI_HOST, "port": _AI_PORT}},
             },
         }
-
-
-def _rate_limit(redis: str) -> dict[str, Any]:
-    """Return where Envoy Gateway's service counts, which it runs only if told so."""
-    tls: dict[str, Any] = {"tls": {}} if redis.startswith(SECURE) else {}
-    return {"backend": {"type": "Redis", "redis": {"url": redis.removeprefix(SECURE), **tls}}}
+        if redis:
+            # Envoy Gateway runs its rate limit service only if it has a backend.
+            tls: dict[str, Any] = {"tls": {}} if redis.startswith(SECURE) else {}
+            backend = {"type": "Redis", "redis": {"url": redis.removeprefix(SECURE), **tls}}
+            config["rateLimit"] = {"backend": backend}
+        self.install("envoy-gateway", name, {"config": {"envoyGateway": config}}, args, opts)
 
 
 class AiGatewayKinds(FixedChart):
@@ -61,6 +54,6 @@ class AiGatewayKinds(FixedChart):
 
 
 class AiGateway(FixedChart):
-    """Routes requests by the model that they name. Requires EnvoyGateway and AiGatewayKinds."""
+    """Routes requests by model name. Requires EnvoyGateway and AiGatewayKinds."""
 
     _chart = "ai-gateway"

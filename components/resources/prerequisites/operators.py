@@ -1,4 +1,4 @@
-"""The upstream operators, for resources in realization ``operator``."""
+"""The upstream operators, for resources with realization ``operator``."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from .args import ChartArgs
 from .chart import NOTHING, FixedChart
 
 ROUTER_SERVICE = "networking-kthena-router"
-"""Name that the chart gives to the Service of Kthena's router, whatever the release is called."""
+"""Service of Kthena's router; the chart uses this name for every release."""
 KTHENA_ACCOUNT = "workload-kthena-controller-manager"
-"""Name that the chart gives to the ServiceAccount of Kthena's controllers."""
+"""ServiceAccount of Kthena's controllers in the chart."""
 
 
 class LlmazOperator(FixedChart):
-    """Installs only llmaz's controller; everything else in its chart has its own component here, or is omitted."""
+    """Installs only llmaz's controller. The other parts of its chart have components of their own, or are omitted."""
 
     _chart = "llmaz"
 
@@ -33,29 +33,28 @@ class LlmkubeOperator(FixedChart):
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        """By default nothing scrapes the pods that it makes (llmkube spec 6)."""
+        # The PodMonitor is off by default, so that nothing would scrape its pods (llmkube spec 6).
         return {"prometheus": {"inferencePodMonitor": {"enabled": True}}, "modelCache": {"size": "100Gi"}}
 
 
 class KthenaRouter(FixedChart):
-    """Runs Kthena's router alone, reachable from inside the cluster at port 80 of ``networking-kthena-router``.
+    """Runs only Kthena's router, reachable inside the cluster at port 80 of ``networking-kthena-router``.
 
-    The chart makes its Service a load balancer, which nobody has to authenticate to, and cannot be told otherwise. So
-    the Service is made one of the cluster as soon as it is there, and nothing waits for the load balancer, which on
-    many clusters would never come. Whoever is to reach the router from outside needs a front of their own for it.
+    The chart always creates a Service of type LoadBalancer, without authentication. The component patches it to
+    ClusterIP, and does not wait for the load balancer, which many clusters never provide. Access from outside
+    requires a gateway of your own.
     """
 
     _chart = "kthena-router"
     _awaited = False
 
     def __init__(self, name: str, args: ChartArgs = NOTHING, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
         super().__init__(name, args, opts)
         patch = pulumi.ResourceOptions(parent=self.release, depends_on=[self.release], version=provider_version())
         pulumi.CustomResource("kubernetes:core/v1:ServicePatch", name, self._closed(), patch)
 
     def _closed(self) -> dict[str, Any]:
-        """Return what closes the Service. Every revision of the release opens it again, so each is closed anew."""
+        # Each revision of the release resets the Service, so that the patch must be applied again.
         revision = self.release.status.apply(lambda status: str(getattr(status, "revision", "")))
         annotations = {"pulumi.com/patchForce": "true", f"{PACKAGE}/closed-at-revision": revision}
         metadata = {"name": ROUTER_SERVICE, "namespace": self.namespace, "annotations": annotations}
@@ -63,7 +62,7 @@ class KthenaRouter(FixedChart):
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        """Leave out the controllers, and webhooks that are never called (kthena spec 1.4)."""
+        # Without the controllers, and without webhooks that are never called (kthena spec 1.4).
         return {
             "workload": {"enabled": False},
             "networking": {"kthenaRouter": {"webhook": {"enabled": False}}},
@@ -71,15 +70,15 @@ class KthenaRouter(FixedChart):
 
 
 class KthenaOperator(FixedChart):
-    """Runs Kthena's controllers. Requires CertManager, for a certificate that their pod mounts, and KthenaRouter.
+    """Runs Kthena's controllers. Requires KthenaRouter, and CertManager for a certificate that their pod mounts.
 
-    The chart's ClusterRole lacks rights that they need to change what they once made; they get these too.
+    Adds permissions that the chart's ClusterRole lacks, without which the controllers cannot update their own
+    objects.
     """
 
     _chart = "kthena"
 
     def __init__(self, name: str, args: ChartArgs = NOTHING, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Install it."""
         super().__init__(name, args, opts)
         for body in kthena_rights():
             kind = body["kind"].lower()
@@ -91,13 +90,13 @@ class KthenaOperator(FixedChart):
 
 
 def kthena_rights() -> tuple[dict[str, Any], ...]:
-    """Return the ClusterRole with the verbs that the controllers use and the chart leaves out, and its binding.
+    """Return a ClusterRole with the verbs that the controllers use and the chart omits, and its binding.
 
-    Read in volcano-sh/kthena at v0.1.0: pkg/model-booster-controller/controller, pkg/model-serving-controller/
+    Sources in volcano-sh/kthena at v0.1.0: pkg/model-booster-controller/controller, pkg/model-serving-controller/
     gangscheduling/manager.go, and templates/kthena-controller-manager/rbac of the chart.
     """
     serving, networking = (f"{group}.serving.volcano.sh" for group in ("workload", "networking"))
-    lacking = (
+    missing = (
         (serving, ["autoscalingpolicies", "autoscalingpolicybindings"], ["create", "update"]),
         (serving, ["modelservings"], ["delete"]),
         (networking, ["modelservers"], ["delete"]),
@@ -105,7 +104,7 @@ def kthena_rights() -> tuple[dict[str, Any], ...]:
     )
     api, metadata = "rbac.authorization.k8s.io", {"name": f"{PACKAGE}-kthena-controller-manager"}
     account = {"kind": "ServiceAccount", "name": KTHENA_ACCOUNT, "namespace": charts()["kthena"].namespace}
-    rules = [{"apiGroups": [group], "resources": kinds, "verbs": verbs} for group, kinds, verbs in lacking]
+    rules = [{"apiGroups": [group], "resources": kinds, "verbs": verbs} for group, kinds, verbs in missing]
     role = {"apiGroup": api, "kind": "ClusterRole", "name": metadata["name"]}
     return (
         {"apiVersion": f"{api}/v1", "kind": "ClusterRole", "metadata": metadata, "rules": rules},

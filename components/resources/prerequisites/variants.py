@@ -1,4 +1,4 @@
-"""The controller of variants of models, which no chart installs at the contract's version.
+"""The variant autoscaler, which no chart installs at the contract's version.
 
 VariantAutoscaler
 └── any Kubernetes object   <name>-<kind>-<name of the object>, each after the one before
@@ -28,22 +28,22 @@ _SETTINGS = tuple(ControllerSettings.model_fields)
 
 
 class VariantAutoscaler(pulumi.ComponentResource):
-    """Installs the controller that tells how many replicas each variant of a model should have.
+    """Installs the controller that computes the number of replicas of each variant of a model.
 
-    It asks Prometheus over https alone, and only starts when that answers. It scales nothing itself: autoscalers
-    follow its metrics. What models promise and accelerators cost it reads from ConfigMaps, which ModelFleet makes.
+    It queries Prometheus over HTTPS only, and starts only when Prometheus responds. It does not scale: autoscalers
+    follow its metrics. It reads service levels and accelerator costs from ConfigMaps that ModelFleet creates.
     """
 
     namespace: pulumi.Output[str]
-    """Namespace of everything that is namespaced."""
+    """Namespace of its objects."""
     version: pulumi.Output[str]
-    """Commit of the controller's project that the objects are made for."""
+    """Commit of the controller's project that the objects match."""
 
     def __init__(self, name: str, args: VariantAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register the objects.
+        """Create the objects.
 
         Raises:
-            InvalidArguments: arguments are wrong; every problem is listed.
+            InvalidArguments: arguments are invalid; every problem is listed.
         """
         args = checked_args(name, args, VariantAutoscalerArgs, _problems)
         super().__init__(token("VariantAutoscaler"), name, {}, opts)
@@ -60,7 +60,7 @@ class VariantAutoscaler(pulumi.ComponentResource):
 
 
 def controller_image(args: VariantAutoscalerArgs) -> str:
-    """Return the image that the controller of some arguments runs."""
+    """Return the controller's image."""
     return next(image for body in operator_objects(_NAME, _site(args)) for image in images_in(body))
 
 
@@ -84,7 +84,7 @@ def _site(args: VariantAutoscalerArgs) -> OperatorSite:
 
 def _problems(args: VariantAutoscalerArgs) -> Iterator[tuple[str, str]]:
     if not args.get("prometheus_url"):
-        yield "prometheus_url", "is required, with https: the controller asks no other one"
+        yield "prometheus_url", "is required, and must be an https URL, which the controller requires"
     try:
         ControllerSettings.model_validate(_settings_in(args), by_name=True, by_alias=False)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Controllers of the kinds that models become, and what these rely on."""
+"""Controllers that the models' workloads require."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ tiers:
   - name: binpack
   - name: network-topology-aware
 """
-"""The chart's own plugins, and the one without which a group's wish for one part of the network is ignored
+"""The chart's default plugins and network-topology-aware, without which the network topology of a group is ignored
 (volcano-sh/volcano v1.15.0, HyperNodeGradientForJobFn in pkg/scheduler/framework/session_plugins.go).
 """
 
@@ -34,14 +34,14 @@ class LeaderWorkerSetController(FixedChart):
 
     @staticmethod
     def _values() -> dict[str, Any]:
-        """Two replicas, for no group's pod starts while its webhook is away (lws-hpa 1.10)."""
+        # No pod of a group starts while the webhook is unavailable (lws-hpa 1.10).
         return {"replicaCount": 2, "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}}}
 
 
 class Volcano(FixedChart):
-    """Schedules groups of pods together or not at all.
+    """Schedules the pods of a group all together or not at all.
 
-    Pods of a group that is to share a part of the network wait for HyperNodes, which describe it and are yours.
+    Groups with a network topology stay Pending until HyperNodes describe the network; create these yourself.
     """
 
     _chart = "volcano"

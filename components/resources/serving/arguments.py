@@ -1,4 +1,4 @@
-"""The arguments of a component: read once, and everything that is wrong with them is reported at once."""
+"""Reading and checking the arguments of a component. All problems are reported at once."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar, cast
@@ -18,11 +18,11 @@ from .typed_args import Found, keys_of, model_in, unknown_keys, wire
 
 Args = TypeVar("Args", bound=Mapping[str, Any])
 PROGRAM = "<program>"
-"""Stands in problems for a file where there is none."""
+"""The file of problems in manifests that a program passes."""
 
 
 class InvalidArguments(pulumi.InputPropertiesError, pulumi.RunError):
-    """Arguments that must not be used: one line per problem, for a program and for a remote caller alike."""
+    """Invalid arguments, one line per problem. Fails programs and remote callers alike."""
 
 
 class Arguments:
@@ -30,8 +30,8 @@ class Arguments:
 
     Attributes:
         name: Name of the component.
-        values: What was given and is known, under its own name, and in wire form below that. Whole numbers are
-            integers: those of a remote caller arrive as floats.
+        values: Usable arguments by name, with nested values in wire form. Whole numbers are integers; those of remote
+            callers arrive as floats.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class Arguments:
 
         Args:
             name: Name of the component.
-            args: What was given.
-            typed: The TypedDict that describes the arguments.
-            models: The contract's types behind some of them, by argument.
+            args: The arguments.
+            typed: Their TypedDict.
+            models: The contract's types of some of them, by argument.
         """
         self.name = name
-        read, found = usable_args(args, typed)
-        self._found = [self._problem(path, reason) for path, reason in found]
-        self._left_out = {key for key, value in args.items() if value is not None} - read.keys()
+        read, problems = usable_args(args, typed)
+        self._problems = [self._problem(path, reason) for path, reason in problems]
+        self._unusable = {key for key, value in args.items() if value is not None} - read.keys()
         self.values: dict[str, Any] = {
             key: whole_numbers(wire(read[key], typed_value, (models or {}).get(key)))
             for key, typed_value in keys_of(typed).items()
@@ -56,61 +56,59 @@ class Arguments:
         }
 
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401  JSON
-        """Return an argument."""
         return self.values.get(key, default)
 
     def add_problem(self, key: str, reason: str) -> None:
-        """Record what is wrong with an argument."""
-        self._found.append(self._problem(key, reason))
+        self._problems.append(self._problem(key, reason))
 
     def require(self, *keys: str) -> None:
-        """Record what is required and is not there."""
+        """Record a problem for each argument that is missing."""
         for key in keys:
-            if key not in self.values and key not in self._left_out:
+            if key not in self.values and key not in self._unusable:
                 self.add_problem(key, "is required")
 
     def manifest(self, key: str, kind: str) -> dict[str, Any]:
-        """Return the manifest that an argument holds; one that is none is recorded."""
+        """Return the manifest in an argument; records a problem if it is none."""
         value = self.get(key)
         if _is_manifest(value):
-            found: dict[str, Any] = value
-            return found
-        if key not in self._left_out:
+            manifest: dict[str, Any] = value
+            return manifest
+        if key not in self._unusable:
             self.add_problem(key, _no_manifest(value, kind))
         return {}
 
     def manifests(self, key: str, kind: str = "") -> list[dict[str, Any]]:
-        """Return the manifests that an argument holds, of some kind or of any; what is none is recorded."""
+        """Return the manifests in an argument, of one kind or any; records a problem for each value that is none."""
         values = self.get(key)
         if isinstance(values, list) and values:
             for position, value in enumerate(values):
                 if not _is_manifest(value):
                     self.add_problem(f"{key}[{position}]", _no_manifest(value, kind))
             return [value for value in values if _is_manifest(value)]
-        if key not in self._left_out:
+        if key not in self._unusable:
             found = "nothing" if values is None else "none" if values == [] else type(values).__name__
             self.add_problem(key, f"must be a list of manifests, found {found}; pass [{_component(kind)}.manifest]")
         return []
 
     def check(self) -> None:
-        """Raise everything that was recorded.
+        """Raise the recorded problems.
 
         Raises:
-            InvalidArguments: there is something.
+            InvalidArguments: there are any.
         """
-        if self._found:
-            raise_errors(self._found)
+        if self._problems:
+            raise_errors(self._problems)
 
     def resource(self, api_version: str, kind: str, metadata: dict[str, Any], spec: dict[str, Any]) -> LoadedResource:
-        """Return the checked resource that the arguments describe.
+        """Validate and return the resource that the arguments describe.
 
         Raises:
-            InvalidArguments: the contract refuses it, or something was recorded; every problem is listed.
+            InvalidArguments: it violates the contract, or problems were recorded; every problem is listed.
         """
         value = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
         loaded, found = _checked(value, metadata["name"])
-        if loaded is None or self._found:
-            raise_errors([*self._found, *found])
+        if loaded is None or self._problems:
+            raise_errors([*self._problems, *found])
         return loaded
 
     def _problem(self, path: str, reason: str) -> Problem:
@@ -129,12 +127,11 @@ def _no_manifest(value: object, kind: str) -> str:
 
 
 def _component(kind: str) -> str:
-    """Return how a program writes a component of a kind, or of any."""
     return f"{kind}(...)" if kind else "component"
 
 
 def usable_args(args: Mapping[str, Any], typed: type) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Return the arguments that can be used, and by path what is wrong with the others: unknown, or not plain."""
+    """Return the usable arguments, and the problems of the others: unknown keys and values that must be plain."""
     read = resolve_outputs(args, typed)
     unready = list(unresolved_outputs(read, typed))
     not_plain = {path_parts(path)[0] for path, _ in unready}
@@ -143,21 +140,21 @@ def usable_args(args: Mapping[str, Any], typed: type) -> tuple[dict[str, Any], l
 
 
 def has_unusable(args: Mapping[str, Any], usable: Mapping[str, Any]) -> bool:
-    """Say whether arguments are not plain: what else is wrong follows from all of them, and would be guessed."""
+    """Return whether arguments were dropped. Further checks need all arguments, and would report false problems."""
     return any(value is not None and key not in usable for key, value in args.items())
 
 
 def checked_args(name: str, args: Args, typed: type[Args], problems: Callable[[Args], Found] | None = None) -> Args:
-    """Return arguments that are the keys of their type, with whole numbers as integers.
+    """Check arguments, and return them with whole numbers as integers.
 
     Args:
         name: Name of the component.
-        args: What was given.
-        typed: The TypedDict that describes it.
-        problems: Yields what else is wrong, by argument. Default: what is required and is not there.
+        args: The arguments.
+        typed: Their TypedDict.
+        problems: Yields further problems, by argument. Default: missing required arguments.
 
     Raises:
-        InvalidArguments: keys are missing, unknown or not plain, or something else is wrong; all of it is listed.
+        InvalidArguments: keys are missing or unknown, or values invalid; every problem is listed.
     """
     usable, found = usable_args(args, typed)
     read: Any = whole_numbers(usable)
@@ -169,13 +166,13 @@ def checked_args(name: str, args: Args, typed: type[Args], problems: Callable[[A
 
 
 def missing(args: Mapping[str, Any], typed: type) -> Found:
-    """Yield the arguments that a component cannot do without, and that are not there."""
+    """Yield a problem for each required argument that is missing."""
     required: frozenset[str] = getattr(typed, "__required_keys__", frozenset())
     return ((key, "is required") for key in sorted(required) if args.get(key) is None)
 
 
 def flavors_or_manifests(args: Mapping[str, Any]) -> Found:
-    """Yield what is wrong where nodes follow from flavors or from manifests, and from one of the two alone."""
+    """Require exactly one of flavors and manifests."""
     if args.get("flavors") and args.get("manifests"):
         yield "manifests", "cannot be combined with flavors; use one of the two"
     elif not args.get("flavors") and not args.get("manifests"):
@@ -183,18 +180,18 @@ def flavors_or_manifests(args: Mapping[str, Any]) -> Found:
 
 
 def model_by_argument(spec: type[ApiModel]) -> dict[str, type[BaseModel]]:
-    """Return the types behind arguments that are the fields of one type of the contract."""
+    """Return the contract's types of arguments that are fields of ``spec``, by argument."""
     found = {name: model_in(field.annotation) for name, field in spec.model_fields.items()}
     return {name: model for name, model in found.items() if model}
 
 
 def load_reference(value: Mapping[str, Any]) -> LoadedResource:
-    """Return a manifest that a component refers to, checked.
+    """Validate and return a manifest that a component refers to.
 
     Raises:
-        InvalidArguments: its kind is unknown or the contract refuses it.
+        InvalidArguments: its kind is unknown, or it violates the contract.
     """
-    loaded, found = _checked(whole_numbers(dict(value)), "a referred manifest")
+    loaded, found = _checked(whole_numbers(dict(value)), "a referenced manifest")
     return loaded or raise_errors(found)
 
 
@@ -211,7 +208,7 @@ def _checked(value: dict[str, Any], name: str) -> tuple[LoadedResource | None, l
 
 
 def checked_plan(planned: Plan) -> Plan:
-    """Return a plan without errors; what works but hardly as meant is logged.
+    """Return a plan without errors; logs its warnings.
 
     Raises:
         InvalidArguments: there are errors; every problem is listed.
@@ -221,7 +218,7 @@ def checked_plan(planned: Plan) -> Plan:
 
 
 def report(problems: Sequence[Problem]) -> None:
-    """Log what was decided and what works but hardly as meant, and refuse what cannot work.
+    """Log notes and warnings, and raise errors.
 
     Raises:
         InvalidArguments: there are errors; every problem is listed.
@@ -232,7 +229,7 @@ def report(problems: Sequence[Problem]) -> None:
 
 
 def report_errors(problems: Sequence[Problem]) -> None:
-    """Report everything if there is an error; otherwise nothing yet: what there is to say is logged at resources.
+    """Report all problems if there are errors. Otherwise report none: warnings are logged later, at their resources.
 
     Raises:
         InvalidArguments: there are errors; every problem is listed.
@@ -246,12 +243,12 @@ def log_warnings(
     line: Callable[[Problem], str],
     about: Callable[[Problem], pulumi.Resource | None] = lambda _: None,
 ) -> None:
-    """Log what is no error.
+    """Log notes and warnings.
 
     Args:
-        problems: What was found.
-        line: How a problem is written.
-        about: At which resource it is logged; previews show it there.
+        problems: Problems of any severity.
+        line: Formats a problem.
+        about: Returns the resource of a problem, at which previews show it.
     """
     for problem in problems:
         if problem.severity is Severity.WARNING:
@@ -261,35 +258,35 @@ def log_warnings(
 
 
 def raise_errors(problems: Iterable[Problem]) -> NoReturn:
-    """Raise the problems that are errors."""
-    wrong = errors(problems)
+    """Raise the errors among problems."""
+    found = errors(problems)
     details: list[pulumi.InputPropertyErrorDetails] = [
-        {"property_path": problem.path, "reason": problem.reason} for problem in wrong
+        {"property_path": problem.path, "reason": problem.reason} for problem in found
     ]
-    raise InvalidArguments("\n".join(map(format_problem, wrong)), details)
+    raise InvalidArguments("\n".join(map(format_problem, found)), details)
 
 
 def format_problem(problem: Problem) -> str:
-    """Return a line about a problem; of a resource that a program made, no file is named."""
+    """Format a problem as one line, without a file if it is in a manifest that a program passes."""
     return str(problem).removeprefix(f"{PROGRAM}: ")
 
 
 def wire_names(args: Mapping[str, Any], model: type[ApiModel]) -> dict[str, Any]:
-    """Return the arguments that are fields of a type of the contract, under their names on the wire.
+    """Return the arguments that are fields of a type of the contract, by wire name.
 
-    What is set and empty stays: it may replace a default.
+    Empty values are kept: they may override a default.
     """
     fields = {name: field.alias or name for name, field in model.model_fields.items()}
     return {alias: args[name] for name, alias in fields.items() if args.get(name) is not None}
 
 
 def compact(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is set, of values without defaults: there, empty is nothing."""
+    """Drop unset and empty values. Only for fields without defaults, where empty means unset."""
     return {key: value for key, value in values.items() if value is not None and value not in ({}, [])}
 
 
 def whole_numbers(value: Any) -> Any:  # noqa: ANN401  JSON in, JSON out
-    """Return JSON with whole numbers as integers: a remote caller's arrive as floats."""
+    """Return JSON with whole floats as integers; numbers of remote callers arrive as floats."""
     if isinstance(value, Mapping):
         return {key: whole_numbers(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""The base of components that declare something for others to refer to."""
+"""The base of components whose resource other components refer to, and that run no pods themselves."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .rendering_options import options_of
 
 
 class Declaration(pulumi.ComponentResource):
-    """A resource for others: natively a declaration alone, for the operator an object in the cluster."""
+    """A resource for other components to refer to. With realization operator, also an object in the cluster."""
 
     manifest: dict[str, Any]
     """The resource in wire form, for the components that refer to it."""
@@ -25,10 +25,10 @@ class Declaration(pulumi.ComponentResource):
         *,
         namespaced: bool = False,
     ) -> str:
-        """Check and register; return the resource's name.
+        """Check the arguments, create the component, and return the resource's name.
 
         Raises:
-            InvalidArguments: the arguments contradict the contract.
+            InvalidArguments: the arguments violate the contract.
         """
         kind = type(self).__name__
         options = options_of(given)

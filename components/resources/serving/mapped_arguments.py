@@ -1,9 +1,9 @@
-"""Where each argument of a component goes: declared once, beside the pydantic types that validate it.
+"""Argument maps: how the fields of pydantic types become the arguments of components.
 
-A component's arguments are the fields of a pydantic type, but for what an :class:`ArgumentMap` declares: fields of a
-nested type that stand at the top, fields with a name of their own, leaves that take outputs, and arguments that only
-the component has. Both sides read the same map: ``python -m tests.arguments.generate`` writes the TypedDicts in
-``args.py`` from it, and :meth:`ArgumentMap.spec` builds the resource's specification from the arguments.
+A component's arguments are the fields of a pydantic type, except where its :class:`ArgumentMap` says otherwise:
+nested fields that are flattened, renamed fields, leaves that accept outputs, and additional arguments. ``python -m
+tests.arguments.generate`` writes the TypedDicts in ``args.py`` from the maps, and :meth:`ArgumentMap.spec` converts
+arguments back to the specification of the resource.
 """
 
 import functools
@@ -20,12 +20,12 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """An argument that is no field of the type behind the component.
+    """An argument that is not a field of the component's pydantic type.
 
     Attributes:
-        type: Its annotation, as it stands in the TypedDict.
+        type: Its annotation in the TypedDict.
         doc: Its documentation.
-        required: Whether the component cannot do without it.
+        required: Whether it is required.
     """
 
     type: str
@@ -35,13 +35,13 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Where the argument differs from the field that it stands for, and why.
+    """Overrides for an argument that differs from its field.
 
     Attributes:
-        why: Why it differs, for who reads the map.
-        type: Annotation instead of the field's; a type in ``args.py`` by its name.
-        doc: Documentation instead of the field's.
-        required: Whether it is required, instead of what the field says.
+        why: Why it differs, for readers of the map.
+        type: Annotation; types in ``args.py`` by name. Default: the field's.
+        doc: Documentation. Default: the field's.
+        required: Whether it is required. Default: as the field.
     """
 
     why: str
@@ -56,15 +56,14 @@ class ArgumentMap:
 
     Attributes:
         name: Name of the TypedDict.
-        model: The type whose fields are the arguments; each field is one, but for what the rest declares. None where
-            all arguments are the component's own.
-        doc: Documentation of the TypedDict. Default: the first line of the type's.
+        model: The type whose fields are the arguments; None if all arguments are ``own``.
+        doc: Documentation of the TypedDict. Default: the first line of the type's docstring.
         base: The map of the TypedDict that this one extends.
-        own: Arguments that are no fields, by name.
-        flat: Fields whose own fields are arguments themselves, as dotted paths of Python names.
-        renamed: Arguments with a name of their own, by the path of the field.
-        without: Fields that are no arguments, by path, each with the reason.
-        changed: Arguments that differ from their field, by name.
+        own: Arguments that are not fields, by name.
+        flat: Fields to replace by their own fields, as dotted paths of Python names.
+        renamed: Names of arguments that differ from the field's, by path of the field.
+        without: Reasons why fields are not arguments, by path.
+        changed: Overrides by argument.
     """
 
     name: str
@@ -79,7 +78,7 @@ class ArgumentMap:
 
     @functools.cached_property
     def places(self) -> Mapping[str, Path]:
-        """The field that each argument stands for, as a path of Python names."""
+        """Path of the field of each argument, in Python names."""
         return dict(self._places(self.model, ())) if self.model else {}
 
     def _places(self, model: type[BaseModel], above: Path) -> Iterator[tuple[str, Path]]:
@@ -96,14 +95,14 @@ class ArgumentMap:
 
     @functools.cached_property
     def models(self) -> Mapping[str, type[BaseModel]]:
-        """The pydantic types that arguments hold, be it in lists or maps."""
+        """The pydantic type in each argument, including in lists and maps."""
         held = {
             name: model_in(self.owner(path).model_fields[path[-1]].annotation) for name, path in self.places.items()
         }
         return {name: model for name, model in held.items() if model}
 
     def owner(self, path: Path) -> type[BaseModel]:
-        """Return the type that has the last field of a path."""
+        """Return the type that declares the last field of a path."""
         model = self.model
         for step in path[:-1]:
             model = model_in(model.model_fields[step].annotation) if model else None
@@ -112,7 +111,7 @@ class ArgumentMap:
 
     @functools.cached_property
     def _wire_places(self) -> tuple[tuple[str, Path, bool], ...]:
-        """Arguments and where they stand in a specification by the names on the wire, and whether empty is unset."""
+        """Argument, path of wire names, and whether an empty value means unset."""
         wired = []
         for name, path in self.places.items():
             fields = [self.owner(path[: depth + 1]).model_fields[step] for depth, step in enumerate(path)]
@@ -121,29 +120,29 @@ class ArgumentMap:
         return tuple(wired)
 
     def spec(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the specification that arguments describe, in wire form.
+        """Convert arguments to a specification in wire form.
 
-        What is set and empty stays, since it may replace a default. Only in an optional part that is put together
-        from arguments does it count as unset: an empty list must not be what makes the part exist.
+        Empty values are kept, because they may override a default. In an optional section that is assembled from
+        arguments they count as unset: an empty list alone must not create the section.
 
         Args:
-            values: Arguments, with what is below them in wire form.
+            values: Arguments, with nested values in wire form.
         """
-        found: dict[str, Any] = {}
+        spec: dict[str, Any] = {}
         for name, (*above, last), empty_is_unset in self._wire_places:
             value = values.get(name)
             if value is None or (empty_is_unset and value in ({}, [])):
                 continue
-            part = found
+            part = spec
             for step in above:
                 part = part.setdefault(step, {})
             part[last] = value
-        return found
+        return spec
 
 
 @dataclass(frozen=True)
 class CoreMap:
-    """How a definition of Kubernetes becomes a TypedDict; the published definitions have no documentation.
+    """How a definition of Kubernetes becomes a TypedDict; the published definitions contain no descriptions.
 
     Attributes:
         name: Name of the TypedDict.

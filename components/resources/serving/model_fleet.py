@@ -1,17 +1,17 @@
-"""A fleet of models: everything that a set of manifests becomes in one cluster.
+"""A fleet of models: the resources of a set of manifests in one cluster.
 
 ModelFleet
-├── Namespace                                   <name>-<namespace>, but for default and the system's; those of charts
-│                                               too in a cluster that is made here
-├── ServiceAccount                              <name>-<namespace>-model-loader, where pods read buckets
-├── PersistentVolumeClaim                       <name>-<namespace>/<claim>, for caches and buckets that are bound
+├── Namespace                                   <name>-<namespace>, except default and the system's; also those of
+│                                               charts, in a cluster that the stack creates
+├── ServiceAccount                              <name>-<namespace>-model-loader, if pods read buckets
+├── PersistentVolumeClaim                       <name>-<namespace>/<claim>, for bound caches and buckets
 ├── CustomResources                             <name>-kinds, on request
 ├── SimulatedNodes                              <name>-nodes, on request
-├── one component per chart that models need    <name>-<chart>, on request
+├── one component per required chart            <name>-<chart>, on request
 ├── PriorityClasses, NetworkPolicies            <name>-priority-classes, <name>-network-policies
-├── one component per resource that serves      <name>-<namespace>/<resource>
-├── objects that several share, for operators   <name>-<namespace>/<object>
-├── OtherObjects                                <name>-others, what is passed through
+├── one component per serving resource          <name>-<namespace>/<resource>
+├── other rendered objects                      <name>-<namespace>/<object>
+├── OtherObjects                                <name>-others, manifests of unsupported APIs
 ├── Monitoring                                  <name>-monitoring
 └── FrontDoor                                   <name>-front-door
 """
@@ -38,7 +38,7 @@ from ...plan.settings import MODEL_ACCOUNT, FleetSettings
 from ..prerequisites.custom_resources import CustomResources, installable
 from .arguments import format_problem, log_warnings, report_errors
 from .fleet.args import ModelFleetArgs
-from .fleet.cloud_charts import ROLE_ANNOTATION, untold_facts
+from .fleet.cloud_charts import ROLE_ANNOTATION, missing_facts
 from .fleet.cost_output import cost_of
 from .fleet.files import read_text
 from .fleet.installing import Installation
@@ -58,42 +58,47 @@ _NodeKind = frozenset[tuple[str, str]]
 class ModelFleet(pulumi.ComponentResource):
     """Deploys models: namespaces, prerequisites, workloads, monitoring, front door and policies.
 
-    Reports every problem of every model before anything is created. Does not create the cluster or its nodes, except
+    Reports every problem of every model before it creates anything. Does not create the cluster or its nodes, except
     simulated ones.
     """
 
     endpoints: pulumi.Output[dict[str, Any]]
-    """Where each model answers: url, api, model and port, and clusterUrl if url is an external address."""
+    """Endpoint of each model: url, api, model and port, and clusterUrl if url is an external address."""
     models: pulumi.Output[dict[str, Any]]
-    """What became of each resource that serves: kind, namespace, workload, replicas, model, and fit: whether it fits
-    its accelerators."""
+    """State of each serving resource: kind, namespace, workload, replicas, model, and fit, whether it fits its
+    accelerators."""
     nodes: pulumi.Output[dict[str, Any]]
-    """The nodes that the models need, by group."""
+    """Nodes that the models require, by group."""
     prerequisites: pulumi.Output[dict[str, Any]]
-    """What the models need in the cluster, and why."""
+    """Prerequisites of the models, each with the resources that require it."""
     cost: pulumi.Output[dict[str, Any]]
-    """What the models cost in US dollars, now, at least and at most: usdPerMonth, usdPerHour, modelsUsdPerMonth,
-    models, items, unpriced (what has no price), region, date, notes. Where nobody pays for nodes, models have what
-    they would cost on AWS."""
+    """Cost of the models in US dollars, each amount as now, min and max: usdPerMonth, usdPerHour, modelsUsdPerMonth,
+    models, items, unpriced (items without a price), region, date, notes. Without billed nodes, models show their cost
+    on AWS."""
 
     def __init__(self, name: str, args: ModelFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Plan and register.
+        """Plan and create the fleet.
 
         Raises:
-            InvalidArguments: arguments or manifests are wrong, or a pod fits no node; every problem is listed.
+            InvalidArguments: arguments or manifests are invalid, or a pod fits no node; every problem is listed.
         """
         given = described(name, args)
         planned = plan(given.manifests, given.settings.environment(read_text))
         charts = [each.chart.name for each in planned.prerequisites] if given.settings.prerequisites.install else []
-        untold = [
+        missing = [
             Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS)
-            for path, reason in untold_facts(given.site, charts)
+            for path, reason in missing_facts(given.site, charts)
         ]
-        own, wrong = own_prices(given.settings.prices)
-        found = [*given.problems, *untold, *wrong, *(in_python(problem, name) for problem in planned.problems)]
-        report_errors(found)
-        self.register(name, planned, given.settings, given.site, bill_of(planned, own), opts)
-        self.log_warnings(found)
+        prices, price_problems = own_prices(given.settings.prices)
+        problems = [
+            *given.problems,
+            *missing,
+            *price_problems,
+            *(in_python(problem, name) for problem in planned.problems),
+        ]
+        report_errors(problems)
+        self.register(name, planned, given.settings, given.site, bill_of(planned, prices), opts)
+        self.log_warnings(problems)
 
     @classmethod
     def from_plan(
@@ -105,13 +110,13 @@ class ModelFleet(pulumi.ComponentResource):
         bill: Bill,
         opts: pulumi.ResourceOptions | None = None,
     ) -> Self:
-        """Create the component from what was planned and checked before, for a program that makes the cluster too."""
+        """Create the component from a checked plan, for a program that also creates the cluster."""
         fleet = cls.__new__(cls)
         fleet.register(name, planned, settings, site, bill, opts)
         return fleet
 
     def log_warnings(self, problems: Iterable[Problem], line: Callable[[Problem], str] = format_problem) -> None:
-        """Log what is no error at the component of the resource that it is about, and all else at the fleet."""
+        """Log notes and warnings at the component of their resource, or else at the fleet."""
         log_warnings(problems, line, lambda problem: self._components.get(problem.owner, self))
 
     def register(
@@ -123,37 +128,37 @@ class ModelFleet(pulumi.ComponentResource):
         bill: Bill,
         opts: pulumi.ResourceOptions | None,
     ) -> None:
-        """Register the component and everything below it, each thing after what it needs."""
+        """Create the component and its children in the order of their dependencies."""
         pulumi.ComponentResource.__init__(self, token("ModelFleet"), name, {}, opts)
         self._name, self._planned, self._settings = name, planned, settings
-        self._namespaces = self._make_namespaces()
-        self._accounts = self._make_accounts(site)
-        self._claims = self._make_claims(site.volumes)
-        self._nodes = self._simulated() if settings.simulated_nodes else {}
+        self._namespaces = self._create_namespaces()
+        self._accounts = self._create_accounts(site)
+        self._claims = self._create_claims(site.volumes)
+        self._nodes = self._create_nodes() if settings.simulated_nodes else {}
         self._charts = Installation(planned, settings.prerequisites, site).install(name, self, self._namespaces)
         self._nodes[None] = site.nodes(
             [self._charts[key] for key in providers_of(NODE_AUTOSCALER) if key in self._charts]
         )
-        self._definitions = self._make_definitions()
+        self._definitions = self._create_definitions()
         self._classes = self._set(PriorityClasses, "priority-classes", planned.classes, [])
-        # Policies come before the pods that they guard.
+        # Policies exist before the pods that they select.
         self._policies = self._set(
             NetworkPolicies, "network-policies", planned.policies, list(self._namespaces.values())
         )
         self._shared: dict[Key, pulumi.Resource] = {}
         self._needed_by = {each.chart.name: frozenset(each.reasons) for each in planned.prerequisites}
         components = {
-            key_of_item(item): component for item in planned.fleet.rendered if (component := self._make(item))
+            key_of_item(item): component for item in planned.fleet.rendered if (component := self._create(item))
         }
         others = tuple(body for body in planned.others if not is_namespace(body))
         self._set(OtherObjects, "others", others, [*self._after(self._charts), *self._definitions.values()])
         self._set(Monitoring, "monitoring", planned.monitoring, self._after(["prometheus"]))
         charts = charts_for(planned.door, planned.environment)
         self.door = self._set(FrontDoor, "front-door", planned.door.objects, self._after(charts))
-        self._describe(components, self.door, bill)
+        self._set_outputs(components, self.door, bill)
 
-    def _describe(self, components: dict[Key, WorkloadComponent], door: ObjectSet | None, bill: Bill) -> None:
-        """Set the outputs, and which component is of which resource."""
+    def _set_outputs(self, components: dict[Key, WorkloadComponent], door: ObjectSet | None, bill: Bill) -> None:
+        """Set the outputs, and the components by resource."""
         planned = self._planned
         self._components = {
             item.source.owner: components[key_of_item(item)]
@@ -180,18 +185,17 @@ class ModelFleet(pulumi.ComponentResource):
     def _set(
         self, component: type[ObjectSet], suffix: str, values: tuple[Object, ...], after: list[pulumi.Resource]
     ) -> ObjectSet | None:
-        """Register what there is of a kind of objects."""
         return component(f"{self._name}-{suffix}", values, self._child(after)) if values else None
 
-    def _make_namespaces(self) -> dict[str, KubernetesObject]:
-        """Register the namespaces of the models, and those that are passed through."""
+    def _create_namespaces(self) -> dict[str, KubernetesObject]:
+        """Create the namespaces of the models and those among the manifests."""
         return {
             name: kubernetes_object(body, f"{self._name}-{name}", self._child())
             for name, body in namespace_objects(self._planned).items()
         }
 
-    def _make_accounts(self, site: Site) -> dict[str, list[KubernetesObject]]:
-        """Register the service account of pods that read buckets, unless the environment names one of its own."""
+    def _create_accounts(self, site: Site) -> dict[str, list[KubernetesObject]]:
+        """Create the service accounts of pods that read buckets, unless the settings name another one."""
         if not self._settings.buckets or self._settings.pods.service_account_name:
             return {}
         accounts = {}
@@ -209,8 +213,8 @@ class ModelFleet(pulumi.ComponentResource):
             accounts[namespace] = [kubernetes_object(value, name, self._child(after))]
         return accounts
 
-    def _make_claims(self, volumes: Iterable[pulumi.Resource]) -> dict[str, list[KubernetesObject]]:
-        """Register the claims that the pods of each namespace may mount, after what they are bound to."""
+    def _create_claims(self, volumes: Iterable[pulumi.Resource]) -> dict[str, list[KubernetesObject]]:
+        """Create the claims of each namespace, after the volumes that they are bound to."""
         claims: dict[str, list[KubernetesObject]] = {}
         for value in self._planned.claims:
             _, namespace, name = key_of(value)
@@ -219,14 +223,14 @@ class ModelFleet(pulumi.ComponentResource):
             claims.setdefault(namespace, []).append(child)
         return claims
 
-    def _simulated(self) -> dict[_NodeKind | None, list[Any]]:
-        """Register simulated nodes. Pods must go before them: nobody else would end a pod of a node that is gone."""
+    def _create_nodes(self) -> dict[_NodeKind | None, list[Any]]:
+        """Create simulated nodes, on which pods depend: nothing terminates the pods of a deleted simulated node."""
         groups: list[NodeGroupDemand] = list(self._planned.groups)
         nodes = SimulatedNodes.of(f"{self._name}-nodes", groups, self._child())
         return {frozenset(group.labels.items()): list(nodes.of_group[group.name]) for group in groups}
 
-    def _make_definitions(self) -> dict[tuple[str, str], KubernetesObject]:
-        """Register the definitions of the kinds in use, where charts do not bring them."""
+    def _create_definitions(self) -> dict[tuple[str, str], KubernetesObject]:
+        """Create the CustomResourceDefinitions of the kinds in use, on request."""
         if not self._settings.custom_resources:
             return {}
         used = {(body["apiVersion"], body["kind"]) for i in self._planned.fleet.rendered for body in i.objects}
@@ -238,9 +242,9 @@ class ModelFleet(pulumi.ComponentResource):
         keys = [(kind.api_version, kind.kind) for kind in kinds]
         return dict(zip(keys, resources.definitions, strict=True))
 
-    def _make(self, item: Rendered) -> WorkloadComponent | None:
-        """Register what a resource became: a component for what serves, plain objects for the rest."""
-        before = self._before(item)
+    def _create(self, item: Rendered) -> WorkloadComponent | None:
+        """Create a component for a serving resource, plain objects for others."""
+        before = self._dependencies(item)
         name = f"{self._name}-{item.namespace}/{item.name}" if item.namespace else f"{self._name}-{item.name}"
         family, member = members().get(item.source.kind.title, (None, None))
         if family and member and member.serves and member.component and member.kind.kind == item.kind:
@@ -251,8 +255,8 @@ class ModelFleet(pulumi.ComponentResource):
             self._shared[key_of(value)] = kubernetes_object(value, child, self._child(before))
         return None
 
-    def _before(self, item: Rendered) -> list[pulumi.Resource]:
-        """Return what must be there before a resource, and after it."""
+    def _dependencies(self, item: Rendered) -> list[pulumi.Resource]:
+        """Return the dependencies of a resource."""
         namespace = self._namespaces.get(item.namespace)
         before: list[pulumi.Resource] = [namespace] if namespace else []
         used = ((body["apiVersion"], body["kind"]) for body in item.objects)
@@ -260,14 +264,14 @@ class ModelFleet(pulumi.ComponentResource):
         before += self._accounts.get(item.namespace, [])
         before += self._claims.get(item.namespace, [])
         before += [self._classes] if self._classes else []
-        # Those of its own pods alone: on the component, each model would depend on the policies of all models.
+        # Only the policies of its own pods: the component would make each model depend on those of all models.
         guards = self._policies.objects if self._policies else {}
         keys = dict.fromkeys(key for workload in item.workloads for key in guards_of(workload))
         before += [guards[key] for key in keys if key in guards]
         kinds = (None, *_node_kinds(item, self._settings.pods.node_selector))
         before += [node for kind in kinds for node in self._nodes.get(kind, ())]
-        wanted = [chart for chart, reasons in self._needed_by.items() if item.title in reasons]
-        before += [self._charts[key] for key in wanted if key in self._charts]
+        required = [chart for chart, reasons in self._needed_by.items() if item.title in reasons]
+        before += [self._charts[key] for key in required if key in self._charts]
         return before + [self._shared[key] for key in map(key_of, item.shared)]
 
     def _after(self, charts: Iterable[str]) -> list[pulumi.Resource]:
@@ -276,16 +280,15 @@ class ModelFleet(pulumi.ComponentResource):
 
 
 def _known(value: dict[str, Any]) -> pulumi.Output[dict[str, Any]]:
-    """Return a value that holds no outputs as an output: Output.from_input makes one of each value in it."""
+    """Return a plain value as one output; Output.from_input would create an output for each value in it."""
     return pulumi.Output.from_input(None).apply(lambda _: value)
 
 
 def key_of_item(item: Rendered) -> Key:
-    """Return what tells a resource from others."""
     return item.kind, item.namespace, item.name
 
 
 def _node_kinds(item: Rendered, selector: Mapping[str, str]) -> list[_NodeKind]:
-    """Return the nodes that pods may run on; each carries what every pod selects."""
+    """Return the node labels that pods may select; all include the environment's node selector."""
     choices = (choice for pods in item.pods for choice in pods.choices)
     return list(dict.fromkeys(frozenset({**selector, **choice.labels}.items()) for choice in choices))

@@ -1,4 +1,4 @@
-"""Components that register Kubernetes objects computed elsewhere, and decide nothing.
+"""Components that create Kubernetes objects computed elsewhere.
 
 FrontDoor, Monitoring, NetworkPolicies, OtherObjects, PriorityClasses
 └── any Kubernetes object   <name>-<kind>-<namespace>/<name of the object>
@@ -13,22 +13,21 @@ from .objects import KubernetesObject, kubernetes_object, kubernetes_token, toke
 
 
 class ObjectSet(pulumi.ComponentResource):
-    """Registers objects in the order in which they were computed."""
+    """Creates objects in the given order, after the CustomResourceDefinitions among them."""
 
     count: pulumi.Output[int]
-    """How many objects there are."""
+    """Number of objects."""
 
     def __init__(
         self, name: str, objects: Iterable[dict[str, Any]], opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        """Register the objects; each is known by its kind, namespace and name."""
         super().__init__(token(type(self).__name__), name, {}, opts)
         self.objects: dict[tuple[str, str, str], KubernetesObject] = {}
         definitions: list[pulumi.Resource] = []
         for value in sorted(objects, key=_is_definition, reverse=True):
             key = _key(value)
             kind, namespace, own = key
-            # A slash, which names cannot have: a-b in c and b in c-a are two objects.
+            # Names cannot contain a slash, so that a-b in c and b in c-a get different logical names.
             logical = f"{name}-{kind.lower()}-{f'{namespace}/' if namespace else ''}{own}"
             aliases = [pulumi.Alias(type_=former) for former in self.former_types(value)]
             options = pulumi.ResourceOptions(parent=self, depends_on=list(definitions), aliases=aliases)
@@ -38,8 +37,8 @@ class ObjectSet(pulumi.ComponentResource):
         self.count = pulumi.Output.from_input(len(self.objects))
         self.register_outputs({"count": self.count})
 
-    def former_types(self, value: dict[str, Any]) -> list[str]:  # noqa: ARG002  a set may know some
-        """Return the types that an object may have had before."""
+    def former_types(self, value: dict[str, Any]) -> list[str]:  # noqa: ARG002  for subclasses
+        """Return types that the object may have in the state of an earlier deployment."""
         return []
 
 
@@ -50,7 +49,6 @@ _VERSIONS = (
 
 
 def _is_definition(value: dict[str, Any]) -> bool:
-    """Tell whether an object makes a kind that others of the set may be of; it comes before them."""
     return bool(value["kind"] == "CustomResourceDefinition")
 
 
@@ -60,29 +58,29 @@ def _key(value: dict[str, Any]) -> tuple[str, str, str]:
 
 
 class FrontDoor(ObjectSet):
-    """How clients outside the cluster reach the models: ``components.render.front_door``.
+    """Gateway and routes for clients outside the cluster.
 
-    Does not install the gateway's controllers or make Secrets with keys.
+    Does not install the gateway's controllers or create Secrets with keys.
     """
 
 
 class Monitoring(ObjectSet):
-    """What is scraped, shown and watched: PodMonitors, a dashboard, alerts. Does not install Prometheus."""
+    """PodMonitors, a dashboard and alerts. Does not install Prometheus."""
 
 
 class NetworkPolicies(ObjectSet):
-    """Who may talk to the models' pods. Without a network plugin that enforces them they do nothing."""
+    """NetworkPolicies of the models' pods. They require a network plugin that enforces them."""
 
 
 class OtherObjects(ObjectSet):
-    """Objects of other APIs that stand among the manifests, as they are written. Renders and checks nothing."""
+    """Manifests of unsupported APIs, passed through unchanged."""
 
     def former_types(self, value: dict[str, Any]) -> list[str]:
-        """Return the types under other versions of the API: it is the same object, and must not be deleted as old."""
+        """Return the types of other API versions, so that Pulumi does not delete the same object as one of those."""
         group, _, own = str(value["apiVersion"]).rpartition("/")
         versions = [f"{group}/{version}" for version in _VERSIONS if version != own] if group else []
         return [kubernetes_token(version, value["kind"]) for version in versions]
 
 
 class PriorityClasses(ObjectSet):
-    """The priorities that pods of models may have; the whole cluster shares them."""
+    """PriorityClasses of the models' pods; they are cluster-wide."""

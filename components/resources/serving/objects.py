@@ -1,7 +1,7 @@
-"""Registers a rendered Kubernetes object under the type token of its typed pulumi_kubernetes class.
+"""Creates rendered Kubernetes objects with the type tokens of pulumi_kubernetes, but without its classes.
 
-State, provider and preview are the real provider's; what falls away is the conversion between two spellings of
-the same tree, and the import of megabytes of generated classes.
+State, provider and previews are those of the real provider. This avoids the conversion between snake_case and wire
+names, and the import of megabytes of generated classes.
 """
 
 import functools
@@ -23,37 +23,36 @@ def token(component: str) -> str:
 
 
 def kubernetes_token(api_version: str, kind: str) -> str:
-    """Return the token of the typed class: the core group, which has no name on the wire, is ``core`` there."""
+    """Return the type token of pulumi_kubernetes, which calls the core group ``core``."""
     return f"kubernetes:{api_version if '/' in api_version else f'core/{api_version}'}:{kind}"
 
 
 @functools.cache
 def provider_version() -> str:
-    """Return the version of the provider plugin to use: that of the installed SDK."""
+    """Return the version of the provider plugin, which is that of the installed SDK."""
     return importlib.metadata.version("pulumi-kubernetes")
 
 
 class KubernetesObject(pulumi.CustomResource):
-    """One Kubernetes object. Values are plain wire data; leaves may be outputs. What looks like a secret is one."""
+    """A Kubernetes object in wire form; leaves may be outputs. Values that look like secrets become secrets."""
 
     metadata: pulumi.Output[dict[str, Any]]
     """The object's metadata as the server stores it."""
     status: pulumi.Output[dict[str, Any] | None]
-    """What its controller says of it; None where it says nothing."""
+    """Status of the object; None without one."""
 
     def __init__(self, name: str, value: dict[str, Any], opts: pulumi.ResourceOptions) -> None:
-        """Register ``value``; it must carry apiVersion, kind and metadata.name."""
+        """Create the object; ``value`` must have apiVersion, kind and metadata.name."""
         if value["kind"] == "Secret":
             opts = pulumi.ResourceOptions.merge(
                 opts, pulumi.ResourceOptions(additional_secret_outputs=_SECRET_FIELDS)
             )
-        # A null is not sent; it names an output that the provider fills in.
+        # The SDK does not send the null; it only declares the output.
         sent = replace_in_object(without_empty(value), lambda secret, _: pulumi.Output.secret(secret))
         inputs = {"status": None, **sent}
         super().__init__(kubernetes_token(value["apiVersion"], value["kind"]), name, inputs, opts)
 
 
 def kubernetes_object(value: dict[str, Any], name: str, opts: pulumi.ResourceOptions) -> KubernetesObject:
-    """Register a rendered object under a logical name."""
     opts.version = opts.version or provider_version()
     return KubernetesObject(name, value, opts)

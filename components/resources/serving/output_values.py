@@ -1,13 +1,12 @@
-"""Outputs among arguments: where plain values are wanted, those that are known are read, and the others are told.
+"""Outputs in arguments: resolve known ones where plain values are required, and report the others.
 
-An argument decides what is created, or it is a value that is handed on to what is created. Its type says which:
+An argument either determines which resources are created, or is passed on to them. Its type tells which:
 
-- a plain type decides, and takes plain values;
-- ``Input`` of a map, or of maps, is a manifest: it decides as well, but may come from a component, so that outputs in
-  it are read;
-- ``Input`` of anything else is handed on, and may stay an output.
+- A plain type determines resources and requires plain values. - ``Input`` of a map, or of lists of maps, is a
+manifest. It determines resources too, but may come from a component, so known outputs in it are resolved. - ``Input``
+of anything else is passed on and may remain an output.
 
-Programs in other languages have hardly anything but outputs; all that are known when they arrive are read.
+Remote callers (programs in other languages) pass almost only outputs; all that are known on arrival are resolved.
 """
 
 import inspect
@@ -27,8 +26,8 @@ from .typed_args import Found, Parts, below, camel, keys_of
 _Value = TypeVar("_Value")
 
 
-def deciding(typed: object) -> object | None:
-    """Return the type of what is plain in an argument that decides what is created; None of one that does not."""
+def determining(typed: object) -> object | None:
+    """Return the plain type of an argument that determines which resources are created; None for others."""
     if get_origin(typed) not in (typing.Union, types.UnionType):
         return typed
     return next((each for each in get_args(typed) if _holds_maps(each)), None)
@@ -39,22 +38,22 @@ def _holds_maps(typed: object) -> bool:
 
 
 def resolve_outputs(value: object, typed: object, *, remote: bool = False, read: bool = False) -> Any:  # noqa: ANN401  JSON
-    """Return an argument with the values of outputs that are known, where it decides what is created.
+    """Resolve known outputs in an argument that determines which resources are created.
 
-    Secrets stay outputs: read, they would stand in the clear in what is created.
+    Secrets remain outputs; resolved, they would be stored in plaintext in the created resources.
 
     Args:
-        value: What was given.
-        typed: Type of the argument.
-        remote: Whether it comes from another language: every output is read, and keys become those of Python.
-        read: Whether the value is in a manifest.
+        value: The argument.
+        typed: Its type.
+        remote: Whether it is from a remote caller: resolve every known output, and convert keys to snake_case.
+        read: Whether the value is part of a manifest.
     """
-    plain = deciding(typed)
+    plain = determining(typed)
     if plain is None:
         return value
     read = read or remote or plain is not typed
     value = _known(value) if read else value
-    if rpc.is_rpc_secret(value):  # one that the SDK left inside of an output
+    if rpc.is_rpc_secret(value):  # the SDK leaves secrets inside of outputs in this form
         return value
     if isinstance(value, Mapping):
         known = keys_of(plain) if is_typeddict(plain) else {}
@@ -70,8 +69,8 @@ def resolve_outputs(value: object, typed: object, *, remote: bool = False, read:
 
 
 def unresolved_outputs(value: object, typed: object, path: Parts = ()) -> Found:
-    """Yield the path of every output in an argument that decides what is created, and must be known before."""
-    typed = deciding(typed)
+    """Yield path and problem of every output in an argument that determines which resources are created."""
+    typed = determining(typed)
     if typed is None:
         return
     reason = _why_not_plain(value)
@@ -82,9 +81,9 @@ def unresolved_outputs(value: object, typed: object, path: Parts = ()) -> Found:
 
 
 def holds_secret(value: object, name: str = "") -> bool:
-    """Whether a secret is anywhere in an argument that has arrived: marked as one, or plain text that looks like one.
+    """Return whether a remote argument contains a secret: a value marked as one, or text that looks like one.
 
-    What is not known yet holds none that could be shown.
+    Unknown values contain none that could be printed.
     """
     marked = False
 
@@ -109,18 +108,21 @@ def holds_secret(value: object, name: str = "") -> bool:
 
 
 def _why_not_plain(value: object) -> str | None:
-    """Say why a value cannot decide what is created; None if it can."""
     if rpc.is_rpc_secret(value) or (isinstance(value, pulumi.Output) and _now(value.is_secret())):
         return (
-            "must be a plain value, found a secret, which would stand in the clear in what is created; put it "
-            "into a Secret of Kubernetes and refer to that"
+            "must be a plain value, found a secret, which would be stored in plaintext in the created resources; put "
+            "it into a Kubernetes Secret, and refer to that"
         )
     if isinstance(value, pulumi.Output) and _now(value.is_known()) is False:
-        return "must be a plain value, found an output that is not known yet; it decides what is created"
+        return (
+            "must be a plain value, found an output that is not known yet; it determines which resources are created"
+        )
     if isinstance(value, Unknown):
-        return "must be a plain value, found an output that is not known yet; it decides what is created"
+        return (
+            "must be a plain value, found an output that is not known yet; it determines which resources are created"
+        )
     if isinstance(value, pulumi.Output) or inspect.isawaitable(value):
-        return "must be a plain value, found an output of a resource; it decides what is created"
+        return "must be a plain value, found an output of a resource; it determines which resources are created"
     return None
 
 
@@ -131,15 +133,15 @@ def _known(value: object) -> object:
 
 
 def _now(answer: Coroutine[Any, Any, _Value]) -> _Value | None:
-    """Return what an output says at once; None where that would have to be waited for.
+    """Return the result of a coroutine that does not block; None if it would have to wait.
 
-    Outputs that a remote caller passes are complete when they arrive. Those of this very program are not.
+    Outputs of remote callers are complete on arrival. Those of this program are not.
     """
     try:
         waiting = answer.send(None)
     except StopIteration as done:
         found: _Value = done.value
         return found
-    waiting._asyncio_future_blocking = False  # noqa: SLF001  as an event loop marks what it was handed to wait for
+    waiting._asyncio_future_blocking = False  # noqa: SLF001  acknowledges the future, as an event loop does
     answer.close()
     return None

@@ -1,4 +1,4 @@
-"""How to render, from the arguments of a component: the words and checks are those of a fleet's settings."""
+"""Rendering options from the arguments of a component, checked as settings of a fleet."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -25,16 +25,16 @@ _SETTINGS: Mapping[str, tuple[str, ...]] = {
     "pod_annotations": ("pods", "annotations"),
     "pod_labels": ("pods", "labels"),
 }
-"""The setting of a fleet that an argument of a single component stands for."""
+"""Path of the fleet setting of each argument."""
 _DEFAULT_NAMESPACE = "default"
 
 
 def options_of(given: Arguments, without: frozenset[str] = frozenset()) -> Options:
-    """Return how to render; what is wrong is recorded.
+    """Return the rendering options; records problems.
 
     Args:
         given: The arguments of a component.
-        without: Arguments that are fields of the component's own kind.
+        without: Arguments that are fields of the component's kind.
     """
     places = {key: place for key, place in _SETTINGS.items() if key in given.values and key not in without}
     values: dict[str, Any] = {}
@@ -42,7 +42,7 @@ def options_of(given: Arguments, without: frozenset[str] = frozenset()) -> Optio
         section = values.setdefault(place[0], {}) if place[1:] else values
         section[place[-1]] = given.get(key)
     namespace = given.get("namespace", _DEFAULT_NAMESPACE)
-    # A name that is no label is refused with the resource, whose namespace it is.
+    # An invalid name is reported with the resource, whose namespace it is.
     values["namespace"] = namespace if is_dns1123_label(str(namespace)) else _DEFAULT_NAMESPACE
     options, wrong = read_options(values)
     for fault in wrong:
@@ -51,12 +51,12 @@ def options_of(given: Arguments, without: frozenset[str] = frozenset()) -> Optio
 
 
 def is_autoscaled(given: Arguments, options: Options, own: Iterable[str] = ("replicas",)) -> bool:
-    """Return whether another component scales this one; what contradicts that is recorded.
+    """Return whether another component scales this one; records conflicting arguments.
 
     Args:
         given: The arguments of the component.
-        options: How it is rendered.
-        own: Arguments that say how many replicas there are.
+        options: Its rendering options.
+        own: Arguments that set the number of replicas.
     """
     value = given.get("autoscaled", False)
     if not isinstance(value, bool):
@@ -68,13 +68,15 @@ def is_autoscaled(given: Arguments, options: Options, own: Iterable[str] = ("rep
     for key in own if value is True else ():
         if key in given.values:
             given.add_problem(
-                key, "has no effect with autoscaled, which leaves replicas to another component; remove one"
+                key,
+                "has no effect with autoscaled, by which another component manages the replicas; remove one of the "
+                "two",
             )
     return value is True
 
 
 def read_options(values: Mapping[str, Any]) -> tuple[Options, tuple[SettingsFault, ...]]:
-    """Return how to render by some settings of a fleet, spelled as in Python, and what is wrong with them."""
+    """Return the rendering options of fleet settings in snake_case, and their problems."""
     try:
         return FleetSettings.model_validate(values, by_name=True, by_alias=False).options(), ()
     except ValidationError as error:
@@ -82,7 +84,7 @@ def read_options(values: Mapping[str, Any]) -> tuple[Options, tuple[SettingsFaul
 
 
 def _argument(path: tuple[str | int, ...], places: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the argument behind a setting, or the first of those that a section is made of."""
+    """Return the argument of a setting; of a section, the first argument."""
     for key, place in places.items():
         if path[: len(place)] == place:
             return field_path((key, *path[len(place) :]))

@@ -1,7 +1,7 @@
-"""Nodes that exist on paper only, for clusters in which kwok plays the kubelet.
+"""Nodes without machines, for clusters in which kwok simulates the kubelet.
 
 SimulatedNodes
-└── core/v1 Node   <name>-<group>-<index>, as many as the models need
+└── core/v1 Node   <name>-<group>-<index>
 """
 
 import math
@@ -29,57 +29,56 @@ from .typed_args import wire
 
 _STEP = 8
 _REGION, _ZONES = "local-1", "abc"
-"""Where nodes are whose group does not say it; zones are named after their region, as clouds do."""
+"""Default region, and suffixes of its zones."""
 _KWOK = {"kwok.x-k8s.io/node": "fake"}
 
 
 class SimulatedNodes(pulumi.ComponentResource):
-    """Creates Node objects for the same demand that node groups in a cloud are created for.
+    """Creates the Node objects for which a cloud would create node groups.
 
-    Capacity comes from the table of instance types, labels and taints from the function that places the pods. Does
-    not create machines: the nodes become ready only if kwok manages nodes annotated as fake.
+    Capacity comes from the table of instance types; labels and taints from the placement of the pods. Does not create
+    machines: the nodes become ready only if kwok manages nodes annotated as fake.
     """
 
     nodes: pulumi.Output[int]
-    """How many nodes there are."""
+    """Number of nodes."""
 
     def __init__(self, name: str, args: SimulatedNodesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register the nodes of every group.
+        """Create the nodes of every group.
 
         Raises:
-            InvalidArguments: something is wrong with the flavors or the models; every problem is listed.
+            InvalidArguments: flavors or models are invalid; every problem is listed.
         """
         args = checked_args(name, args, SimulatedNodesArgs)
         self.register(name, _groups(name, args), opts)
 
     @classmethod
     def of(cls, name: str, groups: Iterable[NodeGroupDemand], opts: pulumi.ResourceOptions | None = None) -> Self:
-        """Create the component from what was planned before."""
+        """Create the component from planned groups."""
         component = cls.__new__(cls)
         component.register(name, groups, opts)
         return component
 
     def register(self, name: str, groups: Iterable[NodeGroupDemand], opts: pulumi.ResourceOptions | None) -> None:
-        """Register the component and the nodes of every group."""
         pulumi.ComponentResource.__init__(self, token("SimulatedNodes"), name, {}, opts)
-        self._name = name
         self.of_group: dict[str, list[KubernetesObject]] = {
-            group.name: [self._node(group, index) for index in range(simulated_count(group))] for group in groups
+            group.name: [
+                kubernetes_object(
+                    node_object(group, index), f"{name}-{group.name}-{index}", pulumi.ResourceOptions(parent=self)
+                )
+                for index in range(simulated_count(group))
+            ]
+            for group in groups
         }
         self.nodes = pulumi.Output.from_input(sum(map(len, self.of_group.values())))
         self.register_outputs({"nodes": self.nodes})
 
-    def _node(self, group: NodeGroupDemand, index: int) -> KubernetesObject:
-        return kubernetes_object(
-            node_object(group, index), f"{self._name}-{group.name}-{index}", pulumi.ResourceOptions(parent=self)
-        )
-
 
 def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
-    """Return the nodes that arguments describe; what works but hardly as meant is logged.
+    """Return the groups that arguments describe; logs warnings.
 
     Raises:
-        InvalidArguments: something is wrong with the flavors or the models; every problem is listed.
+        InvalidArguments: flavors or models are invalid; every problem is listed.
     """
     found = [
         Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in flavors_or_manifests(args)
@@ -97,22 +96,22 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
         raise_errors(
             Problem(name, 0, "", "", field_path(fault.path), fault.reason, rule=RuleId.SETTINGS) for fault in wrong
         )
-    manifests = cast("list[Any]", args.get("manifests", []))  # plain, or refused before
+    manifests = cast("list[Any]", args.get("manifests", []))  # plain: checked before
     return checked_plan(plan(objects(manifests), Environment(options=options))).groups
 
 
 def simulated_count(group: NodeGroupDemand) -> int:
-    """Return how many nodes to play: all that the group may grow to, within reason, in steps of eight.
+    """Return the number of nodes to simulate, a multiple of eight.
 
-    No autoscaler runs here, so the nodes that it would add are there from the start; a change of replicas then
-    changes the workload alone.
+    No autoscaler runs in the simulated cluster, so up to eight nodes that it might add exist from the start. An edit
+    of replicas then usually changes the workload only.
     """
-    wanted = max(group.nodes, min(group.max_nodes, group.nodes + _STEP), 1)
-    return math.ceil(wanted / _STEP) * _STEP
+    required = max(group.nodes, min(group.max_nodes, group.nodes + _STEP), 1)
+    return math.ceil(required / _STEP) * _STEP
 
 
 def node_object(group: NodeGroupDemand, index: int) -> dict[str, Any]:
-    """Return one node of a group as a Kubernetes object.
+    """Return one node of a group as a manifest.
 
     Raises:
         ValueError: the group's instance type is not in the catalog.
@@ -123,14 +122,13 @@ def node_object(group: NodeGroupDemand, index: int) -> dict[str, Any]:
     offered = {key: format_quantity(amount) for key, amount in allocatable(facts, efa=group.efa).items()}
     name = f"{group.name}-{index}"
     labels = {"kubernetes.io/arch": facts.arch, "kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
-    labels |= {**_place(group, index), **group.labels}
     node: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {
             "name": name,
             "annotations": dict(_KWOK),
-            "labels": {**labels, **_place(group, index), **group.labels},
+            "labels": {**labels, **_topology(group, index), **group.labels},
         },
         "status": {"capacity": offered, "allocatable": offered},
     }
@@ -139,8 +137,8 @@ def node_object(group: NodeGroupDemand, index: int) -> dict[str, Any]:
     return node
 
 
-def _place(group: NodeGroupDemand, index: int) -> dict[str, str]:
-    """Return zone and region of a node; a group is spread over zones unless its labels name one."""
+def _topology(group: NodeGroupDemand, index: int) -> dict[str, str]:
+    """Return the region and zone labels of a node; nodes are spread over zones unless the group names one."""
     zone = group.labels.get(ZONE_LABEL)
     region = group.labels.get(REGION_LABEL) or (zone[:-1] if zone else _REGION)
     return {REGION_LABEL: region, ZONE_LABEL: zone or f"{region}{_ZONES[index % len(_ZONES)]}"}

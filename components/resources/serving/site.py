@@ -1,4 +1,4 @@
-"""The cluster that models are deployed to, as far as their components must be told of it."""
+"""Facts about the cluster that models are deployed to."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Any
 import pulumi
 
 Nodes = Callable[[list[pulumi.Resource]], list[pulumi.Resource]]
-"""Registers nodes after what it is given, and returns what models come after."""
+"""Creates nodes after the given resources, and returns the resources that models depend on."""
 
 
-def _nowhere(_after: list[pulumi.Resource]) -> list[pulumi.Resource]:
+def _no_nodes(_after: list[pulumi.Resource]) -> list[pulumi.Resource]:
     return []
 
 
@@ -19,19 +19,19 @@ class Site:
     """A cluster.
 
     Attributes:
-        name: Name of the cluster, for controllers that have to know it.
+        name: Name of the cluster, for controllers that require it.
         region: AWS region; empty elsewhere.
-        vpc_id: The cluster's VPC on AWS.
-        interruption_queue: Queue of the notices for Karpenter.
-        features: Features of Karpenter that the nodes need and that are off otherwise.
-        role_arns: Roles by controller and of the model loader, where the cluster has no Pod Identity.
-        answers_challenges: Whether cert-manager has a role, with which it answers DNS-01 challenges.
-        node_bounds: Fewest and most nodes of groups, for the Cluster Autoscaler; None where it has no groups.
-        bounded_only: Whether these are all groups that it may scale.
-        owned: Whether the cluster is made here, so that nobody else has namespaces in it.
-        after: What must be there before anything is installed, such as identities.
-        volumes: What claims of the models are bound to, so that it must be there before them.
-        nodes: Who makes nodes, where some controller must run before.
+        vpc_id: ID of the cluster's VPC on AWS.
+        interruption_queue: Name of Karpenter's interruption queue.
+        features: Feature gates of Karpenter that the nodes require.
+        role_arns: Roles by controller, and of the model loader; None in a cluster with Pod Identity.
+        answers_challenges: Whether cert-manager has a role to solve DNS-01 challenges.
+        node_bounds: Sizes of node groups for the Cluster Autoscaler; None without groups.
+        bounded_only: Whether the autoscaler may scale no other groups.
+        owned: Whether the stack creates the cluster, so that all namespaces are its own.
+        after: Resources that must exist before charts are installed, such as identities.
+        volumes: Volumes of the models' claims, which must exist before the claims.
+        nodes: Creates the nodes, after controllers that must run first.
     """
 
     name: str = ""
@@ -46,10 +46,10 @@ class Site:
     owned: bool = False
     after: tuple[pulumi.Resource, ...] = ()
     volumes: tuple[pulumi.Resource, ...] = ()
-    nodes: Nodes = _nowhere
+    nodes: Nodes = _no_nodes
 
     def role_of(self, key: str) -> pulumi.Output[str] | None:
-        """Return the role that a service account must name itself; None where Pod Identity knows it."""
+        """Return the role for a service account's annotation; None with Pod Identity."""
         if self.role_arns is None:
             return None
         return pulumi.Output.from_input(self.role_arns).apply(lambda arns: _role(arns, key))

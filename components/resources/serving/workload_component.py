@@ -1,4 +1,4 @@
-"""The base of components that serve a model: registers what rendering computed, and decides nothing."""
+"""The base of components that serve a model. They create what rendering computed."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -21,20 +21,20 @@ from .objects import KubernetesObject, kubernetes_object, token
 
 
 class WorkloadComponent(pulumi.ComponentResource):
-    """Outputs and children that all components share which serve a model."""
+    """Outputs and children of all components that serve a model."""
 
     endpoint: pulumi.Output[str]
-    """URL under which the model answers: at its load balancer where it has one, else inside the cluster."""
+    """URL of the model: at its load balancer if it has one, otherwise inside the cluster."""
     model: pulumi.Output[str]
-    """Name that requests give as their model."""
+    """Model name in requests."""
     workload_name: pulumi.Output[str]
     """Name of the Deployment or LeaderWorkerSet."""
     namespace: pulumi.Output[str]
-    """Namespace of everything that was created."""
+    """Namespace of all created objects."""
 
     @classmethod
     def from_rendered(cls, name: str, rendered: Rendered, opts: pulumi.ResourceOptions | None = None) -> Self:
-        """Create the component from a resource that was rendered before, with its whole fleet."""
+        """Create the component from a resource that was rendered with its fleet."""
         component = cls.__new__(cls)
         component.register(name, rendered, opts)
         return component
@@ -42,13 +42,13 @@ class WorkloadComponent(pulumi.ComponentResource):
     def register(
         self, name: str, rendered: Rendered, opts: pulumi.ResourceOptions | None, *, shared: bool = False
     ) -> None:
-        """Register the component and what was rendered; the outputs follow from that alone.
+        """Create the component, the rendered objects and the outputs.
 
         Args:
             name: Logical name of the component.
             rendered: The resource and its objects.
             opts: The component's options.
-            shared: Whether to register what other resources may need as well; a stack does that itself.
+            shared: Whether to create objects that other resources may share too; a fleet creates them itself.
         """
         pulumi.ComponentResource.__init__(self, token(type(self).__name__), name, {}, opts)
         log_warnings(rendered.warnings, format_problem, lambda _: self)
@@ -57,7 +57,7 @@ class WorkloadComponent(pulumi.ComponentResource):
             for value in (rendered.shared if shared else ())
         ]
         self.endpoints = {each.name: pulumi.Output.from_input(each.url) for each in rendered.endpoints}
-        self._make(name, rendered, before)
+        self._create_objects(name, rendered, before)
         first = next(iter(rendered.endpoints), None)
         self.endpoint = self.endpoints[first.name] if first else pulumi.Output.from_input("")
         self.model = pulumi.Output.from_input(first.model if first else "")
@@ -73,30 +73,30 @@ class WorkloadComponent(pulumi.ComponentResource):
             }
         )
 
-    def further_outputs(self, rendered: Rendered) -> dict[str, Any]:  # noqa: ARG002  a component may tell of it
-        """Return outputs that only some components have; they are set here as well."""
+    def further_outputs(self, rendered: Rendered) -> dict[str, Any]:  # noqa: ARG002  for subclasses
+        """Set and return outputs that only some components have."""
         return {}
 
-    def _make(self, name: str, rendered: Rendered, before: list[KubernetesObject]) -> None:
-        """Register the objects: workloads first, what scales one after it; load balancers tell their address."""
-        reached = {id(endpoint.body): endpoint for endpoint in rendered.endpoints}
-        aims = {id(scaler.body): scaler.target for scaler in rendered.autoscalers}
+    def _create_objects(self, name: str, rendered: Rendered, before: list[KubernetesObject]) -> None:
+        """Create the objects, autoscalers after their targets, and set the URLs of load balancers."""
+        endpoints = {id(endpoint.body): endpoint for endpoint in rendered.endpoints}
+        targets = {id(scaler.body): scaler.target for scaler in rendered.autoscalers}
         created: dict[Key, KubernetesObject] = {}
         for value in rendered.objects:
-            scaled = [created[aim] for aim in (aims.get(id(value)),) if aim in created]
-            # Pods mount what is shared; where an operator makes them, its resource is the first object.
+            scaled = [created[target] for target in (targets.get(id(value)),) if target in created]
+            # Pods mount shared objects. If an operator creates the pods, its resource is the first object.
             needs = before if not created or shape_of(value) else scaled
             options = pulumi.ResourceOptions(parent=self, depends_on=needs or None)
             child = kubernetes_object(value, logical_name(name, rendered.name, value), options)
             created[key_of(value)] = child
-            endpoint = reached.get(id(value))
+            endpoint = endpoints.get(id(value))
             if endpoint and is_balanced(value):
                 at_load_balancer = functools.partial(_at_load_balancer, endpoint.url)
                 self.endpoints[endpoint.name] = child.status.apply(at_load_balancer)
 
 
 class ReferencedComponent(WorkloadComponent):
-    """A component whose resource others refer to as well."""
+    """A component that serves a model, and whose resource other components refer to."""
 
     manifest: dict[str, Any]
     """The resource in wire form, for the components that refer to it."""
@@ -108,20 +108,20 @@ class ReferencedComponent(WorkloadComponent):
 
 
 def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:
-    """Return the URL at the address that the cloud gave; inside the cluster as long as there is none."""
+    """Return the URL at the load balancer's address; inside the cluster while it has none."""
     address = address_in(status, BALANCED)
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=f"{address}:{parts.port}")) if address else url
 
 
 def added_name(value: Mapping[str, Any], resource: str) -> str:
-    """Return what an object's name has beside that of the resource that it belongs to."""
+    """Return the part of an object's name after the name of its resource."""
     name = str(value["metadata"]["name"])
     return name.removeprefix(resource) if name.startswith(resource) else f"/{name}"
 
 
 def logical_name(name: str, resource: str, value: dict[str, Any]) -> str:
-    """Name a child after the component, and after what its object's name adds to the resource's."""
+    """Return the logical name of a child: the component's name and the suffix of the object's name."""
     added = added_name(value, resource)
     if is_core_service(value):
         return name + (added or "-lb")
@@ -131,16 +131,16 @@ def logical_name(name: str, resource: str, value: dict[str, Any]) -> str:
 def render_one(
     resource: LoadedResource, manifests: Sequence[Mapping[str, Any]], options: Options, *, autoscaled: bool = False
 ) -> Rendered:
-    """Render one resource with the manifests that it refers to, after every check that a stack does too.
+    """Render one resource, with the same checks as a stack.
 
     Args:
-        resource: What to render.
-        manifests: What it refers to.
-        options: How to render.
+        resource: The resource.
+        manifests: Manifests that it refers to.
+        options: Rendering options.
         autoscaled: Whether another component scales its workloads.
 
     Raises:
-        InvalidArguments: something is wrong with it or does not fit; every problem is listed.
+        InvalidArguments: the resource is invalid or does not fit; every problem is listed.
     """
     others = tuple(load_reference(manifest) for manifest in manifests)
     planned = plan(Manifests((resource, *others)), Environment(options=options))

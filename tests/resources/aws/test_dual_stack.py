@@ -193,7 +193,7 @@ def test_what_aws_would_refuse(args: dict[str, Any], path: str, reason: str) -> 
 @pytest.mark.parametrize("args", [{"pod_cidr": POD_CIDR}, {"ipv6": True}, {"flow_logs": {"traffic": "all"}}])
 def test_an_existing_vpc_is_left_as_it_is(args: dict[str, Any]) -> None:
     (key,) = args
-    assert refused(**GIVEN, **args) == {key: ["is for a new VPC; remove it, or remove vpc_id"]}
+    assert refused(**GIVEN, **args) == {key: ["has no effect on an existing VPC; remove it, or remove vpc_id"]}
 
 
 def test_the_periods_are_those_of_the_provider() -> None:

@@ -120,7 +120,7 @@ def test_of_rules_that_exist_only_the_rights_are_made() -> None:
     ("changes", "path", "said"),
     [
         ({"registries": ["quay.io", "nvcr.io"]}, "registries[1]", "ECR cannot cache 'nvcr.io'"),
-        ({"registries": ["docker.io", "ghcr.io"]}, "credentials", "must name a secret for ghcr.io"),
+        ({"registries": ["docker.io", "ghcr.io"]}, "credentials", "must contain a secret for ghcr.io"),
         ({"registries": ["quay.io"]}, "credentials[docker.io]", "is not among registries"),
         ({"credentials": {"docker.io": "hunter2"}}, "credentials[docker.io]", "must be the ARN of a secret"),
         ({"region": "cn-north-1"}, "region", "no pull-through cache"),

@@ -35,7 +35,7 @@ FAULTS: list[tuple[dict[str, Any], str, str]] = [
     ({"flavors": [A10G], "types": {"g5.2xlarge": {"capacity": "odcr"}}}, "types[g5.2xlarge].reservation", "is req"),
     ({"flavors": [A10G], "types": {"g5.2xlarge": {"efa": True}}}, "types[g5.2xlarge].efa", "has no EFA"),
     ({"flavors": [A10G], **OWN_IMAGE}, "endpoint", "ami_id of g5.2xlarge"),
-    ({"flavors": [A10G], **OWN_IMAGE}, "certificate_authority", "is required with an image of your own"),
+    ({"flavors": [A10G], **OWN_IMAGE}, "certificate_authority", "is required with a custom image"),
     ({"flavors": [A10G], "realization": "cloud"}, "realization", "'native' or 'operator'"),
     ({"manifests": [{"kind": "Playground"}]}, "apiVersion", "is required"),
     ({"manifests": manifests("llama-405b-multinode"), "types": {"p5.48xlarge": {"max_nodes": 1}}}, "spec",

@@ -90,7 +90,7 @@ def test_a_zone_without_a_place_is_refused() -> None:
     found = refused(zones=["us-east-1a", "us-east-1b", "us-east-1h"], control_plane_zones=zones(2))
     assert found == {
         "zones": [
-            "us-east-1h: beside the zones of the control plane there is room for those from a to g; remove it",
+            "us-east-1h: the range has room only for the zones a to g besides those of the control plane; remove it",
         ]
     }
     with pytest.raises(ValueError, match="no room for us-east-1h"):
@@ -185,7 +185,7 @@ def test_an_existing_vpc_has_private_subnets_in_two_zones() -> None:
 
 
 def test_interface_endpoints_need_the_range_of_an_existing_vpc() -> None:
-    assert "is missing" in refused(**GIVEN, interface_endpoints=["sts"])["cidr"][0]
+    assert "is required with interface_endpoints" in refused(**GIVEN, interface_endpoints=["sts"])["cidr"][0]
     assert "10.0.0.1/8" in refused(**GIVEN, interface_endpoints=["sts"], cidr="10.0.0.1/8")["cidr"][0]
 
 

@@ -96,7 +96,10 @@ class TestNotPlain:
     def test_a_model_that_is_not_known_yet(self, plugin: Plugin, sent: Any) -> None:
         error = refused(plugin, "Playground", {"model": sent}, preview=True)
         assert list(error.properties) == ["model"]
-        assert "found an output that is not known yet; it decides what is created" in error.properties["model"]
+        assert (
+            "found an output that is not known yet; it determines which resources are created"
+            in error.properties["model"]
+        )
 
     def test_the_field_of_a_model_that_is_not_known_yet(self, plugin: Plugin, manifest: Any) -> None:
         uri = output(known=False, of=("urn:bucket",))

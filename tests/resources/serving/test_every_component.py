@@ -10,7 +10,7 @@ import pytest
 
 from components.resources.plugin import components
 from components.resources.serving.arguments import InvalidArguments
-from components.resources.serving.output_values import deciding
+from components.resources.serving.output_values import determining
 from components.resources.serving.typed_args import keys_of
 from tests.recorded import deploy
 from tests.resources.aws.aws_mock import Aws
@@ -44,7 +44,7 @@ def later() -> Any:
 @pytest.mark.parametrize("component", PUBLIC)
 def test_an_output_that_would_decide_what_is_created_is_refused(component: Any) -> None:
     """Whatever else is wrong: each such argument is told once, by its own name."""
-    plain = [key for key, typed in keys_of(args_of(component)).items() if deciding(typed) is not None]
+    plain = [key for key, typed in keys_of(args_of(component)).items() if determining(typed) is not None]
     assert plain
     found = refused(component, lambda: {key: later() for key in plain})
     for key in plain:
@@ -78,7 +78,7 @@ def test_a_key_that_is_none_deep_in_an_argument_is_refused_at_its_place(componen
 
 
 def plain_in(typed: Any) -> list[str]:
-    return [key for key, inner in keys_of(typed).items() if deciding(inner) is not None]
+    return [key for key, inner in keys_of(typed).items() if determining(inner) is not None]
 
 
 def misspelt(typed: Any) -> list[str]:

@@ -37,7 +37,7 @@ class TestRefusals:
             ({"manifest": []}, "manifest", "unknown argument; did you mean 'manifests'?"),
             ({"modelCache": {}}, "modelCache", "unknown argument; did you mean 'model_cache'?"),
             ({"cluster": {"vpc": "v"}}, "cluster.vpc", "unknown argument; did you mean 'vpc_id'?"),
-            ({"image_cache": {"registries": ["quay.io"]}}, "image_cache", "is a cache on AWS"),
+            ({"image_cache": {"registries": ["quay.io"]}}, "image_cache", "requires a cluster on AWS"),
             (
                 {"image_cache": {"registries": ["quay.io"]}, "cluster": {"cloud": "aws", "region": "us-east-1"}},
                 "image_cache",
@@ -120,7 +120,7 @@ class TestRefusals:
         with pytest.raises(InvalidArguments) as caught:
             deploy(run)
         assert [(error["property_path"], error["reason"]) for error in caught.value.errors or ()] == [
-            (path, "must be a plain value, found an output of a resource; it decides what is created")
+            (path, "must be a plain value, found an output of a resource; it determines which resources are created")
             for path in (
                 "manifests[1].spec.backendRuntimeConfig.args[0]",
                 *("namespace", "pods.labels.a", "cluster.name"),

@@ -95,9 +95,7 @@ class TestReach:
         network: dict[str, Any] = {"zones": zones, "natGateways": "none", "interfaceEndpoints": ["ssm", "sts"]}
         cluster = prod(bastion=True, zones=zones)
         text = refused("prod", network=network, cluster=cluster)
-        assert (
-            "inference-platform:network: set interfaceEndpoints to include ssmmessages, by which the bastion" in text
-        )
+        assert "inference-platform:network: add ssmmessages to interfaceEndpoints, through which the bastion" in text
         network["interfaceEndpoints"] = ["ssm", "ssmmessages"]
         assert run(
             "prod", network=network, cluster=cluster, gpuNodes={"types": settings_of("prod")["gpuNodes"]["types"]}
@@ -132,7 +130,7 @@ class TestCredentials:
             ({"assumeRoleArn": "deploy"}, "credentials.assumeRoleArn: must match pattern"),
             (
                 {"allowedAccountIds": ["210987654321"], "assumeRoleArn": ROLE},
-                f"assumeRoleArn: {ROLE} is in none of allowedAccountIds (210987654321)",
+                f"assumeRoleArn: {ROLE} belongs to none of allowedAccountIds (210987654321)",
             ),
             ({"profil": "x"}, "credentials.profil: unknown key; did you mean 'profile'?"),
         ],
@@ -143,5 +141,8 @@ class TestCredentials:
     def test_who_creates_the_cluster_is_not_its_administrator_twice(self) -> None:
         cluster = {**settings_of("dev")["cluster"], "adminRoleArns": [ROLE]}
         text = refused("dev", credentials={"assumeRoleArn": ROLE}, cluster=cluster)
-        assert f"inference-platform:cluster: adminRoleArns has {ROLE}, the role of credentials.assumeRoleArn" in text
+        assert (
+            f"inference-platform:cluster: adminRoleArns contains {ROLE}, the role of credentials.assumeRoleArn"
+            in text
+        )
         assert run("dev", credentials={"assumeRoleArn": ROLE}, cluster={**cluster, "creatorIsAdmin": False}).graph

@@ -1,4 +1,4 @@
-"""The untainted node group on which CoreDNS and the controllers of a cluster run."""
+"""The untainted node group for CoreDNS and the controllers of a cluster."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,24 +12,23 @@ from ....clouds.aws.nodes.launch import SYSTEM_DISK_GIB, Disk, data_device
 from ....clouds.aws.words import NodeImage
 from ....fleet.instances import instance
 from ....fleet.nodes.fit import nearest_types
-from .auto_scaling_groups import tag_group
-from .launch_template import block_devices, metadata_options, tag_specifications
-from .roles import named, replaceable_name
+from .common import named, replaceable_name
+from .node_groups import block_devices, metadata_options, tag_auto_scaling_group, tag_specifications
 
 DEFAULT_TYPES = ("m7i.large",)
-_ON_DEMAND = "ON_DEMAND"
 
 
 @dataclass(frozen=True, slots=True)
 class SystemNodes:
-    """How many system nodes of which types.
+    """The system nodes of a cluster.
 
     Attributes:
-        count: How many there are, or how many at least where ``most`` is set.
-        most: How many the autoscaler may make of them; None where nobody scales them.
-        label: Name of the cluster.
-        release: Release of the image; empty for EKS's newest.
-        force_update: Whether updates replace nodes whose pods a disruption budget keeps.
+        count: Number of nodes; with ``most``, the minimum.
+        most: Maximum number of nodes for the autoscaler; None for a fixed number.
+        cluster: Name of the cluster.
+        release: AMI release; empty for the newest of EKS.
+        force_update: Whether updates proceed when a disruption budget blocks the eviction of pods.
+        kms_key: ARN of the KMS key of the disks; empty for the account's default key.
     """
 
     types: Sequence[str]
@@ -37,15 +36,14 @@ class SystemNodes:
     image: str
     most: int | None
     version: str
-    label: str
+    cluster: str
     release: str = ""
     force_update: bool = False
     kms_key: str = ""
-    """ARN of the key of their disks; empty for the account's own."""
 
     @property
     def bounds(self) -> Bounds | None:
-        """What the autoscaler keeps; None where it leaves the nodes alone."""
+        """Bounds for the autoscaler; None for a fixed number."""
         return None if self.most is None else Bounds(self.count, self.most)
 
 
@@ -58,25 +56,46 @@ def system_node_group(
     tags: Mapping[str, str],
     opts: pulumi.ResourceOptions,
 ) -> eks.NodeGroup:
-    """Register the group; ``problems`` has been asked before."""
+    """Create the node group. ``problems`` must have found none."""
     first = instance(nodes.types[0])
     if first is None:
         raise ValueError(nodes.types[0])
-    template = _template(name, nodes, tags, opts.parent)
+    template = ec2.LaunchTemplate(
+        name,
+        description=f"System nodes of {nodes.cluster}",
+        update_default_version=True,
+        block_device_mappings=block_devices(Disk(data_device(nodes.image), SYSTEM_DISK_GIB, kms_key=nodes.kms_key)),
+        metadata_options=metadata_options(),
+        tag_specifications=tag_specifications(named(name, tags)),
+        tags=named(name, tags),
+        opts=pulumi.ResourceOptions(parent=opts.parent),
+    )
     image = system_ami_type(first, nodes.image)
+    # A digest of what forces a replacement is part of the name, so that the new nodes exist before the old ones are
+    # deleted. "scaled" is included because a change of who scales the nodes must replace them: EKS ignores the new
+    # sizes (see ignore_changes).
+    scaled = "scaled" if nodes.bounds else "fixed"
     group = eks.NodeGroup(
         name,
         cluster_name=cluster,
-        node_group_name=_replaceable(nodes, image, role_arn, subnet_ids),
+        node_group_name=replaceable_name(
+            "system", image, *nodes.types, scaled, role_arn, pulumi.Output.json_dumps(subnet_ids)
+        ),
         node_role_arn=role_arn,
         subnet_ids=subnet_ids,
         ami_type=image,
         version=nodes.version,
         release_version=nodes.release or None,
         force_update_version=nodes.force_update or None,
-        capacity_type=_ON_DEMAND,
+        capacity_type="ON_DEMAND",
         instance_types=list(nodes.types),
-        scaling_config=_scaling(nodes),
+        # Three equal sizes leave nothing to the autoscaler, which discovers every managed group. A scaled group gets
+        # sizes only once, with which no later edit of them conflicts (see nodes/sizes.py).
+        scaling_config=eks.NodeGroupScalingConfigArgs(
+            min_size=0 if nodes.bounds else nodes.count,
+            desired_size=nodes.count,
+            max_size=limits().nodes_per_group if nodes.bounds else nodes.count,
+        ),
         update_config=eks.NodeGroupUpdateConfigArgs(max_unavailable=1),
         launch_template=eks.NodeGroupLaunchTemplateArgs(id=template.id, version=template.latest_version.apply(str)),
         tags=named(name, tags),
@@ -84,58 +103,20 @@ def system_node_group(
             opts,
             pulumi.ResourceOptions(
                 ignore_changes=["scalingConfig"] if nodes.bounds else None,
-                # Without it the provider has the old group deleted first, as it does for every resource whose name
-                # the program states (pulumi/pulumi-terraform-bridge, nameRequiresDeleteBeforeReplace); without
-                # CoreDNS nothing works meanwhile.
+                # The provider deletes a resource first if the program states its name
+                # (pulumi/pulumi-terraform-bridge, nameRequiresDeleteBeforeReplace). Nothing works without CoreDNS in
+                # the meantime.
                 delete_before_replace=False,
             ),
         ),
     )
     if nodes.bounds:
-        tag_group(name, group, discovery_tags(nodes.label), opts.parent)
+        tag_auto_scaling_group(name, group, discovery_tags(nodes.cluster), opts.parent)
     return group
 
 
-def _replaceable(
-    nodes: SystemNodes, image: str, role_arn: pulumi.Input[str], subnet_ids: pulumi.Input[list[str]]
-) -> pulumi.Output[str]:
-    """Return a name under which a replacement is there before the old nodes go: without CoreDNS nothing works.
-
-    Who scales the nodes is a part of it, because EKS is not told of another maximum.
-    """
-    scaled = "scaled" if nodes.bounds else "fixed"
-    return replaceable_name("system", image, *nodes.types, scaled, role_arn, pulumi.Output.json_dumps(subnet_ids))
-
-
-def _scaling(nodes: SystemNodes) -> eks.NodeGroupScalingConfigArgs:
-    """Return sizes that no edit can bring into conflict.
-
-    A fixed size leaves nothing to the autoscaler, which finds every managed group. Of a scaled group EKS is told once
-    (see nodes/sizes.py).
-    """
-    most = limits().nodes_per_group if nodes.bounds else nodes.count
-    return eks.NodeGroupScalingConfigArgs(
-        min_size=0 if nodes.bounds else nodes.count, desired_size=nodes.count, max_size=most
-    )
-
-
-def _template(
-    name: str, nodes: SystemNodes, tags: Mapping[str, str], parent: pulumi.Resource | None
-) -> ec2.LaunchTemplate:
-    return ec2.LaunchTemplate(
-        name,
-        description=f"System nodes of {nodes.label}",
-        update_default_version=True,
-        block_device_mappings=block_devices(Disk(data_device(nodes.image), SYSTEM_DISK_GIB, kms_key=nodes.kms_key)),
-        metadata_options=metadata_options(),
-        tag_specifications=tag_specifications(named(name, tags)),
-        tags=named(name, tags),
-        opts=pulumi.ResourceOptions(parent=parent),
-    )
-
-
 def problems(types: Sequence[str], count: int, image: str, most: int | None) -> Iterator[tuple[str, str]]:
-    """Return what is wrong, by argument of the Cluster."""
+    """Yield what is wrong, by argument of the Cluster."""
     if image not in list(NodeImage):
         yield "image", f"must be one of {', '.join(NodeImage)}, found {image!r}"
     for name in types:
@@ -159,5 +140,5 @@ def problems(types: Sequence[str], count: int, image: str, most: int | None) -> 
     if most is not None and not count <= most <= limits().nodes_per_group:
         yield (
             "system_nodes_max",
-            f"must be from the usual number ({count}) to {limits().nodes_per_group}, found {most}",
+            f"must be from system_nodes ({count}) to {limits().nodes_per_group}, found {most}",
         )

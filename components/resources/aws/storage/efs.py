@@ -16,15 +16,15 @@ _FOLDER_MODE = "0750"
 
 
 class EfsCache(FileSystem):
-    """Registers a file system, where it is ours, and access to it."""
+    """Creates a file system, unless it exists, and access to it."""
 
     def __init__(self, name: str, args: ModelStorageArgs, wanted: EfsSettings, parent: pulumi.Resource) -> None:
-        """Register the file system with what it takes to mount it.
+        """Create the file system with its mount targets.
 
         Args:
-            name: Logical names begin with it.
+            name: Prefix of logical names.
             args: Arguments of the component.
-            wanted: The file system.
+            wanted: Settings of the file system.
             parent: The component.
         """
         super().__init__(name, args, parent)
@@ -32,7 +32,7 @@ class EfsCache(FileSystem):
         self.id: pulumi.Input[str] = wanted.id or self._file_system()
 
     def handles(self) -> Mapping[str, pulumi.Output[str]]:
-        """Register an access point per namespace; return what a volume is called, by namespace."""
+        """Create an access point per namespace; return volume handles by namespace."""
         return {namespace: self._access(namespace) for namespace in self._args["namespaces"]}
 
     def _file_system(self) -> pulumi.Output[str]:
@@ -62,7 +62,7 @@ class EfsCache(FileSystem):
         return system.id
 
     def _rule(self, group: ec2.SecurityGroup) -> pulumi.Resource:
-        """Register the rule that admits NFS from the nodes alone (EFS user guide, "Using VPC security groups")."""
+        """Allow NFS from the nodes (EFS user guide, "Using VPC security groups")."""
         return vpc.SecurityGroupIngressRule(
             self._name,
             security_group_id=group.id,
@@ -76,11 +76,8 @@ class EfsCache(FileSystem):
         )
 
     def _access(self, namespace: str) -> pulumi.Output[str]:
-        """Register the folder of a namespace, in which everybody is the same user.
-
-        The access point replaces the user of each request by its own, so that pods that run as different users, none
-        of them root, read and write the same files (EFS user guide, "Enforcing a user identity").
-        """
+        # The access point enforces its own user for all requests, so that pods that run as different non-root users
+        # can read and write the same files (EFS user guide, "Enforcing a user identity").
         uid, gid = self._wanted.uid, self._wanted.gid
         point = efs.AccessPoint(
             f"{self._name}-{namespace}",

@@ -1,26 +1,26 @@
-"""What the file systems that keep weights have in common: a security group of their own, tags, a parent."""
+"""Base of the file systems for weights: security group, tags and parent."""
 
 import pulumi
 from pulumi_aws import ec2
 
 from ..args import ModelStorageArgs
-from ..parts.roles import named
+from ..parts.common import named
 
 
 class FileSystem:
-    """Registers a file system below a component."""
+    """Creates a file system below a component."""
 
     def __init__(self, name: str, args: ModelStorageArgs, parent: pulumi.Resource) -> None:
-        """Remember where it belongs.
+        """Store the context.
 
         Args:
-            name: Logical names begin with it.
+            name: Prefix of logical names.
             args: Arguments of the component.
             parent: The component.
         """
         self._name, self._args, self._parent = name, args, parent
         self.ready: list[pulumi.Resource] = []
-        """What must be there before a pod mounts it, and after."""
+        """Resources that must exist while pods mount the file system."""
 
     def _group(self) -> ec2.SecurityGroup:
         return ec2.SecurityGroup(

@@ -11,24 +11,24 @@ from .file_system import FileSystem
 from .settings import FsxSettings
 
 _PORTS = ((988, 988), (1018, 1023))
-"""What Lustre's servers and clients say to each other, either way (FSx user guide, "File system access control with
+"""Ports between Lustre's servers and clients, in both directions (FSx user guide, "File system access control with
 Amazon VPC")."""
 _VERSION = "2.15"
-"""Of Lustre: recommended for new file systems, and what the kernels of new node images understand; the default of the
+"""Version of Lustre: recommended for new file systems and supported by the kernels of new AMIs; the default of the
 API is older (FSx API, CreateFileSystem, FileSystemTypeVersion)."""
 _DEPLOYMENTS = {LustreDeployment.PERSISTENT_2: "PERSISTENT_2", LustreDeployment.SCRATCH_2: "SCRATCH_2"}
 
 
 class FsxCache(FileSystem):
-    """Registers a file system, where it is ours."""
+    """Creates a file system, unless it exists."""
 
     def __init__(self, name: str, args: ModelStorageArgs, wanted: FsxSettings, parent: pulumi.Resource) -> None:
-        """Register the file system with what it takes to mount it.
+        """Create the file system with its security group.
 
         Args:
-            name: Logical names begin with it.
+            name: Prefix of logical names.
             args: Arguments of the component.
-            wanted: The file system.
+            wanted: Settings of the file system.
             parent: The component.
         """
         super().__init__(name, args, parent)
@@ -56,30 +56,30 @@ class FsxCache(FileSystem):
             security_group_ids=[group.id],
             per_unit_storage_throughput=wanted.throughput if persistent else None,
             kms_key_id=wanted.kms_key_arn,
-            # What is lost can be loaded again: nobody pays for copies, the last one included.
+            # Weights can be loaded again, so that backups, including the final one, would only cost.
             automatic_backup_retention_days=0 if persistent else None,
             skip_final_backup=True if persistent else None,
             tags=self._named(),
-            # FSx refuses a group that keeps the servers from each other, and reads it only once.
+            # FSx rejects a security group that blocks traffic among the servers, and checks it only at creation.
             opts=self._child(*self.ready),
         )
         self.ready.append(system)
         self.dns_name, self.mount_name = system.dns_name, system.mount_name
 
     def _rules(self, group: ec2.SecurityGroup) -> Iterator[pulumi.Resource]:
-        """Register who may speak to whom: the servers to each other, they to the nodes, and the nodes to them."""
+        """Allow traffic among the servers, and between servers and nodes."""
         nodes = self._args["cluster_security_group_id"]
-        ways = {
+        rules = {
             "servers-in": (vpc.SecurityGroupIngressRule, group.id, group.id),
             "servers-out": (vpc.SecurityGroupEgressRule, group.id, group.id),
             "nodes-in": (vpc.SecurityGroupIngressRule, group.id, nodes),
             "nodes-out": (vpc.SecurityGroupEgressRule, group.id, nodes),
             "from-servers": (vpc.SecurityGroupIngressRule, nodes, group.id),
         }
-        for way, (rule, of, other) in ways.items():
+        for direction, (rule, of, other) in rules.items():
             for low, high in _PORTS:
                 yield rule(
-                    f"{self._name}-{way}-{low}",
+                    f"{self._name}-{direction}-{low}",
                     security_group_id=of,
                     referenced_security_group_id=other,
                     ip_protocol="tcp",

@@ -1,14 +1,14 @@
-"""Where weights are kept for the models of a cluster: volumes that pods on all nodes share.
+"""Storage for the weights of a cluster's models: volumes that pods on all nodes share.
 
 ModelStorage
 ├── efs.FileSystem                       <name>-efs, unless it exists
 ├── ec2.SecurityGroup, its ingress rule  <name>-efs
-├── efs.MountTarget                      <name>-efs-<zone>, each
-├── efs.AccessPoint                      <name>-efs-<namespace>, each
+├── efs.MountTarget                      <name>-efs-<zone>
+├── efs.AccessPoint                      <name>-efs-<namespace>
 ├── fsx.LustreFileSystem                 <name>-fsx, unless it exists
-├── ec2.SecurityGroup, its rules         <name>-fsx, <name>-fsx-<way>-<port>
-├── PersistentVolume, its claim, Job     <name>-kube-system/<object>, for the folders in it
-└── PersistentVolume                     <name>-<namespace>/<claim>, each
+├── ec2.SecurityGroup, its rules         <name>-fsx, <name>-fsx-<direction>-<port>
+├── PersistentVolume, its claim, Job     <name>-kube-system/<object>, to create its folders
+└── PersistentVolume                     <name>-<namespace>/<claim>
 """
 
 from collections.abc import Sequence
@@ -44,18 +44,17 @@ from .settings import StorageSettings
 class ModelStorage(pulumi.ComponentResource):
     """Creates storage for weights, and PersistentVolumes for it and for buckets in each namespace of models.
 
-    Pass both an AWS and a Kubernetes provider. A ModelFleet makes the claims: set claim, bound and read_only_claims
-    of its model_cache, and make it depend on this component. What is made here is a cache: it is deleted with the
-    component. Does not install the add-ons that mount it (aws-efs-csi-driver, aws-fsx-csi-driver,
+    Pass both an AWS and a Kubernetes provider. A ModelFleet creates the claims: set claim, bound and read_only_claims
+    of its model_cache, and make it depend on this component. New file systems are caches and are deleted with the
+    component. Does not install the add-ons that mount the volumes (aws-efs-csi-driver, aws-fsx-csi-driver,
     aws-mountpoint-s3-csi-driver).
     """
 
     claim: pulumi.Output[str]
-    """Name of the claim of the cache, for the model_cache of a ModelFleet; empty without one. It is known before
-    anything exists."""
+    """Name of the cache's claim, for the model_cache of a ModelFleet; empty without a cache. Known at preview."""
 
     def __init__(self, name: str, args: ModelStorageArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Register storage and volumes.
+        """Create storage and volumes.
 
         Raises:
             InvalidArguments: the arguments contradict each other or AWS; every problem is listed.
@@ -66,9 +65,9 @@ class ModelStorage(pulumi.ComponentResource):
         settings = _settings(args)
         self.volumes: list[KubernetesObject] = []
         if settings.efs and settings.cache:
-            self._make_efs(EfsCache(f"{name}-efs", args, settings.efs, self), settings.cache)
+            self._create_efs(EfsCache(f"{name}-efs", args, settings.efs, self), settings.cache)
         if settings.fsx and settings.cache:
-            self._make_fsx(FsxCache(f"{name}-fsx", args, settings.fsx, self), settings.cache, args)
+            self._create_fsx(FsxCache(f"{name}-fsx", args, settings.fsx, self), settings.cache, args)
         for claim, (bucket, prefix) in settings.buckets.items():
             for namespace in args["namespaces"]:
                 source = s3_source(claim, namespace, bucket)
@@ -76,12 +75,12 @@ class ModelStorage(pulumi.ComponentResource):
         self.claim = pulumi.Output.from_input(settings.cache.name if settings.cache else "")
         self.register_outputs({"claim": self.claim})
 
-    def _make_efs(self, cache: EfsCache, claim: BoundClaim) -> None:
+    def _create_efs(self, cache: EfsCache, claim: BoundClaim) -> None:
         for namespace, handle in cache.handles().items():
             self._volume(namespace, volume(namespace, claim, efs_source(handle)), cache.ready)
 
-    def _make_fsx(self, cache: FsxCache, claim: BoundClaim, args: ModelStorageArgs) -> None:
-        """Register the volumes of the namespaces, after the folders in the file system that they mount."""
+    def _create_fsx(self, cache: FsxCache, claim: BoundClaim, args: ModelStorageArgs) -> None:
+        """Create the volumes of the namespaces, after a Job that creates their folders in the file system."""
         paths = {namespace: access_path(args, namespace).strip("/") for namespace in args["namespaces"]}
         whole = fsx_source(claim.volume(FOLDERS), cache.dns_name, cache.mount_name)
         after = self._volume(FOLDERS, volume(FOLDERS, claim, whole, FSX_OPTIONS), cache.ready)
@@ -92,7 +91,7 @@ class ModelStorage(pulumi.ComponentResource):
             self._volume(namespace, volume(namespace, claim, source, FSX_OPTIONS), [*cache.ready, after])
 
     def _volume(self, namespace: str, value: Object, after: Sequence[pulumi.Resource]) -> KubernetesObject:
-        """Register a volume, named after its claim."""
+        """Create a volume, named after its claim."""
         registered = self._object(namespace, value["spec"]["claimRef"]["name"], value, after)
         self.volumes.append(registered)
         return registered
@@ -108,12 +107,12 @@ def _settings(args: ModelStorageArgs) -> StorageSettings:
 
 
 def _problems(args: ModelStorageArgs) -> Found:
-    """Yield what is wrong with arguments: as the settings of a stack, and beside other arguments."""
+    """Check the arguments as settings of a stack, and then in combination with other arguments."""
     settings = None
     try:
         settings = _settings(args)
     except ValidationError as error:
         wrong = faults(error, StorageSettings, by_name=True)
-        # Keys that are unknown have been found by the type of the arguments.
+        # The type of the arguments has already reported unknown keys.
         yield from ((field_path(fault.path), fault.reason) for fault in wrong if not fault.unknown)
     yield from problems(args, settings)

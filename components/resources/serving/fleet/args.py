@@ -223,7 +223,7 @@ class ModelShapeArgs(TypedDict, total=False):
 
 
 class FleetClusterArgs(TypedDict, total=False):
-    """What is known of the cluster; what is not known is not checked."""
+    """Facts about the cluster; checks that require a missing fact are skipped."""
 
     vpc_id: pulumi.Input[str]
     """ID of the cluster's VPC: Network.vpc_id."""
@@ -234,18 +234,18 @@ class FleetClusterArgs(TypedDict, total=False):
     node_bounds: pulumi.Input[list[Any]]
     """Sizes and priorities of node groups, for the Cluster Autoscaler: GpuNodeGroups.bounds."""
     name: str
-    """Its name, for controllers that need it."""
+    """Name of the cluster, for controllers that require it."""
     version: str
     """Kubernetes version, such as 1.35."""
     cloud: str
-    """aws or none. On AWS the load balancers of models are internal. Default: none."""
+    """Cloud of the cluster: aws or none. On AWS, load balancers of models are internal. Default: none."""
     region: str
     """AWS region."""
     cidr: str
-    """CIDR range of the VPC: where load balancers connect from, and who may call those of models unless
-    front_door.client_cidrs is set."""
+    """CIDR range of the VPC. Load balancers connect to models from it, and unless front_door.client_cidrs is set,
+    clients in it may connect to the load balancers of models."""
     image: str
-    """Image of the nodes: al2023, or bottlerocket, which includes a device plugin. Default: al2023."""
+    """AMI family of the nodes: al2023, or bottlerocket, which includes a device plugin. Default: al2023."""
     node_autoscaler: str
     """Node autoscaler to install with the prerequisites: cluster-autoscaler or karpenter. Default: none."""
 
@@ -296,8 +296,8 @@ class ModelFleetArgs(TypedDict, total=False):
     """Shapes of models that the catalog does not contain, by the name that their server loads: a repository, a folder
     or a file. Default: none; whether such models fit is not checked."""
     files: list[str]
-    """Manifest files, and folders of manifests."""
+    """Manifest files and folders of manifests."""
     manifests: pulumi.Input[list[dict[str, Any]]]
-    """Manifests as data, each an object in wire form."""
+    """Manifests in wire form."""
     cluster: FleetClusterArgs
     """The cluster of the provider in the options."""

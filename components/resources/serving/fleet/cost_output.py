@@ -1,4 +1,4 @@
-"""What an environment costs, as an output: plain numbers in a stable order."""
+"""The output ``cost``: plain numbers in a stable order."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -9,16 +9,16 @@ from ....plan.plan import Plan
 from .outputs import output_name
 
 _UNIT_PRICE = 6
-"""Digits of a price: a GiB costs a fraction of a cent an hour."""
+"""Decimals of a unit price: a GiB costs a fraction of a cent per hour."""
 
 
 def cost_of(planned: Plan, bill: Bill) -> dict[str, Any]:
-    """Return what an environment costs, in US dollars, rounded to cents."""
+    """Return the cost of an environment in US dollars, rounded to cents."""
     models: dict[str, Any] = {}
     for model in bill.models:
         _, _, name = model.title.partition("/")
-        shown = output_name(planned, model.namespace, name)
-        models[model.title if shown in models else shown] = _model(model)
+        key = output_name(planned, model.namespace, name)
+        models[model.title if key in models else key] = _model(model)
     return {
         "usdPerMonth": _month(bill.usd_per_hour),
         "usdPerHour": _hour(bill.usd_per_hour),

@@ -1,4 +1,4 @@
-"""Reads the files that settings name."""
+"""Reads files that settings refer to."""
 
 import errno
 import os
@@ -9,12 +9,12 @@ def read_text(path: str | Path) -> str:
     """Return the text of a file.
 
     Raises:
-        OSError: there is no such file.
-        UnicodeDecodeError: it is no text.
+        OSError: the file does not exist or is not a regular file.
+        UnicodeDecodeError: the file is not UTF-8 text.
     """
     found = Path(path)
     if found.exists() and not found.is_file():
-        raise OSError(errno.EINVAL, "is no file", os.fspath(found))
+        raise OSError(errno.EINVAL, "is not a file", os.fspath(found))
     if "\0" in os.fspath(found):
-        raise OSError(errno.EINVAL, "no file has such a name", os.fspath(found))
+        raise OSError(errno.EINVAL, "is not a valid file name", os.fspath(found))
     return found.read_text(encoding="utf-8")

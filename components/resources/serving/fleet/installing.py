@@ -1,4 +1,4 @@
-"""Installs what the models of a fleet need, each after what it needs itself."""
+"""Installs the prerequisites of a fleet, in the order of their dependencies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -20,13 +20,13 @@ from ..objects import KubernetesObject, kubernetes_object
 from ..site import Site
 from .cloud_charts import COMPONENTS, ROLE_ANNOTATION, OnCloud
 
-_EMPTY_WITHIN = "20m"
-"""A load balancer takes minutes to go, and its addresses some more."""
+_DELETE_TIMEOUT = "20m"
+"""Deleting a load balancer takes minutes, and releasing its addresses some more."""
 _Make = Callable[[str, "Installation", pulumi.ResourceOptions], pulumi.ComponentResource]
 
 
 class Installation:
-    """What is installed for a plan, and where."""
+    """The prerequisites of a plan in one cluster."""
 
     def __init__(self, planned: Plan, wanted: Prerequisites, site: Site) -> None:
         self.planned = planned
@@ -34,18 +34,18 @@ class Installation:
         self.site = site
 
     def image_values(self, chart: str) -> dict[str, Any]:
-        """Return the values that say where a chart's images are pulled from, where that is not their registry."""
+        """Return Helm values that redirect a chart's images to the image cache; empty without one."""
         return image_values(chart, self.planned.environment.image_cache)
 
     def install(
         self, prefix: str, parent: pulumi.Resource, namespaces: Mapping[str, KubernetesObject]
     ) -> dict[str, pulumi.ComponentResource]:
-        """Register the charts, and what stands for one, in order, below a component; return them by their names.
+        """Create the components of all prerequisites, and return them by chart name.
 
         Args:
-            prefix: Logical names begin with it.
-            parent: The component.
-            namespaces: Namespaces that are there for the models, by name.
+            prefix: Prefix of logical names.
+            parent: The parent component.
+            namespaces: Namespaces of the models, by name.
         """
         installed: dict[str, pulumi.ComponentResource] = {}
         places = dict(namespaces)
@@ -65,16 +65,16 @@ class Installation:
 def _namespace(
     prefix: str, name: str, labels: Mapping[str, str], parent: pulumi.Resource, after: Sequence[pulumi.Resource]
 ) -> KubernetesObject:
-    """Register the namespace of a chart, so that it goes with everything that the chart leaves in it.
+    """Create the namespace of a chart, whose deletion also deletes what controllers created in it.
 
-    That is what controllers make: the Service of a gateway, whose load balancer would keep the VPC, and the claim of
-    Prometheus. The load balancer controller takes off the Service's finalizer, so it goes last (its
-    controllers/service/service_controller.go); the gateway's own controller has no finalizer on a Gateway, and is
-    gone by then (envoyproxy/gateway v1.9.0, internal/provider/kubernetes/controller.go).
+    Examples are the Service of a gateway, whose load balancer would block the deletion of the VPC, and the claim of
+    Prometheus. The load balancer controller removes the Service's finalizer and must therefore be deleted last (its
+    controllers/service/service_controller.go). The gateway's controller adds no finalizer to a Gateway, and is
+    deleted before (envoyproxy/gateway v1.9.0, internal/provider/kubernetes/controller.go).
     """
     metadata = {"name": name, **({"labels": dict(labels)} if labels else {})}
     value = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-    within = pulumi.CustomTimeouts(delete=_EMPTY_WITHIN)
+    within = pulumi.CustomTimeouts(delete=_DELETE_TIMEOUT)
     options = pulumi.ResourceOptions(parent=parent, depends_on=list(after), custom_timeouts=within)
     return kubernetes_object(value, f"{prefix}-{name}", options)
 
@@ -119,8 +119,8 @@ def _envoy_gateway(name: str, place: Installation, opts: pulumi.ResourceOptions)
 
 
 def _cert_manager(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
-    """Install it with its role for DNS-01 challenges, where its service account must name the role itself."""
     values = dict(place.image_values("cert-manager"))
+    # Without Pod Identity, an annotation names the role for DNS-01 challenges.
     role = place.site.role_of("cert-manager") if place.site.answers_challenges else None
     if role is not None:
         values["serviceAccount"] = {"annotations": {ROLE_ANNOTATION: role}}
@@ -128,7 +128,7 @@ def _cert_manager(name: str, place: Installation, opts: pulumi.ResourceOptions) 
 
 
 def _variant_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOptions) -> pulumi.ComponentResource:
-    """Make the controller of variants, in the namespace that the fleet makes for what they have in common."""
+    """Install the variant autoscaler in the namespace that the fleet creates for its shared ConfigMaps."""
     environment = place.planned.environment
     controller = environment.options.levels.controller
     args: VariantAutoscalerArgs = {
@@ -151,12 +151,12 @@ def _variant_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOpt
 
 
 def _fixed(chart: str, component: type[FixedChart]) -> _Make:
-    """Make a component that needs to be told nothing but where its images are pulled from."""
+    """Return a factory for a chart without settings, except the image cache."""
     return lambda name, place, opts: component(name, {"values": place.image_values(chart)}, opts)
 
 
 def _sited(chart: str, component: OnCloud) -> _Make:
-    """Make a component that has to know the cluster."""
+    """Return a factory for a chart that requires facts about the cluster."""
     return lambda name, place, opts: component(name, place.site, place.image_values(chart), opts)
 
 

@@ -1,4 +1,4 @@
-"""What a fleet tells the world: endpoints, models and nodes."""
+"""The outputs endpoints, models and nodes of a fleet."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -23,33 +23,33 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def output_name(planned: Plan, namespace: str, name: str) -> str:
-    """Name something in outputs: with its namespace, unless that is the environment's own."""
+    """Return a key of outputs: the name, with its namespace unless it is the default one."""
     return name if namespace == planned.environment.options.namespace else f"{namespace}/{name}"
 
 
 def endpoints_of(
     planned: Plan, components: Mapping[Key, WorkloadComponent], door: ObjectSet | None
 ) -> dict[str, dict[str, Any]]:
-    """Return where each model answers.
+    """Return the endpoint of each model.
 
     Args:
         planned: The fleet.
-        components: What each resource became; their load balancers know addresses.
-        door: The registered front door; its objects know addresses.
+        components: Components by resource; their load balancers have addresses.
+        door: The front door; its objects have addresses.
     """
     outside = {(each.namespace, each.name): each for each in planned.door.endpoints}
     found: dict[str, dict[str, Any]] = {}
     for item, endpoint in planned.fleet.endpoints:
-        shown = output_name(planned, endpoint.namespace, endpoint.name)
+        key = output_name(planned, endpoint.namespace, endpoint.name)
         component = components.get((item.kind, item.namespace, item.name))
-        found[shown] = _endpoint(endpoint, component, outside.get((endpoint.namespace, endpoint.name)), door)
+        found[key] = _endpoint(endpoint, component, outside.get((endpoint.namespace, endpoint.name)), door)
     return found
 
 
 def _endpoint(
     inside: Endpoint, component: WorkloadComponent | None, outside: OutsideEndpoint | None, door: ObjectSet | None
 ) -> dict[str, Any]:
-    """Return where a model answers: from outside where there is a door, and always from within the cluster."""
+    """Return the endpoint of a model, external if there is a front door or load balancer."""
     if outside is None or door is None:
         own: dict[str, Any] = {"url": inside.url}
         if component and inside.has_own_balancer:
@@ -80,7 +80,7 @@ def _addressed(outside: OutsideEndpoint, source: AddressOf, status: Mapping[str,
 
 
 def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
-    """Return what became of each resource that serves."""
+    """Return the state of each serving resource."""
     served = [item for item in planned.fleet.rendered if item.endpoints]
     options = planned.environment.options
     kept = [claim.name for claim in planned.environment.claims]
@@ -88,31 +88,31 @@ def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
     judged = {id(each.workload): each for each in planned.verdicts}
     found = {}
     for item in served:
-        workloads = _behind(planned.fleet, item)
+        workloads = _serving_workloads(planned.fleet, item)
         fit = fit_in_words([judged[id(each)] for each in workloads if id(each) in judged])
         shown = output_name(planned, item.namespace, item.name)
         found[shown] = {**_model(item, workloads, kept), **({"fit": fit} if fit else {})}
     return found
 
 
-def _behind(fleet: Fleet, item: Rendered) -> Sequence[Workload]:
-    """Return the workloads of a resource; of one that only says where a model answers, those that do."""
+def _serving_workloads(fleet: Fleet, item: Rendered) -> Sequence[Workload]:
+    """Return the workloads of a resource; if it has only endpoints, the workloads that they select."""
     reached = frozenset[tuple[str, str]]().union(*(each.backend_keys for each in item.endpoints))
     return item.workloads or [each for _, each in fleet.workloads if each.backend_keys & reached]
 
 
 def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str]) -> dict[str, Any]:
-    """Return what became of a resource.
+    """Return the state of a resource.
 
     Args:
         item: The resource.
-        workloads: What serves.
-        kept: Claims and folders in which the environment keeps weights.
+        workloads: Its workloads.
+        kept: Claims and folders of the model cache.
     """
     sets = list(by_set(workloads).values())
     parts = sets[0] if sets else []
     weights = sorted({place for place in _mounted(workloads) if place in kept})
-    # The objects of all sets, where they are not simply what the set is called; bare pods have names of their own.
+    # Objects of all sets, unless they are just the set itself. Bare pods have names of their own.
     is_mixed = len({each.kind for each in workloads}) > 1
     objects = [f"{each.kind}/{each.name}" if is_mixed else each.name for each in workloads if not each.bare]
     return {
@@ -129,7 +129,7 @@ def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str])
 
 
 def _mounted(workloads: Iterable[Workload]) -> Iterator[str]:
-    """Yield the claims and folders of nodes that pods mount."""
+    """Yield the claims and host paths that pods mount."""
     for template in (template for workload in workloads for template in workload.templates):
         for volume in template["spec"].get("volumes") or ():
             yield volume.get("persistentVolumeClaim", {}).get("claimName", "")
@@ -137,7 +137,7 @@ def _mounted(workloads: Iterable[Workload]) -> Iterator[str]:
 
 
 def nodes_of(planned: Plan) -> dict[str, dict[str, Any]]:
-    """Return what nodes the models need, by group; in a cloud with their bounds."""
+    """Return the nodes that the models require, by group; in a cloud with their bounds."""
     sizes = {group.name: _sizes(group) for group in planned.cloud_groups}
     return {group.name: _group(group) | sizes.get(group.name, {}) for group in planned.groups}
 

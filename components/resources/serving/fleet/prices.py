@@ -1,4 +1,4 @@
-"""Prices of one's own, read from the file that settings name."""
+"""Custom prices, from the file of the setting prices."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from ....plan.costs.prices import OwnPrices
 
 
 def own_prices(path: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
-    """Return the prices of a file, and what is wrong with it; none where no file is named."""
+    """Return the prices in a file, and its problems; no prices without a file."""
     if not path:
         return OwnPrices(), ()
     problems: list[Problem] = []
@@ -19,7 +19,7 @@ def own_prices(path: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
     if text is not None:
         return read_prices(text, path)
     named = (
-        replace(each, reason=f"{each.reason}; it is the file that prices names", rule=RuleId.SETTINGS)
+        replace(each, reason=f"{each.reason}; the setting prices refers to this file", rule=RuleId.SETTINGS)
         for each in problems
     )
     return OwnPrices(), tuple(named)

@@ -1,4 +1,4 @@
-"""The settings, manifests and cluster that the arguments of a ModelFleet describe, and what is wrong with them."""
+"""Reads the arguments of a ModelFleet: settings, manifests and cluster."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,17 +42,12 @@ _LEAVES: Mapping[str, tuple[type, str]] = {
     "role_arns": (Mapping, "a map"),
     "node_bounds": (list, "a list"),
 }
-"""Of the cluster what may be known only after other resources, and what it is then."""
+"""Arguments of the cluster that may be outputs, each with its type and the name of that type."""
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]*)+\b")
 _KEYS = {to_camel(key): key for key in keys_below(ModelFleetArgs)}
 
 
 def _one_of(value: str, known: Sequence[str]) -> str:
-    """Return a value that must be one of some words.
-
-    Raises:
-        ValueError: it is none of them.
-    """
     if value in known:
         return value
     *first, last = map(repr, known)
@@ -61,21 +56,21 @@ def _one_of(value: str, known: Sequence[str]) -> str:
 
 
 class FleetCluster(Section):
-    """What is known of the cluster; what is not known is not checked."""
+    """Facts about the cluster; checks that require a missing fact are skipped."""
 
     name: str = ""
-    """Its name, for controllers that need it."""
+    """Name of the cluster, for controllers that require it."""
     version: KubernetesVersion = ""
     """Kubernetes version, such as 1.35."""
     cloud: str = NONE
-    """aws or none. On AWS the load balancers of models are internal."""
+    """Cloud of the cluster: aws or none. On AWS, load balancers of models are internal."""
     region: str = ""
     """AWS region."""
     cidr: str | None = None
-    """CIDR range of the VPC: where load balancers connect from, and who may call those of models unless
-    frontDoor.clientCidrs is set."""
+    """CIDR range of the VPC. Load balancers connect to models from it, and unless frontDoor.clientCidrs is set,
+    clients in it may connect to the load balancers of models."""
     image: str = next(iter(node_images()))
-    """Image of the nodes: al2023, or bottlerocket, which includes a device plugin."""
+    """AMI family of the nodes: al2023, or bottlerocket, which includes a device plugin."""
     node_autoscaler: str = ""
     """Node autoscaler to install with the prerequisites: cluster-autoscaler or karpenter. Default: none."""
 
@@ -108,12 +103,12 @@ class FleetCluster(Section):
 
 
 class ProgramSettings(FleetSettings):
-    """Arguments of a ModelFleet: manifests as files, as data, or both. All but IDs are plain."""
+    """Arguments of a ModelFleet: manifests as files, as data, or both. All must be plain values, except IDs."""
 
     files: list[str] = Field(default_factory=list)
-    """Manifest files, and folders of manifests."""
+    """Manifest files and folders of manifests."""
     manifests: list[Any] = Field(default_factory=list)
-    """Manifests as data, each an object in wire form."""
+    """Manifests in wire form."""
     cluster: FleetCluster = Field(default_factory=FleetCluster)
     """The cluster of the provider in the options."""
 
@@ -125,9 +120,9 @@ class ProgramSettings(FleetSettings):
             return self
         owner = caching_cloud()
         if cluster.cloud != owner.name or not cluster.region:
-            found = f"is a cache on {owner.title}; set cluster.cloud to {owner.name}, and cluster.region"
+            found = f"requires a cluster on {owner.title}; set cluster.cloud to {owner.name}, and cluster.region"
         elif wanted.account is None:
-            found = "set account to that of the cache"
+            found = "requires account; set it to the account of the cache"
         else:
             found = caching().region_problem(cluster.region)
         if found:
@@ -136,7 +131,7 @@ class ProgramSettings(FleetSettings):
 
     @property
     def cloud_environment(self) -> Cloud | None:
-        """What is known of the cloud; its nodes are made elsewhere."""
+        """Facts about the cloud, in which others create the nodes."""
         cluster, cloud = self.cluster, provider_named(self.cluster.cloud)
         if cloud is None:
             return None
@@ -144,7 +139,7 @@ class ProgramSettings(FleetSettings):
         return cloud.existing(cluster.region, cluster.cidr, cache)
 
     def facts(self) -> ClusterFacts:
-        """Return what is known of the cluster, for what must be installed in it."""
+        """Return facts about the cluster for its prerequisites."""
         cluster = self.cluster
         return replace(
             super().facts(),
@@ -156,7 +151,7 @@ class ProgramSettings(FleetSettings):
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What the arguments of a fleet come to."""
+    """Settings, manifests and cluster of a fleet, and problems."""
 
     settings: FleetSettings
     manifests: Manifests
@@ -168,7 +163,7 @@ def described(name: str, args: ModelFleetArgs) -> Described:
     """Read the arguments of a fleet.
 
     Raises:
-        InvalidArguments: values are wrong and leave nothing to plan; everything is listed, also of the manifests.
+        InvalidArguments: the settings are too wrong to plan with; lists all problems, including those of manifests.
     """
     args = resolve_outputs(args, ModelFleetArgs)
     unready = list(unresolved_outputs(args, ModelFleetArgs))
@@ -176,12 +171,12 @@ def described(name: str, args: ModelFleetArgs) -> Described:
     left_out = {path_parts(path)[0] for path, _ in unready}
     known = known_keys(args, ModelFleetArgs)
     given = {key: value for key, value in known.items() if value is not None and key not in left_out}
-    leaves = _take_leaves(given)
-    found += _wrong_leaves(leaves)
+    leaves = _take_outputs(given)
+    found += _output_problems(leaves)
     if not any(key in args for key in _SOURCES):
         found.append(("manifests", "is required unless files is set; pass manifests as data, or as files"))
     settings = _settings(name, given, found)
-    found += _unheld(leaves, settings) if settings else ()
+    found += _unenforced_bounds(leaves, settings) if settings else ()
     problems = tuple(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
     manifests = _manifests(settings or _sources_alone(given))
     if settings is None:
@@ -190,8 +185,8 @@ def described(name: str, args: ModelFleetArgs) -> Described:
     return Described(settings, manifests, site, problems)
 
 
-def _take_leaves(given: dict[str, Any]) -> dict[str, Any]:
-    """Take out of the cluster what may be known only after other resources."""
+def _take_outputs(given: dict[str, Any]) -> dict[str, Any]:
+    """Remove and return the arguments of the cluster that may be outputs."""
     cluster = given.get("cluster")
     if not isinstance(cluster, Mapping):
         return {}
@@ -199,15 +194,15 @@ def _take_leaves(given: dict[str, Any]) -> dict[str, Any]:
     return {key: cluster[key] for key in _LEAVES if cluster.get(key) is not None}
 
 
-def _wrong_leaves(leaves: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _output_problems(leaves: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in leaves.items():
         kind, words = _LEAVES[key]
         if not isinstance(value, kind | pulumi.Output):
             yield f"cluster.{key}", f"must be {words} or an output, found {value!r}"
 
 
-def _unheld(leaves: Mapping[str, Any], settings: ProgramSettings) -> Iterator[tuple[str, str]]:
-    """Yield bounds of node groups that nobody keeps."""
+def _unenforced_bounds(leaves: Mapping[str, Any], settings: ProgramSettings) -> Iterator[tuple[str, str]]:
+    """Report bounds of node groups that no autoscaler enforces."""
     installed = settings.prerequisites.install and CLUSTER_AUTOSCALER not in settings.prerequisites.present
     if "node_bounds" in leaves and not (installed and settings.cluster.node_autoscaler == CLUSTER_AUTOSCALER):
         yield (
@@ -218,7 +213,7 @@ def _unheld(leaves: Mapping[str, Any], settings: ProgramSettings) -> Iterator[tu
 
 
 def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) -> ProgramSettings | None:
-    """Return the settings; None, and what is wrong in ``found``, where values cannot be used."""
+    """Validate the settings; on failure, add the problems to ``found`` and return None."""
     try:
         return ProgramSettings.model_validate({**whole_numbers(given), "file": name}, by_name=True, by_alias=False)
     except ValidationError as error:
@@ -228,7 +223,7 @@ def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) ->
 
 
 def _sources_alone(given: Mapping[str, Any]) -> ProgramSettings:
-    """Return settings with the manifests alone, so that these are checked whatever else is wrong."""
+    """Return settings with only the manifests, so that they are checked in spite of other problems."""
     sources = {
         key: value for key, value in whole_numbers(given).items() if key in _SOURCES and isinstance(value, list)
     }
@@ -237,13 +232,13 @@ def _sources_alone(given: Mapping[str, Any]) -> ProgramSettings:
 
 
 def _manifests(settings: ProgramSettings) -> Manifests:
-    """Read the manifests, first the files, then the data."""
+    """Load the manifests of files, then those passed as data."""
     data = (objects([value], f"manifests[{position}]") for position, value in enumerate(settings.manifests))
     return Manifests.merged([load(settings.files), *data])
 
 
 def in_python(problem: Problem, name: str) -> Problem:
-    """Return a problem of a fleet's settings with their keys as Python has them; others as they are."""
+    """Convert keys in a problem of a fleet's settings to snake_case; leave other problems unchanged."""
     if problem.kind or problem.file != name:
         return problem
     return replace(problem, path=_CAMEL.sub(_snake, problem.path), reason=_CAMEL.sub(_snake, problem.reason))

@@ -81,7 +81,7 @@ def test_without_a_key_the_driver_has_the_managed_policy_alone() -> None:
     [
         (KEY, {}, "has no effect without the add-on aws-ebs-csi-driver"),
         (KEY.replace("us-east-1", "eu-west-1"), {DRIVER: ""}, "is a key in eu-west-1"),
-        ("arn:aws:kms:us-east-1:123456789012:alias/volumes", {DRIVER: ""}, "and not of an alias"),
+        ("arn:aws:kms:us-east-1:123456789012:alias/volumes", {DRIVER: ""}, "not of an alias"),
     ],
 )
 def test_keys_that_cannot_work_are_refused(key: str, addons: dict[str, str], reason: str) -> None:

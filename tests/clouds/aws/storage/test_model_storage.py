@@ -236,7 +236,7 @@ def test_no_two_claims_have_one_volume(claim: str, namespace: str, other: str, e
         ({"efs": {"uid": 0}}, "efs.uid", "must be at least 1, found 0"),
         ({"efs": {"kms_key_arn": "alias/key"}}, "efs.kms_key_arn", "must match"),
         ({"efs": {}, "namespaces": []}, "namespaces", "at least one"),
-        ({"efs": {}, "namespaces": ["Models"]}, "namespaces", "cannot be the name of a namespace"),
+        ({"efs": {}, "namespaces": ["Models"]}, "namespaces", "is not a valid name of a namespace"),
         ({"efs": {}, "namespaces": ["a", "a"]}, "namespaces", "listed 2 times"),
         (
             {"efs": {"id": "fs-01234567"}, "namespaces": ["n" * 63], "cluster_name": "c" * 36},

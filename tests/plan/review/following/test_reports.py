@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from pulumi_aws import ec2, eks, iam
 
-from components.resources.aws.parts.roles import replaceable_name
+from components.resources.aws.parts.common import replaceable_name
 from tests.plan.review.following.programs import Program, review_of
 from workbench.planning.formats.data import as_json
 from workbench.planning.formats.html.page import html

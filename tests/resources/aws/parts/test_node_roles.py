@@ -74,11 +74,11 @@ def test_others_take_its_place(make: Callable[..., None]) -> None:
     [
         (
             ["no policy"],
-            "node_policies: must be names of policies that AWS manages, such as AmazonSSMManagedInstance",
+            "node_policies: must be names of AWS managed policies, such as AmazonSSMManagedInstance",
         ),
         (
             ["arn:aws:iam::123456789012:role/nodes"],
-            "or ARNs of policies, found 'arn:aws:iam::123456789012:role/nodes'",
+            "or policy ARNs, found 'arn:aws:iam::123456789012:role/nodes'",
         ),
         (["AmazonEKSWorkerNodePolicy"], "AmazonEKSWorkerNodePolicy is listed more than once; every node has it"),
         ([OURS, OURS], "node_policies: logs is listed more than once"),
@@ -90,4 +90,4 @@ def test_what_is_refused(make: Callable[..., None], wanted: list[str], expected:
 
 def test_a_role_of_ones_own_has_its_own() -> None:
     text = refused(cluster, node_role_arn=ROLE, node_policies=[OURS])
-    assert "node_policies: is of a new role, but node_role_arn names one of your own; attach them there" in text
+    assert "node_policies: has no effect with node_role_arn; attach the policies to that role" in text

@@ -1,1 +1,0 @@
-"""Ways to the API server of a cluster."""

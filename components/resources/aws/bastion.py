@@ -1,0 +1,117 @@
+"""A bastion: Session Manager forwards a local port through it to the API server of a cluster.
+
+Bastion
+├── ec2.SecurityGroup, its egress rule  <name>, without ingress rules
+├── vpc.SecurityGroupIngressRule        <name>-api, into the API server's security group
+├── iam.Role + attachment               <name>
+├── iam.InstanceProfile                 <name>
+├── ec2.LaunchTemplate                  <name>
+└── ec2.Instance                        <name>
+"""
+
+import pulumi
+from pulumi_aws import ec2, iam, vpc
+
+from ...clouds.aws.api_server import HTTPS
+from ...clouds.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, Disk
+from ..serving.arguments import checked_args
+from ..serving.objects import token
+from .args import BastionArgs
+from .argument_problems import Problems, region_problems
+from .parts.common import managed_policy, named, service_role
+from .parts.node_groups import block_devices, metadata_options, tag_specifications
+
+_IMAGE = "resolve:ssm:/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-arm64"
+"""Parameter of the newest Amazon Linux, which includes the SSM agent. EC2 resolves it at launch (Amazon Linux 2023
+user guide, "AL2023 on Amazon EC2"; EC2 user guide, "Use a Systems Manager parameter to find an AMI")."""
+_DISK = Disk("/dev/xvda", BASTION_DISK_GIB)
+_POLICY = "AmazonSSMManagedInstanceCore"
+
+
+class Bastion(pulumi.ComponentResource):
+    """Creates an instance that forwards ports to a private API server, for principals with ssm:StartSession.
+
+    The instance accepts no inbound connections and has no SSH key; its role has only the permissions of the SSM
+    agent. Clients of the forwarded port still need a token for the cluster.
+    """
+
+    instance_id: pulumi.Output[str]
+    """ID of the instance, the target of sessions."""
+    security_group_id: pulumi.Output[str]
+    """ID of its security group."""
+
+    def __init__(self, name: str, args: BastionArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Create the instance.
+
+        Raises:
+            InvalidArguments: the arguments are incomplete or wrong; every problem is listed.
+        """
+        args = checked_args(name, args, BastionArgs, _problems)
+        super().__init__(token("Bastion"), name, {}, opts)
+        stack_tags = args.get("tags", {})
+        tags, child = named(name, stack_tags), pulumi.ResourceOptions(parent=self)
+        group = ec2.SecurityGroup(
+            name,
+            description="Forwards to the API server; nothing comes in",
+            vpc_id=args["vpc_id"],
+            tags=tags,
+            opts=child,
+        )
+        egress = vpc.SecurityGroupEgressRule(
+            name,
+            security_group_id=group.id,
+            cidr_ipv4="0.0.0.0/0",
+            ip_protocol="tcp",
+            from_port=HTTPS,
+            to_port=HTTPS,
+            description="Session Manager and the API server",
+            tags=tags,
+            opts=child,
+        )
+        ingress = vpc.SecurityGroupIngressRule(
+            f"{name}-api",
+            security_group_id=args["cluster_security_group_id"],
+            referenced_security_group_id=group.id,
+            ip_protocol="tcp",
+            from_port=HTTPS,
+            to_port=HTTPS,
+            description="API server, from the bastion",
+            tags=named(f"{name}-api", stack_tags),
+            opts=child,
+        )
+        policies = [managed_policy(_POLICY, args["region"])]
+        role, attached = service_role(name, "ec2.amazonaws.com", policies, stack_tags, self)
+        profile = iam.InstanceProfile(name, role=role.name, tags=tags, opts=child)
+        # Only a launch template accepts the parameter of an image, and an instance launched from it is not replaced
+        # when the parameter's value changes.
+        template = ec2.LaunchTemplate(
+            name,
+            image_id=_IMAGE,
+            instance_type=BASTION_TYPE,
+            block_device_mappings=block_devices(_DISK),
+            metadata_options=metadata_options(),
+            tag_specifications=tag_specifications(tags),
+            tags=tags,
+            opts=child,
+        )
+        instance = ec2.Instance(
+            name,
+            launch_template=ec2.InstanceLaunchTemplateArgs(
+                id=template.id, version=template.latest_version.apply(str)
+            ),
+            iam_instance_profile=profile.name,
+            subnet_id=args["subnet_id"],
+            vpc_security_group_ids=[group.id],
+            tags=tags,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*attached, egress, ingress]),
+        )
+        self.ready: list[pulumi.Resource] = [egress, ingress, instance]
+        self.instance_id, self.security_group_id = instance.id, group.id
+        self.register_outputs({"instanceId": self.instance_id, "securityGroupId": self.security_group_id})
+
+
+def _problems(args: BastionArgs) -> Problems:
+    yield from region_problems(args.get("region", ""))
+    for key in ("vpc_id", "subnet_id", "cluster_security_group_id"):
+        if key not in args:
+            yield key, "is required"
