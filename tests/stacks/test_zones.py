@@ -209,7 +209,7 @@ def test_an_existing_network_has_the_zones_of_the_control_plane_too() -> None:
     assert graph[CLUSTER].inputs["vpcConfig"]["subnetIds"] == ["subnet-a", "subnet-b"]
     assert graph[f"{GROUP}::nodes-g5-2xlarge"].inputs["subnetIds"] == ["subnet-a", "subnet-b"]
     (line, *_) = refused("dev", **ONE_MODEL, network={**given, "privateSubnets": {A: "subnet-a", D: "subnet-d"}})
-    assert line.startswith("cluster.zones: us-east-1b: not among network.privateSubnets")
+    assert line.startswith("cluster.zones: us-east-1b: not in network.privateSubnets")
 
 
 def test_an_existing_cluster_has_its_own() -> None:

@@ -76,7 +76,7 @@ def test_a_zone_in_the_middle_has_the_place_of_its_letter() -> None:
     ("first", "listed", "expected"),
     [
         (["us-east-1a"], zones(3), "found 1; EKS requires subnets in at least two zones"),
-        (["us-east-1a", "us-east-1d"], zones(3), "us-east-1d: not among zones, but EKS fixes the zones of a control"),
+        (["us-east-1a", "us-east-1d"], zones(3), "us-east-1d: not in zones; EKS fixes the zones of a control"),
         (["us-east-1a", "us-east-1a"], zones(3), "'us-east-1a' is listed 2 times"),
     ],
 )
