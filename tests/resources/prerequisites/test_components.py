@@ -181,7 +181,7 @@ class TestValuesThatMatter:
         [
             ({"bounds": [{"name": "a", "maxSize": 1}]}, "bounds[0]: must have name, minSize and maxSize"),
             ({"bounds": ["1:4:a"]}, "found '1:4:a'"),
-            ({"bounded_only": True}, "bounded_only: leaves no node groups to scale; set bounds too"),
+            ({"bounded_only": True}, "bounded_only: leaves no node groups to scale without bounds"),
         ],
         ids=str,
     )

@@ -161,7 +161,7 @@ class TestCredentials:
     def test_a_role_without_rights_is_refused(self) -> None:
         role = "arn:aws:iam::123456789012:role/deploy"
         other = "arn:aws:iam::123456789012:role/other"
-        with pytest.raises(InvalidArguments, match=r"assume_role_arn: .*would have no rights in the cluster"):
+        with pytest.raises(InvalidArguments, match=r"assume_role_arn: .*has no access to the cluster"):
             made(assume_role_arn=role, creator_is_admin=False, admin_role_arns=[other])
         assert made(assume_role_arn=role, creator_is_admin=False, admin_role_arns=[role])
 
@@ -221,7 +221,7 @@ class TestRefusals:
         [{"bastion": True}, {"private_access_cidrs": ["10.0.0.0/8"]}, {"namespace_access": {"a": {}}}],
     )
     def test_a_cluster_that_exists_stays_as_it_is(self, change: dict[str, Any]) -> None:
-        with pytest.raises(InvalidArguments, match=f"{next(iter(change))}: is for a cluster that is created here"):
+        with pytest.raises(InvalidArguments, match=f"{next(iter(change))}: has no effect on an existing cluster"):
             made(existing=True, **change)
 
     def test_an_existing_one_is_reached_as_it_is(self) -> None:
