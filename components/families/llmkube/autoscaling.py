@@ -12,7 +12,7 @@ from ...fleet.origins import Origin
 from ...fleet.shapes import DEPLOYMENT
 from .facts import LlmkubeRuntime, llmkube
 from .pods import selector_of
-from .serving import Serving
+from .serving import ServiceContext
 from .types.inference_service import AutoscalingSpec, InferenceServiceSpec, MetricSpec
 
 _PATH = "spec.autoscaling"
@@ -28,8 +28,8 @@ _DEFAULT_TARGET = "2"
 """Requests per pod (LLMKube spec 4.5)."""
 
 
-def autoscaler(serving: Serving, *, operated: bool) -> Autoscaler | None:
-    """Return the autoscaler; None where none is asked for."""
+def autoscaler(serving: ServiceContext, *, operated: bool) -> Autoscaler | None:
+    """Return the autoscaler; None without ``spec.autoscaling``."""
     spec, name, findings = serving.service.spec, serving.service.metadata.name, serving.findings
     scaling = spec.autoscaling
     if scaling is None:
@@ -47,11 +47,11 @@ def autoscaler(serving: Serving, *, operated: bool) -> Autoscaler | None:
             "metrics": _metrics(scaling, llmkube().runtimes[serving.runtime], findings),
         },
     }
-    return Autoscaler(hpa, lambda path: _blame(source, path), operated=operated)
+    return Autoscaler(hpa, lambda path: _origin(source, path), operated=operated)
 
 
-def _blame(source: LoadedResource, path: str) -> Origin:
-    """Return the field behind a field of the autoscaler: the metrics of an InferenceService have one level."""
+def _origin(source: LoadedResource, path: str) -> Origin:
+    """Return the origin of a field of the HPA; metrics of an InferenceService are flat, those of the HPA nested."""
     whole = _METRIC_FIELD.fullmatch(path)
     if whole is None:
         return Origin(source, _PATH if path == "behavior" else f"{_PATH}.{path}")
@@ -96,14 +96,7 @@ def _metrics(scaling: AutoscalingSpec, runtime: LlmkubeRuntime, findings: Findin
 
 
 def _metric(metric: MetricSpec, path: str, findings: Findings) -> Object | None:
-    _check_other_target(metric, path, findings)
-    if metric.type == "Pods":
-        return _checked_pods_metric(metric, path, findings)
-    return _resource_metric(metric, path, findings)
-
-
-def _check_other_target(metric: MetricSpec, path: str, findings: Findings) -> None:
-    """A target of the other type is never read."""
+    """Return a metric of the HPA; None after an error."""
     field, value, type_ = (
         ("targetAverageUtilization", metric.target_average_utilization, "Resource")
         if metric.type == "Pods"
@@ -115,37 +108,23 @@ def _check_other_target(metric: MetricSpec, path: str, findings: Findings) -> No
             f"has no effect: it applies to type {type_}, found {metric.type}; remove it",
             RuleId.FIELD_NO_EFFECT,
         )
-
-
-def _checked_pods_metric(metric: MetricSpec, path: str, findings: Findings) -> Object | None:
-    text = metric.target_average_value
-    if text is None:
-        findings.error(
-            f"{path}.targetAverageValue", "is required for type Pods; set it to the value per pod, such as '2'"
-        )
-    elif not is_quantity(text) or parse_quantity(text) <= 0:
-        findings.error(
-            f"{path}.targetAverageValue", f"must be a quantity above 0 such as '2' or 500m, found {text!r}"
-        )
-    elif not metric.name:
-        findings.error(f"{path}.name", "must name a metric, found an empty string")
-    else:
-        return _pods_metric(metric.name, text)
-    return None
-
-
-def _pods_metric(name: str, value: str) -> Object:
-    return {
-        "type": "Pods",
-        "pods": {"metric": {"name": name}, "target": {"type": "AverageValue", "averageValue": value}},
-    }
-
-
-def _resource_metric(metric: MetricSpec, path: str, findings: Findings) -> Object | None:
+    if metric.type == "Pods":
+        text = metric.target_average_value
+        if text is None:
+            reason = "is required for type Pods; set it to the value per pod, such as '2'"
+            findings.error(f"{path}.targetAverageValue", reason)
+        elif not is_quantity(text) or parse_quantity(text) <= 0:
+            reason = f"must be a quantity above 0 such as '2' or 500m, found {text!r}"
+            findings.error(f"{path}.targetAverageValue", reason)
+        elif not metric.name:
+            findings.error(f"{path}.name", "must name a metric, found an empty string")
+        else:
+            return _pods_metric(metric.name, text)
+        return None
     share = metric.target_average_utilization
     if metric.name not in _RESOURCES:
-        found = f"must be {' or '.join(_RESOURCES)} for type Resource, found {metric.name!r}"
-        findings.error(f"{path}.name", f"{found}; use type Pods for metrics of the server")
+        reason = f"must be {' or '.join(_RESOURCES)} for type Resource, found {metric.name!r}"
+        findings.error(f"{path}.name", f"{reason}; use type Pods for metrics of the server")
     elif share is None:
         findings.error(
             f"{path}.targetAverageUtilization",
@@ -157,3 +136,10 @@ def _resource_metric(metric: MetricSpec, path: str, findings: Findings) -> Objec
         target = {"type": "Utilization", "averageUtilization": share}
         return {"type": "Resource", "resource": {"name": metric.name, "target": target}}
     return None
+
+
+def _pods_metric(name: str, value: str) -> Object:
+    return {
+        "type": "Pods",
+        "pods": {"metric": {"name": name}, "target": {"type": "AverageValue", "averageValue": value}},
+    }

@@ -1,4 +1,4 @@
-"""What is wrong with an InferenceService whatever its runtime: names, labels, quantities, fields without effect."""
+"""Checks of InferenceServices of every runtime: names, labels, quantities and fields without effect."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ _MANAGED = ("app", "inference.llmkube.dev/model", "inference.llmkube.dev/service
 
 
 def check_names(service: InferenceService, findings: Findings) -> None:
-    """Report names that the made objects cannot have, and labels that no object can carry (LLMKube spec 5.5)."""
+    """Reject names and labels that the rendered objects cannot have (LLMKube spec 5.5)."""
     name, spec = service.metadata.name, service.spec
     if not is_dns1035_label(name.replace(".", "-")):
         findings.error(
@@ -43,7 +43,7 @@ def check_names(service: InferenceService, findings: Findings) -> None:
 
 
 def check_probes(spec: InferenceServiceSpec, findings: Findings) -> None:
-    """Report probes that ask nothing: the API server refuses a pod with one."""
+    """Reject probes without a handler; the API server would."""
     for name, probe in (spec.probe_overrides or ProbeOverrides()).wire().items():
         if probe is not None and not any(handler in probe for handler in _HANDLERS):
             handlers = ", ".join(_HANDLERS)
@@ -62,7 +62,7 @@ def _check_labels(path: str, labels: Mapping[str, str], findings: Findings) -> N
 
 
 def check_quantities(spec: InferenceServiceSpec, model: Model, findings: Findings) -> None:
-    """Report amounts of cpu and memory that are no quantities: the operator fails on them."""
+    """Reject amounts of cpu and memory that are not quantities; the operator would fail on them."""
     resources = spec.resources
     own = {"cpu": resources.cpu, "memory": resources.memory, "hostMemory": resources.host_memory} if resources else {}
     for field, text in own.items():
@@ -78,13 +78,13 @@ def check_quantities(spec: InferenceServiceSpec, model: Model, findings: Finding
         )
 
 
-def _check_quantity(path: str, what: str, text: str | None, findings: Findings) -> None:
+def _check_quantity(path: str, prefix: str, text: str | None, findings: Findings) -> None:
     if text and not (is_quantity(text) and parse_quantity(text) >= 0):
-        findings.error(path, f"{what}must be a quantity of at least 0 such as 500m, 2 or 8Gi, found {text!r}")
+        findings.error(path, f"{prefix}must be a quantity of at least 0 such as 500m, 2 or 8Gi, found {text!r}")
 
 
-def check_unread(spec: InferenceServiceSpec, findings: Findings) -> None:
-    """Warn of what nothing in a cluster reads."""
+def check_ignored_fields(spec: InferenceServiceSpec, findings: Findings) -> None:
+    """Warn of fields that have no effect in a cluster."""
     warn_about_duplicate_env(spec.env or (), "spec.env", findings)
     if spec.eviction_protection:
         findings.warn(

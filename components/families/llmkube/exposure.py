@@ -1,4 +1,4 @@
-"""The Service of an InferenceService, and where clients reach it (LLMKube spec 4.4)."""
+"""The Service of an InferenceService and its endpoint (LLMKube spec 4.4)."""
 
 from dataclasses import replace
 
@@ -12,13 +12,13 @@ from ...fleet.objects import Object
 from ...fleet.origins import Origin
 from .facts import llmkube
 from .pods import selector_of
-from .serving import Serving
+from .serving import ServiceContext
 from .types.inference_service import EndpointSpec
 
 _OPERATIONS = ("/chat/completions", "/completions", "/embeddings", "/responses")
-"""Paths of OpenAI's API below its base: clients are given the base."""
+"""Operations of the OpenAI API; clients append them to its base URL."""
 _VERSION = "/v1"
-"""How the base ends, and what it is where nothing else is known."""
+"""Last segment of the base path, and the whole of it by default."""
 _OPENAI = "openai"
 
 
@@ -27,8 +27,8 @@ def service_name(name: str) -> str:
     return name.replace(".", "-")
 
 
-def service_of(serving: Serving) -> Object:
-    """Return the Service; it leads to the port that the container listens on, whatever its own is."""
+def service_of(serving: ServiceContext) -> Object:
+    """Return the Service, which targets the container's port whatever its own port is."""
     name = serving.service.metadata.name
     endpoint = serving.service.spec.endpoint or EndpointSpec()
     port = {"name": "http", "port": endpoint.port, "protocol": "TCP", "targetPort": serving.port}
@@ -44,8 +44,8 @@ def service_of(serving: Serving) -> Object:
     }
 
 
-def endpoint_of(serving: Serving, line: CommandLine, replicas: int) -> Endpoint:
-    """Return where the service answers inside the cluster, whatever the type of its Service."""
+def endpoint_of(serving: ServiceContext, line: CommandLine, replicas: int) -> Endpoint:
+    """Return the endpoint inside the cluster, whatever the type of the Service."""
     endpoint = serving.service.spec.endpoint or EndpointSpec()
     path = endpoint.path or EndpointSpec().path
     if not path.startswith("/") or any(letter.isspace() for letter in path):
@@ -69,12 +69,12 @@ def endpoint_of(serving: Serving, line: CommandLine, replicas: int) -> Endpoint:
     )
 
 
-def _api_base(serving: Serving, line: CommandLine, path: str) -> str:
-    """Return the base of the OpenAI API, to which clients and the gateway append its operations.
+def _api_base(serving: ServiceContext, line: CommandLine, path: str) -> str:
+    """Return the base path of the OpenAI API, to which clients and the gateway append its operations.
 
-    ``path`` configures nothing: the operator only shows it (LLMKube spec 4.4). A server has the paths that it has.
-    Each known engine speaks the API under ``/v1``. Of an image of one's own only the path tells, if it is one of the
-    API: others, such as ``/embed`` of Text Embeddings Inference, are the server's own, beside its ``/v1/embeddings``.
+    ``path`` configures nothing: the operator only displays it (LLMKube spec 4.4). Known engines serve the API under
+    ``/v1``. For other images the base follows from ``path`` if that is an operation of the API. Paths such as
+    ``/embed`` of Text Embeddings Inference are the server's own, besides its ``/v1/embeddings``.
     """
     given = _base(path)
     ours = given if given.endswith(_VERSION) or given != path.rstrip("/") else _VERSION
@@ -88,10 +88,10 @@ def _api_base(serving: Serving, line: CommandLine, path: str) -> str:
     return base
 
 
-def left_to_operator(endpoint: Endpoint, serving: Serving) -> Endpoint:
-    """Return the endpoint of a Service that the operator makes: a load balancer of that is nothing we can set."""
-    asked = serving.service.spec.endpoint
-    if asked is None or asked.type != "LoadBalancer":
+def left_to_operator(endpoint: Endpoint, serving: ServiceContext) -> Endpoint:
+    """Mark the endpoint of a Service whose load balancer the operator creates, so that it cannot be configured."""
+    spec = serving.service.spec.endpoint
+    if spec is None or spec.type != "LoadBalancer":
         return endpoint
     return replace(endpoint, operators_balancer=Origin(serving.findings.source, "spec.endpoint.type"))
 
@@ -101,11 +101,11 @@ def _base(path: str) -> str:
     return path.rstrip("/").removesuffix(operation)
 
 
-def _served_name(serving: Serving, line: CommandLine) -> str:
-    """Return the name that clients ask for.
+def _served_name(serving: ServiceContext, line: CommandLine) -> str:
+    """Return the model name that clients use.
 
-    vLLM insists on its own: the one it is given, else its model as written. The others take any, so the Model's
-    is as good as another.
+    vLLM requires its served name, which defaults to its model argument. Other servers accept any name, so it is the
+    Model's.
     """
     given = line.value_of(Setting.SERVED_NAME)
     if given:

@@ -1,4 +1,4 @@
-"""What LLMKube's pods are made of, by runtime, hardware and priority."""
+"""Facts about LLMKube's pods by runtime, hardware and priority."""
 
 import functools
 from collections.abc import Mapping
@@ -20,15 +20,15 @@ class LlmkubeRuntime:
 
     Attributes:
         container: Name of its container.
-        port: Where it listens unless told otherwise.
-        health: Path that probes ask; empty where they try the port alone.
-        api: What clients speak.
-        metric: What an autoscaler reads by default; empty where the server exports none.
+        port: Default port.
+        health: Path of the probes; empty if they check the port only.
+        api: API that clients use.
+        metric: Default metric of the autoscaler; empty if the server exports none.
         loads: Whether an init container fetches the model.
-        shared_memory: Whether the processes of several GPUs meet in ``/dev/shm``.
-        service_links: Whether the pod gets variables of the namespace's Services.
-        formats: Formats of a Model that it reads; empty where that is not known.
-        cache: Variables that lead the server's own downloads into ``{folder}``.
+        shared_memory: Whether the processes of several GPUs communicate through ``/dev/shm``.
+        service_links: Whether the pod gets environment variables of the namespace's Services.
+        formats: Formats of a Model that it reads; empty if unknown.
+        cache: Variables that direct the server's own downloads to ``{folder}``.
         images: By edition and hardware; hardware without a known build is missing.
     """
 
@@ -46,13 +46,13 @@ class LlmkubeRuntime:
     images: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def image(self, edition: Edition, hardware: str) -> str | None:
-        """Return the default image for a vendor's accelerators or ``cpu``; None where no build is known."""
+        """Return the default image for a vendor's accelerators or ``cpu``; None if no build is known."""
         return self.images.get(edition, {}).get(hardware)
 
 
 @dataclass(frozen=True, slots=True)
 class PriorityClass:
-    """A PriorityClass of the operator's chart: pods of a higher ``value`` go first."""
+    """A PriorityClass of the operator's chart."""
 
     value: int
     preemption: str
@@ -74,8 +74,8 @@ class LlmkubeFacts:
 
     Attributes:
         resources: Extended resource by vendor.
-        accelerators: Vendor by the name that a Model gives its accelerator.
-        probes: Times and tries of each probe, in wire names.
+        accelerators: Vendor by the accelerator's name in a Model.
+        probes: Periods and thresholds of each probe, in wire names.
         fs_group: Group that may write volumes.
         loader_image: Image of the init container.
         scripts: Parts of its script, by name.

@@ -1,4 +1,4 @@
-"""LLMKube as a family: its kinds and what each becomes."""
+"""The family LLMKube: its kinds and how they are rendered."""
 
 from collections.abc import Iterator, Sequence
 
@@ -50,10 +50,9 @@ MODEL = Kind(
 
 
 class Llmkube(Family):
-    """LLMKube: pods of several services may share the claim of a model cache."""
+    """LLMKube, whose services may share the claim of a model cache."""
 
     def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:
-        """Yield claims that more pods mount than can be on one node."""
         yield from crowded_claims(rendered)
 
 

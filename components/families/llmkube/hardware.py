@@ -1,4 +1,4 @@
-"""Which accelerators the pods of an InferenceService ask for, and what nodes they choose (LLMKube spec 4.2)."""
+"""The accelerators that the pods of an InferenceService request, and their nodes (LLMKube spec 4.2)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from .types.inference_service import InferenceServiceSpec, Model
 from .types.model import GPUSpec, HardwareSpec
 
 MODEL_PATH = "spec.modelRef"
-"""Field to blame for what the Model says: it is a resource of its own, and may serve several."""
+"""Field at which problems of the Model are reported, since one Model may serve several InferenceServices."""
 NODES_PATH = "spec.nodeSelector"
 """Field that chooses nodes."""
 _FEWER = "request at most {count} GPUs in the Model's hardware.gpu.count"
@@ -30,8 +30,8 @@ class Hardware:
     """Accelerators of one pod.
 
     Attributes:
-        gpus: How many; 0 without.
-        vendor: ``nvidia``, ``amd`` or ``intel``, also where there are none.
+        gpus: Number of accelerators.
+        vendor: ``nvidia``, ``amd`` or ``intel``, even without accelerators.
     """
 
     gpus: int
@@ -39,17 +39,17 @@ class Hardware:
 
     @property
     def resource(self) -> str:
-        """Extended resource that stands for one of them."""
+        """Extended resource of one accelerator."""
         return llmkube().resources[self.vendor]
 
     @property
     def kind(self) -> str:
-        """What an image must be built for: a vendor, or ``cpu``."""
+        """Hardware that an image must be built for: a vendor, or ``cpu``."""
         return self.vendor if self.gpus else CPU
 
 
 def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) -> Hardware:
-    """Return the accelerators of a pod: the Model's number where it has one, else that of the service.
+    """Return the accelerators of a pod; the Model's number takes precedence over the service's.
 
     Raises:
         Unrenderable: the Model is for a Mac; it is in ``findings``.
@@ -68,7 +68,7 @@ def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) ->
 
 
 def _vendor(hardware: HardwareSpec, gpu: GPUSpec) -> str:
-    """The accelerator names its vendor; the operator asks for NVIDIA's on AMD too."""
+    # The operator requests NVIDIA's resource on AMD too.
     return llmkube().accelerators.get(hardware.accelerator, gpu.vendor)
 
 
@@ -113,26 +113,26 @@ def _check_hardware(hardware: HardwareSpec, gpu: GPUSpec, gpus: int, model: Mode
 
 
 def node_choices(selector: Mapping[str, str], options: Options, origin: Origin) -> tuple[NodeChoice, ...]:
-    """Return the nodes that a selector stands for; none where it selects nothing."""
+    """Return the nodes that a selector matches; none for an empty selector."""
     if not selector:
         return ()
     name = instance_type_in(selector)
     others = {key: value for key, value in sorted(selector.items()) if key != INSTANCE_TYPE_LABEL}
-    # Any other label that names the type keeps the pod off other types.
+    # Other labels may name the type as well, but then the pod cannot move to alternatives.
     free = name if INSTANCE_TYPE_LABEL in selector else None
     field = node_field(origin)
     return (NodeChoice("nodeSelector", name, others, options.alternatives.get(free or "", ()), field),)
 
 
 def node_field(origin: Origin) -> NodeField:
-    """Return the field that chooses nodes, with the words of messages about it."""
+    """Return the field that chooses nodes, with the remedies for its messages."""
     return NodeField(origin, INSTANCE_TYPE_LABEL, _FEWER)
 
 
 def check_nodes(
     spec: InferenceServiceSpec, model: Model, hardware: Hardware, choices: tuple[NodeChoice, ...], findings: Findings
 ) -> None:
-    """Report nodes that cannot be made for accelerators, or have too little memory on them."""
+    """Report accelerators without an instance type, and GPUs with too little memory."""
     name = choices[0].instance_type if choices else None
     if hardware.gpus and not name:
         findings.warn(
@@ -147,38 +147,40 @@ def check_nodes(
         ("spec.resources.gpuMemory", resources.gpu_memory if resources else None),
         (MODEL_PATH, gpu.memory if gpu else None),
     ):
-        what = f"Model {model.metadata.name!r}: hardware.gpu.memory " if path == MODEL_PATH else ""
+        prefix = f"Model {model.metadata.name!r}: hardware.gpu.memory " if path == MODEL_PATH else ""
         if text and not is_quantity(text):
-            findings.error(path, f"{what}must be a quantity such as 16Gi, found {text!r}")
+            findings.error(path, f"{prefix}must be a quantity such as 16Gi, found {text!r}")
         elif text:
-            _check_memory(path, what, text, hardware, name, findings)
+            _check_memory(path, prefix, text, hardware, name, findings)
 
 
-def _check_memory(path: str, what: str, text: str, hardware: Hardware, name: str | None, findings: Findings) -> None:
-    """Hold the GPU memory that a pod needs against that of its GPUs; nothing else reads it."""
+def _check_memory(
+    path: str, prefix: str, text: str, hardware: Hardware, name: str | None, findings: Findings
+) -> None:
+    # The field has no other effect.
     if not hardware.gpus:
         findings.warn(
             path,
-            f"{what}has no effect: no GPUs are requested; set their number, or remove it",
+            f"{prefix}has no effect: no GPUs are requested; set their number, or remove it",
             RuleId.FIELD_NO_EFFECT,
         )
         return
     node = instance(name or "")
     if node is None or node.accelerator_memory_gib is None:
         return
-    # As they are sold: a GPU of 24 GB has 22.4Gi, and everybody writes 24Gi.
-    each = round(node.accelerator_memory_gib * _GIB / _GB)
-    if parse_quantity(text) > each * hardware.gpus * _GIB:
+    # Compare with the marketed size: a GPU of 24 GB has 22.4Gi, but users write 24Gi.
+    size_gb = round(node.accelerator_memory_gib * _GIB / _GB)
+    if parse_quantity(text) > size_gb * hardware.gpus * _GIB:
         findings.error(
             path,
-            f"{what}is {text}, but the {hardware.gpus} {node.accelerator} of {name} have only {each} GB each; "
+            f"{prefix}is {text}, but the {hardware.gpus} {node.accelerator} of {name} have only {size_gb} GB each; "
             "request more or larger GPUs",
             RuleId.MEMORY_EXCEEDED,
         )
 
 
 def tolerations_of(hardware: Hardware, choices: tuple[NodeChoice, ...]) -> list[Object]:
-    """Return what lets a pod onto its nodes, whatever value their taint has."""
+    """Return tolerations for the taints of the pod's nodes, whatever their values."""
     keys = [hardware.resource] if hardware.gpus else []
     keys += [taint["key"] for choice in choices for taint in taints(choice.instance_type)]
     return [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in dict.fromkeys(keys)]

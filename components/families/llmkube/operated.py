@@ -1,4 +1,4 @@
-"""What LLMKube's operator cannot be told, does not do or does wrong: reported before it is left to it."""
+"""Checks of what LLMKube's operator v0.8.7 ignores or gets wrong, before a resource is left to it."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -13,8 +13,8 @@ from .arguments.line import EXTRA, Line
 from .arguments.llamacpp import MODELS
 from .facts import llmkube
 from .hardware import MODEL_PATH, Hardware
-from .pods import FIRST_OPEN_PORT
-from .serving import Serving
+from .pods import FIRST_UNPRIVILEGED_PORT
+from .serving import ServiceContext
 from .types.inference_service import EndpointSpec
 
 _OPTIONS = ("overrides", "cache", "runtimes", "grace_seconds", "scheduler_name")
@@ -22,16 +22,16 @@ _UPSTREAM_METRICS = ("llamacpp", "vllm")
 """Runtimes whose default metric is one that the server exports."""
 _CLAIM = "pvc://"
 _MODEL_ENV = ("LLAMA_ARG_HF_REPO", "LLAMA_ARG_MODEL_URL")
-"""Variables that an empty model leaves in force; it wins over LLAMA_ARG_MODEL."""
+"""Variables that still apply with an empty model argument, which overrides LLAMA_ARG_MODEL."""
 _VLLM = "spec.vllmConfig"
 Fault = tuple[str, str]
-"""Path of a field, and what the operator does to it."""
+"""Path of a field, and what the operator does with it."""
 
 
 def check_for_operator(
-    serving: Serving, hardware: Hardware, choices: tuple[NodeChoice, ...], options: Options, findings: Findings
+    serving: ServiceContext, hardware: Hardware, choices: tuple[NodeChoice, ...], options: Options, findings: Findings
 ) -> None:
-    """Refuse what the operator v0.8.7 ignores or breaks (LLMKube spec 4), instead of dropping it silently."""
+    """Report options and fields that the operator ignores or breaks (LLMKube spec 4)."""
     for name in _OPTIONS:
         if getattr(options, name) != getattr(Options(), name):
             reason = (
@@ -46,11 +46,11 @@ def check_for_operator(
         findings.error(
             path, f"the LLMKube operator {reason}, or use realization 'native'", RuleId.OPERATOR_UNSUPPORTED
         )
-    for path, reason in _doubts(serving):
+    for path, reason in _warnings(serving):
         findings.warn(path, f"the LLMKube operator {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS)
 
 
-def _check_port(serving: Serving, findings: Findings) -> None:
+def _check_port(serving: ServiceContext, findings: Findings) -> None:
     port = (serving.service.spec.endpoint or EndpointSpec()).port
     if port != serving.port:
         findings.error(
@@ -61,7 +61,7 @@ def _check_port(serving: Serving, findings: Findings) -> None:
         )
 
 
-def _check_hardware(serving: Serving, hardware: Hardware, findings: Findings) -> None:
+def _check_hardware(serving: ServiceContext, hardware: Hardware, findings: Findings) -> None:
     if hardware.gpus and hardware.vendor == "amd":
         findings.error(
             MODEL_PATH,
@@ -79,7 +79,7 @@ def _check_hardware(serving: Serving, hardware: Hardware, findings: Findings) ->
 
 
 def _check_placement(
-    serving: Serving, hardware: Hardware, choices: tuple[NodeChoice, ...], findings: Findings
+    serving: ServiceContext, hardware: Hardware, choices: tuple[NodeChoice, ...], findings: Findings
 ) -> None:
     spec = serving.service.spec
     for field, value in (("nodeSelector", spec.node_selector), ("tolerations", spec.tolerations)):
@@ -96,7 +96,7 @@ def _check_placement(
             )
 
 
-def _check_metric(serving: Serving, findings: Findings) -> None:
+def _check_metric(serving: ServiceContext, findings: Findings) -> None:
     scaling = serving.service.spec.autoscaling
     if scaling and not scaling.metrics and serving.runtime not in _UPSTREAM_METRICS:
         findings.error(
@@ -107,11 +107,11 @@ def _check_metric(serving: Serving, findings: Findings) -> None:
         )
 
 
-# -- arguments: what the operator writes stops the server, or says something else than the field
+# -- arguments that stop the server, or differ from the field
 
 
-def _source(serving: Serving) -> Iterator[Fault]:
-    """Yield a source that does not reach the server: a claim that is not mounted, or one that it cannot read."""
+def _source(serving: ServiceContext) -> Iterator[Fault]:
+    """Yield sources that the server cannot read, such as a claim that is not mounted."""
     source, skipped = serving.model.spec.source, serving.service.spec.skip_model_init
     loads = llmkube().runtimes[serving.runtime].loads
     if source.startswith(_CLAIM) and not loads:
@@ -131,7 +131,7 @@ def _source(serving: Serving) -> Iterator[Fault]:
         )
 
 
-def _llamacpp(serving: Serving) -> Iterator[Fault]:
+def _llamacpp(serving: ServiceContext) -> Iterator[Fault]:
     line, spec = Line(serving), serving.service.spec
     yield from _flash_attention(serving, line)
     no_templates = line.off(Setting.CHAT_TEMPLATES)
@@ -152,12 +152,12 @@ def _llamacpp(serving: Serving) -> Iterator[Fault]:
         yield "spec.skipModelInit", f"{empty}; name one in {EXTRA}, such as '{repository} org/name'"
 
 
-def _flash_attention(serving: Serving, line: Line) -> Iterator[Fault]:
-    wanted, flag = serving.service.spec.flash_attention, line.flag(Setting.FLASH_ATTENTION)
+def _flash_attention(serving: ServiceContext, line: Line) -> Iterator[Fault]:
+    enabled, flag = serving.service.spec.flash_attention, line.flag(Setting.FLASH_ATTENTION)
     valued = line.takes_value(Setting.FLASH_ATTENTION)
-    if wanted is False and valued and not line.written(Setting.FLASH_ATTENTION):
+    if enabled is False and valued and not line.written(Setting.FLASH_ATTENTION):
         yield "spec.flashAttention", f"writes no flag for false, so the server decides; {_put(f'{flag} off')}"
-    if wanted and serving.gpus and not valued:
+    if enabled and serving.gpus and not valued:
         reason = f"writes '{flag} on', but the flag takes no value in this version"
         yield "spec.flashAttention", f"{reason}; {_put(flag)}"
 
@@ -166,8 +166,8 @@ def _put(arguments: str) -> str:
     return f"remove the field and add '{arguments}' to {EXTRA}"
 
 
-def _vllm(serving: Serving) -> Iterator[Fault]:
-    """Yield flags that the version of the image does not know, and a draft that the server cannot find."""
+def _vllm(serving: ServiceContext) -> Iterator[Fault]:
+    """Yield flags that the version does not support, and drafts that the server cannot find."""
     line, config = Line(serving), serving.service.spec.vllm_config
     speculative = config.speculative if config else None
     if speculative and speculative.enabled and speculative.model:
@@ -184,12 +184,12 @@ def _vllm(serving: Serving) -> Iterator[Fault]:
         yield f"{_VLLM}.attentionBackend", f"{flag}; remove the field and set VLLM_ATTENTION_BACKEND in spec.env"
 
 
-def _tgi(serving: Serving) -> Iterator[Fault]:
+def _tgi(serving: ServiceContext) -> Iterator[Fault]:
     if serving.service.spec.extra_args:
         yield EXTRA, "does not pass extra arguments to TGI; set the launcher's environment variables in spec.env"
 
 
-def _personaplex(serving: Serving) -> Iterator[Fault]:
+def _personaplex(serving: ServiceContext) -> Iterator[Fault]:
     port = llmkube().runtimes[serving.runtime].port
     if serving.port != port:
         field = "containerPort" if serving.service.spec.container_port else "endpoint.port"
@@ -197,8 +197,8 @@ def _personaplex(serving: Serving) -> Iterator[Fault]:
         yield f"spec.{field}", f"{stays}; set {field}: {port}"
 
 
-def _doubts(serving: Serving) -> Iterator[Fault]:
-    """Yield what the operator leaves out or weakens where the server still starts (LLMKube spec 1.3, 3.5 and 8)."""
+def _warnings(serving: ServiceContext) -> Iterator[Fault]:
+    """Yield fields that the operator drops or weakens although the server starts (LLMKube spec 1.3, 3.5 and 8)."""
     spec, model = serving.service.spec, serving.model.spec
     who = f"of Model {serving.model.metadata.name!r}"
     if model.resources and model.resources.wire():
@@ -207,9 +207,9 @@ def _doubts(serving: Serving) -> Iterator[Fault]:
         yield MODEL_PATH, f"verifies the sha256 {who} only for local sources; check the file yourself"
     if model.refresh_policy == "OnChange" and model.source.startswith(("/", "file://")):
         yield MODEL_PATH, f"does not copy the local source {who} again; give a changed file a new name"
-    if serving.port < FIRST_OPEN_PORT and spec.security_context is None:
+    if serving.port < FIRST_UNPRIVILEGED_PORT and spec.security_context is None:
         rights = f"drops all capabilities, including the one to listen on port {serving.port}"
-        yield "spec.endpoint.port", f"{rights}; use a port of at least {FIRST_OPEN_PORT}"
+        yield "spec.endpoint.port", f"{rights}; use a port of at least {FIRST_UNPRIVILEGED_PORT}"
     if serving.gpus > 1 and llmkube().runtimes[serving.runtime].shared_memory:
         hardware = serving.model.spec.hardware
         of_model = hardware and hardware.gpu and hardware.gpu.count
@@ -222,11 +222,11 @@ def _doubts(serving: Serving) -> Iterator[Fault]:
         yield "spec.tgiConfig.hfTokenSecretRef", f"passes the token as {name}; set HF_TOKEN in spec.env"
 
 
-def _nothing(_serving: Serving) -> Iterator[Fault]:
+def _nothing(_serving: ServiceContext) -> Iterator[Fault]:
     yield from ()
 
 
-_ARGUMENTS: Mapping[str, Callable[[Serving], Iterator[Fault]]] = {
+_ARGUMENTS: Mapping[str, Callable[[ServiceContext], Iterator[Fault]]] = {
     "llamacpp": _llamacpp,
     "vllm": _vllm,
     "tgi": _tgi,

@@ -11,26 +11,26 @@ from ...fleet.origins import Origin
 from ...fleet.placement import SHARED_MEMORY, assign_nodes
 from ...fleet.serving import deduplicate_env, disable_token_mount, stricter_settings
 from ...fleet.workloads import PodPriority
-from .arguments.started import StartCommand
-from .facts import LlmkubeRuntime, llmkube
+from .arguments.start import StartCommand
+from .facts import llmkube
 from .hardware import Hardware, tolerations_of
-from .serving import Serving
+from .serving import ServiceContext
 from .types.inference_service import InferenceServiceSpec, ProbeOverrides
 from .weights import MountedWeights
 
-FIRST_OPEN_PORT = 1024
-"""Below it a port takes a right that containers do not have by default."""
+FIRST_UNPRIVILEGED_PORT = 1024
+"""Lowest port that needs no capability."""
 T = TypeVar("T")
 _PREFIX = "inference.llmkube.dev"
 
 
 def selector_of(name: str) -> dict[str, str]:
-    """Return the labels by which Deployment and Service know their pods."""
+    """Return the labels by which Deployment and Service select their pods."""
     return {"app": name, f"{_PREFIX}/service": name}
 
 
-def labels_of(serving: Serving) -> dict[str, str]:
-    """Return the labels of Deployment and pods; no label of the user replaces them."""
+def labels_of(serving: ServiceContext) -> dict[str, str]:
+    """Return the labels of the Deployment and its pods, which users cannot override."""
     name = serving.service.metadata.name
     return {
         "app": name,
@@ -41,8 +41,8 @@ def labels_of(serving: Serving) -> dict[str, str]:
 
 
 def pod_template(
-    serving: Serving,
-    started: StartCommand,
+    serving: ServiceContext,
+    command: StartCommand,
     weights: MountedWeights,
     hardware: Hardware,
     choices: tuple[NodeChoice, ...],
@@ -52,23 +52,26 @@ def pod_template(
 
     Args:
         serving: The service.
-        started: How its server is started.
+        command: How its server is command.
         weights: How its model gets into the pod.
         hardware: Its accelerators.
         choices: The nodes that it may run on.
-        options: How to render; what the service says itself wins.
+        options: Rendering options; the service's own fields take precedence.
     """
     spec, overrides = serving.service.spec, options.overrides
     metadata: Object = {"labels": {**overrides.labels, **(spec.pod_labels or {}), **labels_of(serving)}}
     annotations = {**overrides.annotations, **(spec.pod_annotations or {})}
     if annotations:
         metadata["annotations"] = annotations
-    pod: Object = {"securityContext": _given(spec.pod_security_context, _pod_security())}
+    pod: Object = {"securityContext": _value_or(spec.pod_security_context, _pod_security())}
     if weights.loader:
         security = _loader_security(spec, options.cache)
         pod["initContainers"] = [{**weights.loader, "securityContext": security}]
-    shared = _shared_memory(serving)
-    pod["containers"] = [_container(serving, started, weights, hardware, shared)]
+    shared: list[Object] = []
+    if serving.gpus > 1 and llmkube().runtimes[serving.runtime].shared_memory:
+        # Processes of several GPUs exchange tensors in /dev/shm, which has 64 MiB by default.
+        shared = [{"name": SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108  the name that libraries look for
+    pod["containers"] = [_container(serving, command, weights, hardware, shared)]
     volumes = [*weights.volumes, *({"name": v["name"], "emptyDir": {"medium": "Memory"}} for v in shared)]
     if volumes:
         pod["volumes"] = volumes
@@ -80,20 +83,20 @@ def pod_template(
 
 
 def priority_of(spec: InferenceServiceSpec, options: Options) -> str:
-    """Return the PriorityClass of the pods, empty for none; the environment's replaces a default nobody wrote."""
+    """Return the PriorityClass of the pods, empty for none. The environment's replaces the default priority only."""
     if spec.priority_class_name:
         return spec.priority_class_name
     if "priority" not in spec.model_fields_set:
         if options.overrides.priority_class_name:
             return options.overrides.priority_class_name
-        # The operator knows nothing of it.
+        # The operator cannot apply a class of the environment.
         if options.default_class is not None and options.realization.is_native:
             return options.default_class
     return class_name(spec.priority)
 
 
 def pod_priority(spec: InferenceServiceSpec, source: LoadedResource, options: Options) -> PodPriority:
-    """Return where the priority of the pods comes from.
+    """Return the origin of the pods' priority.
 
     Among LLMKube's services only ``high`` and ``critical`` ask to precede others; against pods without a class, all
     but ``batch`` do, which nobody asked for.
@@ -115,12 +118,12 @@ def pod_priority(spec: InferenceServiceSpec, source: LoadedResource, options: Op
 
 
 def class_name(priority: str) -> str:
-    """Return the name of a priority's class (LLMKube spec 4.7)."""
+    """Return the name of a priority's PriorityClass (LLMKube spec 4.7)."""
     return f"llmkube-{priority}"
 
 
 def priority_class(name: str) -> Object | None:
-    """Return a PriorityClass of LLMKube, which the whole cluster shares; None for a class of somebody else."""
+    """Return a PriorityClass of LLMKube, which is cluster-scoped; None for a class of another origin."""
     known = {class_name(priority): facts for priority, facts in llmkube().priorities.items()}
     if name not in known:
         return None
@@ -136,12 +139,12 @@ def priority_class(name: str) -> Object | None:
 
 
 def selected_nodes(spec: InferenceServiceSpec, options: Options) -> dict[str, str]:
-    """Return the labels of the nodes that the pods ask for; the service's own win."""
+    """Return the node selector of the pods; the service's own labels take precedence."""
     return {**options.overrides.node_selector, **(spec.node_selector or {})}
 
 
-def _given(value: T | None, default: T) -> T:
-    """Return what is set, be it empty: an empty security context replaces the default as a whole."""
+def _value_or(value: T | None, default: T) -> T:
+    """Return a value even if it is empty: an empty security context replaces the default entirely."""
     return default if value is None else value
 
 
@@ -149,54 +152,47 @@ def _given(value: T | None, default: T) -> T:
 
 
 def _container(
-    serving: Serving, started: StartCommand, weights: MountedWeights, hardware: Hardware, shared: list[Object]
+    serving: ServiceContext, command: StartCommand, weights: MountedWeights, hardware: Hardware, shared: list[Object]
 ) -> Object:
     spec = serving.service.spec
     runtime = llmkube().runtimes[serving.runtime]
     container: Object = {"name": runtime.container, "image": serving.image}
-    if started.line.command:
-        container["command"] = list(started.line.command)
-    if started.line.args:
-        container["args"] = list(started.line.args)
-    env = deduplicate_env([*weights.env, *started.env, *(spec.env or ())])
+    if command.line.command:
+        container["command"] = list(command.line.command)
+    if command.line.args:
+        container["args"] = list(command.line.args)
+    env = deduplicate_env([*weights.env, *command.env, *(spec.env or ())])
     if env:
         container["env"] = env
     container["ports"] = [{"name": "http", "containerPort": serving.port, "protocol": "TCP"}]
-    resources = _resources(serving, hardware)
+    # The contract makes accelerators limits, and cpu and memory requests without limits.
+    limits = {hardware.resource: hardware.gpus} if hardware.gpus else {}
+    resources = {name: part for name, part in (("limits", limits), ("requests", requests_of(serving))) if part}
     if resources:
         container["resources"] = resources
     mounts = [*weights.mounts, *shared]
     if mounts:
         container["volumeMounts"] = mounts
-    container |= _probes(spec.probe_overrides or ProbeOverrides(), runtime, path_prefix(started.line), serving.port)
-    container["securityContext"] = _given(spec.security_context, _security(serving.port))
+    probe: Object = {"httpGet": {"path": path_prefix(command.line) + runtime.health, "port": serving.port}}
+    handler: Object = probe if runtime.health else {"tcpSocket": {"port": serving.port}}
+    overrides = spec.probe_overrides or ProbeOverrides()
+    for name, numbers in llmkube().probes.items():
+        # An override replaces the whole probe (LLMKube spec 2).
+        container[f"{name}Probe"] = _value_or(getattr(overrides, name), {**handler, **numbers})
+    # Without all capabilities, even root needs this one to listen on a low port.
+    low_port = {"add": ["NET_BIND_SERVICE"]} if serving.port < FIRST_UNPRIVILEGED_PORT else {}
+    security: Object = {"allowPrivilegeEscalation": False, "capabilities": {**low_port, "drop": ["ALL"]}}
+    container["securityContext"] = _value_or(spec.security_context, security)
     return container
 
 
-def _resources(serving: Serving, hardware: Hardware) -> Object:
-    """Accelerators as limits, cpu and memory as requests alone: so says the contract of each field."""
-    requests = requests_of(serving)
-    limits = {hardware.resource: hardware.gpus} if hardware.gpus else {}
-    return {name: part for name, part in (("limits", limits), ("requests", requests)) if part}
-
-
-def requests_of(serving: Serving) -> dict[str, str]:
-    """Return what a pod asks of its node beside accelerators; the Model's own needs count where nothing is said."""
+def requests_of(serving: ServiceContext) -> dict[str, str]:
+    """Return the cpu and memory requests of a pod; the Model's resources are the defaults."""
     model = serving.model.spec.resources
     resources = serving.service.spec.resources
     cpu = (resources and resources.cpu) or (model and model.cpu)
     memory = (resources and (resources.host_memory or resources.memory)) or (model and model.memory)
     return {name: amount for name, amount in (("cpu", cpu), ("memory", memory)) if amount}
-
-
-def _probes(overrides: ProbeOverrides, runtime: LlmkubeRuntime, prefix: str, port: int) -> Object:
-    """An override replaces the whole probe (LLMKube spec 2)."""
-    health = {"httpGet": {"path": prefix + runtime.health, "port": port}}
-    asked = health if runtime.health else {"tcpSocket": {"port": port}}
-    return {
-        f"{name}Probe": _given(getattr(overrides, name), {**asked, **numbers})
-        for name, numbers in llmkube().probes.items()
-    }
 
 
 # -- security and placement
@@ -207,42 +203,29 @@ def _pod_security() -> Object:
 
 
 def _loader_security(spec: InferenceServiceSpec, cache: ModelCache | None) -> Object:
-    """Fixed but for the user, who is the pod's (LLMKube spec 4.6); a folder of the node belongs to root.
+    """Return the fixed security context of the init container, with the pod's user (LLMKube spec 4.6).
 
-    Beyond that it is denied what the server is; nothing of the server's gives it more than upstream does.
+    A host path belongs to root. Restrictions of the server apply as well, but none of its permissions.
     """
     fixed: Object = {
         "allowPrivilegeEscalation": False,
         "readOnlyRootFilesystem": False,
         "capabilities": {"drop": ["ALL"]},
     }
-    pod = _given(spec.pod_security_context, _pod_security())
+    pod = _value_or(spec.pod_security_context, _pod_security())
     root = {"runAsUser": 0} if cache and cache.host_path else {}
     taken = stricter_settings(spec.security_context, pod, fixed["capabilities"]["drop"])
     return {**fixed, **taken, **root, **{key: pod[key] for key in ("runAsUser", "runAsGroup") if key in pod}}
 
 
-def _security(port: int) -> Object:
-    """Take all rights away but the one to listen on a low port, which even root then lacks."""
-    kept = {"add": ["NET_BIND_SERVICE"]} if port < FIRST_OPEN_PORT else {}
-    return {"allowPrivilegeEscalation": False, "capabilities": {**kept, "drop": ["ALL"]}}
-
-
-def _shared_memory(serving: Serving) -> list[Object]:
-    """Processes of several GPUs exchange tensors in ``/dev/shm``, of which a container has 64 MiB by default."""
-    if serving.gpus < 2 or not llmkube().runtimes[serving.runtime].shared_memory:
-        return []
-    return [{"name": SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108  the name that libraries look for
-
-
-def _settings(serving: Serving, options: Options) -> Object:
-    """Return the plain settings of the pod, in the order of LLMKube spec 4.1."""
+def _settings(serving: ServiceContext, options: Options) -> Object:
+    """Return the scalar settings of the pod in the order of LLMKube spec 4.1."""
     spec, overrides = serving.service.spec, options.overrides
     pull = [{"name": name} for name in overrides.image_pull_secrets]
     settings: Object = {
         "priorityClassName": priority_of(spec, options),
         "runtimeClassName": spec.runtime_class_name,
-        "imagePullSecrets": _given(spec.image_pull_secrets, pull),
+        "imagePullSecrets": _value_or(spec.image_pull_secrets, pull),
         "enableServiceLinks": None if llmkube().runtimes[serving.runtime].service_links else False,
         "serviceAccountName": overrides.service_account_name,
         "schedulerName": None if options.scheduler_name == Options().scheduler_name else options.scheduler_name,
@@ -258,7 +241,7 @@ def _put_on_nodes(
     choices: tuple[NodeChoice, ...],
     options: Options,
 ) -> None:
-    """Add tolerations and the node selector; where further instance types are allowed, an affinity says so."""
+    """Add tolerations and the node selector; alternative instance types need an affinity instead."""
     selector = selected_nodes(spec, options)
     tolerations = tolerations_of(hardware, choices)
     own = [*(spec.tolerations or ()), *options.overrides.tolerations]

@@ -1,4 +1,4 @@
-"""An InferenceService becomes what LLMKube's operator would make of it, or is left to it (LLMKube spec 4)."""
+"""Render InferenceServices and Models, natively or for LLMKube's operator (LLMKube spec 4)."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -20,32 +20,32 @@ from ...fleet.serving import as_manifest, render_declared
 from ...fleet.shapes import DEPLOYMENT
 from ...fleet.workloads import Server, SpreadField, Workload
 from .arguments.line import EXTRA
-from .arguments.started import arguments
+from .arguments.start import start_command
 from .autoscaling import autoscaler
-from .checks import check_names, check_probes, check_quantities, check_unread
+from .checks import check_ignored_fields, check_names, check_probes, check_quantities
 from .exposure import endpoint_of, left_to_operator, service_of
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import MODEL_PATH, NODES_PATH, Hardware, check_nodes, hardware_of, node_choices, node_field
 from .operated import check_for_operator
 from .pods import labels_of, pod_priority, pod_template, priority_class, priority_of, selected_nodes, selector_of
-from .serving import Serving
+from .serving import ServiceContext
 from .types import InferenceService, InferenceServiceSpec, Model
 from .weights import MountedWeights, cache_claim, named_weights, weights_of
 
 OPERATOR = "llmkube"
 
 _LOADING_SECONDS = 3600
-"""A new node and half an hour to start take longer than the ten minutes after which a Deployment counts as failed."""
+"""A new node and half an hour to start exceed the default of ten minutes after which a Deployment has failed."""
 _OTHER_CACHE = "set modelCache of the environment to a ReadWriteMany claim"
 _SURGE = 0.25
 """Share of the replicas that a rolling update adds by default, rounded up (LLMKube spec 4.1)."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Decided:
-    """What is known of a service before anything is written."""
+class _Resolved:
+    """A service with its Model, hardware, weights and nodes resolved."""
 
-    serving: Serving
+    serving: ServiceContext
     hardware: Hardware
     weights: MountedWeights
     choices: tuple[NodeChoice, ...]
@@ -61,10 +61,10 @@ def render_inference_service(
     """
     service = source.resource
     assert isinstance(service, InferenceService)  # noqa: S101  the caller chose this function by kind
-    decided = _decide(service, library, options, findings)
-    serving = decided.serving
-    started = arguments(serving)
-    template = pod_template(serving, started, decided.weights, decided.hardware, decided.choices, options)
+    resolved = _resolve(service, library, options, findings)
+    serving = resolved.serving
+    started = start_command(serving)
+    template = pod_template(serving, started, resolved.weights, resolved.hardware, resolved.choices, options)
     native = options.realization.is_native
     scaler = autoscaler(serving, operated=not native)
     endpoint = endpoint_of(serving, started.line, _replicas(service.spec))
@@ -72,38 +72,38 @@ def render_inference_service(
         endpoint = replace(endpoint, body=service_of(serving))
     else:
         endpoint = left_to_operator(endpoint, serving)
-        check_for_operator(serving, decided.hardware, decided.choices, options, findings)
+        check_for_operator(serving, resolved.hardware, resolved.choices, options, findings)
     return Rendered(
         source=source,
         kind=service.kind,
         name=service.metadata.name,
         namespace=serving.namespace,
-        workloads=(_workload(decided, started.line, template, options),),
+        workloads=(_workload(resolved, started.line, template, options),),
         endpoints=(endpoint,),
         autoscalers=(scaler,) if scaler else (),
         others=() if native else (as_manifest(source, options),),
-        shared=_shared(decided, options) if native else (),
+        shared=_shared(resolved, options) if native else (),
         requires=frozenset() if native else frozenset({OPERATOR}),
         model=serving.model.metadata.name,
     )
 
 
 def render_model(source: LoadedResource, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
-    """Render a Model, which InferenceServices refer to: an object for the operator alone."""
+    """Render a Model. Only the operator needs an object."""
     return render_declared(source, options, OPERATOR)
 
 
-def _workload(decided: _Decided, line: CommandLine, template: Object, options: Options) -> Workload:
-    serving = decided.serving
+def _workload(resolved: _Resolved, line: CommandLine, template: Object, options: Options) -> Workload:
+    serving = resolved.serving
     source = serving.findings.source
-    if line.engine != serving.engine:  # the image is another engine's than the runtime
+    if line.engine != serving.engine:  # the image contains another engine than the runtime
         line = CommandLine(serving.engine, serving.tag, line.args, line.command)
     return Workload(
         body=_deployment(serving, template),
         server=_server(serving, line),
         port=serving.port,
         replicas=_replicas(serving.service.spec),
-        pods=_pods(decided, template),
+        pods=_pods(resolved, template),
         model=serving.model.metadata.name,
         origin=Origin(source, "spec"),
         most=_most(serving.service.spec),
@@ -112,7 +112,7 @@ def _workload(decided: _Decided, line: CommandLine, template: Object, options: O
     )
 
 
-def _server(serving: Serving, line: CommandLine) -> Server:
+def _server(serving: ServiceContext, line: CommandLine) -> Server:
     source, written = serving.findings.source, serving.service.spec
     arguments_at = Origin(source, "spec.args" if written.args and not written.extra_args else EXTRA)
     fields = {setting: Origin(source, path) for setting, path in serving.fields.items()}
@@ -123,14 +123,14 @@ def _server(serving: Serving, line: CommandLine) -> Server:
     return Server(0, line, arguments_at, Origin(source, "spec"), weights, fields, spread=spread)
 
 
-def _decide(service: InferenceService, library: Library, options: Options, findings: Findings) -> _Decided:
-    """Look up the Model and decide what depends on it, before anything is written."""
+def _resolve(service: InferenceService, library: Library, options: Options, findings: Findings) -> _Resolved:
+    """Look up the Model and resolve everything that depends on it."""
     spec = service.spec
     namespace = service.metadata.namespace or options.namespace
     model = _model(spec, namespace, library, findings)
     check_names(service, findings)
     check_quantities(spec, model, findings)
-    check_unread(spec, findings)
+    check_ignored_fields(spec, findings)
     check_probes(spec, findings)
     runtime = llmkube().runtimes[spec.runtime]
     hardware = hardware_of(spec, model, findings)
@@ -139,27 +139,28 @@ def _decide(service: InferenceService, library: Library, options: Options, findi
     origin = Origin(findings.source, NODES_PATH)
     choices = node_choices(selected_nodes(spec, options), options, origin)
     check_nodes(spec, model, hardware, choices, findings)
-    serving = Serving(
+    port = spec.container_port or (spec.endpoint.port if spec.endpoint else runtime.port)
+    serving = ServiceContext(
         service=service,
         model=model,
         models=library.all(Model, namespace),
         namespace=namespace,
         runtime=spec.runtime,
         image=_image(spec, runtime, hardware, options, findings),
-        port=_port(spec, runtime),
+        port=port,
         gpus=hardware.gpus,
         model_path=weights.path,
         findings=findings,
     )
-    return _Decided(serving, hardware, weights, choices)
+    return _Resolved(serving, hardware, weights, choices)
 
 
 def _model(spec: InferenceServiceSpec, namespace: str, library: Library, findings: Findings) -> Model:
-    """Look up the Model in the service's namespace; another one stands in where there is none that could be read."""
+    """Look up the Model in the service's namespace; a placeholder replaces a missing one, to check the rest."""
     models = library.all(Model, namespace)
     if spec.model_ref in models:
         return models[spec.model_ref]
-    # One whose manifest could not be read is reported there.
+    # A Model whose manifest is invalid is reported there.
     if not library.is_unread("Model", spec.model_ref):
         elsewhere = library.namespaces_with(Model, spec.model_ref)
         remedy = f"add its manifest to namespace {namespace}, or correct the name"
@@ -182,16 +183,10 @@ def _model(spec: InferenceServiceSpec, namespace: str, library: Library, finding
     )
 
 
-def _port(spec: InferenceServiceSpec, runtime: LlmkubeRuntime) -> int:
-    if spec.container_port:
-        return spec.container_port
-    return spec.endpoint.port if spec.endpoint else runtime.port
-
-
 def _image(
     spec: InferenceServiceSpec, runtime: LlmkubeRuntime, hardware: Hardware, options: Options, findings: Findings
 ) -> str:
-    """Return the image: the user's, else the build for the pod's accelerators."""
+    """Return the user's image, or the default build for the pod's accelerators."""
     image = spec.image or runtime.image(options.runtimes, hardware.kind)
     if image:
         return image
@@ -210,13 +205,14 @@ def _image(
 # -- objects
 
 
-def _deployment(serving: Serving, template: Object) -> Object:
-    """Return the Deployment. Pods that hold accelerators go before new ones come: there may be no others."""
+def _deployment(serving: ServiceContext, template: Object) -> Object:
+    """Return the Deployment."""
     spec, name = serving.service.spec, serving.service.metadata.name
-    # The autoscaler owns the replicas where there is one.
+    # An autoscaler owns the replicas.
     body: Object = {} if spec.autoscaling else {"replicas": spec.replicas}
     body |= {"progressDeadlineSeconds": _LOADING_SECONDS, "selector": {"matchLabels": selector_of(name)}}
     if serving.gpus:
+        # Old pods must release their accelerators first: there may be no others.
         body["strategy"] = {"type": "Recreate"}
     body["template"] = template
     return {
@@ -227,26 +223,26 @@ def _deployment(serving: Serving, template: Object) -> Object:
     }
 
 
-def _shared(decided: _Decided, options: Options) -> tuple[Object, ...]:
-    """Return what other services need too: the PriorityClass, and the namespace's cache where the pod uses it."""
-    found = priority_class(priority_of(decided.serving.service.spec, options))
-    claim = [cache_claim(decided.serving.namespace)] if decided.weights.claims else []
-    return (*([found] if found else ()), *claim)
+def _shared(resolved: _Resolved, options: Options) -> tuple[Object, ...]:
+    """Return the objects that services share: the PriorityClass, and the cache claim if the pod uses it."""
+    shared_class = priority_class(priority_of(resolved.serving.service.spec, options))
+    claim = [cache_claim(resolved.serving.namespace)] if resolved.weights.claims else []
+    return (*([shared_class] if shared_class else ()), *claim)
 
 
 # -- numbers
 
 
-def _pods(decided: _Decided, template: Object) -> tuple[PodDemand, ...]:
-    """Return the pods at rest; nothing where an error left amounts that cannot be counted with."""
-    serving = decided.serving
+def _pods(resolved: _Resolved, template: Object) -> tuple[PodDemand, ...]:
+    """Return the pods at rest; none after an error, since quantities may be invalid."""
+    serving = resolved.serving
     if serving.findings.has_errors:
         return ()
     spec = serving.service.spec
     surge = 0 if serving.gpus else math.ceil(_SURGE * (_most(spec) or spec.replicas))
     requests = requests_of(template["spec"])
     field = node_field(Origin(serving.findings.source, NODES_PATH))
-    return (PodDemand(_replicas(spec), requests, decided.choices, _most(spec), surge, node_field=field),)
+    return (PodDemand(_replicas(spec), requests, resolved.choices, _most(spec), surge, node_field=field),)
 
 
 def _replicas(spec: InferenceServiceSpec) -> int:
@@ -260,7 +256,7 @@ def _most(spec: InferenceServiceSpec) -> int | None:
 def crowded_claims(rendered: Iterable[Rendered]) -> Iterator[Problem]:
     """Yield a warning for each further service of a namespace whose pods mount its cache claim.
 
-    Services on different nodes would wait for each other: one node at a time can mount it (LLMKube spec 9.1).
+    Only one node at a time can mount it, so services on different nodes would block each other (LLMKube spec 9.1).
     """
     first: dict[str, Rendered] = {}
     for item in rendered:
@@ -277,7 +273,7 @@ def crowded_claims(rendered: Iterable[Rendered]) -> Iterator[Problem]:
 
 
 def _check_one_node(spec: InferenceServiceSpec, weights: MountedWeights, findings: Findings) -> None:
-    """Warn where pods of several nodes would share a claim that one node can mount."""
+    """Warn if several pods share a claim that only one node can mount."""
     most = _most(spec) or spec.replicas
     if weights.claims and most > 1:
         claim = llmkube().claim

@@ -1,4 +1,4 @@
-"""What is decided of an InferenceService before its arguments and its objects are written."""
+"""The context in which the arguments and objects of an InferenceService are rendered."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,16 +11,16 @@ from .types.inference_service import InferenceService, Model
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
-    """One InferenceService and the Model that it serves.
+class ServiceContext:
+    """An InferenceService with its Model and the choices derived from both.
 
     Attributes:
-        models: The Models of its namespace, by name: a draft model is one of them.
+        models: The Models of its namespace by name, among them a draft model.
         image: Image of the container, with its tag.
-        port: Port of the container, where the server listens and probes ask.
-        gpus: Accelerators of one pod; 0 without.
-        model_path: File of the model in the container; empty where the runtime fetches the model itself.
-        fields: The fields that settings of the server come from, as far as its arguments are written.
+        port: Port on which the server listens.
+        gpus: Accelerators of one pod.
+        model_path: File of the model in the container; empty if the runtime fetches the model itself.
+        fields: Origin of each server setting that has been written so far.
     """
 
     service: InferenceService
@@ -37,13 +37,13 @@ class Serving:
 
     @property
     def tag(self) -> str:
-        """The image's tag as far as it tells the engine's version, by which flags are chosen; empty for a digest."""
+        """The tag that identifies the engine's version, by which flags are chosen; empty for a digest."""
         image, known = parse_image(self.image), self._engine
         return known.version_tag(image.repository, image.tag) if known else image.tag
 
     @property
     def engine(self) -> str:
-        """Name of the engine that the image holds; a mirror may rename it, and the runtime still says which one."""
+        """Name of the image's engine. A mirror may rename the image, but the runtime still identifies the engine."""
         return self._engine.name if self._engine else ""
 
     @property

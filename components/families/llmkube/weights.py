@@ -1,4 +1,4 @@
-"""Where a Model's file comes from and how it gets into the pod (LLMKube spec 3)."""
+"""The source of a Model's weights and how they get into the pod (LLMKube spec 3)."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ from .hardware import MODEL_PATH
 from .types.inference_service import InferenceServiceSpec, Model
 
 FOLDER = "/models"
-"""Where the cache is mounted."""
+"""Mount path of the cache."""
 _CLAIM_FOLDER = "/model-source"
 _HOST_FILE = "/host-model/model.gguf"
 _CACHE, _SOURCE, _HOST = "model-cache", "model-source", "host-model"
@@ -26,23 +26,23 @@ _HTTP = re.compile(r"https?://[^\s/]+(/\S*)?")
 _HUB_PAGE = re.compile(
     r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<repository>[^/?#]+/[^/?#]+?)(?:/|/(?:tree|blob)/[^?#]*)?(?:[?#].*)?"
 )
-"""A repository, a folder or a file as people see it: fetched, each is a page of HTML."""
+"""A web page of a repository, folder or file: downloading it yields HTML."""
 _HUB_FILE = re.compile(
     r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<repository>[^/?#]+/[^/?#]+)/resolve/[^/]+/(?P<file>[^?#]+)(?:[?#].*)?"
 )
-"""A file of a repository, as it is fetched."""
+"""The download URL of a file in a repository."""
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9._]+")
 Kind = Literal["claim", "http", "local", "repository"]
 
 
 @dataclass(slots=True)
 class MountedWeights:
-    """What a pod needs for its model.
+    """The volumes, init container and variables that bring a model into a pod.
 
     Attributes:
-        path: File of the model in the container; empty where the server fetches it itself.
+        path: File of the model in the container; empty if the server fetches it itself.
         mounts: Mounts of the serving container.
-        loader: The init container that fetches the file, if any.
+        loader: The init container that fetches the file, if there is one.
         env: Variables of the serving container.
         claims: Whether the namespace's cache claim is used.
     """
@@ -58,14 +58,14 @@ class MountedWeights:
 def weights_of(
     spec: InferenceServiceSpec, model: Model, runtime: LlmkubeRuntime, cache: ModelCache | None, findings: Findings
 ) -> MountedWeights:
-    """Return how a pod gets its model.
+    """Choose how a pod gets its model.
 
     Args:
         spec: The service.
         model: Its Model.
-        runtime: What is known of its server.
-        cache: Where the environment keeps models, in the place of the namespace's claim.
-        findings: Where to report.
+        runtime: Its server.
+        cache: The environment's model cache, which replaces the namespace's claim.
+        findings: Receives the problems.
     """
     kind = _kind(model.spec.source)
     _check_format(model, runtime, findings)
@@ -98,11 +98,11 @@ def cache_claim(namespace: str) -> Object:
 
 
 def named_weights(model: Model, path: str) -> Iterator[NamedWeights]:
-    """Yield where a Model's weights are from, by what its server is told: the file that is mounted, or the source.
+    """Yield the origin of a Model's weights, keyed by the path or source that the server loads.
 
     Args:
         model: The Model.
-        path: Its file in the container; empty where the server fetches it.
+        path: Its file in the container; empty if the server fetches it.
     """
     source = model.spec.source
     kind, hub = _kind(source), _HUB_FILE.fullmatch(source)
@@ -121,7 +121,7 @@ def _is_one_file(source: str) -> bool:
 
 
 def _kind(source: str) -> Kind:
-    """Tell what a source is; a name without a scheme is a repository's."""
+    """Classify a source; a name without a scheme is a repository."""
     if source.startswith("pvc://"):
         return "claim"
     if source.startswith(("http://", "https://")):
@@ -130,7 +130,7 @@ def _kind(source: str) -> Kind:
 
 
 def _is_sound(model: Model, kind: Kind, findings: Findings) -> bool:
-    """Report a source that the contract's pattern takes and nothing can be fetched from."""
+    """Reject sources that match the contract's pattern but cannot be fetched."""
     source = model.spec.source
     fault = ""
     if kind == "claim":
@@ -163,7 +163,7 @@ def _is_path(path: str) -> bool:
 
 
 def _check_format(model: Model, runtime: LlmkubeRuntime, findings: Findings) -> None:
-    """Warn of a format that the server does not read; one that nobody wrote says nothing."""
+    """Warn of an explicit format that the server does not read."""
     written = "format" in model.spec.model_fields_set
     if written and runtime.formats and model.spec.format not in runtime.formats:
         findings.warn(
@@ -191,7 +191,7 @@ def _check_unverified(model: Model, why: str, findings: Findings) -> None:
 
 
 def _from_claim(source: str) -> MountedWeights:
-    """Mount the claim, also where no init container is wanted: there never is one for it."""
+    # Mounted directly, so skipModelInit makes no difference.
     claim, _, path = source.removeprefix("pvc://").partition("/")
     volume = {"name": _SOURCE, "persistentVolumeClaim": {"claimName": claim, "readOnly": True}}
     mount = {"name": _SOURCE, "mountPath": _CLAIM_FOLDER, "readOnly": True}
@@ -199,7 +199,7 @@ def _from_claim(source: str) -> MountedWeights:
 
 
 def _loaded(model: Model, kind: Kind, cache: ModelCache | None, findings: Findings) -> MountedWeights:
-    """Let an init container put the file into the cache, which the server only reads."""
+    """Download the file into the cache with an init container; the server mounts the cache read-only."""
     source = model.spec.source
     if kind == "repository":
         findings.error(
@@ -226,7 +226,7 @@ def _loaded(model: Model, kind: Kind, cache: ModelCache | None, findings: Findin
 
 
 def _file_name(model: Model) -> str:
-    """Name the file after its Model; what its header says is known only to who has read it."""
+    # Named after the Model, because the name in the file's header is unknown before the download.
     cleaned = re.sub("-+", "-", _NOT_IN_NAME.sub("-", model.metadata.name)).strip("-._")
     return f"{cleaned or 'model'}.gguf"
 
@@ -252,14 +252,14 @@ def _loader(model: Model, kind: Kind, folder: str, path: str, mounts: list[Objec
 
 
 def script(kind: str, *, on_change: bool) -> str:
-    """Return what the init container runs for a source of kind ``http`` or ``local``."""
+    """Return the init container's script for a source of kind ``http`` or ``local``."""
     parts = llmkube().scripts
     middle = [f"{kind}_on_change"] if on_change else ["if_not_present", kind]
     return "".join(parts[name] for name in ("begin", *middle, "end"))
 
 
 def _fetched(runtime: LlmkubeRuntime, cache: ModelCache | None) -> MountedWeights:
-    """Give a server that fetches its model by itself a place that outlives the pod, where there is one."""
+    # A cache of the environment outlives the pod, so the server's own downloads go there.
     if cache is None:
         return MountedWeights()
     env = [{"name": name, "value": text.format(folder=FOLDER)} for name, text in runtime.cache.items()]

@@ -116,7 +116,7 @@ class PodResourcesArgs(TypedDict, total=False):
 
 
 class ProbeOverridesArgs(TypedDict, total=False):
-    """Probes of the container, each replacing that of the runtime as a whole (core/v1 Probe, in wire form)."""
+    """Probes of the container; each replaces the whole probe of the runtime (core/v1 Probe, in wire form)."""
 
     startup: dict[str, Any]
     """When the server has started."""
@@ -224,7 +224,7 @@ class TgiConfigArgs(TypedDict, total=False):
 
 
 class InferenceServiceArgs(TypedDict, total=False):
-    """Arguments of an InferenceService. All are plain: they decide which objects there are."""
+    """Arguments of an InferenceService. All are plain: they decide which objects are created."""
 
     name: str
     """Name of the Kubernetes objects. Default: the component's name."""

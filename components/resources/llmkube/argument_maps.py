@@ -1,4 +1,4 @@
-"""Where the arguments of LLMKube's components go in their resources; the fields that are not named are one to one."""
+"""How the arguments of LLMKube's components map to fields of their resources; unnamed fields map one to one."""
 
 from ...families.llmkube.types import InferenceServiceSpec, ModelSpec
 from ...families.llmkube.types.inference_service import (
@@ -32,7 +32,7 @@ MODEL = ArgumentMap(
 INFERENCE_SERVICE = ArgumentMap(
     "InferenceServiceArgs",
     InferenceServiceSpec,
-    doc="Arguments of an InferenceService. All are plain: they decide which objects there are.",
+    doc="Arguments of an InferenceService. All are plain: they decide which objects are created.",
     own={
         "name": Own("str", "Name of the Kubernetes objects. Default: the component's name."),
         "namespace": Own("str", "Namespace of the Kubernetes objects, and of the model. Default: default."),
@@ -79,6 +79,6 @@ MAPS = (
     ArgumentMap(
         "ProbeOverridesArgs",
         ProbeOverrides,
-        doc="Probes of the container, each replacing that of the runtime as a whole (core/v1 Probe, in wire form).",
+        doc="Probes of the container; each replaces the whole probe of the runtime (core/v1 Probe, in wire form).",
     ),
 )

@@ -1,8 +1,8 @@
-"""LLMKube's InferenceService: a model served by llama.cpp, vLLM, TGI, PersonaPlex or an image of one's own.
+"""LLMKube's InferenceService: a model served by llama.cpp, vLLM, TGI, PersonaPlex or your own image.
 
 InferenceService
-├── PriorityClass             <name>-priorityclass, unless it is made elsewhere
-├── PersistentVolumeClaim     <name>-persistentvolumeclaim, for the model cache; likewise
+├── PriorityClass             <name>-priorityclass, unless it is created elsewhere
+├── PersistentVolumeClaim     <name>-persistentvolumeclaim, for the model cache, likewise
 ├── Deployment                <name>
 ├── Service                   <name>-lb
 └── HorizontalPodAutoscaler   <name>-hpa, with autoscaling
@@ -18,7 +18,7 @@ from .args import InferenceServiceArgs
 from .argument_maps import INFERENCE_SERVICE
 
 _OF_PODS = frozenset({"tolerations", "image_pull_secrets", "priority_class_name", "pod_annotations", "pod_labels"})
-"""What the specification has fields for, and other kinds have not."""
+"""Pod settings that are fields of this kind's spec, so the common options do not set them."""
 
 
 class InferenceService(ReferencedComponent):

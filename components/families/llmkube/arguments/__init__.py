@@ -1,1 +1,1 @@
-"""What the container of an InferenceService is started with."""
+"""The start command of an InferenceService's container, by runtime."""

@@ -1,4 +1,4 @@
-"""Reads ``facts.yaml``: what differs between runtimes; and asks the engines for theirs."""
+"""Differences between runtimes: those in ``facts.yaml``, and those that the engines know."""
 
 import functools
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ from ....engines.settings import Feature, Setting
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Who reads a field.
+    """Which runtimes read a field.
 
     Attributes:
         runtimes: The runtimes that read it.
-        instead: What other runtimes have for it.
+        instead: The equivalent of other runtimes.
     """
 
     runtimes: tuple[str, ...]
@@ -37,19 +37,19 @@ def flag_of(runtime: str, setting: Setting) -> str:
 
 
 def has(runtime: str, feature: Feature, tag: str) -> bool:
-    """Tell whether the version in an image tag has what came with a version; one without a number is new."""
+    """Whether the version in an image tag has a feature; a tag without a number counts as the newest."""
     return engines()[runtime].has(feature, tag)
 
 
 def successor_of(value: str) -> str | None:
-    """Return what to write instead of a value that an engine refuses; None where nothing is known."""
-    found: str | None = _facts()["successors"].get(value.lower())
-    return found
+    """Return the replacement of a value that an engine rejects; None if there is none."""
+    replacement: str | None = _facts()["successors"].get(value.lower())
+    return replacement
 
 
 @functools.cache
 def readings() -> Mapping[str, Reading]:
-    """Return who reads each field of ``spec`` that not every runtime has, by its wire name."""
+    """Return the readers of each runtime-specific field of ``spec``, by its wire name."""
     rows = _facts()["fields"]
     return {name: _reading(**row) for name, row in rows.items()}
 
@@ -59,7 +59,7 @@ def _reading(read: list[str], instead: Mapping[str, str | Mapping[str, str]] = M
 
 
 def _instead(runtime: str, what: str | Mapping[str, str]) -> str:
-    """Return what a runtime has: a field, or a flag that a field takes."""
+    """Format the equivalent of a runtime: a field, or a field and the flag to put there."""
     if isinstance(what, str):
         return what
     ((field_name, setting),) = what.items()
@@ -73,5 +73,5 @@ def read_everywhere() -> frozenset[str]:
 
 @functools.cache
 def _facts() -> dict[str, Any]:
-    found: dict[str, Any] = load_table(__package__, "facts.yaml")
-    return found
+    facts: dict[str, Any] = load_table(__package__, "facts.yaml")
+    return facts

@@ -1,6 +1,7 @@
-"""A command line while it is written: flags as the image's version spells them, checked as they are added."""
+"""Build a command line from settings, spelled for the image's version and checked as they are added."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
@@ -12,20 +13,32 @@ from ....engines.lint import report_findings
 from ....engines.registry import engine_of
 from ....engines.settings import Setting
 from ....engines.versions import ANY, engine_title
-from ..serving import Serving
+from ....fleet.objects import Object
+from ..serving import ServiceContext
 from ..types.inference_service import InferenceServiceSpec
 from .facts import flag_of, successor_of
 
 EXTRA = "spec.extraArgs"
 
 
+def token_env(serving: ServiceContext, name: str, secret: Mapping[str, Any] | None, path: str) -> list[Object]:
+    """Return the variable with the Hugging Face token from a Secret; none without a reference."""
+    if secret is None:
+        return []
+    if not secret.get("name"):
+        serving.findings.error(
+            f"{path}.name", "must name a Secret in this namespace, found none; set it", RuleId.REFERENCE_MISSING
+        )
+    return [{"name": name, "valueFrom": {"secretKeyRef": dict(secret)}}]
+
+
 class Line:
     """The arguments of one container.
 
-    ``spec.extraArgs`` comes last: what is in there as well is reported with the field that says the same.
+    ``spec.extraArgs`` comes last; a flag in it that a field sets too is reported at that field.
     """
 
-    def __init__(self, serving: Serving) -> None:
+    def __init__(self, serving: ServiceContext) -> None:
         """Start a line for a runtime whose flags are known.
 
         Raises:
@@ -38,7 +51,7 @@ class Line:
         self._serving = serving
         self._table: EngineFlags = table
         self._known = table.version(serving.tag)
-        # What is written must be in some spelling: that of the newest where the version is not known.
+        # Flags must be spelled for some version: the newest if the version is unknown.
         self._version = self._known or None
         self._start = CommandLine(serving.runtime, serving.tag, (), self.spec.command or ())
         self._extra = self._start.continued(self.spec.extra_args or ())
@@ -54,24 +67,24 @@ class Line:
 
     def off(self, setting: Setting) -> str:
         """Return the flag that turns a setting off."""
-        found = self._flag(self.flag(setting))
-        if found is None or found.off is None:
+        flag = self._flag(self.flag(setting))
+        if flag is None or flag.off is None:
             raise LookupError(f"nothing turns {setting} off with runtime {self._serving.runtime!r}")
-        return found.off
+        return flag.off
 
     def put(self, setting: Setting, *values: str) -> None:
-        """Add a setting as it is: once per value."""
+        """Add a setting without checks, once per value."""
         for value in values:
             self.args += (self.flag(setting), value)
 
     def add(self, setting: Setting, value: object, path: str, *, custom: bool = False) -> None:
-        """Add a setting and its value, if there is one.
+        """Add a setting unless its value is None.
 
         Args:
-            setting: What is set; the version in the image's tag decides how it is written.
-            value: None adds nothing.
-            path: Field that says so.
-            custom: The field takes what the engine may not know: a value unknown to it is a warning.
+            setting: The setting; the version in the image's tag decides its flag.
+            value: Its value.
+            path: Field that states it.
+            custom: Whether the field accepts custom values: an unknown value is then a warning.
         """
         if value is None:
             return
@@ -93,7 +106,7 @@ class Line:
         self._switch(self.off(setting), path)
 
     def listen(self, port: int) -> None:
-        """Let the server listen where its Service and its probes ask."""
+        """Set the port, which Service and probes use as well."""
         other = self.written(Setting.PORT)
         if other:
             reason = f"{other} makes the server listen on another port than its Service and probes use ({port})"
@@ -101,30 +114,30 @@ class Line:
         self.put(Setting.PORT, str(port))
 
     def finish(self) -> CommandLine:
-        """Return what the container is started with, the user's own arguments last, once those are checked too."""
+        """Check the user's own arguments and return the command line that ends with them."""
         own = CommandLine(self._start.engine, self._start.tag, self.args, self._start.command)
         whole = own.followed_by(self._extra)
         report_findings(self._serving.findings, EXTRA, whole, skip=len(self.args))
         return whole
 
     def knows(self, setting: Setting) -> bool:
-        """Tell whether the version in the image's tag may know a setting."""
-        found = self._flag(self.flag(setting))
-        return found is not None and found.span.includes(self._version)
+        """Whether the version in the image's tag may have a setting."""
+        flag = self._flag(self.flag(setting))
+        return flag is not None and flag.span.includes(self._version)
 
     def takes_value(self, setting: Setting) -> bool:
-        """Tell whether the flag of a setting takes a value in the version of the image's tag."""
-        found = self._flag(self.flag(setting))
-        return found is not None and found.form_in(self._version).takes_value
+        """Whether the flag of a setting takes a value in the version of the image's tag."""
+        flag = self._flag(self.flag(setting))
+        return flag is not None and flag.form_in(self._version).takes_value
 
     def written(self, *settings: Setting) -> str | None:
-        """Return how ``extraArgs`` writes one of some settings, on or off, in any spelling; None where not."""
+        """Return the flag in ``extraArgs`` for one of the settings, on or off, in any spelling; else None."""
         return self._written(*map(self.flag, settings))
 
     def refuse(self, path: str, reason: str) -> None:
-        """Record what the engine's own image refuses: an error there, a warning for an image of one's own.
+        """Report a flag that the engine's own image rejects: an error if the version is known.
 
-        It is a warning too where the version is not known.
+        It is a warning for other images, which may be built differently, and if the version is unknown.
         """
         engine = engine_of(parse_image(self._serving.image).repository)
         if engine is not None and engine.name == self._serving.runtime and self._known != ANY:
@@ -168,7 +181,7 @@ class Line:
 
     def _check_once(self, flag: str, path: str) -> None:
         other = self._written(flag)
-        # What a server refuses to take twice is found among the extra arguments.
+        # The lint of extraArgs reports flags that a server rejects when repeated.
         if other and self._table.style != CLAP:
             where = f"{other} here" if path == EXTRA else f"{EXTRA} contains {other}, which"
             self._serving.findings.warn(
@@ -176,9 +189,9 @@ class Line:
             )
 
     def _names(self, flag: str) -> Iterable[str]:
-        """Return every spelling of a flag, and of what the version has in its place."""
-        found = (self._flag(flag), self._flag(self._right(flag)))
-        return (name for each in found if each for name in each.names)
+        """Return every spelling of a flag and of its successor in the version."""
+        flags = (self._flag(flag), self._flag(self._right(flag)))
+        return (name for spelling in flags if spelling for name in spelling.names)
 
     def _right(self, flag: str) -> str:
         """Return a flag as the version in the image's tag spells it."""

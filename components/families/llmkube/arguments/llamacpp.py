@@ -1,24 +1,32 @@
-"""Arguments of llama.cpp's server, in the order in which LLMKube writes them (LLMKube spec 2.1)."""
+"""Arguments of llama.cpp's server, in the order in which LLMKube writes them (LLMKube spec 2.1, 4.3)."""
+
+import math
+import re
 
 from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
 from ....engines.settings import Feature, Setting
-from ..serving import Serving
+from ..serving import ServiceContext
+from ..types.model import GPUSpec
 from .facts import has
 from .line import EXTRA, Line
-from .sharding import add_sharding
 
 MODELS = (Setting.MODEL, Setting.MODEL_REPOSITORY, Setting.MODEL_ADDRESS)
 _MODEL_ENV = ("LLAMA_ARG_MODEL", "LLAMA_ARG_HF_REPO", "LLAMA_ARG_MODEL_URL")
 _WHOLE_TYPES = ("f16", "f32", "bf16")
 """Types of the cache that are not quantized."""
+_MODEL_REF = "spec.modelRef"
+_ALL_LAYERS = 99
+"""More layers than any model has, which llama.cpp reads as all."""
+_SPLIT_MODES = {"row": "row", "tensor": "row", "none": "none"}
+_RANGE = re.compile(r"(\d+)-(\d+)", re.ASCII)
 
 
-def llamacpp_line(serving: Serving) -> CommandLine:
-    """Return what a llama.cpp server is started with."""
+def llamacpp_line(serving: ServiceContext) -> CommandLine:
+    """Return the command line of a llama.cpp server."""
     line, spec = Line(serving), serving.service.spec
     _add_model(serving, line)
-    add_sharding(serving, line)
+    _add_sharding(serving, line)
     line.add(Setting.CONTEXT, spec.context_size, "spec.contextSize")
     _add_rope_scaling(serving, line)
     _add_slots(serving, line)
@@ -33,14 +41,13 @@ def llamacpp_line(serving: Serving) -> CommandLine:
     _add_reasoning(serving, line)
     line.put(Setting.MODEL_METADATA, *(spec.metadata_overrides or ()))
     whole = line.finish()
-    # Behind all else, as LLMKube writes it.
+    # Last, as LLMKube writes it.
     return (
         whole if line.written(Setting.METRICS) else whole.followed_by(whole.continued((line.flag(Setting.METRICS),)))
     )
 
 
-def _add_model(serving: Serving, line: Line) -> None:
-    """Add what is served and where it listens."""
+def _add_model(serving: ServiceContext, line: Line) -> None:
     other = line.written(*MODELS)
     named = {env.get("name") for env in serving.service.spec.env or ()}
     if serving.model_path:
@@ -49,24 +56,22 @@ def _add_model(serving: Serving, line: Line) -> None:
             reason = f"{other} loads a different model than spec.modelRef; remove it"
             serving.findings.warn(EXTRA, reason, RuleId.WEIGHTS_ELSEWHERE)
     elif other or named & set(_MODEL_ENV):
-        # An argument wins over its variable, an empty one too.
+        # Even an empty argument overrides its variable.
         line.put(Setting.MODEL, *([] if _MODEL_ENV[0] in named else [""]))
     else:
-        line.put(*_fetched(serving.model.spec.source))
+        # The server downloads the model, or finds it in its image.
+        source = serving.model.spec.source
+        if source.startswith(("http://", "https://")):
+            line.put(Setting.MODEL_ADDRESS, source)
+        elif source.startswith(("file://", "/")):
+            line.put(Setting.MODEL, source.removeprefix("file://"))
+        else:
+            line.put(Setting.MODEL_REPOSITORY, source)
     line.put(Setting.HOST, "0.0.0.0")  # noqa: S104  a pod listens for its Service
     line.listen(serving.port)
 
 
-def _fetched(source: str) -> tuple[Setting, str]:
-    """Return what lets the server fetch the model by itself, or find it in its image."""
-    if source.startswith(("http://", "https://")):
-        return Setting.MODEL_ADDRESS, source
-    if source.startswith(("file://", "/")):
-        return Setting.MODEL, source.removeprefix("file://")
-    return Setting.MODEL_REPOSITORY, source
-
-
-def _add_rope_scaling(serving: Serving, line: Line) -> None:
+def _add_rope_scaling(serving: ServiceContext, line: Line) -> None:
     rope = serving.service.spec.rope_scaling
     if rope is None:
         return
@@ -79,7 +84,7 @@ def _add_rope_scaling(serving: Serving, line: Line) -> None:
     line.add(Setting.ROPE_ORIGINAL_CONTEXT, rope.original_context, "spec.ropeScaling.originalContext")
 
 
-def _add_slots(serving: Serving, line: Line) -> None:
+def _add_slots(serving: ServiceContext, line: Line) -> None:
     slots, other = serving.service.spec.parallel_slots, line.written(Setting.CONCURRENCY)
     if slots is not None and other:
         serving.findings.warn(
@@ -91,35 +96,34 @@ def _add_slots(serving: Serving, line: Line) -> None:
         line.add(Setting.CONCURRENCY, slots, "spec.parallelSlots")
 
 
-def _add_flash_attention(serving: Serving, line: Line) -> None:
-    """Add flash attention: on where there is a GPU, off wherever the server would otherwise decide by itself."""
-    wanted, path = serving.service.spec.flash_attention, "spec.flashAttention"
-    if wanted and serving.gpus < 1:
+def _add_flash_attention(serving: ServiceContext, line: Line) -> None:
+    enabled, path = serving.service.spec.flash_attention, "spec.flashAttention"
+    if enabled and serving.gpus < 1:
         reason = "requires a GPU, but the pod requests none, so the server decides; set resources.gpu, or remove it"
         serving.findings.warn(path, reason, RuleId.GPUS_ABSENT)
-    elif wanted is not None:
-        line.add(Setting.FLASH_ATTENTION, "on" if wanted else "off", path)
+    elif enabled is not None:
+        line.add(Setting.FLASH_ATTENTION, "on" if enabled else "off", path)
 
 
-def _add_jinja(serving: Serving, line: Line) -> None:
-    wanted, path = serving.service.spec.jinja, "spec.jinja"
-    line.switch(Setting.CHAT_TEMPLATES, path, on=wanted)
-    if wanted is False and has("llamacpp", Feature.CHAT_TEMPLATES_ON, serving.tag):
+def _add_jinja(serving: ServiceContext, line: Line) -> None:
+    enabled, path = serving.service.spec.jinja, "spec.jinja"
+    line.switch(Setting.CHAT_TEMPLATES, path, on=enabled)
+    if enabled is False and has("llamacpp", Feature.CHAT_TEMPLATES_ON, serving.tag):
         line.turn_off(Setting.CHAT_TEMPLATES, path)
 
 
-def _add_cache_types(serving: Serving, line: Line) -> None:
-    """Add the types of the key-value cache; a custom one wins over one of the list, each side by itself."""
+def _add_cache_types(serving: ServiceContext, line: Line) -> None:
+    """Add the types of the K and V cache. A custom type takes precedence, for each of the two by itself."""
     spec = serving.service.spec
-    for side, setting, plain, custom in (
+    for side, setting, listed_type, custom in (
         ("K", Setting.CACHE_TYPE_K, spec.cache_type_k, spec.cache_type_custom_k),
         ("V", Setting.CACHE_TYPE_V, spec.cache_type_v, spec.cache_type_custom_v),
     ):
-        if plain and custom:
+        if listed_type and custom:
             reason = f"has no effect: cacheTypeCustom{side} takes precedence; remove one of the two"
             serving.findings.warn(f"spec.cacheType{side}", reason, RuleId.FIELD_OVERRIDDEN)
         path = f"spec.cacheType{'Custom' if custom else ''}{side}"
-        line.add(setting, custom or plain, path, custom=bool(custom))
+        line.add(setting, custom or listed_type, path, custom=bool(custom))
     quantized = None if spec.cache_type_custom_v else spec.cache_type_v
     if quantized and quantized not in _WHOLE_TYPES and _flash_attention_is_off(serving, line):
         line.refuse(
@@ -127,16 +131,16 @@ def _add_cache_types(serving: Serving, line: Line) -> None:
         )
 
 
-def _flash_attention_is_off(serving: Serving, line: Line) -> bool:
-    """Tell whether the server surely runs without: it is turned off, or its version does so unless it is told."""
+def _flash_attention_is_off(serving: ServiceContext, line: Line) -> bool:
+    """Whether flash attention is certainly off: it is disabled, or the version leaves it off by default."""
     if line.written(Setting.FLASH_ATTENTION):
         return False
-    wanted = serving.service.spec.flash_attention
-    return wanted is False or (not line.takes_value(Setting.FLASH_ATTENTION) and not (wanted and serving.gpus))
+    enabled = serving.service.spec.flash_attention
+    return enabled is False or (not line.takes_value(Setting.FLASH_ATTENTION) and not (enabled and serving.gpus))
 
 
-def _add_offloading(serving: Serving, line: Line) -> None:
-    """Add what stays in the memory of the host."""
+def _add_offloading(serving: ServiceContext, line: Line) -> None:
+    """Add what is kept in host memory."""
     spec = serving.service.spec
     layers = spec.moe_cpu_layers or None
     line.switch(Setting.EXPERTS_ON_CPU, "spec.moeCPUOffload", on=spec.moe_cpu_offload)
@@ -149,20 +153,15 @@ def _add_offloading(serving: Serving, line: Line) -> None:
             "has no effect together with moeCPUOffload, which keeps the experts of all layers on the CPU; remove one"
         )
         serving.findings.warn("spec.moeCPULayers", reason, RuleId.FIELD_NO_EFFECT)
-    _check_host_memory(serving)
-
-
-def _check_host_memory(serving: Serving) -> None:
-    spec = serving.service.spec
     if spec.resources and (spec.resources.memory or spec.resources.host_memory):
         return
-    for name, wanted in (("moeCPUOffload", spec.moe_cpu_offload), ("noKvOffload", spec.no_kv_offload)):
-        if wanted:
+    for name, enabled in (("moeCPUOffload", spec.moe_cpu_offload), ("noKvOffload", spec.no_kv_offload)):
+        if enabled:
             reason = "uses host memory, but the pod does not request any; set resources.hostMemory"
             serving.findings.warn(f"spec.{name}", reason, RuleId.MEMORY_NOT_REQUESTED)
 
 
-def _add_reasoning(serving: Serving, line: Line) -> None:
+def _add_reasoning(serving: ServiceContext, line: Line) -> None:
     spec, path = serving.service.spec, "spec.reasoningBudgetMessage"
     line.add(Setting.REASONING_BUDGET, spec.reasoning_budget, "spec.reasoningBudget")
     if not spec.reasoning_budget_message:
@@ -173,3 +172,73 @@ def _add_reasoning(serving: Serving, line: Line) -> None:
         )
     else:
         line.add(Setting.REASONING_MESSAGE, spec.reasoning_budget_message, path)
+
+
+def _add_sharding(serving: ServiceContext, line: Line) -> None:
+    """Distribute layers and tensors over the GPUs."""
+    gpu = _gpu(serving)
+    if serving.gpus < 1:
+        if gpu.layers is not None or gpu.sharding is not None:
+            what = "hardware.gpu.layers and sharding have no effect without a GPU"
+            serving.findings.warn(
+                _MODEL_REF, f"{_of(serving)}: {what}; set hardware.gpu.count, or remove them", RuleId.GPUS_ABSENT
+            )
+        return
+    line.add(Setting.GPU_LAYERS, _layers(serving), EXTRA)
+    if serving.gpus == 1:
+        if gpu.sharding and gpu.sharding.layer_split:
+            reason = "sharding.layerSplit has no effect with one GPU; increase hardware.gpu.count, or remove it"
+            serving.findings.warn(_MODEL_REF, f"{_of(serving)}: {reason}", RuleId.FIELD_NO_EFFECT)
+        return
+    mode = _SPLIT_MODES.get(gpu.sharding.strategy, "layer") if gpu.sharding else "layer"
+    line.add(Setting.SPLIT_MODE, mode, EXTRA)
+    if mode != "none":
+        line.add(Setting.TENSOR_SPLIT, ",".join(map(str, _shares(serving))), EXTRA)
+    else:
+        serving.findings.warn(
+            _MODEL_REF,
+            f"{_of(serving)}: sharding.strategy none uses only one of {serving.gpus} GPUs; use layer",
+            RuleId.GPUS_UNUSED,
+        )
+
+
+def _layers(serving: ServiceContext) -> int:
+    """Return the number of layers on GPUs; unset and -1 mean all."""
+    layers = _gpu(serving).layers
+    if layers == 0:
+        serving.findings.warn(
+            _MODEL_REF,
+            f"{_of(serving)}: hardware.gpu.layers 0 puts no layer on the {serving.gpus} GPUs of the pod; set -1 for "
+            "all layers, or request no GPU",
+            RuleId.GPUS_UNUSED,
+        )
+    return _ALL_LAYERS if layers is None or layers < 0 else layers
+
+
+def _shares(serving: ServiceContext) -> list[int]:
+    """Return the share of each GPU: the sizes in ``layerSplit`` in lowest terms, or equal shares."""
+    sharding = _gpu(serving).sharding
+    entries = (sharding.layer_split if sharding else None) or []
+    if not entries:
+        return [1] * serving.gpus
+    matches = [_RANGE.fullmatch(entry) for entry in entries]
+    # An entry is start-end; 0 stands for a malformed one.
+    sizes = [max(int(match[2]) - int(match[1]) + 1, 0) if match else 0 for match in matches]
+    if len(sizes) != serving.gpus or not all(sizes):
+        serving.findings.warn(
+            _MODEL_REF,
+            f"{_of(serving)}: sharding.layerSplit must have {serving.gpus} entries such as '0-19', one per GPU, "
+            f"found {', '.join(map(repr, entries))}; until it is corrected, every GPU gets an equal share",
+            RuleId.GPUS_UNEQUAL,
+        )
+        return [1] * serving.gpus
+    return [size // math.gcd(*sizes) for size in sizes]
+
+
+def _gpu(serving: ServiceContext) -> GPUSpec:
+    hardware = serving.model.spec.hardware
+    return (hardware.gpu if hardware else None) or GPUSpec()
+
+
+def _of(serving: ServiceContext) -> str:
+    return f"Model {serving.model.metadata.name!r}"

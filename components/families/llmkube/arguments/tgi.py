@@ -4,19 +4,18 @@ from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
 from ....engines.settings import Feature, Setting
 from ....fleet.objects import Object
-from ..serving import Serving
+from ..serving import ServiceContext
 from ..types.runtimes import TGIConfig
 from .facts import has
-from .line import EXTRA, Line
-from .token import token_env
+from .line import EXTRA, Line, token_env
 
 _CONFIG = "spec.tgiConfig"
 _WITHOUT_DTYPE = ("gptq", "awq", "eetq")
-"""Kinds of quantization beside which the server refuses a dtype (LLMKube spec 8)."""
+"""Quantizations with which the server rejects a dtype (LLMKube spec 8)."""
 
 
-def tgi_line(serving: Serving) -> CommandLine:
-    """Return what the launcher is started with."""
+def tgi_line(serving: ServiceContext) -> CommandLine:
+    """Return the command line of the launcher."""
     line, config = Line(serving), serving.service.spec.tgi_config or TGIConfig()
     line.add(Setting.MODEL, _model(serving), EXTRA)
     line.add(Setting.HOST, "0.0.0.0", EXTRA)  # noqa: S104  a pod listens for its Service
@@ -31,15 +30,15 @@ def tgi_line(serving: Serving) -> CommandLine:
     return line.finish()
 
 
-def tgi_env(serving: Serving) -> list[Object]:
-    """Return the token for the hub, under the name that the version reads."""
+def tgi_env(serving: ServiceContext) -> list[Object]:
+    """Return the hub token, in the variable that the version reads."""
     config = serving.service.spec.tgi_config or TGIConfig()
     name = "HF_TOKEN" if has("tgi", Feature.HF_TOKEN, serving.tag) else "HUGGING_FACE_HUB_TOKEN"
     return token_env(serving, name, config.hf_token_secret_ref, f"{_CONFIG}.hfTokenSecretRef")
 
 
-def _model(serving: Serving) -> str:
-    """Return what the server loads: the file that is mounted, else a path in the image or a repository."""
+def _model(serving: ServiceContext) -> str:
+    """Return the mounted file, or else a path in the image or a repository."""
     source = serving.model.spec.source
     if not serving.model_path and source.startswith(("http://", "https://")):
         reason = f"Model {serving.model.metadata.name!r} comes from {source!r}, but tgi cannot load a URL"
@@ -51,7 +50,7 @@ def _model(serving: Serving) -> str:
     return serving.model_path or source.removeprefix("file://")
 
 
-def _check(serving: Serving, config: TGIConfig) -> None:
+def _check(serving: ServiceContext, config: TGIConfig) -> None:
     findings = serving.findings
     if config.dtype and config.quantize in _WITHOUT_DTYPE:
         reason = (

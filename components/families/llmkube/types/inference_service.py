@@ -1,8 +1,8 @@
-"""LLMKube: InferenceService (``inference.llmkube.dev``); its Model is in :mod:`.llmkube_model`.
+"""LLMKube: InferenceService (``inference.llmkube.dev``); its Model is in :mod:`.model`.
 
 The CustomResourceDefinition of LLMKube v0.8.1 to v0.8.7 knows no rules that span fields, and no webhook adds
-any (LLMKube spec 1): what it accepts is accepted here, but for one bound in :mod:`.rules_llmkube`. Whether the
-fields make sense together is for rendering to say.
+any (LLMKube spec 1), so this accepts the same, except for one bound of :mod:`.runtimes`. Rendering checks whether
+the fields make sense together.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -60,7 +60,7 @@ class MetricSpec(ApiModel):
 
 
 class AutoscalingSpec(ApiModel):
-    """Replica bounds and what moves between them."""
+    """Replica bounds and metrics of the autoscaler."""
 
     min_replicas: Annotated[PositiveInt32, Field(le=10)] = 1
     """Lower bound, 1 to 10."""
@@ -71,7 +71,7 @@ class AutoscalingSpec(ApiModel):
 
 
 class ProbeOverrides(ApiModel):
-    """Probes that replace the runtime's own, each as a whole."""
+    """Probes that replace the runtime's own; each replaces the whole probe."""
 
     startup: Probe | None = None
     """When the server has started."""
@@ -82,7 +82,7 @@ class ProbeOverrides(ApiModel):
 
 
 class InferenceServiceSpec(ApiModel):
-    """A model, a runtime and how its pods run. What only one runtime reads has no effect with the others."""
+    """A model, a runtime and its pods. Fields of one runtime have no effect with the others."""
 
     model_ref: str
     runtime: Literal["llamacpp", "personaplex", "vllm", "tgi", "generic"] = "llamacpp"

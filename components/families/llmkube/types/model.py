@@ -1,4 +1,4 @@
-"""LLMKube: Model (``inference.llmkube.dev``), what an InferenceService serves (LLMKube spec 1.3)."""
+"""LLMKube: Model (``inference.llmkube.dev``), which an InferenceService serves (LLMKube spec 1.3)."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -12,7 +12,7 @@ from .values import GpuCount, Number, Sha256, Source
 
 
 class GPUShardingSpec(ApiModel):
-    """How llama.cpp cuts a model over several GPUs. Entries of ``layerSplit`` are ``start-end``, one per GPU."""
+    """How llama.cpp splits a model across several GPUs. Entries of ``layerSplit`` are ``start-end``, one per GPU."""
 
     strategy: Literal["layer", "tensor", "row", "pipeline", "none"] = "layer"
     """layer, tensor, row, pipeline or none."""

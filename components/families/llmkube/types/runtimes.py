@@ -1,13 +1,26 @@
-"""LLMKube: what a single engine reads (LLMKube spec 1.1, 2). Each has effect with its own runtime only."""
+"""LLMKube: settings of single runtimes (LLMKube spec 1.1, 2), which others ignore."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ....contract.base import ApiModel, Int32, NaturalInt32, PositiveInt32, Rule
+from ....contract.base import ApiModel, Int32, Json, NaturalInt32, PositiveInt32, Rule, Violation
 from ....contract.schema.embedded import SecretKeySelector
-from .. import rules as rules_llmkube
 from .values import Decimals, GpuShare
+
+
+def _no_violations(_config: Json) -> Iterator[Violation]:
+    # GpuShare validates the range in Python.
+    yield from ()
+
+
+# The API server truncates the bound when it compares an integer, so the schema alone would accept 0.
+GPU_SHARE = Rule(
+    "gpuMemoryUtilization must be at least 0.1 and at most 0.99",
+    _no_violations,
+    "!has(self.gpuMemoryUtilization) || (self.gpuMemoryUtilization >= 0.1 && self.gpuMemoryUtilization <= 0.99)",
+)
 
 
 class RopeScalingSpec(ApiModel):
@@ -85,7 +98,7 @@ class VLLMConfig(ApiModel):
     hf_token_secret_ref: SecretKeySelector | None = None
     """Secret with the token of Hugging Face (core/v1 SecretKeySelector, in wire form)."""
 
-    rules: ClassVar[tuple[Rule, ...]] = (rules_llmkube.GPU_SHARE,)
+    rules: ClassVar[tuple[Rule, ...]] = (GPU_SHARE,)
 
 
 class TGIConfig(ApiModel):

@@ -1,4 +1,4 @@
-"""LLMKube: what its controller observes (LLMKube spec 1.2, 1.3). For reading a live object, not for writing one."""
+"""LLMKube: the observed status (LLMKube spec 1.2, 1.3), for reading live objects only."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
@@ -11,7 +11,7 @@ from .values import ConditionReason, ConditionType
 
 
 class Condition(ApiModel):
-    """One aspect of an object, and since when."""
+    """One condition of an object."""
 
     type: ConditionType
     status: Literal["True", "False", "Unknown"]
@@ -22,7 +22,7 @@ class Condition(ApiModel):
 
 
 class Observed(ApiModel):
-    """What both statuses have: conditions of different types, and when they were written last."""
+    """Fields of both statuses: conditions with unique types, and their last update."""
 
     conditions: list[Condition] | None = Field(
         default=None,
@@ -57,7 +57,7 @@ class InferenceServiceStatus(Observed):
 
 
 class GGUFMetadata(ApiModel):
-    """What the header of a GGUF file says. Lengths are tokens."""
+    """Header of a GGUF file. Lengths are tokens."""
 
     architecture: str | None = None
     model_name: str | None = None

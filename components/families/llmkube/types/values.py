@@ -1,7 +1,7 @@
-r"""Strings and numbers of LLMKube with a grammar or a range of their own (LLMKube spec 1.1-1.4).
+r"""Strings and numbers of LLMKube with patterns or ranges (LLMKube spec 1.1-1.4).
 
 The API server reads a pattern as RE2: classes are ASCII, ``$`` is the end of the text and ``\s`` has no
-vertical tab. Each pattern stands here twice, as published and as Python must write it to mean the same.
+vertical tab. Each pattern appears twice: as published, and as the equivalent in Python's syntax.
 """
 
 import math
@@ -14,20 +14,20 @@ from ....contract.base import Int32, Json, NaturalInt32, PositiveInt32, combined
 from ....contract.schema.embedded import format_value
 
 
-def _text(published: str, grammar: str, what: str) -> tuple[object, ...]:
-    """Return what makes a string one that matches a pattern from its beginning."""
+def _text(published: str, grammar: str, description: str) -> tuple[object, ...]:
+    """Return the annotations of a string that must match a pattern at its start."""
     compiled = re.compile(grammar, re.ASCII)
 
     def check(text: str) -> str:
         if compiled.match(text) is None:
-            raise combined_error([((), f"must be {what}, found {format_value(text)}")])
+            raise combined_error([((), f"must be {description}, found {format_value(text)}")])
         return text
 
     return (Field(json_schema_extra={"pattern": published}), AfterValidator(check))
 
 
 def _number(minimum: float = -math.inf, maximum: float = math.inf) -> PlainValidator:
-    """Return the check of a number in a range. It stays as written: 1 does not become 1.0."""
+    """Validate a number in a range without converting it: 1 does not become 1.0."""
 
     def check(value: Json) -> int | float:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -75,7 +75,7 @@ ConditionType = Annotated[
         "CamelCase such as Available, with an optional DNS prefix and '/'",
     ),
 ]
-"""What a condition tells about."""
+"""Type of a condition."""
 
 ConditionReason = Annotated[
     str,
@@ -86,7 +86,7 @@ ConditionReason = Annotated[
         "CamelCase such as InferenceReady",
     ),
 ]
-"""Why a condition is what it is."""
+"""Machine-readable reason of a condition."""
 
 Number = Annotated[float, _number(), WithJsonSchema({"type": "number"})]
 """Any number."""

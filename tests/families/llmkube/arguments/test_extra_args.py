@@ -3,7 +3,7 @@
 import pytest
 
 from tests.families.llmkube.api.samples import Document
-from tests.families.llmkube.arguments.started import HEAD, llama, start
+from tests.families.llmkube.arguments.support import HEAD, llama, start
 
 
 def test_metrics_are_turned_on_once() -> None:

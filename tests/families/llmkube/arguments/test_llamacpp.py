@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.families.llmkube.api.samples import Document
-from tests.families.llmkube.arguments.started import LLAMA, llama
+from tests.families.llmkube.arguments.support import LLAMA, llama
 
 
 @pytest.mark.parametrize(

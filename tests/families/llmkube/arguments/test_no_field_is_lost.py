@@ -10,7 +10,7 @@ from components.families.llmkube.arguments.facts import read_everywhere, reading
 from components.families.llmkube.types.inference_service import InferenceService, InferenceServiceSpec, Model
 from tests.families.llmkube.api.documents import inference_services, models
 from tests.families.llmkube.api.samples import Document
-from tests.families.llmkube.arguments.started import FILE, IMAGES, PORTS, serve, start
+from tests.families.llmkube.arguments.support import FILE, IMAGES, PORTS, serve, start
 
 
 def wire_fields() -> set[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.families.llmkube.api.samples import Document
-from tests.families.llmkube.arguments.started import PORTS, start
+from tests.families.llmkube.arguments.support import PORTS, start
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.families.llmkube.api.samples import Document
-from tests.families.llmkube.arguments.started import TGI, start, tgi, tgi_own
+from tests.families.llmkube.arguments.support import TGI, start, tgi, tgi_own
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.families.llmkube.api.samples import Document
-from tests.families.llmkube.arguments.started import FILE, llama, start, tgi, tgi_own, vllm, vllm_own
+from tests.families.llmkube.arguments.support import FILE, llama, start, tgi, tgi_own, vllm, vllm_own
 
 EVERY_LLAMA_FIELD: Document = {
     "contextSize": 8192,

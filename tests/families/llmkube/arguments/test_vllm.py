@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.families.llmkube.api.samples import Document
-from tests.families.llmkube.arguments.started import FILE, VLLM, vllm, vllm_own
+from tests.families.llmkube.arguments.support import FILE, VLLM, vllm, vllm_own
 
 
 @pytest.mark.parametrize(

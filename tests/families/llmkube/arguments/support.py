@@ -11,9 +11,9 @@ from typing import Any
 from components.contract.findings.collector import Findings
 from components.contract.load import LoadedResource
 from components.contract.problems import Problem
-from components.families.llmkube.arguments.started import StartCommand, arguments
+from components.families.llmkube.arguments.start import StartCommand, start_command
 from components.families.llmkube.family import INFERENCE_SERVICE
-from components.families.llmkube.serving import Serving
+from components.families.llmkube.serving import ServiceContext
 from components.families.llmkube.types.inference_service import InferenceService, Model
 from tests.families.llmkube.api.samples import Document, made
 
@@ -97,7 +97,7 @@ def serve(
     """Start a service with the Model ``m1`` of its namespace."""
     findings = Findings(LoadedResource.from_program(service, INFERENCE_SERVICE))
     runtime, endpoint = service.spec.runtime, service.spec.endpoint
-    serving = Serving(
+    serving = ServiceContext(
         service=service,
         model=models["m1"],
         models=models,
@@ -109,7 +109,7 @@ def serve(
         model_path=path,
         findings=findings,
     )
-    return Started(arguments(serving), findings.problems)
+    return Started(start_command(serving), findings.problems)
 
 
 def llama(spec: Document | None = None, *, gpus: int = 0, **more: Any) -> Started:
