@@ -41,7 +41,7 @@ FAMILIES = Families(
         "llmd": ("llmd.ai",),
     }
 )
-"""By folder, the API groups of which the family has kinds."""
+"""API groups of each family's kinds, by the name of its folder."""
 
 
 def kinds() -> Kinds:
@@ -80,23 +80,23 @@ def _members(families: Sequence[Family]) -> dict[str, tuple[Family, Member]]:
     repeated = [name for name, count in Counter(family.name for family in families).items() if count > 1]
     if repeated:
         raise ValueError(f"several families are named {repeated[0]!r}; rename all but one")
-    found: dict[str, tuple[Family, Member]] = {}
+    owners: dict[str, tuple[Family, Member]] = {}
     for family in families:
         for member in family.members:
-            owner, _ = found.setdefault(member.kind.title, (family, member))
+            owner, _ = owners.setdefault(member.kind.title, (family, member))
             if owner is not family:
                 both = f"{owner.name} and {family.name}"
                 raise ValueError(f"{member.kind.title} is a kind of the families {both}; remove it from one of them")
-    return found
+    return owners
 
 
 def operators() -> tuple[str, ...]:
-    """Return the families that have an operator: those that can have a realization of their own."""
+    """Return the names of the families with an operator, which can have a realization of their own."""
     return tuple(family.name for family in FAMILIES if family.operator)
 
 
 def are_operated(options: Options) -> bool:
-    """Whether the operator of a family makes pods."""
+    """Whether an operator creates pods of a family."""
     if options.realization.is_native and all(each.is_native for each in options.realizations.values()):
         return False  # without a look at the families, which would import all of them
     serving = (f for f in FAMILIES if f.operator and any(member.serves for member in f.members))
@@ -104,7 +104,7 @@ def are_operated(options: Options) -> bool:
 
 
 def operator_objects(name: str, site: OperatorSite) -> tuple[Object, ...]:
-    """Return what runs an operator that no chart installs, each object after what it needs.
+    """Return the objects of an operator without a chart, in dependency order.
 
     Raises:
         ValueError: no family renders objects for it, or several do.
@@ -132,17 +132,17 @@ def parse(text: str, file: str = "<text>") -> Manifests:
 
 
 def objects(values: Iterable[Any], file: str = "<program>") -> Manifests:
-    """Take manifests that a program has as data, in the kinds of all families."""
+    """Read manifests that a program has as data, in the kinds of all families."""
     return reading.load_objects(values, kinds(), file)
 
 
 def simulators() -> "tuple[Simulator, ...]":
-    """Return what simulates autoscalers: one for each kind of every family that can."""
+    """Return the simulators of all kinds of autoscalers."""
     return tuple(each for f in FAMILIES if isinstance(f, ScalingSimulator) for each in f.simulators())
 
 
 def variants(resources: Iterable[LoadedResource]) -> "tuple[ModelVariant, ...]":
-    """Return the variants of models that resources describe, each as the family of its kind reads it."""
+    """Return the variants of models that resources describe."""
     found: list[ModelVariant] = []
     for source in resources:
         family, _ = member_of(source.kind)
@@ -152,21 +152,21 @@ def variants(resources: Iterable[LoadedResource]) -> "tuple[ModelVariant, ...]":
 
 
 def profile_entries(profile: "Profile") -> dict[str, Json]:
-    """Return what to write into the resource of a variant, so that its speed is known, by the name of its family."""
+    """Return a measured profile in the form to paste into a resource, by family name."""
     return {f.name: f.profile_entry(profile) for f in FAMILIES if isinstance(f, VariantDescriber)}
 
 
 def flavors(
     values: Iterable[Any], at: Argument, alternatives: Mapping[str, tuple[str, ...]]
 ) -> tuple[list[PodDemand], list[Problem]]:
-    """Return what flavors that no model claims request of nodes, and what is wrong with them.
+    """Return the node demand of flavors that no model claims, and their problems.
 
-    Each is read by the family whose schema it fits.
+    Each flavor is read by the family whose schema it matches.
 
     Args:
         values: The flavors in wire form.
         at: The argument that holds them.
-        alternatives: By instance type, further types that the environment takes instead.
+        alternatives: Per instance type, the other types that the environment allows instead.
     """
     read = [_read_flavor(value, at.below(f"[{index}]"), alternatives) for index, value in enumerate(values)]
     return [each.demand for each in read if each.demand], [problem for each in read for problem in each.problems]

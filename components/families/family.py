@@ -1,16 +1,15 @@
-"""What an API family is: its kinds, what each becomes, and the protocols that it may implement beside.
+"""API families: their kinds, how each kind is rendered, and the optional protocols of a family.
 
-A family derives from :class:`Family` and from the protocols for what its API has beyond that. Any number of families
-may implement a protocol. Callers ask all of them (:mod:`components.families`), and none takes precedence by its place
-in the list. Where several answer:
+A family derives from :class:`Family` and from the protocols that its API needs. Any number of families may implement
+a protocol, and their order in the list never matters (:mod:`components.families`). If several match:
 
-- :class:`FlavorReader`: the family whose schema a flavor fits reads it. A flavor that fits several is an error that
-  names all of them.
-- :class:`ScalingSimulator`: the simulator of the kind that has the named autoscaler runs. A name that several kinds
-  have is an error that names all of them.
-- :class:`VariantDescriber`: the family of a resource describes it. A profile is printed as an entry for each family.
-- :class:`SharedObjects`: all make their objects. An object that two of them make is an error that names both.
-- :class:`OperatorObjects`: the family of the operator renders its objects. An operator of two families is an error.
+- :class:`FlavorReader`: the family whose schema a flavor matches reads it. A flavor that matches several is an error
+  that names all of them.
+- :class:`ScalingSimulator`: the simulator of the kind with the named autoscaler runs. A name in several kinds is an
+  error that names all of them.
+- :class:`VariantDescriber`: a resource is described by its own family. A profile is printed once per family.
+- :class:`SharedObjects`: all families create their objects. An object of two families is an error that names both.
+- :class:`OperatorObjects`: the operator's family renders its objects. An operator of two families is an error.
 - :class:`Expandable`, :class:`Convertible`: they belong to a member, and a kind has one family.
 """
 
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from ..performance.sizing.cases import ModelVariant, Profile
 
 Render = Callable[[LoadedResource, Library, Options, Findings], Rendered | None]
-"""Returns what a resource becomes; None if it becomes nothing by itself.
+"""Renders a resource; None if nothing is created for it alone.
 
 Raises Unrenderable after an error that leaves nothing to render; it is in the findings.
 """
@@ -47,16 +46,16 @@ Raises Unrenderable after an error that leaves nothing to render; it is in the f
 class Member:
     """One kind of a family.
 
-    A kind that stands for resources of other kinds has a subclass as its member, which implements
+    A kind that is shorthand for resources of other kinds has a subclass as its member, which implements
     :class:`Expandable`, :class:`Convertible` or both.
 
     Attributes:
-        render: What a resource of the kind becomes.
-        serves: Whether it creates a workload with its own name, which no other resource in the namespace may have.
-        referred: Whether other resources refer to it: such kinds are rendered first.
-        attached: Whether it scales what other resources become, and finds that in the library: such kinds are
+        render: Renders a resource of the kind.
+        serves: Whether it creates a workload with its own name, which must be unique in the namespace.
+        referred: Whether other resources refer to it; such kinds are rendered first.
+        attached: Whether it scales workloads of other resources, which it looks up in the library; such kinds are
             rendered last.
-        component: Class that creates a single one, as the family's package offers it; empty without.
+        component: Name of the component class in the family's package; empty if there is none.
     """
 
     kind: Kind
@@ -69,12 +68,12 @@ class Member:
 
 @runtime_checkable
 class Expandable(Protocol):
-    """A member whose resources stand for typed resources that users could write instead."""
+    """A member whose resources are shorthand for typed resources that users could write instead."""
 
     def expand(self, source: LoadedResource, options: Options, findings: Findings) -> tuple[Object, ...]:
-        """Return the resources to write instead of one, with the upstream defects corrected.
+        """Return the equivalent resources, with upstream's defects corrected.
 
-        Errors go to ``findings``; then the result may lack what could not be expanded.
+        Errors go to ``findings``; the result then lacks the resources that could not be expanded.
         """
         ...
 
@@ -84,22 +83,22 @@ class Convertible(Protocol):
     """A member whose resources the upstream operator itself converts to typed resources."""
 
     def convert(self, source: LoadedResource, options: Options) -> tuple[tuple[Object, ...], str]:
-        """Return what the operator creates for a resource, defects included, and why it stops there.
+        """Return what the operator creates for a resource, defects included, and the reason if it fails midway.
 
-        The reason is empty where the operator gets to the end.
+        The reason is empty if the operator succeeds.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Kinds of one API, and everything that only they know.
+    """The kinds of one API, and everything specific to it.
 
     Attributes:
-        name: Unique among the families; the setting ``realizations`` has it as a key.
-        package: The family's package, which offers the components of its kinds.
-        operator: Name of what is installed for the realization ``operator`` (:mod:`..plan.prerequisites.charts`): a
-            chart, or objects that the family renders (:class:`OperatorObjects`); empty without.
+        name: Unique name, which is also a key of the setting ``realizations``.
+        package: The family's package, which exports the components of its kinds.
+        operator: Prerequisite of realization ``operator`` (:mod:`..plan.prerequisites.charts`): a chart, or objects
+            that the family renders (:class:`OperatorObjects`); empty if there is no operator.
     """
 
     name: str
@@ -108,25 +107,24 @@ class Family:
     operator: str = ""
 
     def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:  # noqa: ARG002  families override it
-        """Yield what is wrong with the family's resources together; none by default.
+        """Yield problems between resources of the family; none by default.
 
-        Called once per plan, where the family has at least one resource.
+        Called once per plan, if the plan contains a resource of the family.
         """
         yield from ()
 
     def component(self, member: Member) -> Any:  # noqa: ANN401  a class that is imported only where Pulumi is
-        """Return the component of a kind."""
         return getattr(importlib.import_module(self.package), member.component)
 
 
 @dataclass(frozen=True, slots=True)
 class FlavorReading:
-    """What a family makes of a flavor.
+    """The result of reading a flavor.
 
     Attributes:
-        fits: Whether the value is a flavor of the family at all.
-        demand: What it requests of nodes, for no pods yet; None where an error forbids to create any.
-        problems: Where it does not fit, the reasons; otherwise what is wrong with the flavor.
+        fits: Whether the value matches the family's flavor schema.
+        demand: The nodes that it needs, for no pods yet; None after an error.
+        problems: Why the value does not match, or problems of a flavor that does.
     """
 
     fits: bool
@@ -136,24 +134,24 @@ class FlavorReading:
 
 @runtime_checkable
 class FlavorReader(Protocol):
-    """A family with a type of its own for kinds of nodes, which components that create nodes accept."""
+    """A family with its own type for kinds of nodes, which components that create nodes accept."""
 
     def read_flavor(self, value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:
         """Read a flavor that no model claims.
 
-        Called for every flavor in the arguments of such a component, whichever family it was written for.
+        Called for every flavor in the arguments of such a component, whichever family it belongs to.
 
         Args:
             value: The flavor in wire form.
             at: The argument that holds it.
-            alternatives: By instance type, further types that the environment allows instead.
+            alternatives: Per instance type, the other types that the environment allows instead.
         """
         ...
 
 
 @runtime_checkable
 class ScalingSimulator(Protocol):
-    """A family whose controller scales by algorithms of its own, which can be simulated."""
+    """A family whose controller has its own scaling algorithm, which can be simulated."""
 
     def simulators(self) -> "tuple[Simulator, ...]":
         """Return one simulator per kind of autoscaler."""
@@ -162,52 +160,51 @@ class ScalingSimulator(Protocol):
 
 @runtime_checkable
 class VariantDescriber(Protocol):
-    """A family whose resources say how fast a model is on an accelerator."""
+    """A family whose resources contain the measured speed of a model on an accelerator."""
 
     def variant(self, source: LoadedResource) -> "ModelVariant | None":
-        """Return the variant of a model that a resource describes; None where it describes none.
+        """Return the variant of a model that a resource describes; None if it describes none.
 
-        Called with resources of the family's own kinds alone.
+        Called with resources of the family's own kinds only.
         """
         ...
 
     def profile_entry(self, profile: "Profile") -> Json:
-        """Return the part of such a resource that states a measured profile, to be pasted into one."""
+        """Return a measured profile in the form to paste into such a resource."""
         ...
 
 
 @runtime_checkable
 class SharedObjects(Protocol):
-    """A family with objects that exist once for all its resources, such as a ConfigMap with a part for each."""
+    """A family with objects that all its resources share, such as a ConfigMap with an entry for each resource."""
 
     def family_objects(
         self, rendered: Sequence[Rendered], library: Library, options: Options
     ) -> tuple[list[Problem], tuple[Rendered, ...]]:
-        """Return what is wrong with the resources together, and a ``Rendered`` per object.
+        """Return conflicts between the resources, and one ``Rendered`` per shared object.
 
-        Called once per plan, after everything is rendered, where the family has at least one resource. The source of
-        each result is a copy of one of the resources' sources, and its title the object's own: it is not what that
-        resource becomes.
+        Called once per plan, after all rendering, if the family has at least one resource. The source of each result
+        is a copy of one resource's source, with the object's own title, because no single resource creates it.
 
         Args:
-            rendered: What the family's resources have become, in the order of their names.
-            library: Every resource and workload of the fleet.
-            options: As they apply to the family.
+            rendered: The family's rendered resources, sorted by name.
+            library: All resources and workloads of the fleet.
+            options: The options that apply to the family.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorSite:
-    """What an operator is told of the cluster, if no chart installs it: then its family renders its objects.
+    """The cluster in which an operator is installed without a chart.
 
     Attributes:
-        levels: What is promised and expected of models, with settings of the operator.
-        interval: How often its metrics are scraped, such as ``15s``.
-        monitor_labels: Labels by which Prometheus finds what it shall scrape, beside those of its chart.
-        scraper: Namespace of the pods that scrape; empty where it is not known.
-        account: ServiceAccount of these pods; empty for any of that namespace.
-        guarded: Whether only they may connect to the operator.
+        levels: Service levels of the models, with settings of the operator.
+        interval: Scrape interval of its metrics, such as ``15s``.
+        monitor_labels: Labels by which Prometheus selects monitors, besides those of its chart.
+        scraper: Namespace of Prometheus; empty if unknown.
+        account: ServiceAccount of Prometheus; empty for any in that namespace.
+        guarded: Whether only Prometheus may connect to the operator.
     """
 
     levels: ServiceLevels = field(default_factory=ServiceLevels)
@@ -220,11 +217,11 @@ class OperatorSite:
 
 @runtime_checkable
 class OperatorObjects(Protocol):
-    """A family whose operator no chart installs: it renders the objects that run it."""
+    """A family that renders the objects of its operator, because there is no chart."""
 
     def operator_objects(self, site: OperatorSite) -> tuple[Object, ...]:
-        """Return the objects, each after those that it needs.
+        """Return the objects in dependency order.
 
-        Called by the component that installs ``Family.operator``, which no other family with objects may name.
+        Called by the component that installs ``Family.operator``, which must be unique among such families.
         """
         ...

@@ -227,7 +227,7 @@ def test_a_value_in_the_text_of_ones_own_script_must_be_a_word(
         return
     problem = fleets.the_error(*documents)
     assert problem.path == "spec.backendRuntimeConfig.configName"
-    assert f"would run parts of its value {value!r}" in problem.reason
+    assert f"would execute parts of its value {value!r}" in problem.reason
 
 
 def test_a_value_behind_the_text_of_ones_own_script_may_be_anything() -> None:

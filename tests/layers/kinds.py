@@ -14,7 +14,7 @@ _CONSTANTS = frozenset({"DEPLOYMENT", "STATEFUL_SET", "LEADER_WORKER_SET", "WORK
 _SETTINGS = frozenset({"WorkloadChoice"})
 """What has members of these names that a user writes as a setting."""
 EXCEPTIONS: Mapping[str, str] = {
-    "llmaz/workload/realize.py": "creates the Deployment or the LeaderWorkerSet that it chose",
+    "llmaz/workload.py": "creates the Deployment or the LeaderWorkerSet that it chose",
     "llmd/rendering.py": "upstream's controller scales Deployments alone (WVA spec 2)",
     "prerequisites/needed.py": "names the chart of each capability, one of which is called like the kind",
 }

@@ -1,1 +1,1 @@
-"""LeaderWorkerSets written by hand."""
+"""Hand-written LeaderWorkerSets."""

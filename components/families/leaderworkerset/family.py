@@ -1,4 +1,4 @@
-"""LeaderWorkerSets written by hand as a family: they are Kubernetes objects already."""
+"""The family of hand-written LeaderWorkerSets."""
 
 from ...contract.kinds import Column, Kind
 from ..family import Family, Member

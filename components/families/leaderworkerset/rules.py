@@ -1,4 +1,4 @@
-"""The rules of LeaderWorkerSets that span fields: each checked here and by the API server (CEL; LWS spec 1.2)."""
+"""Cross-field rules of LeaderWorkerSets, each in Python and in CEL for the API server (LWS spec 1.2)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ LWS_NAME = name_rule(
 )
 
 
-def _subgroups_broken(template: Json) -> Iterator[Violation]:
+def _subgroup_violations(template: Json) -> Iterator[Violation]:
     policy = template.sub_group_policy
     if policy is None:
         return
@@ -28,7 +28,7 @@ def _subgroups_broken(template: Json) -> Iterator[Violation]:
         yield ("subGroupPolicy", "subGroupSize"), f", found {part} for size {size}"
 
 
-def _excluded_leader_broken(template: Json) -> Iterator[Violation]:
+def _excluded_leader_violations(template: Json) -> Iterator[Violation]:
     policy = template.sub_group_policy
     if policy is not None and policy.sub_group_policy_type == "LeaderExcluded":
         size, part = template.size, policy.sub_group_size
@@ -38,21 +38,21 @@ def _excluded_leader_broken(template: Json) -> Iterator[Violation]:
 
 SUBGROUPS = Rule(
     "subGroupSize must be at most size, and divide size or size - 1",
-    _subgroups_broken,
+    _subgroup_violations,
     "!has(self.subGroupPolicy) || (self.subGroupPolicy.subGroupSize <= self.size && "
     "(self.size % self.subGroupPolicy.subGroupSize == 0 || "
     "(self.size - 1) % self.subGroupPolicy.subGroupSize == 0))",
 )
 LEADER_EXCLUDED = Rule(
     "with subGroupPolicyType LeaderExcluded, subGroupSize must divide size - 1",
-    _excluded_leader_broken,
+    _excluded_leader_violations,
     "!has(self.subGroupPolicy) || self.subGroupPolicy.subGroupPolicyType != 'LeaderExcluded' || "
     "(self.size - 1) % self.subGroupPolicy.subGroupSize == 0",
 )
 
 
-def topology_broken(annotations: Mapping[str, str], template: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield annotations that the controller's webhook refuses, and why (CEL cannot read annotations)."""
+def topology_violations(annotations: Mapping[str, str], template: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield annotations that the webhook rejects, each with the reason. CEL cannot read annotations."""
     key = f"{LWS_LABEL}/subgroup-exclusive-topology"
     if key in annotations and not template.get("subGroupPolicy"):
         path = field_path(("metadata", "annotations", key))
@@ -60,19 +60,18 @@ def topology_broken(annotations: Mapping[str, str], template: Mapping[str, Any])
 
 
 def is_share(value: int | str) -> bool:
-    """Tell whether a value is a number of groups or a percentage of them."""
     return _PERCENT.match(value) is not None if isinstance(value, str) else value >= 0
 
 
 def _share_rule(attribute: str, wire: str) -> Rule:
-    def broken(configuration: Json) -> Iterator[Violation]:
+    def violations(configuration: Json) -> Iterator[Violation]:
         value = getattr(configuration, attribute)
         if not is_share(value):
             yield (wire,), f", found {value!r}"
 
     return Rule(
         f"{wire} must be a number of groups of at least 0, or a percentage from 0% to 100%",
-        broken,
+        violations,
         f"!has(self.{wire}) || (type(self.{wire}) == int ? self.{wire} >= 0 : "
         f"self.{wire}.matches('^(100|[0-9]{{1,2}})%$'))",
     )
@@ -83,14 +82,14 @@ MAX_SURGE = _share_rule("max_surge", "maxSurge")
 
 
 def share(value: int | str, replicas: int, *, up: bool) -> int:
-    """Return the number of groups that a value stands for; a percentage is rounded up or down."""
+    """Convert a number or percentage of groups to a number, rounding percentages up or down."""
     if isinstance(value, int):
         return value
     percent = int(value.removesuffix("%"))
     return -(-percent * replicas // 100) if up else percent * replicas // 100
 
 
-def _rollout_stuck(spec: Json) -> Iterator[Violation]:
+def _rollout_violations(spec: Json) -> Iterator[Violation]:
     strategy = spec.rollout_strategy
     configuration = strategy.rolling_update_configuration if strategy is not None else None
     if configuration is None or spec.replicas == 0:
@@ -99,15 +98,15 @@ def _rollout_stuck(spec: Json) -> Iterator[Violation]:
     if not is_share(unavailable) or not is_share(surge):
         return
     if share(unavailable, spec.replicas, up=False) == 0 and share(surge, spec.replicas, up=True) == 0:
-        where = ("rolloutStrategy", "rollingUpdateConfiguration", "maxUnavailable")
-        yield where, f", found {unavailable} and {surge} of {spec.replicas} replicas"
+        path = ("rolloutStrategy", "rollingUpdateConfiguration", "maxUnavailable")
+        yield path, f", found {unavailable} and {surge} of {spec.replicas} replicas"
 
 
 _RUC = "self.rolloutStrategy.rollingUpdateConfiguration"
 ROLLOUT_MOVES = Rule(
     "maxUnavailable and maxSurge must not both amount to 0, or no group could ever be updated (percentages of "
     "maxUnavailable round down)",
-    _rollout_stuck,
+    _rollout_violations,
     f"!has(self.rolloutStrategy) || !has({_RUC}) || self.replicas == 0 || "
     f"(type({_RUC}.maxUnavailable) == int ? {_RUC}.maxUnavailable != 0 : "
     f"!{_RUC}.maxUnavailable.matches('^[0-9]{{1,3}}%$') || "
@@ -116,7 +115,7 @@ ROLLOUT_MOVES = Rule(
 )
 
 
-def _too_many_pods(spec: Json) -> Iterator[Violation]:
+def _pod_count_violations(spec: Json) -> Iterator[Violation]:
     pods = spec.replicas * spec.leader_worker_template.size
     if pods > INT32_MAX:
         yield ("replicas",), f", found {pods}"
@@ -124,6 +123,6 @@ def _too_many_pods(spec: Json) -> Iterator[Violation]:
 
 PODS_FIT = Rule(
     f"replicas times size must be at most {INT32_MAX}",
-    _too_many_pods,
+    _pod_count_violations,
     f"self.replicas * self.leaderWorkerTemplate.size <= {INT32_MAX}",
 )

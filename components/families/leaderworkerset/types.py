@@ -51,7 +51,7 @@ class LeaderWorkerTemplate(ApiModel):
     sub_group_policy: SubGroupPolicy | None = None
     """How a group is divided into subgroups. Default: not at all."""
     volume_claim_templates: VolumeClaims | None = None
-    """Volume claims that each pod gets for itself."""
+    """Volume claim templates; each pod gets its own claims."""
     persistent_volume_claim_retention_policy: ClaimRetention | None = None
     """Retention policy of these claims, in wire form: whenDeleted and whenScaled, each Delete or Retain."""
 
@@ -70,20 +70,20 @@ class RolloutBounds(ApiModel):
 
 
 class RollingUpdateConfiguration(RolloutBounds):
-    """The bounds of a rollout, and where it stops; the controller needs the partition to be there."""
+    """The bounds of a rollout and its partition, which the controller requires."""
 
     partition: NaturalInt32 = 0
 
 
 class RolloutStrategy(ApiModel):
-    """How a template change reaches the groups."""
+    """How template changes are rolled out to the groups."""
 
     type: Literal["RollingUpdate"] = "RollingUpdate"
     rolling_update_configuration: RollingUpdateConfiguration | None = None
 
 
 class NetworkConfig(ApiModel):
-    """Which headless Service carries a group's names."""
+    """Which headless Service provides the DNS names of a group's pods."""
 
     subdomain_policy: Literal["Shared", "UniquePerReplica"]
 
@@ -112,7 +112,7 @@ class LeaderWorkerSetStatus(ApiModel):
 
 
 class LeaderWorkerSet(Resource):
-    """Groups of pods that live and die together."""
+    """Groups of pods that are created, restarted and deleted together."""
 
     api_version: Literal["leaderworkerset.x-k8s.io/v1"]
     kind: Literal["LeaderWorkerSet"]

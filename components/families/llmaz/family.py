@@ -1,4 +1,4 @@
-"""llmaz as a family: its kinds and what each becomes."""
+"""The family llmaz: its kinds and how they are rendered."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from .rendering import OPERATOR, render_backend_runtime, render_declared, render
 
 
 class Llmaz(Family, FlavorReader):
-    """llmaz: models with flavors, which components that create nodes take as arguments too."""
+    """llmaz, whose flavors are also arguments of components that create nodes."""
 
     def read_flavor(self, value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:
         """Read a flavor of llmaz, with INSTANCE-TYPE among its params."""

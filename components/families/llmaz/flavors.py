@@ -1,4 +1,4 @@
-"""Flavors: what nodes they stand for, and where their order cannot mean what it says (llmaz spec 2.7)."""
+"""The nodes of flavors, and flavors whose order has no effect (llmaz spec 2.7)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -22,7 +22,7 @@ from .types import Flavor, OpenModel
 
 _INSTANCE_TYPE = "INSTANCE-TYPE"
 _ABOVE = ("spec", "inferenceConfig", "flavors", 0)
-"""Where the flavor of a model is that has one."""
+"""Path of the flavor in the model that wraps it."""
 _TYPED = "add params: {{INSTANCE-TYPE: {type}}} to the flavor"
 _FLAVORED = "add inferenceConfig.flavors: [{{name: any, params: {{INSTANCE-TYPE: {type}}}}}] to the model"
 _SPREAD = "spread each replica over several nodes: limits {key}: {count} with params TP and PP"
@@ -38,11 +38,11 @@ def node_choices(
     alternatives: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     chosen_by: Origin | None = None,
 ) -> tuple[NodeChoice, ...]:
-    """Return what nodes the flavors stand for, in order of preference.
+    """Return the nodes of flavors in order of preference.
 
     Args:
         flavors: The flavors of a claim.
-        alternatives: By instance type, further types that the environment takes instead.
+        alternatives: Per instance type, the other types that the environment allows instead.
         chosen_by: The field that claims them; its lead names their model.
     """
     return tuple(_choice(flavor, alternatives, chosen_by) for flavor in flavors)
@@ -59,12 +59,12 @@ def _choice(flavor: Flavor, alternatives: Mapping[str, tuple[str, ...]], chosen_
 
 
 def unflavored(claimed_at: Origin) -> NodeField:
-    """Return the field to blame where a claimed model has no flavor at all."""
+    """Return the field at which to report that a claimed model has no flavor."""
     return NodeField(claimed_at, _INSTANCE_TYPE, _SPREAD, _FLAVORED)
 
 
 def check_choices(flavors: tuple[Flavor, ...], path: str, findings: Findings) -> None:
-    """Warn where the order of flavors cannot mean what it says (llmaz spec 2.7, 6.5)."""
+    """Check flavors, and warn if their order cannot have the intended effect (llmaz spec 2.7, 6.5)."""
     if not flavors:
         return
     _check_labels(flavors, path, findings)
@@ -102,18 +102,18 @@ def _accelerators(flavor: Flavor) -> dict[str, Decimal]:
 
 
 def read_flavor(value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:
-    """Return what a flavor requests of nodes, for no pods yet, and what is wrong with it.
+    """Return the node demand of a flavor, for no pods yet, and its problems.
 
-    What has no instance type does not fit: the key that names it is the family's own, others are not.
+    A value without an instance type does not fit, because only that key is specific to llmaz.
 
     Args:
         value: The flavor in wire form.
         at: The argument that holds it.
-        alternatives: By instance type, further types that the environment takes instead.
+        alternatives: Per instance type, the other types that the environment allows instead.
     """
-    resource, found = check(_model_with(value), OPEN_MODEL)
+    resource, violations = check(_model_with(value), OPEN_MODEL)
     if not isinstance(resource, OpenModel):
-        wrong = [at.below(field_path(path[len(_ABOVE) :])).problem(reason) for path, reason in found]
+        wrong = [at.below(field_path(path[len(_ABOVE) :])).problem(reason) for path, reason in violations]
         return FlavorReading(fits=False, problems=wrong)
     config = resource.spec.inference_config
     (flavor,) = tuple((config.flavors if config else None) or ())
@@ -134,7 +134,7 @@ def read_flavor(value: Json, at: Argument, alternatives: Mapping[str, tuple[str,
 
 
 def _model_with(flavor: Json) -> dict[str, Json]:
-    """Return a model that has the flavor: the contract's checks are those of a whole object."""
+    """Wrap a flavor in a model, because the contract validates whole objects."""
     spec = {"familyName": "any", "source": {"modelHub": {"modelID": "any"}}, "inferenceConfig": {"flavors": [flavor]}}
     metadata = {"name": "any"}
     return {"apiVersion": OPEN_MODEL.api_version, "kind": OPEN_MODEL.kind, "metadata": metadata, "spec": spec}

@@ -1,4 +1,4 @@
-"""Puts a model's weights where the engine looks for them (llmaz spec 2.6, points 4 to 7)."""
+"""Load or mount a model's weights where the engine expects them (llmaz spec 2.6, points 4 to 7)."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ _HUB_TOKENS = ("HUGGING_FACE_HUB_TOKEN", "HF_TOKEN")
 _OSS_KEYS = ("OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET")
 _AWS_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _LOAD = ("python", "main.py")
-"""What the loader image runs by default."""
+"""Default command of the loader image."""
 _FOLDER_LOAD = """\
 import os, sys
 from omnistore.objstore import StoreFactory
@@ -32,7 +32,7 @@ client = StoreFactory.new_client(
     provider=os.environ["PROVIDER"], endpoint=os.environ["ENDPOINT"], bucket=os.environ["BUCKET"])
 client.download_dir(os.environ["MODEL_PATH"], sys.argv[1])
 """
-"""The image takes any last segment with a dot for a file; this asks its library for the folder that it is."""
+"""The image takes a last segment with a dot for a file; this uses its library to download the folder instead."""
 _LOAD_ONCE = f"""\
 marker="$1"
 shift
@@ -40,14 +40,14 @@ exec 9> {MODEL_ROOT}.lock && flock 9
 if [ -f "$marker" ]; then echo "weights are complete: $marker"; exit 0; fi
 "$@" && touch "$marker"
 """
-"""Loads unless a former load was completed; pods that share the cache take turns (llmaz spec 6.1)."""
+"""Loads unless an earlier load is complete; a lock serializes pods that share the cache (llmaz spec 6.1)."""
 
 
 def mount_models(spec: Object, claim: Claim, options: Options, findings: Findings) -> None:
-    """Add what loads or mounts the claimed models to a pod spec, which is changed in place.
+    """Add the loaders and mounts of the claimed models to a pod spec, in place.
 
-    The leader of a group may do without a container that runs the model. Weights are loaded there only if another one
-    mounts their volume by its name.
+    The leader of a group may have no container that runs the model. It gets the weights only if another container
+    mounts their volume by name.
     """
     runner = next((c for c in spec["containers"] if c["name"] == RUNNER), None)
     if claim.skip_loader:
@@ -128,14 +128,14 @@ def _weights_mount(claim: Claim, cache: ModelCache | None, *, read_only: bool) -
 
 
 def _cache_key(claim: Claim) -> str:
-    """Name the folder after what is in it: another revision or file must not meet these weights."""
+    """Name the folder after its content, so that other revisions or files never mix with these weights."""
     origins = [model.spec.source.wire() for model in claim.models]
     digest = hashlib.sha256(json.dumps(origins, sort_keys=True).encode()).hexdigest()
     return f"{claim.main.metadata.name}-{digest[:8]}"
 
 
 def _mount_hosts(spec: Object, runner: Object, claim: Claim, findings: Findings, *, shared: bool) -> None:
-    """Mount the folders of ``host://`` models where they are on the node."""
+    """Mount the folders of ``host://`` models at their paths on the node."""
     paths: dict[str, int] = {}
     for index, model in enumerate(claim.models):
         if source_of(model).scheme == "host":
@@ -195,7 +195,7 @@ def _loader_env(source: WeightSource) -> list[Object]:
 
 
 def _merged(base: list[Object], added: list[Object], *, always: bool = True) -> list[Object]:
-    """Append variables; a reference to a Secret gives way to a value that the user set, anything else replaces it."""
+    """Append variables. A user's value overrides references to Secrets, but nothing else."""
     credentials = {env["name"] for env in added if "valueFrom" in env} if always else {e["name"] for e in added}
     ours = {env["name"] for env in added} - credentials
     kept = [env for env in base if env["name"] not in ours]
@@ -208,7 +208,7 @@ def _from_secret(name: str, secret: str, key: str) -> Object:
 
 
 def _add_volume(spec: Object, volume: Object) -> None:
-    """Add a volume unless the template has one of that name: the user's wins, once."""
+    """Add a volume unless the template has one of that name."""
     _append_by(spec.setdefault("volumes", []), volume, "name")
 
 

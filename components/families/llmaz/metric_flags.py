@@ -1,4 +1,4 @@
-"""Lets an engine export its metrics where somebody reads them."""
+"""Enable the metrics of engines that export them only on request."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,17 +16,17 @@ from ...fleet.workloads import Server
 def turn_on_metrics(
     template: Object, server: Server, metrics: Iterable[Object] | None, options: Options, findings: Findings
 ) -> Server:
-    """Add the engine's flag to the pods that take requests, if an autoscaler or the environment reads its metrics.
+    """Add the engine's metrics flag to the pods that take requests, if an autoscaler or monitoring needs it.
 
-    What is written by hand, runs in a shell or is left to an operator is not changed: a missing flag is an error.
-    Returns the container that serves, with what it is started with then.
+    Hand-written pods, shell scripts and pods of an operator are not changed: there a missing flag is an error.
+    Returns the server with its resulting command line.
 
     Args:
         template: The pods that take requests; changed in place.
         server: The container that serves.
-        metrics: What the autoscaler of the workload scales on.
-        options: How to render.
-        findings: Where to report.
+        metrics: Metrics of the workload's autoscaler.
+        options: Rendering options.
+        findings: Receives the problems.
     """
     container = template["spec"]["containers"][server.position]
     exporter = exporter_of(container, server.line)
@@ -48,7 +48,7 @@ def turn_on_metrics(
 
 
 def reads_engine(metric: Object) -> bool:
-    """Tell whether an autoscaler's metric comes from an engine: any of pods, external ones by their name."""
+    """Whether an autoscaler's metric comes from an engine: all of type Pods, external ones by name."""
     if not is_well_formed(metric):
         return False
     if metric["type"] == "External":

@@ -1,4 +1,4 @@
-"""Where a model comes from, what it is called and where the engine finds it (llmaz spec 1.1, 2.1, 2.2)."""
+"""The source, served name and path of a model (llmaz spec 1.1, 2.1, 2.2)."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class WeightSource:
 
     @property
     def is_file(self) -> bool:
-        """Whether an object store address is one file: GGUF is, the rest are folders, for loader and engine alike."""
+        """Whether an object store address is a file. Only GGUF is; loader and engine take the rest for folders."""
         return ".gguf" in self.last_segment
 
     @property
@@ -45,9 +45,9 @@ class Claim:
 
     Attributes:
         models: The main model first.
-        flavors: Candidates in order of preference; the first one's limits apply.
+        flavors: Candidates in order of preference; the limits of the first apply.
         paths: Field of each model's name, for messages.
-        chosen_by: Field that chooses the flavors; its lead names their model.
+        chosen_by: Field that chooses the flavors, with their model as its lead.
     """
 
     models: tuple[OpenModel, ...]
@@ -69,7 +69,7 @@ class Claim:
 
 
 def source_of(model: OpenModel) -> WeightSource:
-    """Return a model's origin. The hub wins where a URI is given too."""
+    """Return a model's source; a hub takes precedence over a URI."""
     source = model.spec.source
     if source.model_hub:
         return WeightSource("hub", source.model_hub.model_id, hub=source.model_hub)
@@ -79,13 +79,13 @@ def source_of(model: OpenModel) -> WeightSource:
 
 
 def served_name(model: OpenModel) -> str:
-    """Return the name that clients ask for: ollama's own tag, else the OpenModel's name."""
+    """Return the name that clients use: ollama's own tag, or the OpenModel's name."""
     source = source_of(model)
     return source.address if source.scheme == "ollama" else model.metadata.name
 
 
 def model_path(model: OpenModel, *, skip_loader: bool) -> str:
-    """Return what the engine is given as the model: a path, or with ``skip-model-loader`` an ID or URI."""
+    """Return the engine's model argument: a path, or with ``skip-model-loader`` an ID or URI."""
     source = source_of(model)
     if source.scheme == "host":
         return source.address
@@ -99,7 +99,7 @@ def model_path(model: OpenModel, *, skip_loader: bool) -> str:
 
 
 def named_weights(claim: Claim) -> tuple[NamedWeights, ...]:
-    """Return where the weights are from that loaders put in place."""
+    """Return the sources of the weights that model loaders fetch."""
     return tuple(
         NamedWeights(
             model_path(model, skip_loader=claim.skip_loader),
@@ -112,7 +112,7 @@ def named_weights(claim: Claim) -> tuple[NamedWeights, ...]:
 
 
 def placeholders(claim: Claim) -> dict[str, str]:
-    """Return the values that recommended arguments may name (llmaz spec 2.4)."""
+    """Return the values of the placeholders in recommended arguments (llmaz spec 2.4)."""
     values = {
         "ModelPath": model_path(claim.main, skip_loader=claim.skip_loader),
         "ModelName": served_name(claim.main),
@@ -131,10 +131,10 @@ def resolve(
     *,
     skip_loader: bool,
 ) -> Claim:
-    """Look up claimed models and flavors: mains go first, the others follow (llmaz spec 2.1).
+    """Look up claimed models and flavors, main models first (llmaz spec 2.1).
 
-    Where a model does not exist, or its manifest could not be read, which is reported there, another one stands in,
-    so that the rest of the resource is checked.
+    A placeholder replaces a model that does not exist or whose manifest is invalid, so that the rest of the resource
+    is checked.
     """
     known = dict(library.all(OpenModel))
     missing = [(ref.name, path) for ref, path in refs if ref.name not in known]
@@ -147,7 +147,7 @@ def resolve(
             )
     if missing:
         findings.is_tentative = True
-        known |= {name: _stand_in() for name, _ in missing}
+        known |= {name: _placeholder() for name, _ in missing}
         flavor_names = None
     ordered = sorted(refs, key=lambda item: item[0].role != "main")
     models = tuple(known[ref.name] for ref, _ in ordered)
@@ -165,8 +165,8 @@ def resolve(
     )
 
 
-def _stand_in() -> OpenModel:
-    """Return a model of which nothing is known; its name is its own, for the one that is claimed may be no name."""
+def _placeholder() -> OpenModel:
+    # With a name of its own, because the claimed name may not be a valid one.
     return OpenModel.model_validate(
         {
             "apiVersion": OPEN_MODEL.api_version,
@@ -179,13 +179,13 @@ def _stand_in() -> OpenModel:
 
 def _flavors(model: OpenModel, names: list[str], path: str, findings: Findings) -> tuple[Flavor, ...]:
     config = model.spec.inference_config
-    there = {flavor.name: flavor for flavor in (config.flavors if config else None) or ()}
+    flavors = {flavor.name: flavor for flavor in (config.flavors if config else None) or ()}
     for index, name in enumerate(names):
-        if name not in there:
+        if name not in flavors:
             what = f"flavor of OpenModel {model.metadata.name!r}"
             findings.error(
                 f"{path}[{index}]",
-                unknown_reference(what, name, there, "add it to the model, or remove it here"),
+                unknown_reference(what, name, flavors, "add it to the model, or remove it here"),
                 RuleId.REFERENCE_MISSING,
             )
-    return tuple(there[name] for name in names if name in there) if names else tuple(there.values())
+    return tuple(flavors[name] for name in names if name in flavors) if names else tuple(flavors.values())

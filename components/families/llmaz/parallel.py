@@ -16,7 +16,7 @@ from .flavors import param
 from .types import Flavor
 
 _SPLITS = (Setting.TENSOR_PARALLEL, Setting.PIPELINE_PARALLEL, Setting.DATA_PARALLEL, Setting.SHARDED)
-"""What several accelerators are used by."""
+"""Settings that use several accelerators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class Parallelism:
     """How one replica is spread over accelerators and pods.
 
     Attributes:
-        tensor, pipeline: What the flavor's params say; None where they say nothing.
+        tensor, pipeline: The flavor's params; None if unset.
         size: Pods of a group.
-        per_pod: Accelerators of one pod, where they differ from the flavor's limits.
+        per_pod: Accelerators of one pod, if they differ from the flavor's limits.
     """
 
     tensor: int | None = None
@@ -60,7 +60,7 @@ def parallelism_of(flavor: Flavor | None, path: str, findings: Findings) -> Para
 
 
 def accelerators(flavor: Flavor) -> tuple[str, int]:
-    """Return which extended resource a flavor limits, and how many of it a pod gets."""
+    """Return the extended resource in a flavor's limits and its number per pod."""
     for key, value in (flavor.limits or {}).items():
         if "/" in key:
             return key, int(parse_quantity(value))
@@ -84,8 +84,8 @@ def _positive(flavor: Flavor, key: str, path: str, findings: Findings) -> int | 
     return int(text)
 
 
-def decided(parallelism: Parallelism, backend: ChosenBackend) -> ManagedSettings:
-    """Return the settings that cut a replica, except for what the user's own arguments say."""
+def parallelism_settings(parallelism: Parallelism, backend: ChosenBackend) -> ManagedSettings:
+    """Return the parallelism settings that the user's own arguments do not set."""
     return tuple(
         (setting, str(value))
         for setting, value in _sizes(parallelism)
@@ -103,7 +103,7 @@ def _sizes(parallelism: Parallelism) -> Iterator[tuple[Setting, int]]:
 
 
 def check_parallelism(parallelism: Parallelism, backend: ChosenBackend, path: str, findings: Findings) -> None:
-    """Report what the engine cannot do, and what the user's own arguments contradict."""
+    """Report parallelism that the engine does not support or the user's arguments contradict."""
     engine, user = backend.engine, backend.user.line
     span = engine.features.get(Feature.PIPELINE_PARALLEL) if engine else None
     if engine and span and (parallelism.pipeline or 1) > 1 and not span.includes(engine.version(backend.tag)):
@@ -119,7 +119,7 @@ def check_parallelism(parallelism: Parallelism, backend: ChosenBackend, path: st
         if engine is None and setting is Setting.TENSOR_PARALLEL and value > 1:
             if user.holds(setting) or backend.recommended.holds(setting):
                 continue
-            # A warning: models are shared, and other backends of this one do know what to do with it.
+            # Only a warning: models are shared, and other backends may support the params.
             findings.warn(
                 path,
                 f"TP {value} of the flavor is not passed on, because it is unknown which engine BackendRuntime "
@@ -137,7 +137,7 @@ def check_parallelism(parallelism: Parallelism, backend: ChosenBackend, path: st
 def check_use(
     parallelism: Parallelism, flavor: Flavor | None, backend: ChosenBackend, path: str, findings: Findings
 ) -> None:
-    """Warn where an engine would leave accelerators idle that it was given."""
+    """Warn of accelerators that the engine would leave idle."""
     count = accelerators(flavor)[1] if flavor else 0
     flag = backend.engine.flag(Setting.TENSOR_PARALLEL) if backend.engine else None
     if flavor is None or count < 2 or parallelism.tensor or parallelism.pipeline or not backend.engine or not flag:
@@ -152,6 +152,6 @@ def check_use(
 
 
 def limits_of(flavor: Flavor | None, parallelism: Parallelism) -> dict[str, str | int | float]:
-    """Return what a pod of the group is given by its flavor."""
+    """Return the limits of a pod of the group."""
     limits = dict(flavor.limits or {}) if flavor else {}
     return {**limits, **(parallelism.per_pod or {})}

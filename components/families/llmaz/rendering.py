@@ -1,4 +1,4 @@
-"""llmaz: Playground -> Service -> workload (llmaz spec 2), natively or through the operator."""
+"""Render llmaz's kinds, natively or for the operator (llmaz spec 2)."""
 
 import copy
 
@@ -22,10 +22,12 @@ from ...fleet.serving import (
 from ...fleet.serving import render_declared as declared
 from ...fleet.words import LEADER_WORKER_SET
 from ...fleet.workloads import LWS_VARIABLES
-from ..leaderworkerset.rules import topology_broken
+from ..leaderworkerset.rules import topology_violations
 from .backend import CONFIG_PATH, ChosenBackend, add_shared_memory, choose_backend, runner_container, shared_memory
 from .flavors import check_choices
+from .joining import with_patient_startup_probe
 from .models import Claim, placeholders, resolve
+from .operator import check_for_operator
 from .parallel import Parallelism, check_use, parallelism_of
 from .runner_args import runner_args
 from .service_args import check_service_args
@@ -39,10 +41,7 @@ from .types import (
     RecommendedConfig,
     Service,
 )
-from .workload.asked import Asked, Scaling
-from .workload.joining import waiting
-from .workload.operated import check_for_operator
-from .workload.realize import realize
+from .workload import DesiredWorkload, Scaling, realize
 
 OPERATOR = "llmaz"
 SKIP_LOADER = "llmaz.io/skip-model-loader"
@@ -62,9 +61,9 @@ def render_playground(source: LoadedResource, library: Library, options: Options
     assert isinstance(playground, Playground)  # noqa: S101  the caller chose this function by kind
     spec = playground.spec
     claim, path = _claim(playground, spec.model_claim, spec.model_claims, library, findings)
-    # The operator puts arguments into the pod as they are written.
+    # The operator does not rewrite arguments.
     backend = choose_backend(spec, library, options.runtimes, findings, fit=options.realization.is_native)
-    warn_about_duplicate_env(backend.wanted.envs or (), f"{CONFIG_PATH}.envs", findings)
+    warn_about_duplicate_env(backend.user_config.envs or (), f"{CONFIG_PATH}.envs", findings)
     own = backend.runtime.spec.envs or []
     if (
         not options.realization.is_native
@@ -73,9 +72,9 @@ def render_playground(source: LoadedResource, library: Library, options: Options
     ):
         findings.error(
             "spec",
-            f"the llmaz operator hands variables that BackendRuntime {backend.runtime.metadata.name!r} has twice to "
-            "the LeaderWorkerSet, which is refused, where backendRuntimeConfig is absent; remove them there, or use "
-            "realization 'native'",
+            "without backendRuntimeConfig, the llmaz operator copies the repeated variables of BackendRuntime "
+            f"{backend.runtime.metadata.name!r} to the LeaderWorkerSet, which the API server rejects; remove them "
+            "there, or use realization 'native'",
             RuleId.OPERATOR_UNSUPPORTED,
         )
     parallelism = parallelism_of(claim.flavor, path, findings)
@@ -86,7 +85,7 @@ def render_playground(source: LoadedResource, library: Library, options: Options
             "spec.replicas", "has no effect: the autoscaler owns the replicas; remove it", RuleId.FIELD_NO_EFFECT
         )
     template, line = _template(backend, claim, parallelism, path, options, findings)
-    asked = Asked(
+    desired = DesiredWorkload(
         name=playground.metadata.name,
         namespace=playground.metadata.namespace or options.namespace,
         claim=claim,
@@ -98,7 +97,7 @@ def render_playground(source: LoadedResource, library: Library, options: Options
         line=line,
         scaling=scaling,
     )
-    return _rendered(source, asked, path, options, findings)
+    return _rendered(source, desired, path, options, findings)
 
 
 def render_service(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered:
@@ -117,7 +116,7 @@ def render_service(source: LoadedResource, library: Library, options: Options, f
     _check_group(claim, parallelism.size, path, findings)
     check_service_args(template, claim, findings)
     check_containers(template, "spec.workloadTemplate", findings)
-    asked = Asked(
+    desired = DesiredWorkload(
         name=service.metadata.name,
         namespace=service.metadata.namespace or options.namespace,
         claim=claim,
@@ -127,51 +126,53 @@ def render_service(source: LoadedResource, library: Library, options: Options, f
         annotations=_group_annotations(service),
         parallelism=parallelism,
     )
-    return _rendered(source, asked, path, options, findings)
+    return _rendered(source, desired, path, options, findings)
 
 
 def render_declared(
     source: LoadedResource, _library: Library, options: Options, _findings: Findings
 ) -> Rendered | None:
-    """Render a resource that others refer to: an object for the operator alone."""
+    """Render a resource that others refer to. Only the operator needs an object."""
     return declared(source, options, OPERATOR)
 
 
 def render_backend_runtime(
     source: LoadedResource, _library: Library, options: Options, findings: Findings
 ) -> Rendered | None:
-    """Render what Playgrounds refer to: an object for the operator alone."""
+    """Render a BackendRuntime. Only the operator needs an object."""
     runtime = source.resource
     assert isinstance(runtime, BackendRuntime)  # noqa: S101  the caller chose this function by kind
     warn_about_duplicate_env(runtime.spec.envs or (), "spec.envs", findings)
     return declared(source, options, OPERATOR)
 
 
-def _rendered(source: LoadedResource, asked: Asked, path: str, options: Options, findings: Findings) -> Rendered:
-    """Realize a workload. For the operator the typed resource is created; nodes and endpoint stay the same."""
+def _rendered(
+    source: LoadedResource, desired: DesiredWorkload, path: str, options: Options, findings: Findings
+) -> Rendered:
+    """Render a workload. For the operator, the llmaz resource is created instead of the Kubernetes objects."""
     native = options.realization.is_native
-    for where, reason in topology_broken(asked.annotations, asked.template):
+    for where, reason in topology_violations(desired.annotations, desired.template):
         findings.error(where, reason)
     if not native:
-        check_for_operator(asked, path, options, findings)
-    realized = realize(source, asked, options, findings)
+        check_for_operator(desired, path, options, findings)
+    realized = realize(source, desired, options, findings)
     needs = realized.requires if native else realized.requires - {LEADER_WORKER_SET} | {OPERATOR}
     return Rendered(
         source=source,
         kind=source.kind.kind,
-        name=asked.name,
-        namespace=asked.namespace,
+        name=desired.name,
+        namespace=desired.namespace,
         workloads=(realized.workload,),
         endpoints=(realized.endpoint,),
         autoscalers=(realized.autoscaler,) if realized.autoscaler else (),
         others=() if native else (as_manifest(source, options),),
         requires=needs,
-        model=asked.claim.main.metadata.name,
+        model=desired.claim.main.metadata.name,
     )
 
 
 def _group_annotations(resource: Playground | Service) -> dict[str, str]:
-    """Return what a resource says to the controller of LeaderWorkerSets, such as where its groups may be."""
+    # They configure the LeaderWorkerSet controller, for example exclusive topology.
     annotations = resource.metadata.annotations or {}
     return {key: value for key, value in annotations.items() if key.startswith(f"{LWS_LABEL}/")}
 
@@ -183,7 +184,7 @@ def _claim(
     library: Library,
     findings: Findings,
 ) -> tuple[Claim, str]:
-    """Resolve the claim; also return the field to blame for what its flavors say."""
+    """Resolve the claim; also return the field to report problems of its flavors at."""
     if single:
         refs = [(ModelRef.model_validate({"name": single.model_name}), "spec.modelClaim.modelName")]
         base, names = "spec.modelClaim", single.inference_flavors
@@ -200,7 +201,7 @@ def _claim(
 
 
 def _check_group(claim: Claim, size: int, path: str, findings: Findings) -> None:
-    """A hand-written group carries its own flags; its size must still be what the flavor says."""
+    # A hand-written group has its own flags, but its size must match the flavor.
     parallelism = parallelism_of(claim.flavor, path, findings)
     if parallelism.pipeline and parallelism.size != size:
         findings.error(
@@ -214,7 +215,7 @@ def _check_group(claim: Claim, size: int, path: str, findings: Findings) -> None
 def _template(
     backend: ChosenBackend, claim: Claim, parallelism: Parallelism, path: str, options: Options, findings: Findings
 ) -> tuple[Object, CommandLine]:
-    """Return the ``leaderWorkerTemplate`` of a Playground (llmaz spec 2.5, 2.9), and what serves in it."""
+    """Return the ``leaderWorkerTemplate`` of a Playground and its server's command line (llmaz spec 2.5, 2.9)."""
     line = runner_args(backend, placeholders(claim), parallelism, path, findings)
     container = runner_container(backend, line)
     if parallelism.size == 1:
@@ -229,14 +230,16 @@ def _template(
             RuleId.NATIVE_UNSUPPORTED,
         )
     leader, worker = group_lines(backend.engine, line, LWS_VARIABLES)
-    # Only the leader answers.
+    # Only the leader takes requests.
     silent = {k: v for k, v in container.items() if k not in ("ports", "lifecycle") and not k.endswith("Probe")}
     template = {
         "size": parallelism.size,
-        # A pod that still loads weights must not lose them because another one was restarted.
+        # A pod that is still loading weights must not lose them because another pod restarts.
         "restartPolicy": "RecreateGroupAfterStart",
         "leaderTemplate": {
-            "spec": _pod_spec(waiting(_started(container, leader), claim, parallelism), backend, options)
+            "spec": _pod_spec(
+                with_patient_startup_probe(_started(container, leader), claim, parallelism), backend, options
+            )
         },
         "workerTemplate": {"spec": _pod_spec(_started(silent, worker), backend, options)},
     }

@@ -1,6 +1,6 @@
-"""The rules of llmaz that span fields: each checked here and by the API server (CEL).
+"""Cross-field rules of llmaz, each in Python and in CEL for the API server (llmaz spec 1 and 7).
 
-Messages are the same in both places; only ours can add what was found. Source: llmaz spec 1 and 7.
+Messages are the same in both; only Python's can add the value found.
 """
 
 import re
@@ -54,7 +54,7 @@ def _bad_uri(source: Json) -> Iterator[Violation]:
 
 
 def is_model_uri(uri: str) -> bool:
-    """Tell whether a model URI is well-formed (llmaz spec 1.1)."""
+    """Whether a model URI is well-formed (llmaz spec 1.1)."""
     scheme, separator, address = uri.partition("://")
     if not separator or "://" in address or not address:
         return False

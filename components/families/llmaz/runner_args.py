@@ -1,6 +1,6 @@
-"""The arguments of a Playground's model runner: recommended ones, those that spread a replica, and the user's.
+"""Compose the arguments of a Playground's model runner: recommended, parallelism and user's (llmaz spec 2.5, 2.9).
 
-llmaz spec 2.5 and 2.9. The flags are those of the version in the image's tag.
+Flags are spelled for the version in the image's tag.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from ...engines.registry import default_flags
 from ...engines.settings import Setting
 from ...engines.shell import is_shell_word
 from .backend import CONFIG_PATH, ChosenBackend
-from .parallel import Parallelism, check_parallelism, decided
+from .parallel import Parallelism, check_parallelism, parallelism_settings
 
 _MAX_PORT = 65535
 
@@ -22,18 +22,20 @@ _MAX_PORT = 65535
 def runner_args(
     backend: ChosenBackend, values: Mapping[str, str], parallelism: Parallelism, path: str, findings: Findings
 ) -> CommandLine:
-    """Return what the model runner is started with; what is wrong is recorded in the findings.
+    """Return the command line of the model runner, and record problems in the findings.
 
     Args:
-        backend: The engine, its configuration and what the user changed.
-        values: What stands for the placeholders of recommended arguments.
+        backend: The engine, its configuration and the user's overrides.
+        values: Values of the placeholders in recommended arguments.
         parallelism: How one replica is spread over accelerators and pods.
-        path: Field to blame for it.
-        findings: Where to report.
+        path: Field to report problems of the parallelism at.
+        findings: Receives the problems.
     """
     _check_placeholders(backend, values, findings)
     _check_script(backend, values, findings)
-    composed = compose_line(backend.recommended, values, backend.user, decided(parallelism, backend), fit=backend.fit)
+    composed = compose_line(
+        backend.recommended, values, backend.user, parallelism_settings(parallelism, backend), fit=backend.fit
+    )
     for finding in composed.of_recommended:
         arg = composed.recommended.args[finding.position]
         findings.record(
@@ -41,7 +43,7 @@ def runner_args(
         )
     check_parallelism(parallelism, backend, path, findings)
     record_findings(findings, f"{CONFIG_PATH}.args", composed.of_user)
-    _check_reach(backend, composed.line, findings)
+    _check_user_args(backend, composed.line, findings)
     return composed.line
 
 
@@ -59,7 +61,7 @@ def _check_placeholders(backend: ChosenBackend, values: Mapping[str, str], findi
 
 
 def _check_script(backend: ChosenBackend, values: Mapping[str, str], findings: Findings) -> None:
-    """Report a value that a shell would run parts of, since the configuration writes it into a script."""
+    """Report placeholders in shell scripts whose values the shell would execute."""
     place = backend.recommended.script
     text = "".join(backend.recommended.words[place : place + 1]) if place else ""
     for name in dict.fromkeys(PLACEHOLDER.findall(text)):
@@ -68,7 +70,7 @@ def _check_script(backend: ChosenBackend, values: Mapping[str, str], findings: F
             findings.error(
                 f"{CONFIG_PATH}.configName",
                 f"configuration {backend.config.name!r} of BackendRuntime {backend.runtime.metadata.name!r} writes "
-                f"{{{{ .{name} }}}} into a shell script, which would run parts of its value {value!r}; add "
+                f"{{{{ .{name} }}}} into a shell script, which would execute parts of its value {value!r}; add "
                 f'{{{{ .{name} }}}} as an argument behind the script and a name for it, and write "$1" in the script',
                 RuleId.SECURITY_SCRIPT_INJECTION,
             )
@@ -79,8 +81,8 @@ def _named(backend: ChosenBackend, arg: str) -> str:
     return f"argument {arg!r} of BackendRuntime {name!r}, configuration {config!r}"
 
 
-def _check_reach(backend: ChosenBackend, line: CommandLine, findings: Findings) -> None:
-    """Report a port that nobody can ask, and arguments of the user that never reach the engine."""
+def _check_user_args(backend: ChosenBackend, line: CommandLine, findings: Findings) -> None:
+    """Report an impossible port, and user arguments that never reach the engine."""
     port = line.number_of(Setting.PORT)
     above = port is not None and port > _MAX_PORT and not line.is_read  # else the lint has reported it
     if port == 0 or above:
@@ -89,7 +91,7 @@ def _check_reach(backend: ChosenBackend, line: CommandLine, findings: Findings) 
             f"{CONFIG_PATH}.args",
             f"{flag} must be between 1 and {_MAX_PORT}, found {port}; correct it",
         )
-    if backend.wanted.args and line.command[-1:] == ("-c",):
+    if backend.user_config.args and line.command[-1:] == ("-c",):
         findings.warn(
             f"{CONFIG_PATH}.args",
             f"have no effect: BackendRuntime {backend.runtime.metadata.name!r} runs a shell script, which receives "

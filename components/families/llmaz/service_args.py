@@ -1,4 +1,4 @@
-"""The containers of a Service, which its author wrote by hand: what they run, and on which weights."""
+"""Checks of the hand-written containers of a Service: their arguments and their weights."""
 
 from collections.abc import Iterator
 
@@ -16,13 +16,13 @@ _TEMPLATE = "spec.workloadTemplate"
 
 
 def check_service_args(template: Object, claim: Claim, findings: Findings) -> None:
-    """Report what is wrong with the arguments of the model runners.
+    """Check the arguments of the model runners.
 
     Args:
-        template: ``spec.workloadTemplate`` in wire form. Where only a digest names the image, its version is not
-            known, and the arguments are left alone.
-        claim: The models that are claimed.
-        findings: Where to report.
+        template: ``spec.workloadTemplate`` in wire form. The arguments of an image with a digest only are not
+        checked, because its version is unknown.
+        claim: The claimed models.
+        findings: Receives the problems.
     """
     for path, container in _runners(template):
         image = parse_image(str(container.get("image") or ""))
@@ -49,7 +49,7 @@ def _runners(template: Object) -> Iterator[tuple[str, Object]]:
 
 
 def _check_path(container: Object, path: str, claim: Claim, findings: Findings) -> None:
-    """Warn of an engine that looks for its model where no loader puts one."""
+    """Warn of an engine that expects its model where no loader puts it."""
     line = command_line_of(container)
     words = (word for text in line.words for word in text.split())
     served = line.value_of(Setting.MODEL) or next((word for word in words if word.startswith(MODEL_ROOT)), None)
@@ -69,6 +69,6 @@ def _check_path(container: Object, path: str, claim: Claim, findings: Findings) 
 
 
 def _within(path: str, folder: str) -> bool:
-    """Tell whether a path is a folder or something in it; the root of all models is in none."""
+    """Whether a path is a folder or inside it; the root of all models never counts."""
     path, folder = path.rstrip("/"), folder.rstrip("/")
     return folder != MODEL_ROOT.rstrip("/") and (path == folder or path.startswith(f"{folder}/"))

@@ -17,7 +17,7 @@ from . import rules
 
 MAX_RESOURCES = 32
 MAX_CONFIGS = 64
-"""Far above any use. The API server allows a rule over limits only where it can bound its cost."""
+"""Generous bounds: the API server accepts a CEL rule over a collection only if it can bound the rule's cost."""
 
 ResourceList = dict[str, Quantity]
 _BY_NAME: JsonDict = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
@@ -150,7 +150,7 @@ class ScaleTrigger(ApiModel):
 
 
 class ElasticConfig(ApiModel):
-    """Replica bounds and what moves between them."""
+    """Replica bounds and the trigger of the autoscaler."""
 
     min_replicas: PositiveInt32 = 1
     """Lower bound of the autoscaler. Setting a bound creates one."""

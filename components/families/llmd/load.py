@@ -36,8 +36,8 @@ def load_of(
 ) -> VariantLoad | None:
     """Return the load to size a variant for; None after an error."""
     name, status = resource.metadata.name, resource.status
-    found = configured_load(namespace, name, levels)
-    if found is None and status is not None and status.current_alloc is not None:
+    variant_load = configured_load(namespace, name, levels)
+    if variant_load is None and status is not None and status.current_alloc is not None:
         profile = status.current_alloc.load
         numbers = {"arrivalRate": profile.arrival_rate, "avgLength": profile.avg_length}
         for field, text in numbers.items():
@@ -45,8 +45,8 @@ def load_of(
                 reason = f"must be a number such as 40.00, found {text!r}; correct it, or remove the status"
                 findings.error(f"{_STATUS}.{field}", reason, RuleId.SIZING_UNDETERMINED)
         load = observed_load(profile)
-        found = VariantLoad(load, _STATUS, _STATUS) if load else None
-    elif found is None:
+        variant_load = VariantLoad(load, _STATUS, _STATUS) if load else None
+    elif variant_load is None:
         near = did_you_mean(name, levels.loads)
         hint = f" ({near.removeprefix('; ')} in serviceLevels.loads)" if near else ""
         findings.error(
@@ -55,16 +55,16 @@ def load_of(
             f"{{{namespace}/{name}: {{requestsPerMinute: 120, outputTokens: 200}}}} with your numbers",
             RuleId.SIZING_UNDETERMINED,
         )
-    if found is None:
+    if variant_load is None:
         return None
-    faults = list(_faults(found.load))
+    faults = list(_faults(variant_load.load))
     for reason in faults:
         findings.error(
-            found.path,
-            f"{reason} in {found.source}; correct it, or set serviceLevels.loads",
+            variant_load.path,
+            f"{reason} in {variant_load.source}; correct it, or set serviceLevels.loads",
             RuleId.SIZING_UNDETERMINED,
         )
-    return None if faults else found
+    return None if faults else variant_load
 
 
 def configured_load(namespace: str, name: str, levels: ServiceLevels) -> VariantLoad | None:

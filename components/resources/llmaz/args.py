@@ -8,7 +8,7 @@ from ..serving.args import FlavorArgs, MetricSpecArgs, ScalingBehaviorArgs
 
 
 class WorkloadArgs(TypedDict, total=False):
-    """Arguments of every component that runs pods. All are plain: they decide which objects there are."""
+    """Arguments of every component that runs pods. All are plain: they decide which objects are created."""
 
     name: str
     """Name of the Kubernetes objects. Default: the component's name."""
@@ -163,7 +163,7 @@ class ServiceArgs(WorkloadArgs, total=False):
     sub_group_policy: SubGroupPolicyArgs
     """How a group is divided into subgroups. Default: not at all."""
     volume_claim_templates: list[dict[str, Any]]
-    """Volume claims that each pod gets for itself."""
+    """Volume claim templates; each pod gets its own claims."""
     persistent_volume_claim_retention_policy: dict[str, Any]
     """Retention policy of these claims, in wire form: whenDeleted and whenScaled, each Delete or Retain."""
     rollout_strategy: RolloutStrategyArgs

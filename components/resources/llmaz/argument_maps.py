@@ -1,4 +1,4 @@
-"""Where the arguments of llmaz's components go in their resources; the fields that are not named are one to one."""
+"""How the arguments of llmaz's components map to fields of their resources; unnamed fields map one to one."""
 
 from ...families.llmaz.types import (
     BackendRuntimeSpec,
@@ -30,7 +30,7 @@ _CLAIMED = {
 
 WORKLOAD = ArgumentMap(
     "WorkloadArgs",
-    doc="Arguments of every component that runs pods. All are plain: they decide which objects there are.",
+    doc="Arguments of every component that runs pods. All are plain: they decide which objects are created.",
     own={
         "name": Own("str", "Name of the Kubernetes objects. Default: the component's name."),
         "namespace": NAMESPACE,
@@ -79,7 +79,7 @@ PLAYGROUND = ArgumentMap(
     renamed={"backend_runtime_config.version": "backend_version"},
     without={
         "model_claim.model_name": "the name in the manifest of model",
-        "model_claims": "made of model, draft_model and inference_flavors",
+        "model_claims": "built from model, draft_model and inference_flavors",
     },
     changed={
         "limits": Changed(
@@ -100,7 +100,7 @@ SERVICE = ArgumentMap(
     base=WORKLOAD,
     own=_CLAIMED,
     flat=("model_claims", "workload_template"),
-    without={"model_claims.models": "made of model and draft_model"},
+    without={"model_claims.models": "built from model and draft_model"},
     changed={
         "worker_template": Changed(
             "LeaderWorkerSets of other families need no such container.",

@@ -41,7 +41,7 @@ def _render(name: str, args: PlaygroundArgs) -> Rendered:
     own = [given.manifest("backend_runtime", "BackendRuntime")] if "backend_runtime" in given.values else []
     models = claimed_models(given)
     spec = PLAYGROUND.spec({**given.values, "backend_name": given.get("backend_name") or next(map(_name, own), None)})
-    spec.pop("modelClaim", None)  # it needs the names of the models, too
+    spec.pop("modelClaim", None)  # built below, because it also needs the names of the models
     spec |= claim(models, given.get("inference_flavors"), several=len(models) > 1)
     resource = given.resource("inference.llmaz.io/v1alpha1", "Playground", metadata_of(name, given), spec)
     return render_one(resource, [*models, *own], options, autoscaled=autoscaled)

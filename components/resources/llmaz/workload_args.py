@@ -1,4 +1,4 @@
-"""What Playground and Service make of the arguments that they share: metadata, and the claim of a model."""
+"""Build the metadata and the model claim of Playgrounds and Services from their common arguments."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _SKIP_LOADER = "llmaz.io/skip-model-loader"
 
 
 def metadata_of(name: str, given: Arguments) -> dict[str, Any]:
-    """Return the metadata of the resource that a component describes."""
+    """Return the metadata of a component's resource."""
     metadata: dict[str, Any] = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
     if given.get("skip_model_loader"):
         metadata["annotations"] = {_SKIP_LOADER: "true"}
@@ -19,7 +19,7 @@ def claimed_models(given: Arguments) -> list[dict[str, Any]]:
     """Return the main model of a component and its draft, if there is one, in wire form.
 
     Raises:
-        InvalidArguments: one of them is not a manifest, or something else is wrong; every problem is listed.
+        InvalidArguments: one of them is not a manifest, or another argument is invalid; all problems are listed.
     """
     models = [given.manifest(key, "OpenModel") for key in ("model", "draft_model") if key in ("model", *given.values)]
     given.check()
@@ -27,7 +27,7 @@ def claimed_models(given: Arguments) -> list[dict[str, Any]]:
 
 
 def claim(models: list[dict[str, Any]], flavors: list[str] | None, *, several: bool) -> dict[str, Any]:
-    """Return the claim of a model and its draft, in the form for one or for several."""
+    """Return the claim of a model and its draft, as ``modelClaim`` or as ``modelClaims``."""
     names = [model["metadata"]["name"] for model in models]
     if not several:
         return {"modelClaim": compact({"modelName": names[0], "inferenceFlavors": flavors})}

@@ -1,4 +1,4 @@
-"""The component of llm-d's kind."""
+"""The component of llm-d's VariantAutoscaling."""
 
 from .args import VariantAutoscalingArgs
 from .variant_autoscaling import VariantAutoscaling

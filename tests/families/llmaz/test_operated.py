@@ -55,7 +55,7 @@ BROKEN = [
         "weights on the node",
         [open_model(source="host:///data/m"), playground()],
         "spec.modelClaim.modelName",
-        "again and again",
+        "on each attempt",
         [open_model(), playground()],
     ),
     (
@@ -83,7 +83,7 @@ BROKEN = [
         "a tag that is code",
         [open_model(source="ollama://q; id"), playground(backendRuntimeConfig={"backendName": "ollama"})],
         "spec.modelClaim.modelName",
-        "would run parts of it",
+        "would execute parts of it",
         [open_model(source="ollama://q:0.5b"), playground(backendRuntimeConfig={"backendName": "ollama"})],
     ),
 ]
@@ -214,4 +214,4 @@ def test_variables_that_a_backend_runtime_has_twice(spec: dict[str, Any], *, twi
     """``buildTemplate`` merges them by name only where the Playground has a ``backendRuntimeConfig``."""
     envs = [{"name": "A", "value": "1"}, {"name": "A" if twice else "B", "value": "2"}]
     found = [problem for problem in left(MODEL, runtime("vllm", envs=envs), playground(**spec)) if problem.is_error]
-    assert any("has twice" in problem.reason for problem in found) is refused
+    assert any("repeated variables" in problem.reason for problem in found) is refused
