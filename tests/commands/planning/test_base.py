@@ -230,4 +230,4 @@ def test_a_model_that_the_base_refuses(project: Path) -> None:
     (project / MANIFEST).write_text(text)
     done = plan(project, "--base", "HEAD")
     assert done.returncode == 0
-    assert "refuses the base" in done.stdout
+    assert "the program fails for the base" in done.stdout
