@@ -20,7 +20,7 @@ class Arrivals(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Range:
     """A range of lengths with a uniform distribution, or a rate that changes linearly."""
 
     first: float
@@ -51,21 +51,21 @@ class DueRequest:
 class Lengths:
     """Lengths of requests and answers in tokens."""
 
-    input: Span
-    output: Span
+    input: Range
+    output: Range
 
     def drawn(self, chance: random.Random) -> tuple[int, int]:
         """Draw the lengths of a request and of its answer."""
         return _drawn(chance, self.input), _drawn(chance, self.output)
 
 
-def _drawn(chance: random.Random, span: Span) -> int:
+def _drawn(chance: random.Random, span: Range) -> int:
     low, high = sorted((int(span.first), int(span.last)))
     return chance.randint(low, min(high, _MOST_TOKENS))
 
 
 def planned(
-    rate: Span, seconds: float, arrivals: Arrivals, burst: int, lengths: Lengths, seed: int
+    rate: Range, seconds: float, arrivals: Arrivals, burst: int, lengths: Lengths, seed: int
 ) -> Iterator[DueRequest]:
     """Yield the requests of an open loop, ordered by time.
 
@@ -96,7 +96,7 @@ def _expected(arrivals: Arrivals, chance: random.Random) -> Iterator[float]:
         yield total
 
 
-def reached(rate: Span, seconds: float, count: float) -> float | None:
+def reached(rate: Range, seconds: float, count: float) -> float | None:
     """Return the time until which ``count`` requests are expected at a linearly changing rate; None if never.
 
     The inverse of the expected number until t, first*t + slope*t²/2.

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from toolkit.errors import UserError
 
-from .arrivals import Span
+from .arrivals import Range
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 _DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>ms|s|m|h|)", re.ASCII)
@@ -29,7 +29,7 @@ def duration(option: str, text: str) -> float:
     return seconds
 
 
-def rate(text: str) -> Span:
+def rate(text: str) -> Range:
     """Parse a rate in requests per second, such as ``5`` or ``5..50``.
 
     Raises:
@@ -44,7 +44,7 @@ def rate(text: str) -> Span:
     return found
 
 
-def tokens(option: str, text: str) -> Span:
+def tokens(option: str, text: str) -> Range:
     """Parse a length in tokens, such as ``200`` or ``100..300``.
 
     Raises:
@@ -57,13 +57,13 @@ def tokens(option: str, text: str) -> Span:
     return found
 
 
-def _span(text: str) -> Span | None:
+def _span(text: str) -> Range | None:
     first, dots, last = text.strip().partition("..")
     ends = [first, last] if dots else [first, first]
     if not all(_NUMBER.fullmatch(each) for each in ends):
         return None
     low, high = map(float, ends)
-    return Span(low, high) if math.isfinite(low) and math.isfinite(high) else None
+    return Range(low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
 def base_url(text: str) -> str:

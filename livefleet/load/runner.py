@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from .arrivals import Arrivals, DueRequest, Lengths, Span, planned
+from .arrivals import Arrivals, DueRequest, Lengths, Range, planned
 from .client import LoadTarget, send
 from .fleet.record import FleetRecord
 from .outcomes import Tally
@@ -183,8 +183,8 @@ def put_load(
         seed: The same seed sends the same requests at the same times.
         simulated: Whether a simulated engine answers: then ``engine`` of the result has its own times.
     """
-    lengths = Lengths(Span(input_tokens, input_tokens), Span(output_tokens, output_tokens))
-    requests = planned(Span(rate, rate), seconds, Arrivals.POISSON, 1, lengths, seed)
+    lengths = Lengths(Range(input_tokens, input_tokens), Range(output_tokens, output_tokens))
+    requests = planned(Range(rate, rate), seconds, Arrivals.POISSON, 1, lengths, seed)
     target = LoadTarget(url.rstrip("/"), model, chat=True, whole=False, timeout=timeout, simulated=simulated)
     tally, _ = run(target, requests, key, lambda _seconds, _tally: None)
     return summary(tally)

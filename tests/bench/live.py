@@ -17,7 +17,7 @@ from typing import Any
 
 from livefleet.fleet import LiveFleet, ServedEndpoint, ServedWorkload, Speaks, Startup, TokenPace
 from livefleet.folder import LiveFolder
-from livefleet.load.arrivals import Arrivals, Lengths, Span, planned
+from livefleet.load.arrivals import Arrivals, Lengths, Range, planned
 from livefleet.load.client import LoadTarget
 from livefleet.load.runner import run
 from livefleet.pods.part import PodsPart
@@ -92,8 +92,8 @@ def _mebibytes(pid: int) -> float:
 
 def _send(url: str) -> dict[str, Any]:
     """Send the load, and return what its clients saw."""
-    lengths = Lengths(Span(100, 100), Span(TOKENS, TOKENS))
-    load = planned(Span(RATE, RATE), SECONDS, Arrivals.POISSON, 1, lengths, seed=1)
+    lengths = Lengths(Range(100, 100), Range(TOKENS, TOKENS))
+    load = planned(Range(RATE, RATE), SECONDS, Arrivals.POISSON, 1, lengths, seed=1)
     tally, _ = run(LoadTarget(url, "demo", whole=True), load, "", lambda _seconds, _tally: None)
     late = sorted(each.took - TOKENS * STEP for each in tally.outcomes if not each.error)
     return {

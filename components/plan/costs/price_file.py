@@ -37,7 +37,7 @@ _Path = tuple[str | int, ...]
 
 
 @dataclass(slots=True)
-class _Reader:
+class _PriceReader:
     """Collects prices and mistakes of a file."""
 
     file: str
@@ -143,7 +143,7 @@ def _of_yaml(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
     if len(found) != 1:
         reason = f"must be one YAML document, found {len(found)}"
         return OwnPrices(), (_problem(file, 1, (), reason),)
-    reader = _Reader(file, source=file)
+    reader = _PriceReader(file, source=file)
     _read_document(found[0], reader)
     lines = found[0].located.line
     repeated = [
@@ -154,7 +154,7 @@ def _of_yaml(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
     return prices, tuple(sorted([*repeated, *wrong], key=lambda problem: problem.line))
 
 
-def _read_document(document: Document, reader: _Reader) -> None:
+def _read_document(document: Document, reader: _PriceReader) -> None:
     top = reader.mapping(document.value, ())
     if not isinstance(document.value, Mapping):
         return
@@ -170,7 +170,7 @@ def _read_document(document: Document, reader: _Reader) -> None:
             _read_region(region, reader.mapping(given, path), path, reader)
 
 
-def _read_region(region: str, given: Mapping[str, Any], path: _Path, reader: _Reader) -> None:
+def _read_region(region: str, given: Mapping[str, Any], path: _Path, reader: _PriceReader) -> None:
     reader.known(given, ("instances", "flat"), path)
     below = (*path, "instances")
     for name, ways in reader.mapping(given.get("instances", {}), below).items():
@@ -190,12 +190,12 @@ def _read_region(region: str, given: Mapping[str, Any], path: _Path, reader: _Re
             reader.flat[region, item] = _flat(item, usd, reader)
 
 
-def _flat(item: str, usd: Decimal, reader: _Reader) -> Quote:
+def _flat(item: str, usd: Decimal, reader: _PriceReader) -> Quote:
     return fixed_quote(per_hour(usd, flat_items()[item]), reader.date, reader.source)
 
 
 def _of_csv(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
-    reader = _Reader(file)
+    reader = _PriceReader(file)
     problems: list[Problem] = []
     rows = csv.DictReader(io.StringIO(text), restkey="", restval="", strict=True)
     try:
@@ -212,7 +212,7 @@ def _of_csv(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
     return (OwnPrices() if problems else OwnPrices(reader.instances, reader.flat)), tuple(problems)
 
 
-def _read_row(row: Mapping[str, Any], reader: _Reader) -> None:
+def _read_row(row: Mapping[str, Any], reader: _PriceReader) -> None:
     if row.get(""):
         reader.error((), "has more values than columns")
     reader.day(row["date"] or None, ("date",))

@@ -80,7 +80,7 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     workload: str
     """Workload kind of the models, as in ModelFleet: auto, lws or deployment. Default: auto."""
     runtimes: str
-    """Edition of the shipped BackendRuntimes, as in ModelFleet: upstream or current. Default: upstream."""
+    """Edition of the shipped runtimes, as in ModelFleet: upstream or current. Default: upstream."""
     service_levels: ServiceLevelsArgs
     """Service levels and load of the models, as in ModelFleet. Default: none."""
     cluster_name: Required[pulumi.Input[str]]
@@ -213,7 +213,7 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     workload: str
     """Workload kind of the models, as in ModelFleet: auto, lws or deployment. Default: auto."""
     runtimes: str
-    """Edition of the shipped BackendRuntimes, as in ModelFleet: upstream or current. Default: upstream."""
+    """Edition of the shipped runtimes, as in ModelFleet: upstream or current. Default: upstream."""
     service_levels: ServiceLevelsArgs
     """Service levels and load of the models, as in ModelFleet. Default: none."""
     region: Required[str]

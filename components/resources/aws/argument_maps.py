@@ -21,9 +21,7 @@ _REALIZATIONS = Own(
     "dict[str, str]", "Realization by family, overriding realization, as in ModelFleet. Default: no overrides."
 )
 _WORKLOAD = Own("str", "Workload kind of the models, as in ModelFleet: auto, lws or deployment. Default: auto.")
-_RUNTIMES = Own(
-    "str", "Edition of the shipped BackendRuntimes, as in ModelFleet: upstream or current. Default: upstream."
-)
+_RUNTIMES = Own("str", "Edition of the shipped runtimes, as in ModelFleet: upstream or current. Default: upstream.")
 _CLUSTER_NAME = Own("pulumi.Input[str]", "Name of the EKS cluster.", required=True)
 _REGION = Own("str", "AWS region, such as us-east-1.", required=True)
 _VPC_ID = Own(

@@ -1,7 +1,7 @@
 import pytest
 
 from livefleet.load import inputs
-from livefleet.load.arrivals import Span
+from livefleet.load.arrivals import Range
 from toolkit.errors import UserError
 
 
@@ -22,9 +22,9 @@ def test_wrong_durations(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "span"),
-    [("5", Span(5, 5)), ("0.5", Span(0.5, 0.5)), ("5..50", Span(5, 50)), ("50..0", Span(50, 0))],
+    [("5", Range(5, 5)), ("0.5", Range(0.5, 0.5)), ("5..50", Range(5, 50)), ("50..0", Range(50, 0))],
 )
-def test_rates(text: str, span: Span) -> None:
+def test_rates(text: str, span: Range) -> None:
     assert inputs.rate(text) == span
 
 
@@ -34,8 +34,8 @@ def test_wrong_rates(text: str) -> None:
         inputs.rate(text)
 
 
-@pytest.mark.parametrize(("text", "span"), [("200", Span(200, 200)), ("1..8000", Span(1, 8000))])
-def test_tokens(text: str, span: Span) -> None:
+@pytest.mark.parametrize(("text", "span"), [("200", Range(200, 200)), ("1..8000", Range(1, 8000))])
+def test_tokens(text: str, span: Range) -> None:
     assert inputs.tokens("--input-tokens", text) == span
 
 

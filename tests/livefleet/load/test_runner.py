@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
-from livefleet.load.arrivals import Arrivals, DueRequest, Lengths, Span, planned
+from livefleet.load.arrivals import Arrivals, DueRequest, Lengths, Range, planned
 from livefleet.load.client import LoadTarget
 from livefleet.load.outcomes import Tally
 from livefleet.load.runner import Users, run
 from tests.livefleet.load.server import DONE, event, serving, streamed
 
-SHORT = Lengths(Span(1, 1), Span(1, 1))
+SHORT = Lengths(Range(1, 1), Range(1, 1))
 
 
 def test_an_open_loop_does_not_wait_for_answers() -> None:
@@ -44,7 +44,7 @@ def test_users_who_think_ask_less() -> None:
 
 def test_the_last_requests_are_waited_for() -> None:
     with serving(streamed(1.0, event(), DONE)) as served:
-        load = planned(Span(50, 50), 0.2, Arrivals.EVEN, 1, SHORT, 0)
+        load = planned(Range(50, 50), 0.2, Arrivals.EVEN, 1, SHORT, 0)
         tally, whole = run(LoadTarget(served.url, "m"), load, "", lambda *_: None)
     assert whole
     assert len(tally.outcomes) == 10
@@ -71,7 +71,7 @@ def test_an_interrupt_keeps_what_was_seen() -> None:
     try:
         with serving(streamed(event(), DONE)) as served:
             threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-            requests = planned(Span(20, 20), 60, Arrivals.EVEN, 1, SHORT, 0)
+            requests = planned(Range(20, 20), 60, Arrivals.EVEN, 1, SHORT, 0)
             tally, whole = run(LoadTarget(served.url, "m"), requests, "", lambda *_: None)
     finally:
         signal.signal(signal.SIGINT, handler)

@@ -14,7 +14,7 @@ from components.resources.serving.simulated_nodes import node_object, simulated_
 from livefleet.control_api import GroupState, ModelState
 from livefleet.control_client import ControlClient
 from livefleet.folder import LiveFolder
-from livefleet.load.arrivals import Lengths, Span
+from livefleet.load.arrivals import Lengths, Range
 from livefleet.load.client import LoadTarget
 from livefleet.load.outcomes import Tally
 from livefleet.load.runner import Users, run
@@ -32,7 +32,7 @@ QUEUE = "vllm:num_requests_waiting"
 _INSTANCE = "g5.2xlarge"
 _CONNECTED = 3.0
 """Seconds for which connections are used again."""
-_LENGTHS = Lengths(Span(32, 64), Span(48, 64))
+_LENGTHS = Lengths(Range(32, 64), Range(48, 64))
 
 
 def manifests() -> list[Json]:
