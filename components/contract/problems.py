@@ -91,14 +91,6 @@ def _clean(text: str) -> str:
     return printable(masked_text(text))
 
 
-class InvalidManifests(Exception):  # noqa: N818 - named for what it says, not for being an error
-    """Raised for manifests with errors; the message has one line per problem."""
-
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(map(str, self.problems)))
-
-
 def errors(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Return the problems that prevent the use of a manifest."""
     return tuple(p for p in problems if p.is_error)

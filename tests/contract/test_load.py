@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from components.contract.documents.reader import MAX_DEPTH, YamlError, compose, read_documents
 from components.contract.load import LoadedResource
-from components.contract.problems import InvalidManifests, Problem, Severity, did_you_mean, field_path, path_parts
+from components.contract.problems import Problem, Severity, did_you_mean, field_path, path_parts
 from components.families import load, parse
 from tests.contract.documents import DOCUMENTS
 
@@ -252,9 +252,9 @@ def test_paths_look_as_in_kubernetes() -> None:
     assert field_path(["spec", "limits", "nvidia.com/gpu"]) == "spec.limits[nvidia.com/gpu]"
 
 
-def test_problems_together() -> None:
+def test_a_problem_as_a_line_and_as_data() -> None:
     problem = Problem("f", 1, "K", "n", "p", "r")
-    assert str(InvalidManifests([problem, problem])) == "f:1: K/n: p: r\nf:1: K/n: p: r"
+    assert str(problem) == "f:1: K/n: p: r"
     assert problem.as_dict()["severity"] == "error"
 
 

@@ -22,15 +22,6 @@ def served_names(line: CommandLine) -> tuple[str, ...]:
     return names or _values(own, Setting.MODEL)[-1:] or ((stray,) if stray else ())
 
 
-def with_served_name(line: CommandLine, name: str) -> CommandLine:
-    """Return a line whose server has a name; as it is where it has one, or where the engine does not read it."""
-    known = served_names_table(line.engine)
-    flag = known.engine.flag(Setting.SERVED_NAME) if known else None
-    if line.reading is None or flag is None or line.holds(Setting.SERVED_NAME):
-        return line
-    return line.followed_by(line.continued((flag, name)))
-
-
 def answers_to(line: CommandLine, name: str) -> bool | None:
     """Tell whether a server answers a request for a model of some name; None where it is not known.
 

@@ -254,8 +254,3 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def _problem(facts: ClusterFacts, key: str, reason: str, rule: RuleId = RuleId.SETTINGS) -> Problem:
     return Problem(facts.file, 0, "", "", f"prerequisites.{key}", reason, rule=rule)
-
-
-def reasons_by_name(needed: Iterable[Prerequisite]) -> Mapping[str, list[str]]:
-    """Return the reasons for each prerequisite, for outputs."""
-    return {each.chart.name: list(each.reasons) for each in needed}

@@ -22,8 +22,6 @@ URN = "urn"
 """Pseudo-field of objects registered under another URN without an alias."""
 PROVIDER = "provider"
 """Pseudo-field of resources replaced because of their provider."""
-GOES_WITH = "deletedWith"
-"""Pseudo-field of resources replaced because of ``deleted_with``."""
 _BRACKETS = re.compile(r"\[[^\[\]]+\]")
 _KUBERNETES_PROVIDER = "pulumi:providers:kubernetes"
 _OTHERS: Mapping[str, tuple[str, ...]] = {

@@ -6,7 +6,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import pulumi
 from pydantic import BaseModel
 
-from ...contract.base import ApiModel, whole_float_to_int
+from ...contract.base import whole_float_to_int
 from ...contract.checking import check
 from ...contract.findings.ids import RuleId
 from ...contract.load import LoadedResource
@@ -14,7 +14,7 @@ from ...contract.problems import Problem, Severity, errors, field_path, path_par
 from ...families import kinds
 from ...plan.plan import Plan
 from .output_values import resolve_outputs, unresolved_outputs
-from .typed_args import Found, keys_of, model_in, unknown_keys, wire
+from .typed_args import Found, keys_of, unknown_keys, wire
 
 Args = TypeVar("Args", bound=Mapping[str, Any])
 PROGRAM = "<program>"
@@ -179,12 +179,6 @@ def flavors_or_manifests(args: Mapping[str, Any]) -> Found:
         yield "flavors", "is required unless manifests is set; list the flavors of the nodes"
 
 
-def model_by_argument(spec: type[ApiModel]) -> dict[str, type[BaseModel]]:
-    """Return the contract's types of arguments that are fields of ``spec``, by argument."""
-    found = {name: model_in(field.annotation) for name, field in spec.model_fields.items()}
-    return {name: model for name, model in found.items() if model}
-
-
 def load_reference(value: Mapping[str, Any]) -> LoadedResource:
     """Validate and return a manifest that a component refers to.
 
@@ -269,15 +263,6 @@ def raise_errors(problems: Iterable[Problem]) -> NoReturn:
 def format_problem(problem: Problem) -> str:
     """Format a problem as one line, without a file if it is in a manifest that a program passes."""
     return str(problem).removeprefix(f"{PROGRAM}: ")
-
-
-def wire_names(args: Mapping[str, Any], model: type[ApiModel]) -> dict[str, Any]:
-    """Return the arguments that are fields of a type of the contract, by wire name.
-
-    Empty values are kept: they may override a default.
-    """
-    fields = {name: field.alias or name for name, field in model.model_fields.items()}
-    return {alias: args[name] for name, alias in fields.items() if args.get(name) is not None}
 
 
 def compact(values: Mapping[str, Any]) -> dict[str, Any]:

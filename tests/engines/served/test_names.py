@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from components.engines.command_line import CommandLine
 from components.engines.registry import engines
-from components.engines.served.names import answers_to, served_names, with_served_name
+from components.engines.served.names import answers_to, served_names
 from components.engines.served.rows import served_names_table
 
 SERVER = ("python3", "-m", "vllm.entrypoints.openai.api_server")
@@ -57,21 +57,9 @@ def test_requests_by_a_name(line: CommandLine, name: str, answered: bool | None)
     assert answers_to(line, name) is answered
 
 
-def test_a_name_is_given_once() -> None:
-    named = with_served_name(vllm("--model", "/m"), "a")
-    assert named.args == ("--model", "/m", "--served-model-name", "a")
-    assert with_served_name(named, "b") is named
-    for line in (
-        vllm("--model", "/m", "--served_model_name=x"),
-        CommandLine("vllm", "v0.11.0", ["vllm serve m"], ["sh", "-c"]),
-        CommandLine("tgi", "3.3.6", ["--model-id", "m"]),
-    ):
-        assert with_served_name(line, "a") is line
-
-
 @given(st.text(st.characters(blacklist_categories=["Cs"]), min_size=1).filter(lambda name: not name.startswith("-")))
-def test_any_name_is_answered_once_it_is_given(name: str) -> None:
-    assert answers_to(with_served_name(vllm("--model", "/m"), name), name)
+def test_any_served_name_is_answered(name: str) -> None:
+    assert answers_to(vllm("--model", "/m", "--served-model-name", name), name)
 
 
 @pytest.mark.parametrize("name", ["sglang", "vllm"])

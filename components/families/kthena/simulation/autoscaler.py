@@ -11,7 +11,6 @@ from .recommendation import Observation, recommended
 from .settings import FIXED, Bound, Defects, Number, ScaledTarget, ScalingPolicy
 
 SCALER = "Kthena"
-_NO_PORT = "no pod answers: metricEndpoint is not set, and the controller asks at port 0"
 _CRASH = "the controller crashes: panicPolicy is not set"
 _ONE_BLOCK = 100
 """Expansion rate at which all replicas of a target are one block, as they are with any lower rate."""
