@@ -119,9 +119,12 @@ def runner_container(backend: ChosenBackend, line: CommandLine) -> Object:
         container["command"] = list(spec.command)
     if line.args:
         container["args"] = list(line.args)
-    env = _merged_env(spec.envs or [], user_config.envs or [])
+    # Override in place, then append new names in the user's order (llmaz spec 2.5). The last variable of a repeated
+    # name wins, as in upstream's map (pkg/util/util.go, MergeEnvs).
+    env = {variable["name"]: variable for variable in deduplicate_env(spec.envs or [])}
+    env.update({variable["name"]: variable for variable in deduplicate_env(user_config.envs or [])})
     if env:
-        container["env"] = env
+        container["env"] = list(env.values())
     container["ports"] = [{"name": "http", "containerPort": port, "protocol": "TCP"}]
     resources = _merged_resources(backend.config.resources, user_config.resources)
     if resources:
@@ -149,16 +152,6 @@ def add_shared_memory(spec: Object, size: str | int | float) -> None:
     spec.setdefault("volumes", []).append(volume)
     mount = {"name": SHARED_MEMORY, "mountPath": "/dev/shm"}  # noqa: S108  the name that libraries look for
     spec["containers"][0].setdefault("volumeMounts", []).append(mount)
-
-
-def _merged_env(base: list[Object], user: list[Object]) -> list[Object]:
-    """Override in place, then append new names in the user's order (llmaz spec 2.5).
-
-    The last variable of a repeated name wins, as in upstream's map (``pkg/util/util.go``, ``MergeEnvs``).
-    """
-    merged = {env["name"]: env for env in deduplicate_env(base)}
-    merged.update({env["name"]: env for env in deduplicate_env(user)})
-    return list(merged.values())
 
 
 def _merged_resources(

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from decimal import Decimal
 from types import MappingProxyType
 
 from ...contract.base import Json
@@ -45,17 +44,17 @@ def node_choices(
         alternatives: Per instance type, the other types that the environment allows instead.
         chosen_by: The field that claims them; its lead names their model.
     """
-    return tuple(_choice(flavor, alternatives, chosen_by) for flavor in flavors)
-
-
-def _choice(flavor: Flavor, alternatives: Mapping[str, tuple[str, ...]], chosen_by: Origin | None) -> NodeChoice:
-    instance_type = param(flavor, _INSTANCE_TYPE)
-    selector = dict(sorted((flavor.node_selector or {}).items()))
-    field = None
-    if chosen_by:
-        origin = replace(chosen_by, lead=f"flavor {flavor.name!r} of {chosen_by.lead}")
-        field = NodeField(origin, _INSTANCE_TYPE, _SPREAD, _TYPED)
-    return NodeChoice(flavor.name, instance_type, selector, alternatives.get(instance_type or "", ()), field)
+    choices = []
+    for flavor in flavors:
+        instance_type = param(flavor, _INSTANCE_TYPE)
+        selector = dict(sorted((flavor.node_selector or {}).items()))
+        field = None
+        if chosen_by:
+            origin = replace(chosen_by, lead=f"flavor {flavor.name!r} of {chosen_by.lead}")
+            field = NodeField(origin, _INSTANCE_TYPE, _SPREAD, _TYPED)
+        others = alternatives.get(instance_type or "", ())
+        choices.append(NodeChoice(flavor.name, instance_type, selector, others, field))
+    return tuple(choices)
 
 
 def unflavored(claimed_at: Origin) -> NodeField:
@@ -67,8 +66,19 @@ def check_choices(flavors: tuple[Flavor, ...], path: str, findings: Findings) ->
     """Check flavors, and warn if their order cannot have the intended effect (llmaz spec 2.7, 6.5)."""
     if not flavors:
         return
-    _check_labels(flavors, path, findings)
-    counts = {flavor.name: _accelerators(flavor) for flavor in flavors}
+    for flavor, choice in zip(flavors, node_choices(flavors), strict=True):
+        for key, value in choice.labels.items():
+            if not (is_qualified_name(key) and is_label_value(value)):
+                findings.error(
+                    path,
+                    f"flavor {flavor.name!r} selects nodes with the label {key}: {value!r}, which is not a valid "
+                    "label; use at most 63 letters, digits, '-', '_' and '.' in keys and values",
+                )
+    # Accelerators are extended resources, whose names have a domain: nvidia.com/gpu.
+    counts = {
+        flavor.name: {key: parse_quantity(limit) for key, limit in (flavor.limits or {}).items() if "/" in key}
+        for flavor in flavors
+    }
     if len({tuple(sorted(count.items())) for count in counts.values()}) > 1:
         findings.warn(
             path,
@@ -84,21 +94,6 @@ def check_choices(flavors: tuple[Flavor, ...], path: str, findings: Findings) ->
             "unknown; add params: {INSTANCE-TYPE: ...}",
             RuleId.NODES_TYPE_UNNAMED,
         )
-
-
-def _check_labels(flavors: tuple[Flavor, ...], path: str, findings: Findings) -> None:
-    for flavor, choice in zip(flavors, node_choices(flavors), strict=True):
-        for key, value in choice.labels.items():
-            if not (is_qualified_name(key) and is_label_value(value)):
-                findings.error(
-                    path,
-                    f"flavor {flavor.name!r} selects nodes with the label {key}: {value!r}, which is not a valid "
-                    "label; use at most 63 letters, digits, '-', '_' and '.' in keys and values",
-                )
-
-
-def _accelerators(flavor: Flavor) -> dict[str, Decimal]:
-    return {k: parse_quantity(v) for k, v in (flavor.limits or {}).items() if "/" in k}
 
 
 def read_flavor(value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:

@@ -23,7 +23,7 @@ _AWS_SECRET = "aws-access-secret"  # noqa: S105
 _HUB_TOKENS = ("HUGGING_FACE_HUB_TOKEN", "HF_TOKEN")
 _OSS_KEYS = ("OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET")
 _AWS_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-_LOAD = ("python", "main.py")
+_LOAD: tuple[str, ...] = ("python", "main.py")
 """Default command of the loader image."""
 _FOLDER_LOAD = """\
 import os, sys
@@ -54,9 +54,15 @@ def mount_models(spec: Object, claim: Claim, options: Options, findings: Finding
         if runner:
             _give_credentials(runner, claim, findings)
         return
-    if not runner and not any(_mounts_weights(container) for container in spec["containers"]):
+    mounted = (mount["name"] for container in spec["containers"] for mount in container.get("volumeMounts") or ())
+    if not runner and VOLUME not in mounted:
         return
-    loaded = [(i, model) for i, model in enumerate(claim.models) if _has_loader(source_of(model))]
+    # Ollama fetches models itself, and models of the host are on the node.
+    loaded = [
+        (index, model)
+        for index, model in enumerate(claim.models)
+        if source_of(model).scheme == "hub" or source_of(model).object_store
+    ]
     base_env = spec["containers"][0].get("env") or []
     for index, model in loaded:
         loader = _loader(index, model, base_env, claim, options, findings)
@@ -70,14 +76,6 @@ def mount_models(spec: Object, claim: Claim, options: Options, findings: Finding
         _add_volume(spec, {"name": VOLUME, **_weights_volume(options.cache)})
         if runner:
             _add_mount(runner, _weights_mount(claim, options.cache, read_only=True))
-
-
-def _mounts_weights(container: Object) -> bool:
-    return any(mount["name"] == VOLUME for mount in container.get("volumeMounts") or ())
-
-
-def _has_loader(source: WeightSource) -> bool:
-    return source.scheme == "hub" or source.object_store
 
 
 def _loader(
@@ -95,7 +93,9 @@ def _loader(
         "name": "model-loader" if index == 0 else f"model-loader-{index}",
         "image": options.loader_image or LOADER_IMAGE,
     }
-    load = _load_command(source)
+    load, folder = _LOAD, source.last_segment
+    if source.scheme == "oss" and not source.is_file and "." in folder:
+        load = ("python", "-c", _FOLDER_LOAD, f"{MODEL_ROOT}models--{folder}")
     if options.cache:
         marker = f"{MODEL_ROOT}.complete-{model.metadata.name}"
         container["command"] = list(script_words(_LOAD_ONCE, "load", marker, *load))
@@ -104,12 +104,6 @@ def _loader(
     container["env"] = _merged(base_env, _loader_env(source))
     container["volumeMounts"] = [_weights_mount(claim, options.cache, read_only=False)]
     return container
-
-
-def _load_command(source: WeightSource) -> tuple[str, ...]:
-    if source.scheme == "oss" and not source.is_file and "." in source.last_segment:
-        return ("python", "-c", _FOLDER_LOAD, f"{MODEL_ROOT}models--{source.last_segment}")
-    return _LOAD
 
 
 def _weights_volume(cache: ModelCache | None) -> Object:
@@ -123,15 +117,11 @@ def _weights_volume(cache: ModelCache | None) -> Object:
 def _weights_mount(claim: Claim, cache: ModelCache | None, *, read_only: bool) -> Object:
     mount: Object = {"name": VOLUME, "mountPath": MODEL_ROOT}
     if cache:
-        mount["subPath"] = _cache_key(claim)
+        # Named after its content, so that other revisions or files never mix with these weights.
+        origins = [model.spec.source.wire() for model in claim.models]
+        digest = hashlib.sha256(json.dumps(origins, sort_keys=True).encode()).hexdigest()
+        mount["subPath"] = f"{claim.main.metadata.name}-{digest[:8]}"
     return {**mount, "readOnly": True} if read_only else mount
-
-
-def _cache_key(claim: Claim) -> str:
-    """Name the folder after its content, so that other revisions or files never mix with these weights."""
-    origins = [model.spec.source.wire() for model in claim.models]
-    digest = hashlib.sha256(json.dumps(origins, sort_keys=True).encode()).hexdigest()
-    return f"{claim.main.metadata.name}-{digest[:8]}"
 
 
 def _mount_hosts(spec: Object, runner: Object, claim: Claim, findings: Findings, *, shared: bool) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
-from ...engines.exporters import Exporter, exporter_of
+from ...engines.exporters import exporter_of
 from ...engines.metrics import PROMETHEUS, find_anywhere
 from ...fleet.autoscalers import is_well_formed
 from ...fleet.objects import Object
@@ -36,10 +36,21 @@ def turn_on_metrics(
         return server
     playground = findings.source.resource.kind == "Playground"
     path = server.args.path
-    if exporter.is_off:
-        _report_off(exporter, path, findings, scales=scales)
-    elif not playground or not options.realization.is_native or server.line.is_script:
-        findings.error(path, _missing(exporter, options, playground=playground), RuleId.METRICS_OFF)
+    operated = not options.realization.is_native
+    if exporter.is_off and scales:
+        reason = f"{facts.off} turns off the metrics that the autoscaler reads; remove {facts.off}"
+        findings.error(path, reason, RuleId.METRICS_OFF)
+    elif exporter.is_off:
+        reason = f"{facts.off} turns off the metrics, so this model cannot be monitored; remove {facts.off}"
+        findings.warn(path, reason, RuleId.METRICS_OFF)
+    elif not playground or operated or server.line.is_script:
+        reason = f"{facts.engine} exports metrics only with {facts.flag}, which is not among its arguments"
+        if exporter.line.is_script:
+            reason += f", and it is started by a shell script; add {facts.flag} to the script"
+        else:
+            cause = "the llmaz operator does not add it" if playground and operated else "not found"
+            reason += f" ({cause}); add {facts.flag}"
+        findings.error(path, reason, RuleId.METRICS_OFF)
     elif facts.flag:
         line = server.line.followed_by(server.line.continued((facts.flag,)))
         container["args"] = list(line.args)
@@ -54,27 +65,3 @@ def reads_engine(metric: Object) -> bool:
     if metric["type"] == "External":
         return find_anywhere(metric["external"]["metric"]["name"]) is not None
     return bool(metric["type"] == "Pods")
-
-
-def _report_off(exporter: Exporter, path: str, findings: Findings, *, scales: bool) -> None:
-    off = exporter.facts.off if exporter.facts else ""
-    if scales:
-        findings.error(
-            path, f"{off} turns off the metrics that the autoscaler reads; remove {off}", RuleId.METRICS_OFF
-        )
-    else:
-        findings.warn(
-            path, f"{off} turns off the metrics, so this model cannot be monitored; remove {off}", RuleId.METRICS_OFF
-        )
-
-
-def _missing(exporter: Exporter, options: Options, *, playground: bool) -> str:
-    facts = exporter.facts
-    assert facts is not None  # noqa: S101  the caller returned where nothing is known of the engine
-    what = f"{facts.engine} exports metrics only with {facts.flag}, which is not among its arguments"
-    if exporter.line.is_script:
-        return f"{what}, and it is started by a shell script; add {facts.flag} to the script"
-    reason = (
-        ("the llmaz operator does not add it") if playground and not options.realization.is_native else "not found"
-    )
-    return f"{what} ({reason}); add {facts.flag}"

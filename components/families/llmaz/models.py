@@ -151,17 +151,25 @@ def resolve(
         flavor_names = None
     ordered = sorted(refs, key=lambda item: item[0].role != "main")
     models = tuple(known[ref.name] for ref, _ in ordered)
-    flavors_path = f"{base}.inferenceFlavors"
-    flavors = _flavors(models[0], flavor_names or [], flavors_path, findings)
+    flavors_path, main = f"{base}.inferenceFlavors", models[0].metadata.name
+    config = models[0].spec.inference_config
+    flavors = {flavor.name: flavor for flavor in (config.flavors if config else None) or ()}
+    claimed = flavor_names or list(flavors)
+    for index, name in enumerate(claimed):
+        if name not in flavors:
+            reason = unknown_reference(
+                f"flavor of OpenModel {main!r}", name, flavors, "add it to the model, or remove it here"
+            )
+            findings.error(f"{flavors_path}[{index}]", reason, RuleId.REFERENCE_MISSING)
     several = "models" if refs[0][1].endswith("].name") else "modelName"
     path = flavors_path if flavor_names else f"{base}.{several}"
     return Claim(
         models=models,
-        flavors=flavors,
+        flavors=tuple(flavors[name] for name in claimed if name in flavors),
         paths=tuple(path for _, path in ordered),
         flavor_names=tuple(flavor_names or ()),
         skip_loader=skip_loader,
-        chosen_by=Origin(findings.source, path, f"OpenModel {models[0].metadata.name!r}: "),
+        chosen_by=Origin(findings.source, path, f"OpenModel {main!r}: "),
     )
 
 
@@ -175,17 +183,3 @@ def _placeholder() -> OpenModel:
             "spec": {"familyName": "any", "source": {"modelHub": {"modelID": "any/any"}}},
         }
     )
-
-
-def _flavors(model: OpenModel, names: list[str], path: str, findings: Findings) -> tuple[Flavor, ...]:
-    config = model.spec.inference_config
-    flavors = {flavor.name: flavor for flavor in (config.flavors if config else None) or ()}
-    for index, name in enumerate(names):
-        if name not in flavors:
-            what = f"flavor of OpenModel {model.metadata.name!r}"
-            findings.error(
-                f"{path}[{index}]",
-                unknown_reference(what, name, flavors, "add it to the model, or remove it here"),
-                RuleId.REFERENCE_MISSING,
-            )
-    return tuple(flavors[name] for name in names if name in flavors) if names else tuple(flavors.values())

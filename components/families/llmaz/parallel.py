@@ -43,7 +43,9 @@ def parallelism_of(flavor: Flavor | None, path: str, findings: Findings) -> Para
     key, count = accelerators(flavor)
     size = pipeline or 1
     per_pod = None
-    per_node = _per_node(flavor)
+    node = instance(param(flavor, "INSTANCE-TYPE") or "")
+    per_node = node.accelerators if node else 0
+    # The limits exceed one node: spread the replica over several whole nodes.
     if tensor and size == 1 and per_node and tensor == count and count > per_node and count % per_node == 0:
         size, per_pod = count // per_node, {key: str(per_node)}
     if tensor or pipeline:
@@ -65,11 +67,6 @@ def accelerators(flavor: Flavor) -> tuple[str, int]:
         if "/" in key:
             return key, int(parse_quantity(value))
     return "", 0
-
-
-def _per_node(flavor: Flavor) -> int:
-    node = instance(param(flavor, "INSTANCE-TYPE") or "")
-    return node.accelerators if node else 0
 
 
 def _positive(flavor: Flavor, key: str, path: str, findings: Findings) -> int | None:

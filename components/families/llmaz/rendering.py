@@ -113,7 +113,15 @@ def render_service(source: LoadedResource, library: Library, options: Options, f
     template = copy.deepcopy(spec.workload_template.wire())
     require_containers(template, "spec.workloadTemplate", findings)
     parallelism = Parallelism(size=spec.workload_template.size)
-    _check_group(claim, parallelism.size, path, findings)
+    # A hand-written group has its own flags, but its size must match the flavor.
+    of_flavor = parallelism_of(claim.flavor, path, findings)
+    if of_flavor.pipeline and of_flavor.size != parallelism.size:
+        findings.error(
+            "spec.workloadTemplate.size",
+            f"is {parallelism.size}, but PP {of_flavor.pipeline} of the flavor requires groups of {of_flavor.size}; "
+            "make them match",
+            RuleId.GPUS_MISMATCH,
+        )
     check_service_args(template, claim, findings)
     check_containers(template, "spec.workloadTemplate", findings)
     desired = DesiredWorkload(
@@ -198,18 +206,6 @@ def _claim(
     path = flavors_path if names else claim.paths[0]
     check_choices(claim.flavors, path, findings)
     return claim, path
-
-
-def _check_group(claim: Claim, size: int, path: str, findings: Findings) -> None:
-    # A hand-written group has its own flags, but its size must match the flavor.
-    parallelism = parallelism_of(claim.flavor, path, findings)
-    if parallelism.pipeline and parallelism.size != size:
-        findings.error(
-            "spec.workloadTemplate.size",
-            f"is {size}, but PP {parallelism.pipeline} of the flavor requires groups of {parallelism.size}; make "
-            "them match",
-            RuleId.GPUS_MISMATCH,
-        )
 
 
 def _template(

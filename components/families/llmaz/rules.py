@@ -58,7 +58,8 @@ def is_model_uri(uri: str) -> bool:
     scheme, separator, address = uri.partition("://")
     if not separator or "://" in address or not address:
         return False
-    match _ascii_lower(scheme):
+    # Only ASCII letters have cases here, as in the pattern for the API server.
+    match scheme.lower() if scheme.isascii() else scheme:
         case "oss":
             return _OSS.match(address) is not None
         case "s3" | "gcs":
@@ -67,10 +68,6 @@ def is_model_uri(uri: str) -> bool:
             return address.startswith("/")
         case other:
             return other in _SCHEMES
-
-
-def _ascii_lower(text: str) -> str:
-    return text.lower() if text.isascii() else text
 
 
 SOURCE = Rule(

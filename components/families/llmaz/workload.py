@@ -140,7 +140,9 @@ def realize(source: LoadedResource, desired: DesiredWorkload, options: Options, 
     )
     endpoint = _endpoint(source, desired, server)
     if not operated:
-        endpoint = replace(endpoint, body=_balancer(desired, endpoint.service, selector, port))
+        ports = [{"name": "http", "port": PORT, "protocol": "TCP", "targetPort": port}]
+        balancer = {"ports": ports, "selector": selector}
+        endpoint = replace(endpoint, body=new_object("v1", "Service", endpoint.service, desired.namespace, balancer))
     return Realized(workload, endpoint, _autoscaler(source, desired, shape, operated=operated), shape.requires)
 
 
@@ -185,11 +187,6 @@ def _endpoint(source: LoadedResource, desired: DesiredWorkload, server: Server) 
         weights=WeightsOwner("OpenModel", "", model),
         origin=Origin(source),
     )
-
-
-def _balancer(desired: DesiredWorkload, name: str, selector: dict[str, str], port: int) -> Object:
-    ports = [{"name": "http", "port": PORT, "protocol": "TCP", "targetPort": port}]
-    return new_object("v1", "Service", name, desired.namespace, {"ports": ports, "selector": selector})
 
 
 def _workload_shape(desired: DesiredWorkload, options: Options, findings: Findings) -> WorkloadShape:

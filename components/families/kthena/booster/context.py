@@ -17,7 +17,7 @@ from ..types.model_booster import ModelBackend, ModelWorker
 from .facts import EngineFacts, facts
 
 LEADER, PREFILL, DECODE = "leader", "prefill", "decode"
-"""AutoscalerQuery of the roles."""
+"""Names of the roles."""
 REVISION = f"{WORKLOAD_GROUP}/revision"
 _UID_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, WORKLOAD_GROUP)
 _SAFE_LETTERS = str.maketrans("0123456789", "456789bcdf")

@@ -13,7 +13,7 @@ from .context import DECODE, PREFILL, BackendContext, labels_of, metadata_of, ui
 from .serving import RoleCommands
 
 RuleTargets = tuple[tuple[str, int], ...]
-"""AutoscalerQuery of ModelServers and their weights."""
+"""Names of ModelServers and their weights."""
 
 
 def server_of(backend: BackendContext, roles: RoleCommands) -> Object:

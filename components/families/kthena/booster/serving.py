@@ -224,7 +224,7 @@ def drain_hook(gauges: str, port: int) -> Object:
     """Return the lifecycle hook with which a pod finishes its requests before it terminates.
 
     Args:
-        gauges: AutoscalerQuery of the metrics that count requests, as a regular expression.
+        gauges: Names of the metrics that count requests, as a regular expression.
         port: Port of the metrics.
     """
     script = _DRAIN.format(port=port, gauges=gauges)

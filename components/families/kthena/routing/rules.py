@@ -25,7 +25,7 @@ class RoutingRule:
         headers: Matches of request headers.
         uri: Match of the request path; None for any.
         model: The model that requests must name; None for any.
-        targets: AutoscalerQuery of ModelServers and their weights.
+        targets: Names of ModelServers and their weights.
     """
 
     path: str
@@ -70,8 +70,8 @@ class RouteContext:
     Attributes:
         source: What problems are reported at.
         model: The model name of requests; empty for a route of adapters only.
-        lora_adapters: AutoscalerQuery of adapters as written.
-        adapters: AutoscalerQuery of the adapters that the route leads to (:func:`routed_adapters`).
+        lora_adapters: Names of adapters as written.
+        adapters: Names of the adapters that the route leads to (:func:`routed_adapters`).
         limited: Whether it has a rate limit, which counts tokens.
     """
 

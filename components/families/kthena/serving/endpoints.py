@@ -25,7 +25,7 @@ def endpoints_and_services(
     Args:
         serving: The ModelServing.
         roles: Its roles.
-        routed: AutoscalerQuery of the roles that a ModelRoute leads to.
+        routed: Names of the roles that a ModelRoute leads to.
     """
     services = {role.name: entry_service(serving, role) for role in roles if role.port}
     for role in (role for role in roles if not role.port):

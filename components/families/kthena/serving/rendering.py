@@ -95,7 +95,7 @@ def render_native(serving: ServingContext, roles: list[RolePods], routed: frozen
     Args:
         serving: The ModelServing.
         roles: Its roles.
-        routed: AutoscalerQuery of the roles that a ModelRoute leads to.
+        routed: Names of the roles that a ModelRoute leads to.
     """
     endpoints, services = endpoints_and_services(serving, roles, routed)
     gangs = pod_groups(serving) if has_pod_groups(serving.group) else []
