@@ -1,21 +1,20 @@
-"""Who reaches the API server of a cluster.
+"""Network access to the API server of a cluster, and the kubeconfig for it.
 
-The security group that EKS makes guards the private endpoint, and lets in itself alone, which is the nodes (EKS's
-user guide, "View Amazon EKS security group requirements for clusters"). Everybody else in the network, or connected
-with it, needs a rule for port 443 ("Cluster API server endpoint", under "Accessing a private only API server"; under
-"CIDR blocks in the public endpoint (IPv4 cluster)", which ranges EKS refuses).
+The security group that EKS creates protects the private endpoint and admits only its own members, which are the nodes
+(EKS user guide, "View Amazon EKS security group requirements for clusters"). Other clients in the VPC or in connected
+networks need a rule for port 443 ("Cluster API server endpoint", under "Accessing a private only API server"). The
+ranges that EKS rejects are listed under "CIDR blocks in the public endpoint (IPv4 cluster)".
 """
 
 import ipaddress
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 HTTPS = 443
 TUNNEL_PORT = 8443
 SSM_ENDPOINTS = ("ssm", "ssmmessages")
-"""Services by which the agent of Session Manager reaches it, where there is no other way out (Systems Manager's user
+"""Interface endpoints that the Session Manager agent needs in a network without internet access (Systems Manager user
 guide, "Reference: ec2messages, ssmmessages, and other API operations"; agents need no ec2messages since 3.3.40.0)."""
 _THREE_WAYS = (
     "is empty, and nobody could reach the API server, whose security group lets in the nodes alone; choose one of: "
@@ -28,20 +27,22 @@ _THREE_WAYS = (
 def endpoint_access_problems(
     public: Sequence[str], private: Sequence[str], groups: Mapping[str, object], *, tunnel: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the ways to the API server, by argument; that there is none among them.
+    """Report invalid ranges and security groups, by argument, and an API server that nobody could reach.
 
     Args:
-        public: Ranges that reach it over the internet.
-        private: Ranges that reach it inside the network.
-        groups: Security groups that reach it, by any name.
-        tunnel: Whether provider and kubeconfig go through a bastion.
+        public: Ranges that may use the public endpoint.
+        private: Ranges that may use the private endpoint.
+        groups: Security groups that may use the private endpoint, by any name.
+        tunnel: Whether provider and kubeconfig connect through a bastion.
     """
     for key, ranges in (("public_access_cidrs", public), ("private_access_cidrs", private)):
         for cidr in dict.fromkeys(ranges):
-            version = _version(cidr)
-            if version is None:
+            try:
+                version = ipaddress.ip_network(cidr).version
+            except ValueError:
                 yield key, f"must be ranges whose host bits are zero, such as 203.0.113.0/24, found {cidr!r}"
-            elif version == 6 and ranges is public:
+                continue
+            if version == 6 and ranges is public:
                 yield key, f"must be IPv4 ranges: the public endpoint of an IPv4 cluster has no IPv6, found {cidr!r}"
             elif list(ranges).count(cidr) > 1:
                 yield key, f"{cidr!r} is listed {list(ranges).count(cidr)} times; list it once"
@@ -55,13 +56,6 @@ def endpoint_access_problems(
         yield "public_access_cidrs", _THREE_WAYS
 
 
-def _version(cidr: str) -> int | None:
-    try:
-        return ipaddress.ip_network(cidr).version
-    except ValueError:
-        return None
-
-
 def kubeconfig(
     name: str,
     endpoint: str,
@@ -72,28 +66,32 @@ def kubeconfig(
     role_arn: str = "",
     tunnel_port: int = 0,
 ) -> str:
-    """Return a kubeconfig as JSON, for whoever has the AWS CLI and may use the cluster.
+    """Return a kubeconfig as JSON that gets its tokens from the AWS CLI.
 
     Args:
         name: Name of the cluster, in AWS and in the file.
         endpoint: URL of the API server.
         certificate_authority: Its CA certificate in base64.
         region: AWS region of the cluster.
-        profile: Profile of the AWS CLI that asks for the token.
-        role_arn: Role that it takes to do so.
-        tunnel_port: Port of this machine that leads to the API server; 0 if it is reached directly.
+        profile: AWS CLI profile that requests the token.
+        role_arn: Role to assume for the token; empty for that of the profile.
+        tunnel_port: Local port of a tunnel to the API server; 0 for a direct connection.
     """
-    asked = ["eks", "get-token", "--cluster-name", name, *(["--role-arn", role_arn] if role_arn else [])]
+    get_token = ["eks", "get-token", "--cluster-name", name, *(["--role-arn", role_arn] if role_arn else [])]
     token = {
         "apiVersion": "client.authentication.k8s.io/v1beta1",
         "command": "aws",
-        "args": [*_aws(region, profile), *asked, "--output", "json"],
+        "args": [*_aws(region, profile), *get_token, "--output", "json"],
         "interactiveMode": "Never",
     }
+    server = {"server": endpoint}
+    if tunnel_port:
+        # The certificate is valid for the host name of the endpoint, not for localhost.
+        server = {"server": f"https://localhost:{tunnel_port}", "tls-server-name": _host(endpoint)}
     config = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": name, "cluster": _server(endpoint, certificate_authority, tunnel_port)}],
+        "clusters": [{"name": name, "cluster": {**server, "certificate-authority-data": certificate_authority}}],
         "users": [{"name": name, "user": {"exec": token}}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
         "current-context": name,
@@ -101,23 +99,15 @@ def kubeconfig(
     return json.dumps(config, indent=1)
 
 
-def _server(endpoint: str, certificate_authority: str, tunnel_port: int) -> Mapping[str, Any]:
-    """Return where the API server is: at the end of a tunnel, its certificate still has its own name."""
-    trusted = {"certificate-authority-data": certificate_authority}
-    if not tunnel_port:
-        return {"server": endpoint, **trusted}
-    return {"server": f"https://localhost:{tunnel_port}", "tls-server-name": _host(endpoint), **trusted}
-
-
 def tunnel_command(instance_id: str, endpoint: str, port: int, region: str, profile: str = "") -> str:
-    """Return the command that leads a port of this machine through an instance to the API server.
+    """Return the command that forwards a local port through an instance to the API server.
 
     Args:
-        instance_id: Instance with the agent of Session Manager.
+        instance_id: Instance with the Session Manager agent.
         endpoint: URL of the API server.
-        port: Port of this machine.
+        port: Local port.
         region: AWS region of the cluster.
-        profile: Profile of the AWS CLI.
+        profile: AWS CLI profile.
     """
     parameters = {"host": [_host(endpoint)], "portNumber": [str(HTTPS)], "localPortNumber": [str(port)]}
     words = [

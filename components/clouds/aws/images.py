@@ -1,8 +1,8 @@
-"""Images by way of ECR: which registries a pull-through cache can stand for, and references that lead to it.
+"""ECR pull-through caches: the registries that they support, image references through them, and their policies.
 
-A node behind a NAT gateway has the address of that gateway, and registries limit what one address may pull without
-an account. With a rule for a registry, ECR pulls an image itself the first time, from addresses of AWS, and with the
-account of the rule (ECR user guide, "Sync an upstream registry with an Amazon ECR private registry").
+All nodes behind a NAT gateway share its address, and registries limit anonymous pulls per address. With a rule for a
+registry, ECR pulls an image itself the first time, from AWS addresses and with the credentials of the rule (ECR user
+guide, "Sync an upstream registry with an Amazon ECR private registry").
 """
 
 import functools
@@ -25,18 +25,18 @@ SECRET = re.compile(
 )
 _SECRET_NAME = "ecr-pullthroughcache/[A-Za-z0-9/_+=.@-]+"  # noqa: S105 - the form of a name
 SECRET_PATTERN = rf"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{{12}}:secret:{_SECRET_NAME}$"
-"""As settings describe it to editors."""
+"""ARN of a secret, as a pattern for the JSON schema of the settings."""
 SECRET_PREFIX = "ecr-pullthroughcache/"  # noqa: S105 - the beginning of a name
-"""How the name of a secret must begin (ECR user guide, "Storing your upstream repository credentials")."""
+"""Required prefix of the secret's name (ECR user guide, "Storing your upstream repository credentials")."""
 MOST_IMAGES = 100_000
-"""Images that a repository has by default (ECR user guide, "Amazon ECR service quotas")."""
+"""Default quota of images per repository (ECR user guide, "Amazon ECR service quotas")."""
 _SHORTEST, _LONGEST = 2, 30
-"""Characters of a rule's prefix (API reference, CreatePullThroughCacheRule, "ecrRepositoryPrefix")."""
+"""Length of a rule's prefix (API reference, CreatePullThroughCacheRule, "ecrRepositoryPrefix")."""
 _PREFIX = re.compile(r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*", re.ASCII)
 _OWN = ".dkr.ecr."
-"""In the host of each private registry."""
+"""Part of the host name of every private registry."""
 _WITHOUT = ("cn-", "us-gov-")
-"""Regions without repository creation templates, and long without rules (same guide, "Templates to control
+"""Regions without repository creation templates, which got rules late (same guide, "Templates to control
 repositories")."""
 
 
@@ -45,10 +45,10 @@ class CachedRegistry:
     """A registry that ECR can cache.
 
     Attributes:
-        url: What the rule names.
-        prefix: What the names of cached repositories begin with.
-        credentials: Whether the rule must name a secret.
-        pattern: Whether it is any registry below the domain.
+        url: Upstream URL of the rule.
+        prefix: Prefix of the names of cached repositories.
+        credentials: Whether the rule requires a secret.
+        pattern: Whether it stands for every registry in a subdomain of the URL.
     """
 
     url: str
@@ -59,31 +59,30 @@ class CachedRegistry:
 
 @functools.cache
 def upstreams() -> Mapping[str, CachedRegistry]:
-    """Return the registries that ECR can cache, as references name them."""
     rows: dict[str, dict[str, Any]] = load_table(f"{__package__}.facts", "registries.yaml")
     return MappingProxyType({name: CachedRegistry(**{"url": name, **row}) for name, row in rows.items()})
 
 
 def upstream(registry: str) -> CachedRegistry | None:
-    """Return what is known of a registry; None if ECR cannot cache it."""
-    found = upstreams().get(registry)
-    if found is not None:
-        return None if found.pattern else found
+    """Return the entry for a registry, by its host name in image references; None if ECR cannot cache it."""
+    entry = upstreams().get(registry)
+    if entry is not None:
+        return None if entry.pattern else entry
     name, _, domain = registry.partition(".")
-    of_many = upstreams().get(domain)
-    if of_many is None or not of_many.pattern or not re.fullmatch(r"[a-z0-9]+", name):
+    parent = upstreams().get(domain)
+    if parent is None or not parent.pattern or not re.fullmatch(r"[a-z0-9]+", name):
         return None
-    return replace(of_many, url=registry, prefix=f"{of_many.prefix}-{name}")
+    return replace(parent, url=registry, prefix=f"{parent.prefix}-{name}")
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryCache:
-    """The private registry of an account in a region, as a cache of others.
+    """The private registry of an account in a region, used as a cache of other registries.
 
     Attributes:
         account: ID of the account.
-        registries: Those with a rule, as references name them.
-        prefix: What the names of all cached repositories begin with; empty for nothing.
+        registries: Host names of the registries with a rule.
+        prefix: Common prefix of all cached repositories; may be empty.
     """
 
     account: str
@@ -101,73 +100,73 @@ class RegistryCache:
 
     @property
     def prefixes(self) -> dict[str, str]:
-        """Prefix of the rule of each registry."""
+        """Prefix of each registry's rule."""
         return {registry: self.prefix_of(registry) for registry in self.registries}
 
     def prefix_of(self, registry: str) -> str:
-        """Return what the names of the repositories cached for a registry begin with, which is the rule's prefix."""
-        found = upstream(registry)
-        if found is None:
+        """Return the prefix of a registry's rule, with which the names of its cached repositories begin."""
+        entry = upstream(registry)
+        if entry is None:
             raise ValueError(registry)
-        return f"{self.prefix}/{found.prefix}" if self.prefix else found.prefix
+        return f"{self.prefix}/{entry.prefix}" if self.prefix else entry.prefix
 
     def can_cache(self, registry: str) -> bool:
-        """Whether a rule could be made for a registry."""
+        """Whether ECR supports a rule for a registry."""
         return upstream(registry) is not None
 
     def is_own(self, registry: str) -> bool:
-        """Whether a registry is a private one of ECR, whose images need no cache."""
+        """Whether a registry is a private ECR registry, whose images need no cache."""
         return _OWN in registry
 
     def reference(self, image: str) -> str:
-        """Return the reference by which the cache has an image; the image's own where no rule is for its registry."""
-        place = pull_reference(image)
-        if place is None or place.registry not in self.registries:
+        """Return the reference of an image in the cache; unchanged if its registry has no rule."""
+        original = pull_reference(image)
+        if original is None or original.registry not in self.registries:
             return image
-        return f"{self.host}/{self.prefix_of(place.registry)}/{place.path}"
+        return f"{self.host}/{self.prefix_of(original.registry)}/{original.path}"
 
 
 def region_problem(region: str) -> str:
-    """Say that a region has no caches; empty if it has."""
+    """Return a message if a region has no pull-through caches; otherwise empty."""
     return f"ECR has no pull-through cache in {region}; remove it" if region.startswith(_WITHOUT) else ""
 
 
 def cache_problems(
     registries: Iterable[str], prefix: str, account: str | None
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield what ECR would refuse of a cache's rules, by path of the setting."""
-    known = ", ".join(f"<name>.{name}" if each.pattern else name for name, each in upstreams().items())
+    """Report rules that ECR would reject, by path of the setting."""
+    known = ", ".join(f"<name>.{name}" if entry.pattern else name for name, entry in upstreams().items())
     if account is not None and not ACCOUNT.fullmatch(account):
         yield ("account",), f"must be the 12 digits of an account, in quotes, found {account!r}"
     if prefix and not _PREFIX.fullmatch(prefix):
         yield ("prefix",), f"must be lower-case letters, digits and '-', parted by slashes, found {prefix!r}"
         return
-    for place, registry in enumerate(registries):
-        found = upstream(registry)
-        if found is None:
-            yield ("registries", place), f"ECR cannot cache {registry!r}; it can cache {known}"
+    for index, registry in enumerate(registries):
+        entry = upstream(registry)
+        if entry is None:
+            yield ("registries", index), f"ECR cannot cache {registry!r}; it can cache {known}"
             continue
-        whole = f"{prefix}/{found.prefix}" if prefix else found.prefix
+        whole = f"{prefix}/{entry.prefix}" if prefix else entry.prefix
         if not _SHORTEST <= len(whole) <= _LONGEST:
             yield ("prefix",), f"makes {whole!r}, of which ECR takes at most {_LONGEST} characters; shorten it"
 
 
 def secret_problem(arn: str, account: str | None, region: str) -> str:
-    """Say what is wrong with the ARN of a registry's credentials; empty if nothing is.
+    """Return why the ARN of a registry's credentials is invalid; empty if it is valid.
 
-    Secret and rule are in one account and region, and the secret's name begins alike (ECR user guide, "Creating a
-    pull through cache rule", Prerequisites).
+    Secret and rule must be in the same account and region, and the secret's name must have a fixed prefix (ECR user
+    guide, "Creating a pull through cache rule", Prerequisites).
     """
-    found = SECRET.fullmatch(arn)
-    if not found:
-        # What stands there instead is not repeated: it may be the credentials themselves.
+    secret = SECRET.fullmatch(arn)
+    if not secret:
+        # The message does not repeat the value, which may be the credentials themselves.
         return "must be the ARN of a secret in Secrets Manager; credentials themselves belong into that secret"
-    if not found["name"].startswith(SECRET_PREFIX):
-        return f"must be of a secret whose name begins with {SECRET_PREFIX}, found {found['name']!r}"
-    if found["region"] != region:
-        return f"must be of a secret in {region}, where the cache is, found {found['region']}"
-    if account is not None and found["account"] != account:
-        return f"must be of a secret in account {account}, where the cache is, found {found['account']}"
+    if not secret["name"].startswith(SECRET_PREFIX):
+        return f"must be of a secret whose name begins with {SECRET_PREFIX}, found {secret['name']!r}"
+    if secret["region"] != region:
+        return f"must be of a secret in {region}, where the cache is, found {secret['region']}"
+    if account is not None and secret["account"] != account:
+        return f"must be of a secret in account {account}, where the cache is, found {secret['account']}"
     return ""
 
 
@@ -175,15 +174,15 @@ _VERSION = "2012-10-17"
 
 
 def node_policy(cache: RegistryCache, partition: str, *, tagged: bool) -> Document:
-    """Return what nodes need beside pulling, to have images cached: in the repositories of the cache alone.
+    """Return the permissions that nodes need in addition to pulling, limited to the repositories of the cache.
 
     Source: ECR user guide, "IAM permissions required to sync an upstream registry with an Amazon ECR private
-    registry". AmazonEC2ContainerRegistryPullOnly, which nodes have, lacks the right to create a repository.
+    registry". AmazonEC2ContainerRegistryPullOnly, which nodes have, does not allow creating repositories.
 
     Args:
         cache: The cache.
         partition: Partition of its region.
-        tagged: Whether the repositories get tags.
+        tagged: Whether the repositories are tagged.
     """
     tag = ("ecr:TagResource",) if tagged else ()
     actions = ("ecr:BatchImportUpstreamImage", "ecr:CreateRepository", *tag)
@@ -192,10 +191,10 @@ def node_policy(cache: RegistryCache, partition: str, *, tagged: bool) -> Docume
 
 
 def template_policy(cache: RegistryCache, partition: str, kms_key_arn: str = "") -> Document:
-    """Return what ECR needs to create repositories with tags or a key.
+    """Return the permissions that ECR needs to create repositories with tags or a KMS key.
 
-    Source: ECR user guide, "Create a custom policy for repository creation templates", without what replication
-    needs.
+    Source: ECR user guide, "Create a custom policy for repository creation templates", without the permissions for
+    replication.
     """
     create = Statement(
         ("ecr:CreateRepository", "ecr:TagResource"), tuple(_repositories(cache, partition)), sid="CreateRepositories"
@@ -208,7 +207,7 @@ def template_policy(cache: RegistryCache, partition: str, kms_key_arn: str = "")
 
 
 def lifecycle_policy(keep: int) -> dict[str, Any]:
-    """Return the policy by which the oldest images of a repository go (ECR user guide, "Lifecycle policies")."""
+    """Return a policy that keeps only the newest images of a repository (ECR user guide, "Lifecycle policies")."""
     selection = {"tagStatus": "any", "countType": "imageCountMoreThan", "countNumber": keep}
     rule = {
         "rulePriority": 1,
@@ -220,6 +219,6 @@ def lifecycle_policy(keep: int) -> dict[str, Any]:
 
 
 def _repositories(cache: RegistryCache, partition: str) -> Iterator[str]:
-    """Yield the ARNs of what may be cached, by rule."""
+    """Yield a pattern of the repositories' ARNs for each rule."""
     for prefix in cache.prefixes.values():
         yield f"arn:{partition}:ecr:{cache.region}:{cache.account}:repository/{prefix}/*"

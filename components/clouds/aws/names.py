@@ -1,30 +1,31 @@
-"""The names that AWS, EKS and Karpenter give to things in a cluster."""
+"""Labels, resources and other names that AWS, EKS and Karpenter define."""
 
 from collections.abc import Mapping
 from typing import Any
 
 LABEL_DOMAINS = ("karpenter.sh", "karpenter.k8s.aws", "eks.amazonaws.com")
-"""Domains of labels that EKS or Karpenter set on nodes, beside those of Kubernetes."""
+"""Domains of labels that EKS or Karpenter set on nodes, in addition to those of Kubernetes."""
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
 EFA_COST = "EFA has no charge of its own (aws.amazon.com/hpc/efa)."
 NEURON_RESOURCE = "aws.amazon.com/neuron"
 MOST_NODES = 450
-"""Nodes of one node group that EKS allows (aws-gpu spec 14)."""
+"""Maximum nodes of an EKS node group (aws-gpu spec 14)."""
 ACCELERATOR_LABEL = "k8s.amazonaws.com/accelerator"
-"""By it the Cluster Autoscaler knows that a node without GPUs yet will have some."""
+"""Tells the Cluster Autoscaler that a new node will have GPUs before its device plugin reports them."""
 CAPACITY_TYPE_LABEL = "eks.amazonaws.com/capacityType"
 KARPENTER_CAPACITY_LABEL = "karpenter.sh/capacity-type"
 CAPACITY_LABELS = (KARPENTER_CAPACITY_LABEL, CAPACITY_TYPE_LABEL)
 READINESS_GATES = {"elbv2.k8s.aws/pod-readiness-gate-inject": "enabled"}
-"""Label of namespaces where the AWS Load Balancer Controller makes pods behind a target group of addresses Ready only
-when the target group reports them healthy. Pods get the condition when they are created, so the Service must be there
+"""Label of namespaces in which the AWS Load Balancer Controller keeps pods in an IP target group unready until the
+target group reports them healthy. Pods get the condition when they are created, so the Service must already exist
 (its docs/deploy/pod_readiness_gate.md)."""
 LOAD_BALANCER_CONTROLLER = "load-balancer-controller"
-"""What makes load balancers for Services, in the names of the charts."""
+"""Chart name of the AWS Load Balancer Controller, which creates load balancers for Services."""
 POD_IDENTITY_AGENT = "169.254.170.23/32"
-"""EKS Pod Identity gives out credentials there, on port 80 of every node (EKS user guide, Pod Identity agent)."""
+"""Address of the Pod Identity agent, which serves credentials on port 80 of each node (EKS user guide, Pod Identity
+agent)."""
 ROLE_ANNOTATION = "eks.amazonaws.com/role-arn"
-"""By it a service account names its role where a cluster has no Pod Identity (EKS User Guide, IRSA)."""
+"""Annotation of a service account with its role, for clusters without Pod Identity (EKS User Guide, IRSA)."""
 HOSTED_ZONE = r"Z[A-Z0-9]{1,31}"
 """ID of a hosted zone (Amazon Route 53 API reference, data type ResourceId)."""
 SPOT_SERVICE = "spot.amazonaws.com"
@@ -37,17 +38,17 @@ _KARPENTER_TYPE = ("karpenter.k8s.aws/instance-family", "karpenter.k8s.aws/insta
 
 
 def karpenter_type(labels: Mapping[str, str]) -> str | None:
-    """Return the instance type that Karpenter's labels of family and size name together; None without both."""
+    """Return the instance type from Karpenter's labels for family and size; None unless both are set."""
     if not all(label in labels for label in _KARPENTER_TYPE):
         return None
     return ".".join(labels[label] for label in _KARPENTER_TYPE)
 
 
 def dns_solver(zone: str, region: str) -> dict[str, Any]:
-    """Return the solver of a cert-manager issuer that answers DNS-01 challenges in a zone of Route 53.
+    """Return the solver of a cert-manager issuer for DNS-01 challenges in a Route 53 zone.
 
-    It has no credentials of its own: cert-manager gives a ClusterIssuer those of its pod, and an Issuer none
-    (cert-manager v1.18.2, internal/apis/config/controller/v1alpha1/defaults.go). It does not look for a zone that is
-    named (cert-manager/website, content/docs/configuration/acme/dns01/route53.md).
+    It has no credentials: by default a ClusterIssuer uses those of the cert-manager pod, and an Issuer has none
+    (cert-manager v1.18.2, internal/apis/config/controller/v1alpha1/defaults.go). With a zone ID, cert-manager does
+    not need to look up the zone (cert-manager/website, content/docs/configuration/acme/dns01/route53.md).
     """
     return {"dns01": {"route53": {"region": region, "hostedZoneID": zone}}}

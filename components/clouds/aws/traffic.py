@@ -1,8 +1,8 @@
-"""Which of what pods fetch passes a NAT gateway of the network that is made here.
+"""Downloads that pass a NAT gateway in a network created by this package.
 
-S3 has a gateway endpoint there (VPC user guide, "Gateway endpoints for Amazon S3"), through which the layers of
-images in a private ECR registry of the region come as well (ECR user guide, "Amazon ECR interface VPC endpoints").
-All else that is not in the cluster is on the internet, public ECR registries included.
+The network has a gateway endpoint for S3 (VPC user guide, "Gateway endpoints for Amazon S3"), which also carries the
+layers of images in private ECR registries of the region (ECR user guide, "Amazon ECR interface VPC endpoints").
+Everything else outside the cluster is on the internet, including public ECR registries.
 """
 
 import re
@@ -15,16 +15,16 @@ _ON_VOLUME = ("/", "./", "file://", "pvc://")
 
 
 def image_passes_gateway(reference: str, region: str) -> bool:
-    """Tell whether an image is pulled through a NAT gateway; not one in a private ECR registry of the region."""
-    found = _ECR.fullmatch(reference.partition("/")[0])
-    return found is None or found["region"] != region
+    """Return whether an image is pulled through a NAT gateway, as all but those in ECR of the same region are."""
+    registry = _ECR.fullmatch(reference.partition("/")[0])
+    return registry is None or registry["region"] != region
 
 
 def weights_pass_gateway(address: str) -> bool:
-    """Tell whether weights are fetched through a NAT gateway.
+    """Return whether weights are downloaded through a NAT gateway.
 
     Args:
-        address: Where they are from: a repository of a hub, an address, or a folder of a volume.
+        address: Source of the weights: a repository of a hub, a URL, or a path on a volume.
     """
     if address.startswith(_ON_VOLUME):
         return False

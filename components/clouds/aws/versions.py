@@ -1,12 +1,11 @@
-"""Is the Kubernetes version of a cluster one that AWS supports, and what happens when that ends? (aws-gpu spec 5).
+"""Support of Kubernetes versions by EKS, and what happens when it ends (aws-gpu spec 5).
 
-What EKS does is in its user guide, "View current cluster upgrade policy", "Understand the Kubernetes version
-lifecycle on EKS" and "Roll back a cluster to a previous Kubernetes version". With the policy ``STANDARD`` it upgrades
-the control plane at the end of standard support to the next version that is in standard support, so that extended
-support is never paid for. With ``EXTENDED`` the cluster keeps its version, costs more per hour from that day, and is
-upgraded a year later. Add-ons and nodes stay what they are each time. The policy can be changed only while the
-version is in standard support. A version can go down by one minor version within seven days of an upgrade, and never
-otherwise.
+Sources in the EKS user guide: "View current cluster upgrade policy", "Understand the Kubernetes version lifecycle on
+EKS" and "Roll back a cluster to a previous Kubernetes version". With the policy ``STANDARD``, EKS upgrades the
+control plane at the end of standard support to the next version in standard support, so extended support is never
+billed. With ``EXTENDED``, the cluster keeps its version, costs more per hour from that day, and is upgraded a year
+later. Neither upgrade changes add-ons or nodes. The policy can be changed only while the version is in standard
+support. A cluster can be rolled back by one minor version within seven days of an upgrade, and not after that.
 """
 
 import datetime
@@ -18,9 +17,9 @@ from .facts.eks import EksVersion, versions
 from .words import Support
 
 USUAL_VERSION = "1.35"
-"""Version of a cluster whose settings name none."""
+"""Default version of a new cluster."""
 NOTICE = datetime.timedelta(days=60)
-"""So long before support ends there is time to move (aws-gpu spec 18, A10)."""
+"""How long before the end of support the warnings start (aws-gpu spec 18, A10)."""
 
 
 def check_version(
@@ -28,14 +27,14 @@ def check_version(
 ) -> Iterator[Problem]:
     """Report a version that EKS does not have, or whose support has ended or ends within ``NOTICE``.
 
-    A cluster that exists keeps running whatever is known here of its version, so that it gets warnings alone.
+    For an existing cluster there are only warnings: it keeps running, whatever its version.
 
     Args:
         version: The version, such as ``1.35``.
-        today: The day to hold the dates against.
-        file: Where the version stands, for the message.
-        key: Under which key it stands there.
-        support: The cluster's upgrade policy; None for a cluster that exists, whose policy is not known.
+        today: The reference date.
+        file: File with the version, for the message.
+        key: Key of the version in the file.
+        support: The cluster's upgrade policy; None for an existing cluster, whose policy is unknown.
     """
     known = versions().get(version)
     supported = ", ".join(name for name, facts in versions().items() if not _over(facts.extended_until, today))
@@ -54,26 +53,26 @@ def check_version(
 
 
 def is_extended(version: str, today: datetime.date, support: Support) -> bool:
-    """Tell whether a cluster is in extended support, which is paid for.
+    """Return whether a cluster is in extended support, which is billed.
 
-    Never with the policy ``STANDARD``: EKS has upgraded the cluster.
+    With the policy ``STANDARD`` it never is, because EKS has upgraded the cluster.
     """
     known = versions().get(version)
     return support == Support.EXTENDED and known is not None and _over(known.standard_until, today)
 
 
 def extended_soon(version: str, today: datetime.date, support: Support) -> datetime.date | None:
-    """Return the day from which extended support is paid for, if that is within ``NOTICE``."""
+    """Return the first day on which extended support is billed, if it is within ``NOTICE``."""
     known = versions().get(version)
     until = known.standard_until if known and support == Support.EXTENDED else None
     return until if until and not _over(until, today) and _over(until - NOTICE, today) else None
 
 
 def upgraded_to(version: str, today: datetime.date) -> str:
-    """Return the version that EKS has upgraded a cluster with the policy ``STANDARD`` to by a day.
+    """Return the version to which EKS has upgraded a cluster with the policy ``STANDARD`` by a given day.
 
-    That is the first one from ``version`` on that is in standard support; empty if none is known. Somebody may have
-    upgraded the cluster further.
+    This is the first version from ``version`` on that is in standard support; empty if none is known. The user may
+    have upgraded the cluster further.
     """
     names = list(versions())
     later = names[names.index(version) :] if version in names else []
@@ -87,7 +86,7 @@ def _over(day: datetime.date | None, today: datetime.date) -> bool:
 def _ending(
     known: EksVersion, until: datetime.date, today: datetime.date, support: Support | None
 ) -> tuple[RuleId, str]:
-    """Return the rule and the words for a version whose standard support has ended or soon ends."""
+    """Return the rule and the message for a version whose standard support has ended or ends soon."""
     version, extended, is_over = known.version, known.extended_until, _over(until, today)
     ended = f"standard support for EKS {version} {'ended' if is_over else 'ends'} on {until}"
     if support is None and _over(extended, today):

@@ -1,10 +1,9 @@
-"""Dated prices of AWS as they are shipped. Every row of the tables names its source and that one's date.
+"""Prices of AWS. Each row of the tables has a source and its date.
 
-``instances.csv``: on demand, and under a commitment of one year or three without upfront payment. Prices of April
-2025 are there only of types whose price in us-east-1 was still the same in July 2026; what accelerated and general
-purpose types cost on demand in us-east-1 is in the tables of ``nodes``. ``spot.csv``: how much less than on demand
-spot cost on average, over 30 days and all zones of a region. ``flat.csv``: what has one price, whatever it is used
-for.
+``instances.csv``: instance prices on demand, and with a commitment of one or three years without upfront payment.
+Prices of April 2025 are included only for types whose price in us-east-1 was unchanged in July 2026. The on-demand
+prices in us-east-1 are in the tables of instance types. ``spot.csv``: average discount of spot on the on-demand
+price, over 30 days and all zones of a region. ``flat.csv``: items with one price, such as NAT gateways and disks.
 """
 
 import csv
@@ -22,12 +21,12 @@ from ..nodes.launch import BASTION_TYPE, LEAST_IOPS, LEAST_THROUGHPUT
 
 NODES_DATE = "2026-07-20"
 NODES_SOURCE = "aws/karpenter-provider-aws@1d927085 pkg/providers/pricing"
-"""Of the prices in the tables of ``nodes``."""
+"""Date and source of the prices in the tables of instance types."""
 _PERCENT = Decimal(100)
 
 
 class AwsItem(Word):
-    """What only AWS sells at one price, whatever it is used for."""
+    """Items with a flat price that only AWS has."""
 
     EFS_THROUGHPUT = "efs-mibps"
     LUSTRE_125 = "lustre-125-gib"
@@ -36,7 +35,7 @@ class AwsItem(Word):
     LUSTRE_1000 = "lustre-1000-gib"
     LUSTRE_SCRATCH = "lustre-scratch-gib"
     REGISTRY_GB = "ecr-gb"
-    """A GB of images in a private registry."""
+    """A GB of images in a private registry, for a month."""
 
 
 ITEMS: Mapping[str, Per] = MappingProxyType(
@@ -61,11 +60,11 @@ ITEMS: Mapping[str, Per] = MappingProxyType(
         AwsItem.REGISTRY_GB.value: Per.MONTH,
     }
 )
-"""How AWS prices each item."""
+"""The unit of each item's price."""
 
 
 class AwsPrices:
-    """The price list of AWS."""
+    """The price list of AWS, for the ``Cloud`` protocol."""
 
     region = PRICED_REGION
     items = ITEMS
@@ -74,15 +73,12 @@ class AwsPrices:
     spot_source = "AWS Spot Instance Advisor"
 
     def quoted(self, region: str, instance_type: str, buying: str) -> Quote | None:
-        """Return what an instance type costs; see :func:`quoted`."""
         return quoted(region, instance_type, buying)
 
     def spot(self, region: str, instance_type: str, on_demand: Quote | None) -> Quote | None:
-        """Return what spot costs on average; see :func:`spot_of`."""
         return spot_of(region, instance_type, on_demand)
 
     def flat(self, region: str, item: str) -> Quote | None:
-        """Return what one of something costs; see :func:`flat_of`."""
         return flat_of(region, item)
 
 
@@ -90,19 +86,19 @@ PRICES = AwsPrices()
 
 
 def quoted(region: str, name: str, buying: str) -> Quote | None:
-    """Return what an instance type costs in a region; None where no source says it. Spot is in ``saved``."""
-    found = _instances().get((region, name, buying))
-    if found is None and (region, buying) == (PRICED_REGION, Buying.ON_DEMAND):
+    """Return the price of an instance type in a region; None if no source has it. Spot is in :func:`spot_of`."""
+    quote = _instances().get((region, name, buying))
+    if quote is None and (region, buying) == (PRICED_REGION, Buying.ON_DEMAND):
         node = instance(name)
         usd = node.usd_per_hour if node else None
         return None if usd is None else fixed_quote(usd, NODES_DATE, NODES_SOURCE)
-    return found
+    return quote
 
 
 def spot_of(region: str, name: str, on_demand: Quote | None) -> Quote | None:
-    """Return what spot costs on average; it costs no more than on demand, unless somebody allows that.
+    """Return the average spot price. Its upper bound is the on-demand price.
 
-    That is the maximum price where none is set (EC2 user guide, "How Spot Instances work").
+    On demand is the default maximum price of a Spot request (EC2 user guide, "How Spot Instances work").
     """
     row = _saved().get((region, name))
     if row is None or on_demand is None:
@@ -114,7 +110,7 @@ def spot_of(region: str, name: str, on_demand: Quote | None) -> Quote | None:
 
 
 def flat_of(region: str, item: str) -> Quote | None:
-    """Return what one of something costs in a region; None where no source says it."""
+    """Return the price of an item in a region; None if no source has it."""
     table = _flats()
     return table.get((region, item)) or table.get((EVERYWHERE, item))
 
@@ -122,8 +118,9 @@ def flat_of(region: str, item: str) -> Quote | None:
 @functools.cache
 def _instances() -> Mapping[tuple[str, str, str], Quote]:
     rows = _rows("instances.csv")
-    found = {(r["region"], r["instance_type"], r["bought"]): _fixed(r, Decimal(r["usd"])) for r in rows}
-    return MappingProxyType(found)
+    return MappingProxyType(
+        {(r["region"], r["instance_type"], r["bought"]): _fixed(r, Decimal(r["usd"])) for r in rows}
+    )
 
 
 @functools.cache
@@ -134,8 +131,9 @@ def _saved() -> Mapping[tuple[str, str], dict[str, str]]:
 @functools.cache
 def _flats() -> Mapping[tuple[str, str], Quote]:
     rows = _rows("flat.csv")
-    found = {(r["region"], r["item"]): _fixed(r, per_hour(Decimal(r["usd"]), r["unit"])) for r in rows}
-    return MappingProxyType(found)
+    return MappingProxyType(
+        {(r["region"], r["item"]): _fixed(r, per_hour(Decimal(r["usd"]), r["unit"])) for r in rows}
+    )
 
 
 def _fixed(row: Mapping[str, str], usd: Decimal) -> Quote:
