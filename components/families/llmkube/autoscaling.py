@@ -13,7 +13,7 @@ from ...fleet.shapes import DEPLOYMENT
 from .facts import LlmkubeRuntime, llmkube
 from .pods import selector_of
 from .serving import ServiceContext
-from .types.inference_service import AutoscalingSpec, InferenceServiceSpec, MetricSpec
+from .types.inference_service import AutoscalingSpec, MetricSpec
 
 _PATH = "spec.autoscaling"
 _RESOURCES = ("cpu", "memory")
@@ -34,7 +34,23 @@ def autoscaler(serving: ServiceContext, *, operated: bool) -> Autoscaler | None:
     scaling = spec.autoscaling
     if scaling is None:
         return None
-    _check_bounds(spec, scaling, findings)
+    if scaling.min_replicas > scaling.max_replicas:
+        findings.error(
+            f"{_PATH}.maxReplicas",
+            f"must be at least minReplicas ({scaling.min_replicas}), found {scaling.max_replicas}; correct one of "
+            "the two",
+        )
+    if spec.replicas == 0:
+        findings.error(
+            "spec.replicas",
+            "0 stops the service, but the autoscaler starts it again; remove autoscaling to stop it, otherwise "
+            "remove replicas",
+            RuleId.AUTOSCALING_NO_TRIGGER,
+        )
+    elif "replicas" in spec.model_fields_set:
+        findings.warn(
+            "spec.replicas", "has no effect: the autoscaler owns the replicas; remove it", RuleId.FIELD_NO_EFFECT
+        )
     source = findings.source
     hpa = {
         "apiVersion": "autoscaling/v2",
@@ -57,26 +73,6 @@ def _origin(source: LoadedResource, path: str) -> Origin:
         return Origin(source, _PATH if path == "behavior" else f"{_PATH}.{path}")
     field = _FIELDS.get(whole[2])
     return Origin(source, f"{_PATH}.{whole[1]}.{field}" if field else f"{_PATH}.{whole[1]}")
-
-
-def _check_bounds(spec: InferenceServiceSpec, scaling: AutoscalingSpec, findings: Findings) -> None:
-    if scaling.min_replicas > scaling.max_replicas:
-        findings.error(
-            f"{_PATH}.maxReplicas",
-            f"must be at least minReplicas ({scaling.min_replicas}), found {scaling.max_replicas}; correct one of "
-            "the two",
-        )
-    if spec.replicas == 0:
-        findings.error(
-            "spec.replicas",
-            "0 stops the service, but the autoscaler starts it again; remove autoscaling to stop it, otherwise "
-            "remove replicas",
-            RuleId.AUTOSCALING_NO_TRIGGER,
-        )
-    elif "replicas" in spec.model_fields_set:
-        findings.warn(
-            "spec.replicas", "has no effect: the autoscaler owns the replicas; remove it", RuleId.FIELD_NO_EFFECT
-        )
 
 
 def _metrics(scaling: AutoscalingSpec, runtime: LlmkubeRuntime, findings: Findings) -> list[Object]:

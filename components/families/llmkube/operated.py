@@ -42,7 +42,8 @@ def check_for_operator(
     _check_hardware(serving, hardware, findings)
     _check_placement(serving, hardware, () if options.tolerates_devices else choices, findings)
     _check_metric(serving, findings)
-    for path, reason in (*_source(serving), *_ARGUMENTS.get(serving.runtime, _nothing)(serving)):
+    arguments = _ARGUMENTS.get(serving.runtime)
+    for path, reason in (*_source(serving), *(arguments(serving) if arguments else ())):
         findings.error(
             path, f"the LLMKube operator {reason}, or use realization 'native'", RuleId.OPERATOR_UNSUPPORTED
         )
@@ -133,7 +134,12 @@ def _source(serving: ServiceContext) -> Iterator[Fault]:
 
 def _llamacpp(serving: ServiceContext) -> Iterator[Fault]:
     line, spec = Line(serving), serving.service.spec
-    yield from _flash_attention(serving, line)
+    attention, valued = line.flag(Setting.FLASH_ATTENTION), line.takes_value(Setting.FLASH_ATTENTION)
+    if spec.flash_attention is False and valued and not line.written(Setting.FLASH_ATTENTION):
+        yield "spec.flashAttention", f"writes no flag for false, so the server decides; {_put(f'{attention} off')}"
+    if spec.flash_attention and serving.gpus and not valued:
+        reason = f"writes '{attention} on', but the flag takes no value in this version"
+        yield "spec.flashAttention", f"{reason}; {_put(attention)}"
     no_templates = line.off(Setting.CHAT_TEMPLATES)
     on_by_default = has("llamacpp", Feature.CHAT_TEMPLATES_ON, serving.tag)
     if spec.jinja is False and on_by_default and not line.written(Setting.CHAT_TEMPLATES):
@@ -150,16 +156,6 @@ def _llamacpp(serving: ServiceContext) -> Iterator[Fault]:
         model, repository = line.flag(Setting.MODEL), line.flag(Setting.MODEL_REPOSITORY)
         empty = f"writes an empty {model} if the init container is skipped, so the server has no model"
         yield "spec.skipModelInit", f"{empty}; name one in {EXTRA}, such as '{repository} org/name'"
-
-
-def _flash_attention(serving: ServiceContext, line: Line) -> Iterator[Fault]:
-    enabled, flag = serving.service.spec.flash_attention, line.flag(Setting.FLASH_ATTENTION)
-    valued = line.takes_value(Setting.FLASH_ATTENTION)
-    if enabled is False and valued and not line.written(Setting.FLASH_ATTENTION):
-        yield "spec.flashAttention", f"writes no flag for false, so the server decides; {_put(f'{flag} off')}"
-    if enabled and serving.gpus and not valued:
-        reason = f"writes '{flag} on', but the flag takes no value in this version"
-        yield "spec.flashAttention", f"{reason}; {_put(flag)}"
 
 
 def _put(arguments: str) -> str:
@@ -220,10 +216,6 @@ def _warnings(serving: ServiceContext) -> Iterator[Fault]:
     if serving.runtime == "tgi" and token and "HF_TOKEN" not in named and has("tgi", Feature.HF_TOKEN, serving.tag):
         name = "HUGGING_FACE_HUB_TOKEN, which the launcher of this version does not read"
         yield "spec.tgiConfig.hfTokenSecretRef", f"passes the token as {name}; set HF_TOKEN in spec.env"
-
-
-def _nothing(_serving: ServiceContext) -> Iterator[Fault]:
-    yield from ()
 
 
 _ARGUMENTS: Mapping[str, Callable[[ServiceContext], Iterator[Fault]]] = {

@@ -52,7 +52,7 @@ def pod_template(
 
     Args:
         serving: The service.
-        command: How its server is command.
+        command: How its server is started.
         weights: How its model gets into the pod.
         hardware: Its accelerators.
         choices: The nodes that it may run on.

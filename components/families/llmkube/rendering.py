@@ -98,9 +98,15 @@ def _workload(resolved: _Resolved, line: CommandLine, template: Object, options:
     source = serving.findings.source
     if line.engine != serving.engine:  # the image contains another engine than the runtime
         line = CommandLine(serving.engine, serving.tag, line.args, line.command)
+    spec = serving.service.spec
+    arguments_at = Origin(source, "spec.args" if spec.args and not spec.extra_args else EXTRA)
+    fields = {setting: Origin(source, path) for setting, path in serving.fields.items()}
+    weights = tuple(named_weights(serving.model, serving.model_path))
+    is_field = spec.vllm_config is not None and spec.vllm_config.tensor_parallel_size is not None
+    spread = SpreadField("set spec.vllmConfig.tensorParallelSize to {tensor}") if is_field else None
     return Workload(
         body=_deployment(serving, template),
-        server=_server(serving, line),
+        server=Server(0, line, arguments_at, Origin(source, "spec"), weights, fields, spread=spread),
         port=serving.port,
         replicas=_replicas(serving.service.spec),
         pods=_pods(resolved, template),
@@ -110,17 +116,6 @@ def _workload(resolved: _Resolved, line: CommandLine, template: Object, options:
         operated=not options.realization.is_native,
         priority=pod_priority(serving.service.spec, source, options),
     )
-
-
-def _server(serving: ServiceContext, line: CommandLine) -> Server:
-    source, written = serving.findings.source, serving.service.spec
-    arguments_at = Origin(source, "spec.args" if written.args and not written.extra_args else EXTRA)
-    fields = {setting: Origin(source, path) for setting, path in serving.fields.items()}
-    weights = tuple(named_weights(serving.model, serving.model_path))
-    config = written.vllm_config
-    is_field = config is not None and config.tensor_parallel_size is not None
-    spread = SpreadField("set spec.vllmConfig.tensorParallelSize to {tensor}") if is_field else None
-    return Server(0, line, arguments_at, Origin(source, "spec"), weights, fields, spread=spread)
 
 
 def _resolve(service: InferenceService, library: Library, options: Options, findings: Findings) -> _Resolved:
@@ -135,7 +130,15 @@ def _resolve(service: InferenceService, library: Library, options: Options, find
     runtime = llmkube().runtimes[spec.runtime]
     hardware = hardware_of(spec, model, findings)
     weights = weights_of(spec, model, runtime, options.cache, findings)
-    _check_one_node(spec, weights, findings)
+    most = _most(spec) or spec.replicas
+    if weights.claims and most > 1:
+        claim = llmkube().claim
+        findings.warn(
+            "spec.autoscaling.maxReplicas" if spec.autoscaling else "spec.replicas",
+            f"up to {most} pods share the claim {claim.name!r}, which is {claim.access}, so all of them must run on "
+            f"one node; {_OTHER_CACHE}",
+            RuleId.STORAGE_ONE_NODE,
+        )
     origin = Origin(findings.source, NODES_PATH)
     choices = node_choices(selected_nodes(spec, options), options, origin)
     check_nodes(spec, model, hardware, choices, findings)
@@ -270,17 +273,3 @@ def crowded_claims(rendered: Iterable[Rendered]) -> Iterator[Problem]:
                 f"{claim.access}, so all of them must run on one node; {_OTHER_CACHE}"
             )
             yield item.source.problem(MODEL_PATH, reason, Severity.WARNING, rule=RuleId.STORAGE_ONE_NODE)
-
-
-def _check_one_node(spec: InferenceServiceSpec, weights: MountedWeights, findings: Findings) -> None:
-    """Warn if several pods share a claim that only one node can mount."""
-    most = _most(spec) or spec.replicas
-    if weights.claims and most > 1:
-        claim = llmkube().claim
-        path = "spec.autoscaling.maxReplicas" if spec.autoscaling else "spec.replicas"
-        findings.warn(
-            path,
-            f"up to {most} pods share the claim {claim.name!r}, which is {claim.access}, so all of them must run on "
-            f"one node; {_OTHER_CACHE}",
-            RuleId.STORAGE_ONE_NODE,
-        )

@@ -68,7 +68,14 @@ def weights_of(
         findings: Receives the problems.
     """
     kind = _kind(model.spec.source)
-    _check_format(model, runtime, findings)
+    explicit = "format" in model.spec.model_fields_set
+    if explicit and runtime.formats and model.spec.format not in runtime.formats:
+        findings.warn(
+            MODEL_PATH,
+            f"Model {model.metadata.name!r}: format is {model.spec.format}, but {runtime.name} reads only "
+            f"{', '.join(runtime.formats)}; choose another runtime, or correct it",
+            RuleId.WEIGHTS_FORMAT,
+        )
     if not _is_sound(model, kind, findings):
         return MountedWeights()
     if spec.skip_model_init and not runtime.loads:
@@ -79,11 +86,19 @@ def weights_of(
         )
     if kind == "claim":
         _check_unverified(model, "is on a claim, and nothing reads it before the server does", findings)
-        return _from_claim(model.spec.source)
+        # Mounted directly, so skipModelInit makes no difference.
+        claim, _, path = model.spec.source.removeprefix("pvc://").partition("/")
+        volume = {"name": _SOURCE, "persistentVolumeClaim": {"claimName": claim, "readOnly": True}}
+        mount = {"name": _SOURCE, "mountPath": _CLAIM_FOLDER, "readOnly": True}
+        return MountedWeights(f"{_CLAIM_FOLDER}/{path.lstrip('/')}", [volume], [mount])
     if runtime.loads and not spec.skip_model_init:
         return _loaded(model, kind, cache, findings)
     _check_unverified(model, "is fetched by the server itself", findings)
-    return _fetched(runtime, cache)
+    if cache is None:
+        return MountedWeights()
+    # A cache of the environment outlives the pod, so the server's own downloads go there.
+    env = [{"name": name, "value": text.format(folder=FOLDER)} for name, text in runtime.cache.items()]
+    return MountedWeights(volumes=[_cache_volume(cache)], mounts=[{"name": _CACHE, "mountPath": FOLDER}], env=env)
 
 
 def cache_claim(namespace: str) -> Object:
@@ -110,11 +125,7 @@ def named_weights(model: Model, path: str) -> Iterator[NamedWeights]:
     if hub:
         yield NamedWeights(loaded_as, hub["repository"], hub["file"])
     elif kind != "repository" and path:
-        yield NamedWeights(loaded_as, source, source.rpartition("/")[2] if _is_one_file(source) else "")
-
-
-def _is_one_file(source: str) -> bool:
-    return source.endswith(".gguf")
+        yield NamedWeights(loaded_as, source, source.rpartition("/")[2] if source.endswith(".gguf") else "")
 
 
 # -- sources
@@ -145,8 +156,10 @@ def _is_sound(model: Model, kind: Kind, findings: Findings) -> bool:
             f"is a page of the hub, not a file; write {repository} for the whole repository, which the server "
             f"fetches with skipModelInit: true, or https://huggingface.co/{repository}/resolve/main/<file>"
         )
-    elif kind == "local" and not _is_path(_local_path(source)):
-        fault = "must be an absolute path such as file:///srv/model.gguf, without '..'"
+    elif kind == "local":
+        path = _local_path(source)
+        if not path.startswith("/") or not path.strip("/") or ".." in path.split("/") or "\n" in path:
+            fault = "must be an absolute path such as file:///srv/model.gguf, without '..'"
     if fault:
         findings.error(
             MODEL_PATH, f"Model {model.metadata.name!r}: source {fault}, found {source!r}", RuleId.WEIGHTS_UNREACHABLE
@@ -156,22 +169,6 @@ def _is_sound(model: Model, kind: Kind, findings: Findings) -> bool:
 
 def _local_path(source: str) -> str:
     return source.removeprefix("file://")
-
-
-def _is_path(path: str) -> bool:
-    return path.startswith("/") and bool(path.strip("/")) and ".." not in path.split("/") and "\n" not in path
-
-
-def _check_format(model: Model, runtime: LlmkubeRuntime, findings: Findings) -> None:
-    """Warn of an explicit format that the server does not read."""
-    written = "format" in model.spec.model_fields_set
-    if written and runtime.formats and model.spec.format not in runtime.formats:
-        findings.warn(
-            MODEL_PATH,
-            f"Model {model.metadata.name!r}: format is {model.spec.format}, but {runtime.name} reads only "
-            f"{', '.join(runtime.formats)}; choose another runtime, or correct it",
-            RuleId.WEIGHTS_FORMAT,
-        )
 
 
 def _check_unverified(model: Model, why: str, findings: Findings) -> None:
@@ -190,14 +187,6 @@ def _check_unverified(model: Model, why: str, findings: Findings) -> None:
 # -- ways into the pod
 
 
-def _from_claim(source: str) -> MountedWeights:
-    # Mounted directly, so skipModelInit makes no difference.
-    claim, _, path = source.removeprefix("pvc://").partition("/")
-    volume = {"name": _SOURCE, "persistentVolumeClaim": {"claimName": claim, "readOnly": True}}
-    mount = {"name": _SOURCE, "mountPath": _CLAIM_FOLDER, "readOnly": True}
-    return MountedWeights(f"{_CLAIM_FOLDER}/{path.lstrip('/')}", [volume], [mount])
-
-
 def _loaded(model: Model, kind: Kind, cache: ModelCache | None, findings: Findings) -> MountedWeights:
     """Download the file into the cache with an init container; the server mounts the cache read-only."""
     source = model.spec.source
@@ -210,7 +199,9 @@ def _loaded(model: Model, kind: Kind, cache: ModelCache | None, findings: Findin
         )
         return MountedWeights()
     folder = f"{FOLDER}/{hashlib.sha256(source.encode()).hexdigest()[:16]}"
-    path = f"{folder}/{_file_name(model)}"
+    # The file is named after the Model, because the name in its header is unknown before the download.
+    name = re.sub("-+", "-", _NOT_IN_NAME.sub("-", model.metadata.name)).strip("-._") or "model"
+    path = f"{folder}/{name}.gguf"
     mounts: list[Object] = [{"name": _CACHE, "mountPath": FOLDER}]
     volumes = [_cache_volume(cache)]
     if kind == "local":
@@ -223,12 +214,6 @@ def _loaded(model: Model, kind: Kind, cache: ModelCache | None, findings: Findin
         loader=_loader(model, kind, folder, path, mounts),
         claims=cache is None,
     )
-
-
-def _file_name(model: Model) -> str:
-    # Named after the Model, because the name in the file's header is unknown before the download.
-    cleaned = re.sub("-+", "-", _NOT_IN_NAME.sub("-", model.metadata.name)).strip("-._")
-    return f"{cleaned or 'model'}.gguf"
 
 
 def _cache_volume(cache: ModelCache | None) -> Object:
@@ -256,11 +241,3 @@ def script(kind: str, *, on_change: bool) -> str:
     parts = llmkube().scripts
     middle = [f"{kind}_on_change"] if on_change else ["if_not_present", kind]
     return "".join(parts[name] for name in ("begin", *middle, "end"))
-
-
-def _fetched(runtime: LlmkubeRuntime, cache: ModelCache | None) -> MountedWeights:
-    # A cache of the environment outlives the pod, so the server's own downloads go there.
-    if cache is None:
-        return MountedWeights()
-    env = [{"name": name, "value": text.format(folder=FOLDER)} for name, text in runtime.cache.items()]
-    return MountedWeights(volumes=[_cache_volume(cache)], mounts=[{"name": _CACHE, "mountPath": FOLDER}], env=env)

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from ....contract.tables import load_table
@@ -50,12 +49,12 @@ def successor_of(value: str) -> str | None:
 @functools.cache
 def readings() -> Mapping[str, Reading]:
     """Return the readers of each runtime-specific field of ``spec``, by its wire name."""
-    rows = _facts()["fields"]
-    return {name: _reading(**row) for name, row in rows.items()}
-
-
-def _reading(read: list[str], instead: Mapping[str, str | Mapping[str, str]] = MappingProxyType({})) -> Reading:
-    return Reading(tuple(read), {runtime: _instead(runtime, what) for runtime, what in instead.items()})
+    return {
+        name: Reading(
+            tuple(row["read"]), {runtime: _instead(runtime, what) for runtime, what in row.get("instead", {}).items()}
+        )
+        for name, row in _facts()["fields"].items()
+    }
 
 
 def _instead(runtime: str, what: str | Mapping[str, str]) -> str:

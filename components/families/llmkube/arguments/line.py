@@ -1,6 +1,6 @@
 """Build a command line from settings, spelled for the image's version and checked as they are added."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ....contract.findings.ids import RuleId
@@ -96,6 +96,18 @@ class Line:
         self._serving.fields[setting] = path
         self.args += spelled(self._table.engine.name, flag, str(value), self._serving.tag)
 
+    def add_slots(self) -> None:
+        """Add ``spec.parallelSlots`` unless ``extraArgs`` sets the number of concurrent requests."""
+        slots, other = self.spec.parallel_slots, self.written(Setting.CONCURRENCY)
+        if slots is not None and other:
+            self._serving.findings.warn(
+                "spec.parallelSlots",
+                f"is omitted, because {EXTRA} contains {other}; remove one of the two",
+                RuleId.FIELD_OVERRIDDEN,
+            )
+        else:
+            self.add(Setting.CONCURRENCY, slots, "spec.parallelSlots")
+
     def switch(self, setting: Setting, path: str, *, on: bool | None) -> None:
         """Add a flag without a value, if it is on."""
         if on:
@@ -153,7 +165,9 @@ class Line:
         self.args.append(flag)
 
     def _written(self, *flags: str) -> str | None:
-        return self._extra.word_of(*(name for flag in flags for name in self._names(flag)))
+        # Users may spell a flag in any way, or as its successor in the version of the image's tag.
+        spellings = (self._flag(name) for flag in flags for name in (flag, self._right(flag)))
+        return self._extra.word_of(*(name for spelling in spellings if spelling for name in spelling.names))
 
     def _check_known(self, flag: str, path: str) -> Flag | None:
         """Return the flag as the version has it; None after reporting one that the version does not know."""
@@ -187,11 +201,6 @@ class Line:
             self._serving.findings.warn(
                 path, f"{where} comes last and overrides {flag}; remove one of the two", RuleId.FIELD_OVERRIDDEN
             )
-
-    def _names(self, flag: str) -> Iterable[str]:
-        """Return every spelling of a flag and of its successor in the version."""
-        flags = (self._flag(flag), self._flag(self._right(flag)))
-        return (name for spelling in flags if spelling for name in spelling.names)
 
     def _right(self, flag: str) -> str:
         """Return a flag as the version in the image's tag spells it."""

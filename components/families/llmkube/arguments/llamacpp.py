@@ -29,9 +29,16 @@ def llamacpp_line(serving: ServiceContext) -> CommandLine:
     _add_sharding(serving, line)
     line.add(Setting.CONTEXT, spec.context_size, "spec.contextSize")
     _add_rope_scaling(serving, line)
-    _add_slots(serving, line)
-    _add_flash_attention(serving, line)
-    _add_jinja(serving, line)
+    line.add_slots()
+    attention = spec.flash_attention
+    if attention and serving.gpus < 1:
+        reason = "requires a GPU, but the pod requests none, so the server decides; set resources.gpu, or remove it"
+        serving.findings.warn("spec.flashAttention", reason, RuleId.GPUS_ABSENT)
+    elif attention is not None:
+        line.add(Setting.FLASH_ATTENTION, "on" if attention else "off", "spec.flashAttention")
+    line.switch(Setting.CHAT_TEMPLATES, "spec.jinja", on=spec.jinja)
+    if spec.jinja is False and has("llamacpp", Feature.CHAT_TEMPLATES_ON, serving.tag):
+        line.turn_off(Setting.CHAT_TEMPLATES, "spec.jinja")
     _add_cache_types(serving, line)
     _add_offloading(serving, line)
     line.add(Setting.BATCH_TOKENS, spec.batch_size, "spec.batchSize")
@@ -84,34 +91,6 @@ def _add_rope_scaling(serving: ServiceContext, line: Line) -> None:
     line.add(Setting.ROPE_ORIGINAL_CONTEXT, rope.original_context, "spec.ropeScaling.originalContext")
 
 
-def _add_slots(serving: ServiceContext, line: Line) -> None:
-    slots, other = serving.service.spec.parallel_slots, line.written(Setting.CONCURRENCY)
-    if slots is not None and other:
-        serving.findings.warn(
-            "spec.parallelSlots",
-            f"is omitted, because {EXTRA} contains {other}; remove one of the two",
-            RuleId.FIELD_OVERRIDDEN,
-        )
-    else:
-        line.add(Setting.CONCURRENCY, slots, "spec.parallelSlots")
-
-
-def _add_flash_attention(serving: ServiceContext, line: Line) -> None:
-    enabled, path = serving.service.spec.flash_attention, "spec.flashAttention"
-    if enabled and serving.gpus < 1:
-        reason = "requires a GPU, but the pod requests none, so the server decides; set resources.gpu, or remove it"
-        serving.findings.warn(path, reason, RuleId.GPUS_ABSENT)
-    elif enabled is not None:
-        line.add(Setting.FLASH_ATTENTION, "on" if enabled else "off", path)
-
-
-def _add_jinja(serving: ServiceContext, line: Line) -> None:
-    enabled, path = serving.service.spec.jinja, "spec.jinja"
-    line.switch(Setting.CHAT_TEMPLATES, path, on=enabled)
-    if enabled is False and has("llamacpp", Feature.CHAT_TEMPLATES_ON, serving.tag):
-        line.turn_off(Setting.CHAT_TEMPLATES, path)
-
-
 def _add_cache_types(serving: ServiceContext, line: Line) -> None:
     """Add the types of the K and V cache. A custom type takes precedence, for each of the two by itself."""
     spec = serving.service.spec
@@ -125,18 +104,14 @@ def _add_cache_types(serving: ServiceContext, line: Line) -> None:
         path = f"spec.cacheType{'Custom' if custom else ''}{side}"
         line.add(setting, custom or listed_type, path, custom=bool(custom))
     quantized = None if spec.cache_type_custom_v else spec.cache_type_v
-    if quantized and quantized not in _WHOLE_TYPES and _flash_attention_is_off(serving, line):
+    if not quantized or quantized in _WHOLE_TYPES or line.written(Setting.FLASH_ATTENTION):
+        return
+    # Versions whose flag takes no value leave flash attention off by default; later ones decide by themselves.
+    enabled = spec.flash_attention
+    if enabled is False or (not line.takes_value(Setting.FLASH_ATTENTION) and not (enabled and serving.gpus)):
         line.refuse(
             "spec.cacheTypeV", f"{quantized} requires flash attention, which is off; set flashAttention: true"
         )
-
-
-def _flash_attention_is_off(serving: ServiceContext, line: Line) -> bool:
-    """Whether flash attention is certainly off: it is disabled, or the version leaves it off by default."""
-    if line.written(Setting.FLASH_ATTENTION):
-        return False
-    enabled = serving.service.spec.flash_attention
-    return enabled is False or (not line.takes_value(Setting.FLASH_ATTENTION) and not (enabled and serving.gpus))
 
 
 def _add_offloading(serving: ServiceContext, line: Line) -> None:
@@ -184,7 +159,16 @@ def _add_sharding(serving: ServiceContext, line: Line) -> None:
                 _MODEL_REF, f"{_of(serving)}: {what}; set hardware.gpu.count, or remove them", RuleId.GPUS_ABSENT
             )
         return
-    line.add(Setting.GPU_LAYERS, _layers(serving), EXTRA)
+    if gpu.layers == 0:
+        serving.findings.warn(
+            _MODEL_REF,
+            f"{_of(serving)}: hardware.gpu.layers 0 puts no layer on the {serving.gpus} GPUs of the pod; set -1 for "
+            "all layers, or request no GPU",
+            RuleId.GPUS_UNUSED,
+        )
+    # Unset and negative numbers mean all.
+    layers = _ALL_LAYERS if gpu.layers is None or gpu.layers < 0 else gpu.layers
+    line.add(Setting.GPU_LAYERS, layers, EXTRA)
     if serving.gpus == 1:
         if gpu.sharding and gpu.sharding.layer_split:
             reason = "sharding.layerSplit has no effect with one GPU; increase hardware.gpu.count, or remove it"
@@ -200,19 +184,6 @@ def _add_sharding(serving: ServiceContext, line: Line) -> None:
             f"{_of(serving)}: sharding.strategy none uses only one of {serving.gpus} GPUs; use layer",
             RuleId.GPUS_UNUSED,
         )
-
-
-def _layers(serving: ServiceContext) -> int:
-    """Return the number of layers on GPUs; unset and -1 mean all."""
-    layers = _gpu(serving).layers
-    if layers == 0:
-        serving.findings.warn(
-            _MODEL_REF,
-            f"{_of(serving)}: hardware.gpu.layers 0 puts no layer on the {serving.gpus} GPUs of the pod; set -1 for "
-            "all layers, or request no GPU",
-            RuleId.GPUS_UNUSED,
-        )
-    return _ALL_LAYERS if layers is None or layers < 0 else layers
 
 
 def _shares(serving: ServiceContext) -> list[int]:

@@ -17,7 +17,16 @@ _WITHOUT_DTYPE = ("gptq", "awq", "eetq")
 def tgi_line(serving: ServiceContext) -> CommandLine:
     """Return the command line of the launcher."""
     line, config = Line(serving), serving.service.spec.tgi_config or TGIConfig()
-    line.add(Setting.MODEL, _model(serving), EXTRA)
+    source = serving.model.spec.source
+    if not serving.model_path and source.startswith(("http://", "https://")):
+        reason = f"Model {serving.model.metadata.name!r} comes from {source!r}, but tgi cannot load a URL"
+        serving.findings.error(
+            "spec.modelRef",
+            f"{reason}; use a repository such as org/name, a claim or a path",
+            RuleId.WEIGHTS_UNREACHABLE,
+        )
+    # The mounted file, or else a path in the image or a repository.
+    line.add(Setting.MODEL, serving.model_path or source.removeprefix("file://"), EXTRA)
     line.add(Setting.HOST, "0.0.0.0", EXTRA)  # noqa: S104  a pod listens for its Service
     line.listen(serving.port)
     line.add(Setting.QUANTIZATION, config.quantize, f"{_CONFIG}.quantize")
@@ -35,19 +44,6 @@ def tgi_env(serving: ServiceContext) -> list[Object]:
     config = serving.service.spec.tgi_config or TGIConfig()
     name = "HF_TOKEN" if has("tgi", Feature.HF_TOKEN, serving.tag) else "HUGGING_FACE_HUB_TOKEN"
     return token_env(serving, name, config.hf_token_secret_ref, f"{_CONFIG}.hfTokenSecretRef")
-
-
-def _model(serving: ServiceContext) -> str:
-    """Return the mounted file, or else a path in the image or a repository."""
-    source = serving.model.spec.source
-    if not serving.model_path and source.startswith(("http://", "https://")):
-        reason = f"Model {serving.model.metadata.name!r} comes from {source!r}, but tgi cannot load a URL"
-        serving.findings.error(
-            "spec.modelRef",
-            f"{reason}; use a repository such as org/name, a claim or a path",
-            RuleId.WEIGHTS_UNREACHABLE,
-        )
-    return serving.model_path or source.removeprefix("file://")
 
 
 def _check(serving: ServiceContext, config: TGIConfig) -> None:

@@ -25,21 +25,23 @@ _MOUNT = "/model-source/"
 def vllm_line(serving: ServiceContext) -> CommandLine:
     """Return the command line of a vLLM server."""
     line, spec = Line(serving), serving.service.spec
-    line.args.append(_model(serving))
+    source = serving.model.spec.source
+    skipped = spec.skip_model_init and not serving.model_path
+    if skipped and source.startswith(("http://", "https://")):
+        reason = f"vllm cannot load a URL, and nothing fetches {source!r} of Model {serving.model.metadata.name!r}"
+        serving.findings.error("spec.skipModelInit", f"{reason}; remove skipModelInit", RuleId.WEIGHTS_UNREACHABLE)
+    # The mounted file, or else a path in the image or a repository.
+    line.args.append(serving.model_path or source.removeprefix("file://"))
     line.put(Setting.HOST, "0.0.0.0")  # noqa: S104  a pod listens for its Service
     line.listen(serving.port)
-    if spec.vllm_config:
-        _add_config(serving, line, spec.vllm_config)
-    _derive_tensor_parallelism(serving, line)
-    other = line.written(Setting.CONCURRENCY)
-    if spec.parallel_slots is not None and other:
-        serving.findings.warn(
-            "spec.parallelSlots",
-            f"is omitted, because {EXTRA} contains {other}; remove one of the two",
-            RuleId.FIELD_OVERRIDDEN,
-        )
-    else:
-        line.add(Setting.CONCURRENCY, spec.parallel_slots, "spec.parallelSlots")
+    config = spec.vllm_config
+    if config:
+        _add_config(serving, line, config)
+    is_set = config is not None and config.tensor_parallel_size is not None
+    if serving.gpus > 1 and not is_set and line.written(Setting.TENSOR_PARALLEL, *_OTHER_SPLITS) is None:
+        # Use all GPUs unless a field or extraArgs configures parallelism.
+        line.add(Setting.TENSOR_PARALLEL, serving.gpus, EXTRA)
+    line.add_slots()
     return line.finish()
 
 
@@ -55,16 +57,6 @@ def vllm_env(serving: ServiceContext) -> list[Object]:
     return env
 
 
-def _model(serving: ServiceContext) -> str:
-    """Return the mounted file, or else a path in the image or a repository."""
-    source = serving.model.spec.source
-    skipped = serving.service.spec.skip_model_init and not serving.model_path
-    if skipped and source.startswith(("http://", "https://")):
-        reason = f"vllm cannot load a URL, and nothing fetches {source!r} of Model {serving.model.metadata.name!r}"
-        serving.findings.error("spec.skipModelInit", f"{reason}; remove skipModelInit", RuleId.WEIGHTS_UNREACHABLE)
-    return serving.model_path or source.removeprefix("file://")
-
-
 def _add_config(serving: ServiceContext, line: Line, config: VLLMConfig) -> None:
     _add_tensor_parallelism(serving, line, config.tensor_parallel_size)
     length = config.max_model_len
@@ -74,7 +66,15 @@ def _add_config(serving: ServiceContext, line: Line, config: VLLMConfig) -> None
     line.add(Setting.CONTEXT, config.max_model_len, f"{_CONFIG}.maxModelLen")
     line.add(Setting.QUANTIZATION, config.quantization, f"{_CONFIG}.quantization")
     line.add(Setting.DTYPE, config.dtype, f"{_CONFIG}.dtype")
-    _add_cache_dtype(serving, line, config)
+    # A custom type takes precedence; auto is the engine's default.
+    dtype, custom = config.kv_cache_dtype, config.kv_cache_custom_dtype
+    if custom and dtype != "auto":
+        reason = "has no effect: kvCacheCustomDtype takes precedence; remove one of the two"
+        serving.findings.warn(f"{_CONFIG}.kvCacheDtype", reason, RuleId.FIELD_OVERRIDDEN)
+    if custom:
+        line.add(Setting.CACHE_TYPE, custom, f"{_CONFIG}.kvCacheCustomDtype", custom=True)
+    elif dtype != "auto":
+        line.add(Setting.CACHE_TYPE, dtype, f"{_CONFIG}.kvCacheDtype")
     prefixes, chunks = config.enable_prefix_caching, config.enable_chunked_prefill
     for setting, field, enabled, feature in (
         (Setting.PREFIX_CACHING, "enablePrefixCaching", prefixes, Feature.PREFIX_CACHING_ON),
@@ -120,26 +120,6 @@ def _add_tensor_parallelism(serving: ServiceContext, line: Line, size: int | Non
         serving.findings.warn(path, reason, RuleId.GPUS_UNUSED)
     if size > 1:
         line.add(Setting.TENSOR_PARALLEL, size, path)
-
-
-def _derive_tensor_parallelism(serving: ServiceContext, line: Line) -> None:
-    """Use all GPUs unless a field or ``extraArgs`` configures parallelism."""
-    config = serving.service.spec.vllm_config
-    is_set = config is not None and config.tensor_parallel_size is not None
-    if serving.gpus > 1 and not is_set and line.written(Setting.TENSOR_PARALLEL, *_OTHER_SPLITS) is None:
-        line.add(Setting.TENSOR_PARALLEL, serving.gpus, EXTRA)
-
-
-def _add_cache_dtype(serving: ServiceContext, line: Line, config: VLLMConfig) -> None:
-    """Add the type of the KV cache. A custom type takes precedence; ``auto`` is the engine's default."""
-    dtype, custom = config.kv_cache_dtype, config.kv_cache_custom_dtype
-    if custom:
-        if dtype != "auto":
-            reason = "has no effect: kvCacheCustomDtype takes precedence; remove one of the two"
-            serving.findings.warn(f"{_CONFIG}.kvCacheDtype", reason, RuleId.FIELD_OVERRIDDEN)
-        line.add(Setting.CACHE_TYPE, custom, f"{_CONFIG}.kvCacheCustomDtype", custom=True)
-    elif dtype != "auto":
-        line.add(Setting.CACHE_TYPE, dtype, f"{_CONFIG}.kvCacheDtype")
 
 
 def _add_gpu_memory(serving: ServiceContext, line: Line, config: VLLMConfig) -> None:
@@ -201,9 +181,11 @@ def _draft(serving: ServiceContext, name: str) -> str | None:
     source = model.spec.source
     if "://" not in source:
         return source
-    mounted = _path_in_claim(serving, source)
-    if mounted:
-        return mounted
+    claim, _, file = source.removeprefix(_CLAIM).partition("/")
+    served_claim = serving.model.spec.source.removeprefix(_CLAIM).partition("/")[0]
+    # The pod mounts the served Model's claim only.
+    if source.startswith(_CLAIM) and serving.model_path.startswith(_MOUNT) and claim == served_claim:
+        return _MOUNT + file
     if source.startswith("file://"):
         return source.removeprefix("file://")
     serving.findings.error(
@@ -213,12 +195,3 @@ def _draft(serving: ServiceContext, name: str) -> str | None:
         RuleId.WEIGHTS_UNREACHABLE,
     )
     return None
-
-
-def _path_in_claim(serving: ServiceContext, source: str) -> str | None:
-    """Return the path of a draft in the served Model's claim; None if it is not there."""
-    served = serving.model.spec.source
-    claim, _, file = source.removeprefix(_CLAIM).partition("/")
-    if not source.startswith(_CLAIM) or not serving.model_path.startswith(_MOUNT):
-        return None
-    return _MOUNT + file if served.removeprefix(_CLAIM).partition("/")[0] == claim else None

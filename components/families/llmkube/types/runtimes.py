@@ -1,24 +1,18 @@
 """LLMKube: settings of single runtimes (LLMKube spec 1.1, 2), which others ignore."""
 
-from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ....contract.base import ApiModel, Int32, Json, NaturalInt32, PositiveInt32, Rule, Violation
+from ....contract.base import ApiModel, Int32, NaturalInt32, PositiveInt32, Rule, no_local_check
 from ....contract.schema.embedded import SecretKeySelector
 from .values import Decimals, GpuShare
 
-
-def _no_violations(_config: Json) -> Iterator[Violation]:
-    # GpuShare validates the range in Python.
-    yield from ()
-
-
-# The API server truncates the bound when it compares an integer, so the schema alone would accept 0.
+# The API server truncates the bound when it compares an integer, so the schema alone would accept 0. In Python,
+# GpuShare validates the range.
 GPU_SHARE = Rule(
     "gpuMemoryUtilization must be at least 0.1 and at most 0.99",
-    _no_violations,
+    no_local_check,
     "!has(self.gpuMemoryUtilization) || (self.gpuMemoryUtilization >= 0.1 && self.gpuMemoryUtilization <= 0.99)",
 )
 

@@ -31,7 +31,8 @@ def _number(minimum: float = -math.inf, maximum: float = math.inf) -> PlainValid
 
     def check(value: Json) -> int | float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise combined_error([((), f"must be a number, found {format_value(value)}{_unquoted(value)}")])
+            hint = "; write it without quotes" if isinstance(value, str) and _DECIMAL.match(value) else ""
+            raise combined_error([((), f"must be a number, found {format_value(value)}{hint}")])
         if value < minimum:
             raise combined_error([((), f"must be at least {minimum}, found {format_value(value)}")])
         if value > maximum:
@@ -39,10 +40,6 @@ def _number(minimum: float = -math.inf, maximum: float = math.inf) -> PlainValid
         return value
 
     return PlainValidator(check)
-
-
-def _unquoted(value: Json) -> str:
-    return "; write it without quotes" if isinstance(value, str) and _DECIMAL.match(value) else ""
 
 
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?\Z", re.ASCII)
