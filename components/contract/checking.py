@@ -1,7 +1,7 @@
-"""Checks one object of a known kind, as the API server's admission does."""
+"""Validates one object of a known kind, as the admission of the API server does."""
 
+import contextlib
 import copy
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,22 +14,22 @@ from .problems import Hints
 from .rules import NameRule
 
 _ROUNDS = 8
-"""How often wrong fields are removed: those that another one hid are found after that."""
+"""Maximum number of passes that remove invalid fields; each pass may reveal fields that others hid."""
 Found = tuple[tuple[str | int, ...], str]
-"""Where something is wrong, and what."""
+"""The path of a problem and its reason."""
 
 
 def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resource | None, list[Found]]:
-    """Check one object of a known kind as the API server's admission does.
+    """Validate one object of a known kind as the admission of the API server does.
 
     Args:
         value: The object in wire form; it is not changed.
         kind: Its kind.
-        odd: Whether nulls or floats may occur in it.
+        odd: Whether the object may contain nulls or floats, which need normalization.
 
     Returns:
-        The resource, or None, and every problem as path and reason. Status is checked for unknown fields only
-        and dropped, as on creation, unless the kind reads it.
+        The resource, or None if it is invalid, and all problems as path and reason. Status is checked only for
+        unknown fields and dropped, as on creation, unless the kind reads it.
     """
     found: list[Found] = []
     observed: Any = None
@@ -39,8 +39,14 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
         schema = schema_graph(kind)
         value = normalize(value, schema, schema.root)
         if "status" in value and "status" in schema.root["properties"]:
-            observed = value["status"]
-            found += _unknown_status(observed, kind)
+            from .messages import later_field
+            from .schema.structural import unknown_fields
+
+            observed, hints = value["status"], Hints()
+            for path in unknown_fields(observed, schema, schema.root["properties"]["status"], ("status",)):
+                later = later_field(path, kind)
+                hint = later or hints.did_you_mean(str(path[-1]), schema.fields_at(path[:-1]))
+                found.append((path, f"unknown field{hint}"))
             value = {key: inner for key, inner in value.items() if key != "status"}
     try:
         resource = kind.model.model_validate(value)
@@ -50,25 +56,27 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
         reasons = list(explain(error, kind))
         return None, [*found, *_name_problems(value, kind, reasons), *reasons]
     if kind.reads_status and observed is not None:
-        resource = _with_status(resource, value, observed)
+        # A status with an invalid value is dropped rather than reported: a controller wrote it, not the user.
+        with contextlib.suppress(ValidationError):
+            resource = kind.model.model_validate({**value, "status": observed})
     return (None if found else resource), found
 
 
 def without_faults(
     value: dict[str, Any], kind: Kind, found: list[Found], *, odd: bool = True
 ) -> tuple[Resource | None, list[Found]]:
-    """Return what is left of a refused object without its wrong fields, and what the unknown ones among them hid.
+    """Remove the invalid fields of a rejected object, so that the rest of it can be checked.
 
     Args:
         value: The object in wire form; it is not changed.
         kind: Its kind.
-        found: What :func:`check` found in it.
-        odd: Whether nulls or floats may occur in it.
+        found: The problems that :func:`check` returned for it.
+        odd: Whether the object may contain nulls or floats.
 
     Returns:
-        The resource, or None where a field that must be there is wrong itself. What was found beside: rules over
-        several fields are checked only where each field is right, so an unknown field hides them. Those that a wrong
-        value hides stay hidden, as they may hold once it is corrected.
+        The resource, or None if a required field is invalid, and further problems. Rules over several fields are
+        checked only if every field is valid, so unknown fields hide their problems; these are returned here. Problems
+        hidden by an invalid value are not returned, because they may disappear once the value is corrected.
     """
     from .schema.embedded import UNKNOWN
 
@@ -80,7 +88,7 @@ def without_faults(
             return None, more
         resource, wrong = check(left, kind, odd=odd)
         if hidden:
-            # What an object lacks may be in the misspelled field.
+            # A "missing" field may be the misspelled one, so problems of the maps that contain it are dropped.
             owners = {path[:depth] for path, _ in unknown for depth in range(len(path))}
             more += [each for each in wrong if each not in found and each[0] not in owners]
             hidden = False
@@ -90,9 +98,9 @@ def without_faults(
 
 
 def _removed(value: Json, path: tuple[str | int, ...]) -> bool:
-    """Remove the field at a path, or the nearest map entry above it; tell whether an object is left.
+    """Remove the field at a path, or else its nearest parent in a map; return whether a field was removed.
 
-    An item of a list is not removed by itself: the others would get other places.
+    List items are not removed on their own, because the indexes of the others would change.
     """
     steps = list(path)
     while len(steps) > 1:
@@ -110,26 +118,8 @@ def _removed(value: Json, path: tuple[str | int, ...]) -> bool:
     return False
 
 
-def _unknown_status(status: Json, kind: Kind) -> Iterator[Found]:
-    from .messages import later_field
-    from .schema.structural import schema_graph, unknown_fields
-
-    schema, hints = schema_graph(kind), Hints()
-    for path in unknown_fields(status, schema, schema.root["properties"]["status"], ("status",)):
-        later = later_field(path, kind)
-        yield path, "unknown field" + (later or hints.did_you_mean(str(path[-1]), schema.fields_at(path[:-1])))
-
-
-def _with_status(resource: Resource, value: dict[str, Any], status: Json) -> Resource:
-    """Return a resource with its status; without one that has a wrong value, which the writer did not choose."""
-    try:
-        return type(resource).model_validate({**value, "status": status})
-    except ValidationError:
-        return resource
-
-
 def _name_problems(value: dict[str, Any], kind: Kind, known: list[Found]) -> list[Found]:
-    """Check the name although the object is broken elsewhere; pydantic leaves the outermost rules out then."""
+    """Check the name of an object that is invalid elsewhere, for which pydantic skips the rules of the root model."""
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     if not isinstance(name, str) or any(path == ("metadata", "name") for path, _ in known):

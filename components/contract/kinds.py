@@ -1,4 +1,4 @@
-"""What a kind of the contract is, as the API server registers it (contract/README.md), and a set of them."""
+"""Kinds as the API server registers them (contract/README.md), and the set of supported kinds."""
 
 import difflib
 import functools
@@ -11,11 +11,11 @@ from .problems import did_you_mean
 from .schema.builtin import is_namespaced
 
 _NEARLY_GROUP = 0.85
-"""How alike the name of an API group is to one of ours that is misspelt; below it is another API."""
+"""Minimum similarity (difflib) at which an unknown API group counts as a misspelled supported group."""
 
 
 class Column(NamedTuple):
-    """What ``kubectl get`` prints of a kind; those of priority 1 only with ``-o wide``."""
+    """A column of ``kubectl get``; columns of priority 1 are printed only with ``-o wide``."""
 
     name: str
     type: str
@@ -25,13 +25,13 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """The release of a project whose API is supported, and what its API has beyond that.
+    """The supported release of an upstream project, and what later releases add to its API.
 
     Attributes:
-        release: The release, such as ``Example v1.2``.
-        fields: Fields of later releases: by kind and path without indexes, the first release that has it.
-        kinds: Further kinds of the API group, with the first release that has each.
-        values: Values of later releases: by kind, path without indexes and value, the first release that has it.
+        release: The supported release, such as ``Example v1.2``.
+        fields: The first release that has a field, by kind and path without indexes.
+        kinds: The first release that has a further kind of the API group, by kind.
+        values: The first release that has a value, by kind, path without indexes, and value.
     """
 
     release: str = ""
@@ -42,7 +42,7 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind and how it is served."""
+    """One kind and how the API server serves it."""
 
     api_version: str
     kind: str
@@ -53,49 +53,44 @@ class Kind:
     scale_selector: str = ""
     """Status path of the pod selector; empty for kinds without a scale subresource, or without a selector in it."""
     scales_unselected: bool = False
-    """Whether there is a scale subresource that tells no selector: autoscalers cannot use it, clients can."""
+    """Whether the scale subresource lacks a selector, so that clients can use it but autoscalers cannot."""
     columns: tuple[Column, ...] = ()
     upstream: Upstream = field(default=Upstream(), repr=False, compare=False)
     reads_status: bool = False
-    """Whether what a controller wrote into a status says something to a plan; else it is dropped, as on creation."""
+    """Whether plans use the status that a controller wrote; otherwise status is dropped, as on creation."""
 
     def release_with_field(self, path: Iterable[str | int]) -> str:
-        """Return the first release of upstream that has a field which the supported one has not; empty for others."""
+        """Return the first later upstream release that has a field, or an empty string."""
         return self.upstream.fields.get(self.kind, {}).get(_without_indexes(path), "")
 
     def release_with_value(self, path: Iterable[str | int], value: object) -> str:
-        """Return the first release of upstream that has a value which the supported one has not; empty for others."""
+        """Return the first later upstream release that accepts a value, or an empty string."""
         values = self.upstream.values.get(self.kind, {}).get(_without_indexes(path), {})
         return values.get(value, "") if isinstance(value, str) else ""
 
     @property
     def group(self) -> str:
-        """The API group."""
         return self.api_version.partition("/")[0]
 
     @property
     def version(self) -> str:
-        """The API version within the group."""
         return self.api_version.partition("/")[2]
 
     @property
     def scope(self) -> str:
-        """``Namespaced`` or ``Cluster``."""
         return "Namespaced" if self.namespaced else "Cluster"
 
     @property
     def scales(self) -> bool:
-        """Whether there is a scale subresource."""
         return bool(self.scale_selector) or self.scales_unselected
 
     @property
     def crd_name(self) -> str:
-        """Name of the CustomResourceDefinition."""
         return f"{self.plural}.{self.group}"
 
     @property
     def title(self) -> str:
-        """``apiVersion/Kind``, the key of a schema listing."""
+        """``apiVersion/Kind``."""
         return f"{self.api_version}/{self.kind}"
 
 
@@ -104,11 +99,11 @@ def _without_indexes(path: Iterable[str | int]) -> str:
 
 
 class Kinds:
-    """Kinds that manifests can be read of, in the order in which messages list them.
+    """The supported kinds, in the order in which messages list them.
 
     Args:
-        kinds: All kinds; iterated over when something other than the kind of an object is looked up.
-        of_group: Returns the kinds of an API group, where that takes less than to load all of them.
+        kinds: All kinds. Iterating loads all of them, so ``find`` prefers ``of_group``.
+        of_group: Returns the kinds of one API group, if that is cheaper than loading all kinds.
     """
 
     def __init__(self, kinds: Iterable[Kind], of_group: Callable[[str], Iterable[Kind]] | None = None) -> None:
@@ -120,30 +115,29 @@ class Kinds:
         return {kind.title: kind for kind in self._kinds}
 
     def __iter__(self) -> Iterator[Kind]:
-        """Iterate over the kinds in order."""
         return iter(self._by_title.values())
 
     def find(self, api_version: object, kind: object) -> Kind | None:
-        """Return the kind of an object; None for one that is not known."""
+        """Return the kind of an object; None if it is unknown."""
         title = f"{api_version}/{kind}"
         if self._of_group is None:
             return self._by_title.get(title)
         return next((known for known in self._of_group(title.partition("/")[0]) if known.title == title), None)
 
     def of_list(self, api_version: object, kind: object) -> Kind | None:
-        """Return the kind of which an object is a list, as an API server answers; None for any other object."""
+        """Return the item kind of a typed list such as ``ModelList``; None for any other object."""
         singular = kind.removesuffix("List") if isinstance(kind, str) else ""
         return self.find(api_version, singular) if singular != kind else None
 
     def all_named(self, name: str) -> list[Kind]:
-        """Return the kinds with this name, or with this ``apiVersion/Kind``."""
+        """Return the kinds with this name or ``apiVersion/Kind``."""
         return [kind for kind in self if name in (kind.kind, kind.title)]
 
     def by_name(self, name: str) -> Kind:
-        """Return the kind of this name, or of this ``apiVersion/Kind``.
+        """Return the first kind with this name or ``apiVersion/Kind``.
 
         Raises:
-            ValueError: If there is none; the message names those that exist.
+            ValueError: No such kind; the message lists the known ones.
         """
         found = self.all_named(name)
         if not found:
@@ -153,7 +147,7 @@ class Kinds:
         return found[0]
 
     def misspelt(self, api_version: str, kind: str) -> tuple[str, str] | None:
-        """Return the field of an object that must be another, and why; None if it is an object of another API."""
+        """Return the misspelled field and the reason; None if the object belongs to another API."""
         group = api_version.rpartition("/")[0]
         if is_namespaced(group, kind) is not None:
             return None
@@ -162,16 +156,15 @@ class Kinds:
         namesake = next((known for known in self if known.kind == kind), None)
         if namesake and (ours or not group):
             return "apiVersion", f"must be '{namesake.api_version}' for kind {kind}, found {api_version!r}"
-        beside = [known for known in self if not group or known.group in ours]
-        hint = did_you_mean(kind, [known.kind for known in beside])
-        if not group:  # no API of others: what has no group is built in
+        candidates = [known for known in self if not group or known.group in ours]
+        hint = did_you_mean(kind, [known.kind for known in candidates])
+        if not group:  # only built-in kinds have no group, so this is not a third-party API
             known_kinds = f"; known kinds: {', '.join(self.titles)}"
             return "kind", f"unknown kind '{api_version}/{kind}'{hint or known_kinds}"
-        if hint and not any(kind in known.upstream.kinds for known in beside):
+        if hint and not any(kind in known.upstream.kinds for known in candidates):
             return "kind", f"unknown kind '{api_version}/{kind}'{hint}"
         return None
 
     @property
     def titles(self) -> list[str]:
-        """Every ``apiVersion/Kind``."""
         return list(self._by_title)

@@ -1,4 +1,4 @@
-"""Reads manifests: files or folders of YAML in, checked resources and every problem out."""
+"""Reads manifests from YAML files and folders, and returns validated resources and all problems."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,10 +20,10 @@ from .problems import Owner, Problem, Severity, field_path
 from .texts.secrets import masked_text, secret_texts
 
 _MOST_BREAKS = 20
-"""Documents of one file that are no YAML before the rest of it is left unread."""
+"""Maximum number of invalid YAML documents per file; the rest of the file is then not read."""
 _BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _NO_BREAK = re.compile("[^\n\r\x85\u2028\u2029]")
-"""What ends a line in YAML 1.1, and all other characters."""
+"""All characters except the line breaks of YAML 1.1."""
 _SEPARATOR = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _KIND = re.compile(r"^kind:\s*['\"]?([A-Za-z]{1,63})", re.MULTILINE)
 _NAME = re.compile(
@@ -34,7 +34,7 @@ _KUSTOMIZE = ("kustomization.yaml", "kustomization.yml")
 
 @dataclass(frozen=True, slots=True)
 class LoadedResource:
-    """A resource, its kind and where it came from."""
+    """A validated resource with its kind and location."""
 
     resource: Resource
     kind: Kind
@@ -45,44 +45,40 @@ class LoadedResource:
 
     @classmethod
     def from_program(cls, resource: Resource, kind: Kind) -> "LoadedResource":
-        """Wrap a resource that a program made."""
+        """Wrap a resource that was created in Python, without a file."""
         return cls(resource, kind, "<program>", 0)
 
     @property
     def name(self) -> str:
-        """Name of the resource."""
         return self.resource.metadata.name
 
     @property
     def title(self) -> str:
-        """``Kind/name``, as messages name it."""
+        """``Kind/name``, as used in messages."""
         return f"{self.resource.kind}/{self.name}"
 
     @property
     def owner(self) -> Owner:
-        """By which its problems are known."""
         metadata = self.resource.metadata
         return Owner(self.file, self.resource.kind, metadata.name, metadata.namespace or "")
 
     @property
     def where(self) -> str:
-        """The resource and its place, for messages about another one."""
+        """The resource and its location, for messages about other resources."""
         return f"{self.title} in {self.file}:{self.line}" if self.line else f"{self.title} in {self.file}"
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Secrets that are written in it in clear; no message shows them."""
+        """Plain-text secrets in the manifest, which messages must mask."""
         if not self._secrets:
             self._secrets.append(secret_texts(self.resource.wire()))
         return self._secrets[0]
 
     def with_resource(self, resource: Resource) -> "LoadedResource":
-        """Return another version of it, which is in no file.
-
-        Messages about the version hide the secrets of this one. They are not searched for again, which takes most of
-        the time of a trial where manifests hold scripts and files: a version differs in a field, and adds no secret.
-        """
+        """Return a copy with another version of the resource, which is in no file."""
         other = replace(self, resource=resource, location=None)
+        # A version differs in one field and adds no secret. Searching again would take most of the time of a trial
+        # if manifests contain scripts and files.
         other._secrets.append(self.secrets)  # noqa: SLF001  of the same class
         return other
 
@@ -100,7 +96,7 @@ class LoadedResource:
 
 @dataclass(frozen=True, slots=True)
 class OtherObject:
-    """An object of an API that is none of ours, as it is written. Whether it may be here is not said here."""
+    """A manifest of an unsupported API, unchanged. Callers decide whether it is allowed."""
 
     value: dict[str, Any]
     file: str
@@ -122,14 +118,14 @@ class OtherObject:
 
 @dataclass(frozen=True, slots=True)
 class Manifests:
-    """What was read.
+    """The result of reading manifests.
 
     Attributes:
-        others: Objects of APIs that are none of ours.
-        count: How many objects there were, whatever became of them.
-        files: How many files were read.
-        partial: Resources without their wrong fields, of which each is among the problems. They show what else is
-            wrong with a resource; nothing may be made of them.
+        others: Objects of unsupported APIs.
+        count: Number of objects read, valid or not.
+        files: Number of files read.
+        partial: Invalid resources without their invalid fields, each of which is among the problems. They are used
+            only to find further problems; no objects may be created from them.
     """
 
     resources: tuple[LoadedResource, ...] = ()
@@ -141,22 +137,22 @@ class Manifests:
 
     @classmethod
     def merged(cls, parts: Iterable["Manifests"]) -> "Manifests":
-        """Return what several readings found together."""
-        each = list(parts)
+        """Merge several results."""
+        parts = list(parts)
         return cls(
-            tuple(resource for part in each for resource in part.resources),
-            tuple(sorted((problem for part in each for problem in part.problems), key=lambda p: p.sort_key)),
-            tuple(other for part in each for other in part.others),
-            sum(part.count for part in each),
-            sum(part.files for part in each),
-            tuple(resource for part in each for resource in part.partial),
+            tuple(resource for part in parts for resource in part.resources),
+            tuple(sorted((problem for part in parts for problem in part.problems), key=lambda p: p.sort_key)),
+            tuple(other for part in parts for other in part.others),
+            sum(part.count for part in parts),
+            sum(part.files for part in parts),
+            tuple(resource for part in parts for resource in part.partial),
         )
 
 
 def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
-    """Read files, and folders with everything below them, in order; each file once.
+    """Read files and, recursively, folders, in order; each file once.
 
-    Never raises for what it finds: an absent file, bad YAML or a wrong field is a problem.
+    Never raises for bad input: a missing file, invalid YAML, or an invalid field becomes a problem.
     """
     reader = _ManifestReader(kinds)
     with paused_collection():
@@ -164,17 +160,17 @@ def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
             text = read_text(file.read_bytes, file, reader.problems)
             if text is not None:
                 reader.read(text, str(file))
-    return reader.found(sort=True)
+    return reader.result(sort=True)
 
 
 def load_stream(stream: BinaryIO, kinds: Kinds, file: str) -> Manifests:
-    """Read manifests from an open file, such as the standard input."""
+    """Read manifests from an open file, such as standard input."""
     reader = _ManifestReader(kinds)
     with paused_collection():
         text = read_text(stream.read, file, reader.problems)
         if text is not None:
             reader.read(text, file)
-    return reader.found(sort=True)
+    return reader.result(sort=True)
 
 
 def parse(text: str, kinds: Kinds, file: str = "<text>") -> Manifests:
@@ -182,19 +178,19 @@ def parse(text: str, kinds: Kinds, file: str = "<text>") -> Manifests:
     reader = _ManifestReader(kinds)
     with paused_collection():
         reader.read(text, file)
-    return reader.found()
+    return reader.result()
 
 
 def load_objects(values: Iterable[Json], kinds: Kinds, file: str = "<program>") -> Manifests:
-    """Take manifests that a program has as data, each an object in wire form."""
+    """Validate manifests that are already parsed, each an object in wire form."""
     reader = _ManifestReader(kinds)
     for value in values:
-        reader.take(value, file)
-    return reader.found()
+        reader.read_object(value, 0, None, file)
+    return reader.result()
 
 
 class _ManifestReader:
-    """Collects resources and problems, whatever the text."""
+    """Collects resources and problems from one or more texts."""
 
     def __init__(self, kinds: Kinds) -> None:
         self.kinds = kinds
@@ -205,41 +201,35 @@ class _ManifestReader:
         self._count = 0
         self._files = 0
 
-    def found(self, *, sort: bool = False) -> Manifests:
-        """Return what was collected."""
+    def result(self, *, sort: bool = False) -> Manifests:
         problems = sorted(self.problems, key=lambda p: p.sort_key) if sort else self.problems
         return Manifests(
             tuple(self.resources), tuple(problems), tuple(self.others), self._count, self._files, tuple(self.partial)
         )
 
     def read(self, text: str, file: str) -> None:
-        """Read the documents of a file."""
         self._files += 1
         source = Source(file, text)
         start = 0
         for _ in range(_MOST_BREAKS):
             try:
-                # What was read before is blank, so that places stay what they are.
+                # Text before the start is blanked rather than cut, so that positions stay valid.
                 for document in read_documents(_NO_BREAK.sub(" ", text[:start]) + text[start:]):
                     if document.value is not None:
                         source.hold(document)
                         self._document(document, source)
                 break
             except YamlError as error:
-                # An unclosed text or list ends at a separator, which begins the next document.
+                # Resume at the next separator after the error: an unclosed string or list extends at most to it.
                 separators = list(_separators(text))
-                further = next((at for at, line in separators if at > start and line >= error.line), None)
-                inside = (at for at, line in separators if line <= error.line and at != further)
-                kind, name = _guessed(text[max(inside, default=start) : further])
+                resume = next((at for at, line in separators if at > start and line >= error.line), None)
+                inside = (at for at, line in separators if line <= error.line and at != resume)
+                kind, name = _guess_identity(text[max(inside, default=start) : resume])
                 self.problems.append(Problem(file, error.line, kind, name, "", error.reason))
-                if further is None:
+                if resume is None:
                     break
-                start = further
+                start = resume
         source.release()
-
-    def take(self, value: Json, file: str) -> None:
-        """Take one object that has no text."""
-        self._object(value, 0, None, file)
 
     def _document(self, document: Document, source: Source) -> None:
         value = document.value
@@ -252,16 +242,17 @@ class _ManifestReader:
         if isinstance(value, dict):
             title = value.get("apiVersion"), value.get("kind")
             if document.duplicates and self.kinds.find(*title) is None:
+                # The last value of a duplicate key may not be the intended one, so it is not passed on unchecked.
                 self._count += 1
                 return
             of_kind = self.kinds.of_list(*title)
             if of_kind or title == ("v1", "List"):
                 self._list(value, document, place, of_kind)
                 return
-        self._object(value, document.span.line, place, source.file, document)
+        self.read_object(value, document.span.line, place, source.file, document)
 
     def _list(self, value: dict[str, Any], document: Document, place: Location, kind: Kind | None) -> None:
-        """Read a list of objects, all of one kind if it is that kind's own list."""
+        """Read a ``v1`` List, or the typed list of a kind such as ``ModelList``."""
         items, file, name = value.get("items"), place.source.file, str(value["kind"])
 
         def problem(path: str, reason: str) -> None:
@@ -275,14 +266,15 @@ class _ManifestReader:
             return
         for index, item in enumerate(items):
             inner = Location(place.source, document.span, ("items", index))
-            if kind and isinstance(item, dict):  # whose items an API server may leave untyped
+            if kind and isinstance(item, dict):
+                # The API server omits apiVersion and kind in the items of a typed list.
                 item = {"apiVersion": kind.api_version, "kind": kind.kind, **item}
                 if item["kind"] != kind.kind or item["apiVersion"] != kind.api_version:
                     problem(f"items[{index}]", f"must be of kind {kind.kind}; put others into a List of v1")
                     continue
-            self._object(item, inner.line(""), inner, file, document)
+            self.read_object(item, inner.line(""), inner, file, document)
 
-    def _object(
+    def read_object(
         self, value: Json, line: int, place: Location | None, file: str, document: Document | None = None
     ) -> None:
         self._count += 1
@@ -314,7 +306,7 @@ class _ManifestReader:
             if part is not None:
                 self.partial.append(LoadedResource(part, kind, file, line, place))
         elif document is not None and document.duplicates:
-            # Of a key that appears twice the last value was read, which may not be the one that is meant.
+            # The last value of a duplicate key was read, which may not be the intended one.
             self.partial.append(LoadedResource(resource, kind, file, line, place))
         else:
             loaded = LoadedResource(resource, kind, file, line, place)
@@ -329,22 +321,22 @@ class _ManifestReader:
 
 
 def _separators(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where documents begin, and on which line."""
-    line, before = 1, 0
-    for found in _SEPARATOR.finditer(text):
-        line += len(_BREAK.findall(text, before, found.start()))
-        before = found.start()
-        yield before, line
+    """Yield the offset and line of each document separator."""
+    line, offset = 1, 0
+    for separator in _SEPARATOR.finditer(text):
+        line += len(_BREAK.findall(text, offset, separator.start()))
+        offset = separator.start()
+        yield offset, line
 
 
-def _guessed(text: str) -> tuple[str, str]:
-    """Return kind and name of a document that is no YAML, so that references to it are not called wrong."""
+def _guess_identity(text: str) -> tuple[str, str]:
+    """Guess kind and name of an invalid YAML document, so that references to it are not reported as missing."""
     kind, name = _KIND.search(text), _NAME.search(text)
     return (kind[1], name[1]) if kind and name else ("", "")
 
 
 def _wrong_kind(api_version: object, kind: object, kinds: Kinds, file: str) -> tuple[str, str] | None:
-    """Return what is wrong with the type of an object; None if it is of another API."""
+    """Return the field and reason if apiVersion or kind is invalid; None if the object belongs to another API."""
     titles = ", ".join(kinds.titles)
     if not api_version and file in _KUSTOMIZE:
         return "", "is a list of manifests for kustomize, no manifest; pass the files that it lists instead"
@@ -356,7 +348,7 @@ def _wrong_kind(api_version: object, kind: object, kinds: Kinds, file: str) -> t
 
 
 def _identity(value: Json) -> tuple[str, str]:
-    """Return kind and name for a message, whatever the value is."""
+    """Return kind and name for a message; the value may be anything."""
     if not isinstance(value, dict):
         return "", ""
     metadata = value.get("metadata")

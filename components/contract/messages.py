@@ -1,4 +1,4 @@
-"""What pydantic found, in the style of the project: what it must be, what was found, what to do."""
+"""Converts pydantic errors to this project's messages: what is allowed, what was found, what to do."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -26,43 +26,41 @@ _TYPES = {
     "model_attributes_type": "a map",
 }
 _SHOULD = re.compile(r"\A\w+ should\b")
-"""How pydantic begins a reason: ``Input should be``, ``String should match``."""
+"""The start of pydantic's messages, such as ``Input should be`` or ``String should match``."""
 _BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
 
 
 def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
-    """Yield every problem of one object: its path and the reason."""
+    """Yield the path and reason of every problem of one object, without duplicates."""
     seen = set()
     hints = MOST_HINTS
     for item in error.errors(include_url=False):
-        for path, reason in _one(dict(item)):
-            if (path, reason) not in seen:
-                seen.add((path, reason))
-                later = later_field(path, kind) if reason == UNKNOWN else _later_value(path, item, kind)
-                reason = reason.partition("; did you mean")[0] if later else reason
-                hinted = reason == UNKNOWN and not later and hints > 0
-                hints -= hinted
-                yield path, reason + later + (_hint(path, kind) if hinted else "")
+        for path, reason in _paths_and_reasons(dict(item)):
+            if (path, reason) in seen:
+                continue
+            seen.add((path, reason))
+            later = later_field(path, kind) if reason == UNKNOWN else ""
+            if reason != UNKNOWN and item["type"] == "literal_error":
+                release = kind.release_with_value(path, item["input"])
+                later = f"; {kind.upstream.release} has no such value; {release} has" if release else ""
+            if later:
+                # The release that has the value is the better advice than a value of a similar spelling.
+                reason = reason.partition("; did you mean")[0]
+            elif reason == UNKNOWN and hints > 0:
+                hints -= 1
+                known = schema_graph(kind).fields_at(path[:-1])
+                hint = did_you_mean(str(path[-1]), known)
+                reason += hint or (f"; known fields: {', '.join(sorted(known))}" if known else "")
+            yield path, reason + later
 
 
 def later_field(path: tuple[str | int, ...], kind: Kind) -> str:
-    """Say which release of upstream has a field that the supported one has not; nothing of any other field."""
+    """Return a message suffix that names the later upstream release with this field, or an empty string."""
     release = kind.release_with_field(path)
     return f": {kind.upstream.release} has no such field; {release} has; remove it" if release else ""
 
 
-def _later_value(path: tuple[str | int, ...], item: Mapping[str, Any], kind: Kind) -> str:
-    """Say which release of upstream has a value that the supported one has not."""
-    release = kind.release_with_value(path, item["input"]) if item["type"] == "literal_error" else ""
-    return f"; {kind.upstream.release} has no such value; {release} has" if release else ""
-
-
-def _hint(path: tuple[str | int, ...], kind: Kind) -> str:
-    known = schema_graph(kind).fields_at(path[:-1])
-    return did_you_mean(str(path[-1]), known) or (f"; known fields: {', '.join(sorted(known))}" if known else "")
-
-
-def _one(item: dict[str, Any]) -> Iterator[Found]:
+def _paths_and_reasons(item: dict[str, Any]) -> Iterator[Found]:
     loc: tuple[str | int, ...] = item["loc"]
     context = item.get("ctx", {})
     if item["type"] == "several":
@@ -77,7 +75,7 @@ def _one(item: dict[str, Any]) -> Iterator[Found]:
 
 
 def reason_of(item: Mapping[str, Any], shown: Callable[[object], str] = format_value) -> str:
-    """Return the reason of one of pydantic's problems, in the style of the project."""
+    """Return the message for one pydantic error."""
     context: Mapping[str, Any] = item.get("ctx", {})
     found = f", found {shown(item['input'])}"
     kind = item["type"]
@@ -94,7 +92,8 @@ def reason_of(item: Mapping[str, Any], shown: Callable[[object], str] = format_v
         words, key = _BOUNDS[kind]
         return f"must be {words} {whole_float_to_int(context[key])}{found}"
     if kind in ("literal_error", "enum"):
-        hint = did_you_mean(item["input"], _options(context)) if isinstance(item["input"], str) else ""
+        options = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
+        hint = did_you_mean(item["input"], options) if isinstance(item["input"], str) else ""
         return f"must be {context['expected']}{found}{hint}"
     if kind in ("too_short", "too_long"):
         limit = context.get("min_length", context.get("max_length"))
@@ -106,7 +105,3 @@ def reason_of(item: Mapping[str, Any], shown: Callable[[object], str] = format_v
         return f"must have {words} {limit} character{'s' * (limit != 1)}{found}"
     reason = _SHOULD.sub("must", str(item["msg"]).removeprefix("Value error, "))
     return f"{reason}{found}"
-
-
-def _options(context: Mapping[str, Any]) -> list[str]:
-    return [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]

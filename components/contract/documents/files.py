@@ -9,37 +9,40 @@ SUFFIXES = (".yaml", ".yml")
 
 
 def manifest_files(paths: Iterable[Path | str], problems: list[Problem]) -> Iterator[Path]:
-    """Yield files, and the manifests below folders, in order and each once; what cannot be used is a problem."""
+    """Yield files, and recursively the manifests in folders, in order and without duplicates.
+
+    Paths that cannot be read become problems.
+    """
     seen = set()
-    for given in paths:
-        for file in _below(Path(given), problems):
+    for path in paths:
+        for file in _expand(Path(path), problems):
             if file.resolve() not in seen:
                 seen.add(file.resolve())
                 yield file
 
 
-def _below(path: Path, problems: list[Problem]) -> list[Path]:
-    """Return a file, or the manifests of a folder."""
+def _expand(path: Path, problems: list[Problem]) -> list[Path]:
     try:
         if path.is_dir():
-            found = sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES and p.is_file())
-            if not found:
+            files = sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES and p.is_file())
+            if not files:
                 reason = "no *.yaml or *.yml file in this folder; check the path"
                 problems.append(_file_problem(path, reason))
-            return found
+            return files
         if path.is_file():
             return [path]
-        there = path.exists()
+        if path.exists():
+            reason = "is neither a file nor a folder; pass a manifest file"
+        else:
+            reason = "no such file or folder; check the path"
     except OSError as error:
-        problems.append(_file_problem(path, f"cannot be read: {error.strerror}"))
-        return []
-    reason = "is neither a file nor a folder; pass a manifest file" if there else "no such file or folder"
-    problems.append(_file_problem(path, reason if there else f"{reason}; check the path"))
+        reason = f"cannot be read: {error.strerror}"
+    problems.append(_file_problem(path, reason))
     return []
 
 
 def read_text(read: Callable[[], bytes], file: Path | str, problems: list[Problem]) -> str | None:
-    """Return the text of a file; None, and a problem, where it cannot be read."""
+    """Return the text of a file; None if it cannot be read, which becomes a problem."""
     try:
         return read().decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,8 +1,8 @@
-"""Reads YAML as Kubernetes does, fast, and finds the line of any field afterwards.
+"""Reads YAML as Kubernetes does and locates the line of any field afterwards.
 
-libyaml builds the node tree; the constructor here is a tenth of PyYAML's, because manifests need only maps,
-lists and scalars. The nodes of one document are in memory at a time. Where somebody asks for a line later, that
-document is composed a second time, which happens only for documents with problems.
+libyaml builds the node tree; the constructor is reimplemented here, because manifests need only maps, lists, and
+scalars, and PyYAML's constructor is slow. Only the nodes of one document are in memory at a time. A document is
+composed a second time if a line of it is needed later, which happens only for documents with problems.
 """
 
 import functools
@@ -20,11 +20,11 @@ from .positions import DocumentSpan, Lines, LocatedDocument
 from .scalars import TAGGED, Scalar, UnusableScalar, parse_plain
 
 _BASE: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""PyYAML built without libyaml is slower and makes the same nodes."""
+"""Without libyaml, PyYAML is slower but creates the same nodes."""
 
 MAX_DEPTH = 100
 MAX_NODES_PER_DOCUMENT = 1_000_000
-"""Bounds what a document takes, and what its aliases can blow up to (a "billion laughs" document)."""
+"""Limits the memory of a document, including the expansion of its aliases ("billion laughs")."""
 
 _TOO_MANY = f"has more than {MAX_NODES_PER_DOCUMENT} values; split it into several documents"
 _TOO_DEEP = f"nested too deeply; at most {MAX_DEPTH} levels are allowed"
@@ -32,12 +32,12 @@ _PLAIN = "plain"
 _TEXT = "text"
 _BREAK = re.compile("\r\n?|\n")
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that YAML refuses."""
+"""Characters that YAML does not allow."""
 _COLLECTIONS = {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq", "!"}
 
 
 class YamlError(Exception):
-    """Text that cannot be read; ``line`` counts from 1."""
+    """Invalid YAML; ``line`` counts from 1."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
@@ -50,9 +50,9 @@ class Document:
     """One document of a file, as plain values.
 
     Attributes:
-        located: Its node tree. It takes far more memory than the value: nobody keeps it beyond the next document.
-        odd: Whether a null or a float occurs: then the API server's clean-up of values has something to do.
-        duplicates: Keys that occur twice in one map: line and key.
+        located: Its node tree. It takes far more memory than the value; release it before the next document.
+        odd: Whether it contains a null or a float, so that it needs the API server's normalization of values.
+        duplicates: Line and name of each duplicate key.
     """
 
     span: DocumentSpan
@@ -68,14 +68,17 @@ class _Composer(Protocol):
 
 
 def _resolve(_self: object, kind: type[Node], _value: object, implicit: tuple[bool, bool]) -> str:
-    """Replace PyYAML's regular expressions: quoted is text, plain is read by :mod:`.scalars`."""
+    """Tag quoted scalars as text and plain ones for :mod:`.scalars`, instead of by PyYAML's regular expressions."""
     if kind is ScalarNode:
         return _PLAIN if implicit[0] else _TEXT
     return "tag:yaml.org,2002:map" if kind is MappingNode else "tag:yaml.org,2002:seq"
 
 
 def _composer(text: str, lines: Lines) -> _Composer:
-    """Return a composer that stops where it gets too deep or too much: libyaml recurses until the stack ends."""
+    """Return a composer with limits on depth and size.
+
+    libyaml recurses without a limit and would overflow the stack. It calls the resolver hooks for each node.
+    """
     depth = count = 0
 
     def descend(_self: object, parent: Node | None, _index: object) -> None:
@@ -96,10 +99,10 @@ def _composer(text: str, lines: Lines) -> _Composer:
 
 
 def compose(text: str, lines: Lines | None = None) -> Iterator[Node]:
-    """Yield the node tree of every document that is not empty.
+    """Yield the node tree of every non-empty document.
 
     Raises:
-        YamlError: Where the text is not YAML.
+        YamlError: The text is not YAML.
     """
     lines = lines or Lines(text)
     try:
@@ -107,35 +110,31 @@ def compose(text: str, lines: Lines | None = None) -> Iterator[Node]:
         while composer.check_node():
             yield composer.get_node()
     except yaml.MarkedYAMLError as error:
-        raise _not_yaml(text, error, lines) from None
+        mark = error.problem_mark or error.context_mark
+        # An error at the end of the text is marked after trailing blank lines; report the last line with content.
+        last = len(_BREAK.findall(text.rstrip())) + 1
+        line = min(lines.of(mark), last) if mark else 1
+        raise YamlError(line, f"not valid YAML: {printable(str(error.problem or error.context))}") from None
     except (yaml.YAMLError, UnicodeEncodeError) as error:
-        raise _unreadable(text, error) from None
-
-
-def _not_yaml(text: str, error: yaml.MarkedYAMLError, lines: Lines) -> YamlError:
-    mark = error.problem_mark or error.context_mark
-    last = len(_BREAK.findall(text.rstrip())) + 1  # what is missing at the end is found after it
-    line = min(lines.of(mark), last) if mark else 1
-    return YamlError(line, f"not valid YAML: {printable(str(error.problem or error.context))}")
-
-
-def _unreadable(text: str, error: Exception) -> YamlError:
-    found = _UNREADABLE.search(text)
-    if found is None:
-        return YamlError(1, f"not valid YAML: {printable(str(error))}")
-    line = text.count("\n", 0, found.start()) + 1
-    return YamlError(line, f"not valid YAML: the character U+{ord(found[0]):04X} is not allowed; remove it")
+        # These errors have no mark: find the forbidden character ourselves.
+        character = _UNREADABLE.search(text)
+        if character is None:
+            raise YamlError(1, f"not valid YAML: {printable(str(error))}") from None
+        line = text.count("\n", 0, character.start()) + 1
+        reason = f"not valid YAML: the character U+{ord(character[0]):04X} is not allowed; remove it"
+        raise YamlError(line, reason) from None
 
 
 def locate(text: str, span: DocumentSpan) -> LocatedDocument:
-    """Compose one document of a text once more, to locate its fields."""
+    """Compose one document of a text again, to locate its fields."""
+    # Indent the first line as in the file: in block style, columns are part of the syntax.
     part = " " * span.column + text[span.start : span.end]
     lines = Lines(part, span.line - 1)
     return LocatedDocument(_ComposerAgain(part).get_single_node(), lines)
 
 
 def _unbounded(_self: object, *_: object) -> None:
-    """Count nothing: what was read once is neither too deep nor too much."""
+    """Skip the limits, which the first pass has checked."""
 
 
 _ComposerAgain = type(
@@ -143,14 +142,14 @@ _ComposerAgain = type(
     (_BASE,),
     {"resolve": _resolve, "descend_resolver": _unbounded, "ascend_resolver": _unbounded},
 )
-"""One class for all documents that are composed again: classes are freed late, by the garbage collector alone."""
+"""A single class, rather than one per document, because only the garbage collector frees classes."""
 
 
 def read_documents(text: str) -> Iterator[Document]:
-    """Yield every document, one node tree in memory at a time.
+    """Yield every document, with one node tree in memory at a time.
 
     Raises:
-        YamlError: Where the text is not YAML or uses what JSON cannot say; documents before it were yielded.
+        YamlError: The text is not YAML, or has values that JSON cannot represent; earlier documents were yielded.
     """
     lines = Lines(text)
     for node in compose(text, lines):
@@ -225,7 +224,10 @@ class _DocumentReader:
     def _key(self, node: Node) -> str:
         if type(node) is not ScalarNode:
             raise YamlError(self.line_of(node.start_mark), "a key must be a string, found a map or a list")
-        key = self._plain_key(node) if node.tag == _PLAIN else node.value
+        try:
+            key = _plain(node.value) if node.tag == _PLAIN else node.value
+        except UnusableScalar as error:
+            raise YamlError(self.line_of(node.start_mark), f"{error}; put the key in quotes") from None
         if isinstance(key, str):
             return key
         if isinstance(key, bool):
@@ -235,6 +237,7 @@ class _DocumentReader:
         return f"{key:g}" if isinstance(key, float) else str(key)
 
     def _merged(self, node: Node, depth: int) -> list[dict[str, Any]]:
+        """Return the maps of a merge key (``<<``)."""
         sources = node.value if isinstance(node, SequenceNode) else [node]
         if not all(isinstance(source, MappingNode) for source in sources):
             raise YamlError(
@@ -242,13 +245,7 @@ class _DocumentReader:
             )
         return [self.read(source, depth) for source in sources]
 
-    def _plain_key(self, node: Node) -> Scalar:
-        try:
-            return _plain(node.value)
-        except UnusableScalar as error:
-            raise YamlError(self.line_of(node.start_mark), f"{error}; put the key in quotes") from None
 
-
-@functools.lru_cache(maxsize=65536)
+@functools.lru_cache(maxsize=65536)  # the same keys and words occur in every manifest
 def _plain(text: str) -> Scalar:
     return parse_plain(text)

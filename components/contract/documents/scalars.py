@@ -1,4 +1,4 @@
-"""Plain YAML scalars as Kubernetes reads them: go-yaml v2, so YAML 1.1 words, no base 60, no dates."""
+"""Plain YAML scalars as Kubernetes parses them (go-yaml v2): YAML 1.1 booleans, no base 60, no dates."""
 
 import re
 from collections.abc import Callable
@@ -28,14 +28,14 @@ _MOST_DIGITS = 1000
 
 
 class UnusableScalar(ValueError):  # noqa: N818
-    """A value that YAML has and JSON has not."""
+    """A YAML value that JSON cannot represent."""
 
 
 def parse_plain(text: str) -> Scalar:
     """Return the value of a plain (unquoted) scalar.
 
     Raises:
-        UnusableScalar: For NaN and infinities, which JSON cannot say.
+        UnusableScalar: The value is NaN or infinite, which JSON cannot represent.
     """
     if text in NULLS:
         return None
@@ -52,22 +52,19 @@ def _number(text: str) -> Scalar:
     bare = text.replace("_", "")
     for grammar, base in _INTS:
         if grammar.match(bare):
-            # Python refuses to read thousands of digits; no integer of 64 bits has so many.
-            number = _integer(bare, base) if len(bare) <= _MOST_DIGITS else None
-            if number is not None and _SMALLEST <= number <= _LARGEST:
-                return number
+            # Python limits the digits that it converts (4,300); no 64-bit integer has as many as the limit here.
+            if len(bare) <= _MOST_DIGITS:
+                number = int(bare.lower().replace("o", ""), 8) if base == 8 else int(bare, base)
+                if _SMALLEST <= number <= _LARGEST:
+                    return number
             return _finite(float(bare), text) if base == 10 else text
-    # A leading dot is read without removing underscores, as go-yaml does.
+    # go-yaml removes underscores except after a leading dot.
     candidate = text if text[0] == "." else bare
     return _finite(float(candidate), text) if _FLOAT.match(candidate) else text
 
 
-def _integer(bare: str, base: int) -> int:
-    return int(bare, base) if base != 8 else int(bare.lower().replace("o", ""), 8)
-
-
 def _finite(number: float, text: str = "") -> float | str:
-    """A number out of range stays text, as Go's ParseFloat refuses it."""
+    """Return a float, or the text if it is out of range, as when Go's ParseFloat fails."""
     return text if number in (float("inf"), float("-inf")) else number
 
 
@@ -104,4 +101,4 @@ TAGGED: dict[str, Callable[[str], Scalar]] = {
     "tag:yaml.org,2002:null": _null,
     "tag:yaml.org,2002:timestamp": str,
 }
-"""Readers of scalars with an explicit tag."""
+"""Parsers of scalars with an explicit tag."""

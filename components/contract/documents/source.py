@@ -1,4 +1,4 @@
-"""Where an object stands in the file that it was read from."""
+"""Locations of objects in the files that they were read from."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from .reader import Document, locate
 
 
 class Source:
-    """A file whose fields can be located. The document that was last asked for is at hand."""
+    """A file whose fields can be located; caches the node tree of the last document used."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -16,15 +16,14 @@ class Source:
         self._held: tuple[DocumentSpan, LocatedDocument] | None = None
 
     def hold(self, document: Document) -> None:
-        """Keep a document at hand while it is read."""
+        """Cache the node tree of a document while it is checked."""
         self._held = (document.span, document.located)
 
     def release(self) -> None:
-        """Let go of the document at hand: a node tree takes far more memory than its text."""
+        """Drop the cached node tree, which takes far more memory than the text."""
         self._held = None
 
     def line(self, span: DocumentSpan, parts: list[str | int]) -> int:
-        """Return the line of a field of a document."""
         if self._held is None or self._held[0] != span:
             self._held = (span, locate(self._text, span))
         return self._held[1].line(parts)
@@ -32,12 +31,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where an object stands: a document of a source, or an item of a List in it."""
+    """The location of an object: a document of a source, or an item of a List in it."""
 
     source: Source
     span: DocumentSpan
     prefix: tuple[str | int, ...] = ()
 
     def line(self, path: str) -> int:
-        """Return the line of a field, or of its nearest parent that is written."""
+        """Return the line of a field, or of its nearest parent that is present."""
         return self.source.line(self.span, [*self.prefix, *path_parts(path)])

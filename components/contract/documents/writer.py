@@ -1,8 +1,8 @@
-"""Writes Kubernetes objects as YAML: the same bytes for the same objects, and fast enough for thousands.
+"""Writes Kubernetes objects as YAML, deterministically and fast enough for thousands of objects.
 
-PyYAML's representer takes seconds for a thousand models. The objects here are plain JSON values, so a
-writer of one screen does: block style, keys in the order given, text quoted wherever a YAML 1.1 or 1.2
-reader could take it for something else.
+PyYAML's representer takes seconds for a thousand models. The objects are plain JSON values, for which a small writer
+is enough: block style, keys in the given order, and quotes around text that a YAML 1.1 or 1.2 parser could read as
+another type.
 """
 
 import functools
@@ -15,9 +15,9 @@ from typing import Any
 from ..texts.printable import is_controlling
 
 _PLAIN = re.compile(r"[A-Za-z0-9_/.+-](?:[A-Za-z0-9_/.+@=,%~() -]|:(?=[A-Za-z0-9_/.+-]))*(?<! )\Z")
-"""No indicator, no comment, no colon that ends a key."""
+"""Text that needs no quotes: no indicator, no comment, no colon that ends a key."""
 _NUMERAL = re.compile(r"(?=.*[0-9])[-+.0-9][-+.0-9a-fA-F_:xXoOtTzZiInN ]*\Z")
-"""Numbers, base 60, octal, dates and times of YAML 1.1 and 1.2, and some more that look like them."""
+"""Matches all numbers, dates, and times of YAML 1.1 and 1.2, and some text that only looks like them."""
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", "-.inf", "+.inf", ".nan"})
 _MARK = re.compile(r"[-+.]+\Z|[-+.] ")
 _BLOCK = re.compile(r"[^\s\ufeff][\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*\Z")
@@ -26,7 +26,7 @@ _NO_CHARACTERS = ("\ufffe", "\uffff")
 
 
 def dump_all(objects: Iterable[Mapping[str, Any]]) -> str:
-    """Return the objects as one stream of YAML documents, in order."""
+    """Return the objects as a stream of YAML documents."""
     out: list[str] = []
     for value in objects:
         if out:
@@ -36,7 +36,7 @@ def dump_all(objects: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _value(value: object, lead: str, indent: str, out: list[str]) -> None:
-    """Write a value that starts a line of its own: ``lead`` goes before its first line."""
+    """Write a value on its own lines, with ``lead`` before the first one."""
     if value and (type(value) is dict or isinstance(value, Mapping)):
         _map(value, lead, indent, out)
     elif value and isinstance(value, list | tuple):
@@ -82,7 +82,11 @@ def _inline(value: object, indent: str) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        return _float(value)
+        if not math.isfinite(value):
+            return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
+        text = repr(value)
+        # YAML 1.1 requires a dot in floats: 1e+16 would be text.
+        return text if "." in text or "e" not in text else text.replace("e", ".0e")
     if isinstance(value, Mapping):
         return "{}"
     if isinstance(value, list | tuple):
@@ -90,18 +94,9 @@ def _inline(value: object, indent: str) -> str:
     raise TypeError(f"not a JSON value: {value!r} ({type(value).__name__})")
 
 
-def _float(value: float) -> str:
-    if math.isnan(value):
-        return ".nan"
-    if math.isinf(value):
-        return ".inf" if value > 0 else "-.inf"
-    text = repr(value)
-    return text if "." in text or "e" not in text else text.replace("e", ".0e")
-
-
 @functools.lru_cache(maxsize=1 << 16)
 def _text(text: str) -> str:
-    """Return a scalar on one line: plain where every reader takes it for text, else double-quoted."""
+    """Return a scalar on one line: plain if every YAML parser reads it as text, otherwise double-quoted."""
     if _PLAIN.match(text) and not _NUMERAL.match(text) and not _MARK.match(text) and text.lower() not in _WORDS:
         return text
     quoted = json.dumps(text, ensure_ascii=False)
@@ -117,7 +112,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _literal(text: str, indent: str) -> str:
-    """Return text of several lines as a literal block, so that scripts stay readable."""
+    """Return multi-line text as a literal block, so that scripts stay readable."""
     if not _BLOCK.match(text) or any(is_controlling(letter) for letter in _ODD.findall(text) if letter not in "\n\t"):
         return _text(text)
     body = text.rstrip("\n")
