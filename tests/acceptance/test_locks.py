@@ -252,7 +252,7 @@ class TestRemains:
         kube.create(value)
         (project / "__main__.py").write_text("")
         assert dev.up(yes=True) == 0
-        assert "the program no longer has them:\n  ConfigMap default/begun\n" in capfd.readouterr().err
+        assert "which the program no longer contains:\n  ConfigMap default/begun\n" in capfd.readouterr().err
         assert dev.destroy(yes=True) == 1
         kube.delete("v1", "ConfigMap", "begun", "default")
         assert [dev.destroy(yes=True), pending(dev)] == [0, []]

@@ -21,7 +21,8 @@ def test_what_answers_is_shown_before_something_is_built(stage: Stage, capsys: p
     stage.door.lacks, stage.loop.lacks = ("egctl",), ("prometheus", "adapter")
     stage.up()
     assert stage.log == ["cluster, live", "pods one", "deploy", "show", "door one"]
-    assert "once for all clones (egctl):" in capsys.readouterr().err  # nothing scales, so that the rest is not needed
+    # Nothing scales, so that the rest is not needed.
+    assert "are built (egctl), once for all clones:" in capsys.readouterr().err
 
 
 def test_speeds_reach_the_pods(stage: Stage) -> None:

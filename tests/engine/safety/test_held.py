@@ -32,7 +32,7 @@ def test_names_that_change_while_models_are_added_lose_nothing(stack: Stack, ser
     assert server.deleted == []
     assert {key: server.objects[key]["metadata"]["uid"] for key in uids} == uids
     assert set(stack.rows()) == {"here", "other-team-a", "other-team-b", *both}
-    assert "its object belongs to team-a/s now: it stays" in stack.screen
+    assert "its object now belongs to team-a/s and stays" in stack.screen
     assert stack.up(program_of(stack, both, spaces="other")).changed == 0
 
 

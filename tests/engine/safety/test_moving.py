@@ -125,7 +125,7 @@ def test_what_a_failed_run_left_goes_with_the_next(stack: Stack, server: StandIn
     stack.up(with_failure(stack, OTHER))
     outcome = stack.up(program_of(stack, OTHER))
     assert outcome.ok, stack.screen
-    assert "what an interrupted replacement left" in stack.screen
+    assert "left by an interrupted replacement" in stack.screen
     assert server.named("deployments") == {"team-b/web"}
     assert server.named("namespaces") == {"/default", "/envoy-gateway-system", "/kube-system", "/team-b"}
 

@@ -80,7 +80,9 @@ def test_a_definition_is_waited_for_while_anything_goes_on(
     if comes:
         await_established(client, "things.example.com", patience)
         return
-    with pytest.raises(LateError, match=r"CRD things\.example\.com was not established within .* nothing else went"):
+    with pytest.raises(
+        LateError, match=r"things\.example\.com was not established within .* no other step made progress"
+    ):
         await_established(client, "things.example.com", patience)
 
 

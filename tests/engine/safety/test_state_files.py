@@ -64,8 +64,8 @@ def test_a_damaged_file(deployed: Stack, server: StandIn, damage: Callable[[Path
         return
     message = refused(deployed, server)
     assert message.startswith(f"{database}: {words}")
-    assert "Restore the file from a copy" in message
-    assert "the next `up` takes over what the program names" in message
+    assert "Restore the file from a backup" in message
+    assert "the next `up` adopts the objects in the program" in message
 
 
 def test_what_the_message_advises_works(deployed: Stack, server: StandIn) -> None:
@@ -85,7 +85,7 @@ def test_a_key_that_is_none(deployed: Stack, server: StandIn, content: bytes) ->
     _, key = files(deployed)
     key.write_bytes(content)
     message = refused(deployed, server)
-    assert message.startswith(f"{key}: must hold 32 bytes, found {len(content)}; delete it")
+    assert message.startswith(f"{key}: must contain 32 bytes, found {len(content)}; delete it")
     key.unlink()
     assert deployed.up(program_of(deployed, THINGS)).ok
 
@@ -129,11 +129,11 @@ def test_the_state_of_another_stack(deployed: Stack, server: StandIn) -> None:
         db.execute("UPDATE resources SET urn = replace(urn, 'urn:pulumi:dev::', 'urn:pulumi:prod::')")
     db.close()
     message = refused(deployed, server)
-    assert message.startswith(f"{database}: is the state of stack 'prod', not of 'dev': it holds urn:pulumi:prod::")
+    assert message.startswith(f"{database}: belongs to stack 'prod', not to 'dev': it contains urn:pulumi:prod::")
     assert "rename the file to prod.db" in message
-    with pytest.raises(StateError, match="is the state of stack 'prod'"):
+    with pytest.raises(StateError, match="belongs to stack 'prod'"):
         deployed.preview(program_of(deployed, THINGS))
-    with pytest.raises(StateError, match="is the state of stack 'prod'"):
+    with pytest.raises(StateError, match="belongs to stack 'prod'"):
         deployed.run("outputs")
 
 
@@ -202,7 +202,8 @@ def test_a_folder_that_cannot_be_written(
     with pytest.raises(StateError) as stopped:
         stack.up(program_of(stack, THINGS))
     lock = stack.folder / "stacks" / "dev.lock"
-    assert str(stopped.value).startswith(f"{lock}: {os.strerror(code)}; the state of stack 'dev' must be kept there")
+    reason = f"{os.strerror(code)}; the state of stack 'dev' cannot be stored there"
+    assert str(stopped.value).startswith(f"{lock}: {reason}")
 
 
 def test_a_file_in_place_of_the_folder(stack: Stack) -> None:

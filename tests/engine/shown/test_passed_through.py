@@ -104,7 +104,7 @@ def test_a_namespace_that_nobody_creates_is_refused_before_any_change(live: Stac
 def test_a_broken_definition_is_refused_like_anything_else(live: Stack, namespace: str, spec: Any) -> None:
     broken = {**definition("Gadget", f"{namespace}.example.com"), "spec": spec}
     gadget = kube_object(f"{namespace}.example.com/v1", "Gadget", "one", namespace)
-    with pytest.raises(WorkbenchError, match="refuses objects that are passed through"):
+    with pytest.raises(WorkbenchError, match="rejects passed-through objects"):
         live.up(passing(live, namespace, gadget, broken))
 
 

@@ -172,7 +172,7 @@ class TestRefusals:
         assert list(access_problems((), (), scopes)) == []
 
     def test_a_cluster_has_an_administrator(self) -> None:
-        with pytest.raises(InvalidArguments, match="creator_is_admin: is false, and admin_role_arns is empty"):
+        with pytest.raises(InvalidArguments, match="creator_is_admin: is false and admin_role_arns is empty"):
             made(creator_is_admin=False)
 
     def test_the_component_refuses_them(self) -> None:
