@@ -148,7 +148,7 @@ class TestSimulators:
         other = self.simulate(folder, "steady", "--defect", "D-15")
         unknown = self.simulate(folder, "steady", "--defect", "X-1")
         assert (other.code, unknown.code) == (2, 2)
-        assert "no 'D-15' of the controller of Pacer" in other.stderr
+        assert "'D-15' is not a known defect of the controller of Pacer" in other.stderr
         assert "D-16" not in other.stderr
         assert "D-16" in unknown.stderr
         assert "R-1" in unknown.stderr
