@@ -73,7 +73,20 @@ def _metric_name(name: str, path: str, exporter: Exporter, findings: Findings) -
         kind = runtime_metrics()[name]
         metric = next((metric for metric in exporter.metrics if metric.kind == kind), None)
         if metric is None:
-            findings.error(path, _missing_metric(name, exporter), RuleId.NATIVE_UNSUPPORTED)
+            offered = ", ".join(metric.name for metric in exporter.metrics if not metric.lifetime)
+            remedy = (
+                f"use one of its own: {offered}" if offered else "name a metric that the container itself exports"
+            )
+            if exporter.facts and exporter.metrics:
+                engine = engine_title(exporter.facts.engine, exporter.tag)
+                reason = f"{engine} has no metric for {name!r}; {remedy}"
+            else:
+                image = str(exporter.container.get("image", ""))
+                reason = (
+                    f"is a metric of Kthena's runtime, which native pods do not have, and image {image!r} has no "
+                    f"known metric for {name!r}; {remedy}"
+                )
+            findings.error(path, reason, RuleId.NATIVE_UNSUPPORTED)
             return ""
     if metric.type == "counter":
         reason = (
@@ -83,19 +96,6 @@ def _metric_name(name: str, path: str, exporter: Exporter, findings: Findings) -
         findings.warn(path, reason, RuleId.NATIVE_DIFFERS)
     native = name if name in (metric.name, metric.neutral) else metric.name
     return f"{native}{':' if ':' in native else '_'}p95" if metric.type == "histogram" else native
-
-
-def _missing_metric(name: str, exporter: Exporter) -> str:
-    offered = ", ".join(metric.name for metric in exporter.metrics if not metric.lifetime)
-    remedy = f"use one of its own: {offered}" if offered else "name a metric that the container itself exports"
-    if exporter.facts and exporter.metrics:
-        engine = engine_title(exporter.facts.engine, exporter.tag)
-        return f"{engine} has no metric for {name!r}; {remedy}"
-    image = str(exporter.container.get("image", ""))
-    return (
-        f"is a metric of Kthena's runtime, which native pods do not have, and image {image!r} has no known metric "
-        f"for {name!r}; {remedy}"
-    )
 
 
 def hpa_behavior(policy: EffectivePolicy, max_replicas: int, options: Options, findings: Findings) -> Object:

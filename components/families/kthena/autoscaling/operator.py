@@ -18,9 +18,8 @@ from ..generated import Generated
 from ..names import CONTROLLER_NAMESPACE, OPERATOR, role_service
 from ..serving.operator_checks import Defect
 from ..serving.roles import replica_cost
-from ..types.autoscaling import AutoscalingPolicySpec
 from .effective import effective_endpoint, effective_policy
-from .targets import MEASURED_ROLE, OPTIMIZER, ROLE_LABEL, PolicyBinding, ScaledServing, hpa_origins
+from .targets import MEASURED_ROLE, OPTIMIZER, ROLE_LABEL, PolicyBinding, hpa_origins
 
 _TICK = 15_000
 """Milliseconds between two passes of the controller."""
@@ -135,18 +134,14 @@ def _binding_warnings(bound: PolicyBinding) -> Iterator[Defect]:
         )
     for scaled in bound.targets:
         port = effective_endpoint(scaled.target.spec).port
-        declared = _declared_ports(scaled)
+        containers = scaled.role.entry.spec["containers"] if scaled.role else ()
+        declared = {int(port["containerPort"]) for container in containers for port in container.get("ports") or ()}
         if declared and port not in declared:
             yield (
                 f"{scaled.target.path}.target.metricEndpoint",
                 f"reads metrics at port {port} of each pod, but the containers of {scaled.target.name!r} declare "
                 f"{', '.join(map(str, sorted(declared)))}; set the port that serves metrics",
             )
-
-
-def _declared_ports(scaled: ScaledServing) -> set[int]:
-    containers = scaled.role.entry.spec["containers"] if scaled.role else ()
-    return {int(port["containerPort"]) for container in containers for port in container.get("ports") or ()}
 
 
 def _policy_errors(bound: PolicyBinding) -> Iterator[Defect]:
@@ -160,8 +155,21 @@ def _policy_errors(bound: PolicyBinding) -> Iterator[Defect]:
 
 def _policy_warnings(bound: PolicyBinding) -> Iterator[Defect]:
     spec = bound.policy.spec
-    yield from _missing_sections(spec, is_generated=_is_generated(bound))
     effective, behavior = effective_policy(spec), spec.behavior
+    sections = {
+        "spec.behavior": behavior,
+        "spec.behavior.scaleUp.stablePolicy": behavior and behavior.scale_up and behavior.scale_up.stable_policy,
+        "spec.behavior.scaleDown": behavior and behavior.scale_down,
+    }
+    missing = [path for path, section in sections.items() if section is None]
+    # Nothing fills in the sections of a policy that the user writes. In one from a ModelBooster, the controller fills
+    # them in with empty ones (spec 2.8).
+    if _is_generated(bound):
+        reason = "treats a missing section as empty: 1 or 100 % every 15s, and panic mode; set it"
+    else:
+        reason = "sets no limit if it is missing: replicas change at once by any number; set it"
+    for path in missing[:1] if behavior is None else missing:
+        yield path, reason
     down = behavior.scale_down if behavior else None
     up = behavior.scale_up.stable_policy if behavior and behavior.scale_up else None
     if down and effective.down.window > _TICK:
@@ -194,23 +202,6 @@ def _policy_warnings(bound: PolicyBinding) -> Iterator[Defect]:
                 f"compares the value of the counter {metric.metric_name!r}, which only increases, and so do the "
                 "replicas; use a gauge, such as the queue length of the engine",
             )
-
-
-def _missing_sections(spec: AutoscalingPolicySpec, *, is_generated: bool) -> Iterator[Defect]:
-    """Yield missing sections of behavior: nothing fills them in, or the controller with empty ones (spec 2.8)."""
-    behavior = spec.behavior
-    sections = {
-        "spec.behavior": behavior,
-        "spec.behavior.scaleUp.stablePolicy": behavior and behavior.scale_up and behavior.scale_up.stable_policy,
-        "spec.behavior.scaleDown": behavior and behavior.scale_down,
-    }
-    missing = [path for path, section in sections.items() if section is None]
-    if is_generated:
-        reason = "treats a missing section as empty: 1 or 100 % every 15s, and panic mode; set it"
-    else:
-        reason = "sets no limit if it is missing: replicas change at once by any number; set it"
-    for path in missing[:1] if behavior is None else missing:
-        yield path, reason
 
 
 def _is_generated(bound: PolicyBinding) -> bool:

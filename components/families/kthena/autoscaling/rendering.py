@@ -63,7 +63,14 @@ def _resolve(source: LoadedResource, library: Library, options: Options, finding
     binding = source.resource
     assert isinstance(binding, AutoscalingPolicyBinding)  # noqa: S101  the caller chose this function by kind
     namespace = binding.metadata.namespace or options.namespace
-    policy = _find_policy(binding.spec.policy_ref.name, library, namespace, findings)
+    name, path = binding.spec.policy_ref.name, "spec.policyRef.name"
+    policy = find(AutoscalingPolicy, library, namespace, name)
+    if policy is None and not name:
+        findings.error(path, "is required: name the AutoscalingPolicy to scale by", RuleId.REFERENCE_MISSING)
+    elif policy is None and not library.is_unread("AutoscalingPolicy", name):
+        known = library.all(AutoscalingPolicy, namespace)
+        reason = unknown_reference("AutoscalingPolicy", name, known, f"correct the name, or add it in {namespace!r}")
+        findings.error(path, reason, RuleId.REFERENCE_MISSING)
     targets = targets_of(binding)
     first_by_name: dict[str, BindingTarget] = {}
     for target in targets:
@@ -78,18 +85,6 @@ def _resolve(source: LoadedResource, library: Library, options: Options, finding
     resource = policy.resource
     assert isinstance(resource, AutoscalingPolicy)  # noqa: S101  it was found by its kind
     return PolicyBinding(source, binding, namespace, resource, existing, findings, Findings(policy))
-
-
-def _find_policy(name: str, library: Library, namespace: str, findings: Findings) -> LoadedResource | None:
-    path = "spec.policyRef.name"
-    policy = find(AutoscalingPolicy, library, namespace, name)
-    if policy is None and not name:
-        findings.error(path, "is required: name the AutoscalingPolicy to scale by", RuleId.REFERENCE_MISSING)
-    elif policy is None and not library.is_unread("AutoscalingPolicy", name):
-        known = library.all(AutoscalingPolicy, namespace)
-        reason = unknown_reference("AutoscalingPolicy", name, known, f"correct the name, or add it in {namespace!r}")
-        findings.error(path, reason, RuleId.REFERENCE_MISSING)
-    return policy
 
 
 def _autoscaler(bound: PolicyBinding, scaled: ScaledServing, options: Options) -> Autoscaler:

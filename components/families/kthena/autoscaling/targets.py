@@ -126,7 +126,18 @@ def find_target(
     target: BindingTarget, library: Library, namespace: str, options: Options, findings: Findings
 ) -> ScaledServing | None:
     """Return the ModelServing of a target; None, with an error, if it or its measured role does not exist."""
-    _check_reference(target, namespace, findings)
+    reference, reference_path = target.spec.target_ref, f"{target.path}.target.targetRef"
+    if reference.namespace not in (None, "", namespace):
+        reason = f"must be the namespace of the binding, {namespace!r}, found {reference.namespace!r}; remove it"
+        findings.error(f"{reference_path}.namespace", reason, RuleId.REFERENCE_MISSING)
+    if reference.api_version not in (None, "", WORKLOAD_API):
+        reason = f"must be {WORKLOAD_API}, found {reference.api_version!r}"
+        findings.error(f"{reference_path}.apiVersion", reason, RuleId.REFERENCE_MISSING)
+    fields = reference.wire()
+    for field in ("fieldPath", "resourceVersion", "uid"):
+        if fields.get(field):
+            reason = "has no effect: targets are found by name; remove it"
+            findings.warn(f"{reference_path}.{field}", reason, RuleId.FIELD_NO_EFFECT)
     source = find(ModelServing, library, namespace, target.name)
     if source is None:
         if not library.is_unread("ModelServing", target.name):
@@ -151,21 +162,6 @@ def find_target(
     except Unrenderable:
         role = None
     return ScaledServing(target, serving, role)
-
-
-def _check_reference(target: BindingTarget, namespace: str, findings: Findings) -> None:
-    reference, path = target.spec.target_ref, f"{target.path}.target.targetRef"
-    if reference.namespace not in (None, "", namespace):
-        reason = f"must be the namespace of the binding, {namespace!r}, found {reference.namespace!r}; remove it"
-        findings.error(f"{path}.namespace", reason, RuleId.REFERENCE_MISSING)
-    if reference.api_version not in (None, "", WORKLOAD_API):
-        reason = f"must be {WORKLOAD_API}, found {reference.api_version!r}"
-        findings.error(f"{path}.apiVersion", reason, RuleId.REFERENCE_MISSING)
-    fields = reference.wire()
-    for field in ("fieldPath", "resourceVersion", "uid"):
-        if fields.get(field):
-            reason = "has no effect: targets are found by name; remove it"
-            findings.warn(f"{path}.{field}", reason, RuleId.FIELD_NO_EFFECT)
 
 
 def check_measured_pods(scaled: ScaledServing, findings: Findings) -> None:

@@ -70,22 +70,18 @@ def _check_backend(backend: BackendContext, findings: Findings) -> None:
             if not _KEY.match(key):
                 findings.error(f"{role.path}.config", f"has the key {key!r}; write a flag without leading dashes")
     if spec.cache_uri is not None:
-        _check_cache(spec.cache_uri, f"{path}.cacheURI", findings)
+        uri, folder, reason = spec.cache_uri, cache_folder(spec.cache_uri), ""
+        if uri.startswith("pvc://") and not is_dns1123_subdomain(path_of(uri).strip("/")):
+            reason = f"must be pvc:// and the name of a claim, found {uri!r}"
+        elif folder in _SYSTEM_FOLDERS:
+            reason = f"would hide {folder} of the image, found {uri!r}; use a claim or a folder of another name"
+        elif folder == "/" or ":" in folder or ".." in folder.split("/"):
+            reason = f"must be a folder without ':' and '..', found {uri!r}"
+        if reason:
+            findings.error(f"{path}.cacheURI", reason, RuleId.WEIGHTS_UNREACHABLE)
     _check_source(backend, f"{path}.modelURI", spec.model_uri, findings)
     for index, adapter in enumerate(spec.lora_adapters or ()):
         _check_source(backend, f"{path}.loraAdapters[{index}].artifactURL", adapter.artifact_url, findings)
-
-
-def _check_cache(uri: str, path: str, findings: Findings) -> None:
-    folder, reason = cache_folder(uri), ""
-    if uri.startswith("pvc://") and not is_dns1123_subdomain(path_of(uri).strip("/")):
-        reason = f"must be pvc:// and the name of a claim, found {uri!r}"
-    elif folder in _SYSTEM_FOLDERS:
-        reason = f"would hide {folder} of the image, found {uri!r}; use a claim or a folder of another name"
-    elif folder == "/" or ":" in folder or ".." in folder.split("/"):
-        reason = f"must be a folder without ':' and '..', found {uri!r}"
-    if reason:
-        findings.error(path, reason, RuleId.WEIGHTS_UNREACHABLE)
 
 
 def _check_source(backend: BackendContext, path: str, uri: str, findings: Findings) -> None:

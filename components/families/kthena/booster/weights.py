@@ -35,7 +35,18 @@ def weights_of(backend: BackendContext) -> Weights:
     adapters = spec.lora_adapters or ()
     sources = [spec.model_uri, *(adapter.artifact_url for adapter in adapters)]
     model, *adapter_paths = (f"{folder}/{digest(source)}" for source in sources)
-    volume = {"name": f"{spec.name}-weights", **_volume_source(backend, folder)}
+    # The booster's own cache takes precedence over that of the environment.
+    uri, cache = spec.cache_uri, backend.options.cache
+    volume_source: Object = {"emptyDir": {}}
+    if uri is not None and uri.startswith("pvc://"):
+        volume_source = {"persistentVolumeClaim": {"claimName": path_of(uri).strip("/")}}
+    elif uri is not None:
+        volume_source = {"hostPath": {"path": folder, "type": "DirectoryOrCreate"}}
+    elif cache and cache.claim:
+        volume_source = {"persistentVolumeClaim": {"claimName": cache.claim}}
+    elif cache and cache.host_path:
+        volume_source = {"hostPath": {"path": cache.host_path, "type": "DirectoryOrCreate"}}
+    volume = {"name": f"{spec.name}-weights", **volume_source}
     names = [f"{backend.model}-model-downloader"]
     names += [f"{backend.model}-lora-downloader-{position}" for position in range(len(adapters))]
     # The downloader gets only the variables that it reads. The others are for the engine: HF_HUB_OFFLINE would keep
@@ -78,16 +89,3 @@ def path_of(uri: str) -> str:
 def digest(source: str) -> str:
     """Return the folder of a source in a cache, which is the one that Kthena uses."""
     return hashlib.md5(source.encode(), usedforsecurity=False).hexdigest()
-
-
-def _volume_source(backend: BackendContext, folder: str) -> Object:
-    uri, cache = backend.spec.cache_uri, backend.options.cache
-    if uri is None:
-        if cache and cache.claim:
-            return {"persistentVolumeClaim": {"claimName": cache.claim}}
-        if cache and cache.host_path:
-            return {"hostPath": {"path": cache.host_path, "type": "DirectoryOrCreate"}}
-        return {"emptyDir": {}}
-    if uri.startswith("pvc://"):
-        return {"persistentVolumeClaim": {"claimName": path_of(uri).strip("/")}}
-    return {"hostPath": {"path": folder, "type": "DirectoryOrCreate"}}

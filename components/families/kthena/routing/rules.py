@@ -1,6 +1,6 @@
 """The rules of a ModelRoute: which requests each one matches (Kthena spec 5)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ....contract.findings.collector import Findings
@@ -127,18 +127,16 @@ def rules_for(route: RouteContext, model: str) -> list[ActiveRule]:
     for order, rule in enumerate(route.rules):
         if rule.model is not None and rule.model != model:
             continue
-        headers = tuple(_header_matches(route, rule))
+        headers = tuple(
+            HeaderMatch(name, *condition, route.origin(f"{rule.path}.modelMatch.headers[{name}]"))
+            for name, match in sorted(rule.headers.items())
+            if (condition := _condition(match)) is not None
+        )
         active.append(ActiveRule(rule.path, order, rule.name, headers))
+        # The first rule that matches counts, so nothing gets past one that matches all requests.
         if not headers and not rule.matches_paths:
             break
     return active
-
-
-def _header_matches(route: RouteContext, rule: RoutingRule) -> Iterator[HeaderMatch]:
-    for name, match in sorted(rule.headers.items()):
-        condition = _condition(match)
-        if condition is not None:
-            yield HeaderMatch(name, *condition, route.origin(f"{rule.path}.modelMatch.headers[{name}]"))
 
 
 def _condition(match: StringMatch) -> tuple[HeaderKind, str] | None:

@@ -1,6 +1,6 @@
 """The autoscaler of one binding, pass by pass (Kthena spec 4.1 to 4.5)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -155,19 +155,17 @@ def distribution(bound: Bound, total: int) -> tuple[int, ...]:
 def blocks(bound: Bound) -> list[Block]:
     """Return the blocks of all targets above their minima, the cheapest first."""
     rate = _ONE_BLOCK if bound.expansion is None else bound.expansion
-    return sorted(block for index, target in enumerate(bound.targets) for block in _blocks_of(index, target, rate))
-
-
-def _blocks_of(index: int, target: ScaledTarget, rate: int) -> Iterator[Block]:
-    rest = target.maximum - target.minimum
-    if rate <= _ONE_BLOCK:
-        if rest > 0:
-            yield Block(target.cost, index, rest)
-        return
-    # The length grows as float64, as in the controller.
-    length = 1.0
-    while rest > 0:
-        size = min(rest, max(int(length), 1))
-        yield Block(target.cost * size, index, size)
-        rest -= size
-        length = length * float(rate) / 100
+    result = []
+    for index, target in enumerate(bound.targets):
+        rest = target.maximum - target.minimum
+        if rate <= _ONE_BLOCK and rest > 0:
+            result.append(Block(target.cost, index, rest))
+            continue
+        # The length grows as float64, as in the controller.
+        length = 1.0
+        while rest > 0:
+            size = min(rest, max(int(length), 1))
+            result.append(Block(target.cost * size, index, size))
+            rest -= size
+            length = length * float(rate) / 100
+    return sorted(result)

@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 
@@ -49,7 +49,13 @@ class Collector:
             for metric in self._metrics:
                 values[metric] = self._sum(metric, reported.get(metric, {}), past)
         if not sample.failed and not sample.starting and sample.ready != 0:
-            self._snapshots.append((now, dict(_histograms(reported))))
+            histograms = {
+                (metric, pod): (item.started, item.value)
+                for metric, pods in reported.items()
+                for pod, item in pods.items()
+                if isinstance(item.value, Histogram)
+            }
+            self._snapshots.append((now, histograms))
         return TargetReading(values, sample.ready, sample.failed, sample.starting)
 
     def _sum(self, metric: str, pods: Mapping[str, Reported], past: Snapshot) -> Fraction:
@@ -74,15 +80,6 @@ class Collector:
             return {}
         time, snapshot = self._snapshots[0]
         return snapshot if time + _MIN_AGE < now <= time + _MAX_AGE else {}
-
-
-def _histograms(
-    reported: Mapping[str, Mapping[str, Reported]],
-) -> Iterator[tuple[tuple[str, str], tuple[str, Histogram]]]:
-    for metric, pods in reported.items():
-        for pod, item in pods.items():
-            if isinstance(item.value, Histogram):
-                yield (metric, pod), (item.started, item.value)
 
 
 def percentile_of_difference(now: Histogram, past: Histogram | None, *, float64: bool) -> Number | None:

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ..autoscaling.effective import Pace, Panic
+from ..autoscaling.effective import Pace
 from .settings import Defects, ScalingPolicy
 
 Choice = Callable[[Iterable[int]], int]
@@ -94,57 +94,42 @@ class Corrector:
 
     def correct(self, step: Situation) -> tuple[int, bool]:
         """Return the replicas to set, and whether panic mode is on."""
-        panic = self._policy.panic if self._in_panic(step) else None
+        now, current, wanted, policy = step.now, step.current, step.wanted, self._policy
+        panic = policy.panic if policy.panic and policy.panic.hold else None
+        if panic and wanted * 100 >= current * panic.threshold:
+            self._panic_until = now + panic.hold
+        if self._panic_until is None or now > self._panic_until:
+            panic = None
+        limited = wanted
         if panic:
-            limited = self._panic_limit(step, panic)
-        elif step.wanted < step.current:
-            limited = self._down_limit(step)
-        elif step.wanted > step.current:
-            limited = self._up_limit(step)
-        else:
-            limited = step.current
+            # Stabilization windows do not count, and no replicas are removed.
+            before = self._before_panic.at(now, current)
+            if before is not None:
+                limited = min(limited, before + before * panic.percent // 100)
+            limited = max(limited, current)
+        elif wanted < current:
+            highest, before = self._highest.at(now), self._before_down.at(now, current)
+            if highest is not None:
+                limited = max(limited, highest)
+            if before is not None:
+                limited = max(limited, before - _change(policy.down, before))
+            limited = min(limited, current)
+        elif wanted > current:
+            lowest, before = self._lowest.at(now), self._before_up.at(now, current)
+            if lowest is not None:
+                limited = min(limited, lowest)
+            if before is not None:
+                limited = min(limited, before + _change(policy.up, before))
+            limited = max(limited, current)
         minimum, maximum = self._bounds
         corrected = min(max(limited, minimum), maximum)
         # The windows should hold what was recommended; the controller adds what was set (D-17).
-        recommendation = corrected if self._defects.windows_of_corrected else step.wanted
+        recommendation = corrected if self._defects.windows_of_corrected else wanted
         for window in (self._highest, self._lowest):
-            window.append(step.now, recommendation)
+            window.append(now, recommendation)
         for sizes in (self._before_down, self._before_up, self._before_panic):
-            sizes.append(step.now, corrected)
+            sizes.append(now, corrected)
         return corrected, panic is not None
-
-    def _in_panic(self, step: Situation) -> bool:
-        panic = self._policy.panic
-        if panic is None or not panic.hold:
-            return False
-        if step.wanted * 100 >= step.current * panic.threshold:
-            self._panic_until = step.now + panic.hold
-        return self._panic_until is not None and step.now <= self._panic_until
-
-    def _panic_limit(self, step: Situation, panic: Panic) -> int:
-        before = self._before_panic.at(step.now, step.current)
-        limit = step.wanted if before is None else before + before * panic.percent // 100
-        return max(min(step.wanted, limit), step.current)
-
-    def _down_limit(self, step: Situation) -> int:
-        limited, pace = step.wanted, self._policy.down
-        highest = self._highest.at(step.now)
-        if highest is not None:
-            limited = max(limited, highest)
-        before = self._before_down.at(step.now, step.current)
-        if before is not None:
-            limited = max(limited, before - _change(pace, before))
-        return min(limited, step.current)
-
-    def _up_limit(self, step: Situation) -> int:
-        limited, pace = step.wanted, self._policy.up
-        lowest = self._lowest.at(step.now)
-        if lowest is not None:
-            limited = min(limited, lowest)
-        before = self._before_up.at(step.now, step.current)
-        if before is not None:
-            limited = min(limited, before + _change(pace, before))
-        return max(limited, step.current)
 
 
 def _change(pace: Pace, before: int) -> int:

@@ -65,7 +65,8 @@ class _Metric:
         if not reported:
             return None
         count, total, missing = len(reported), sum(reported), len(observed.values) - len(reported)
-        target = self._target
+        # The controller compares in float64; its defect D-15 is simulated with that.
+        target: Number = float(self.target) if self.defects.tolerance_of_one else self.target
         ratio = total / count / target
         upwards = ratio >= 1
         add_unready = observed.unready > 0 and upwards
@@ -81,10 +82,6 @@ class _Metric:
             return current
         desired = _ceiling(ratio * count)
         return current if (desired < current if upwards else desired > current) else desired
-
-    @property
-    def _target(self) -> Number:
-        return float(self.target) if self.defects.tolerance_of_one else self.target
 
     def _is_tolerable(self, ratio: Number, count: int, current: int) -> bool:
         """Tell whether a ratio is within the tolerance, which is documented as a share of the current replicas."""

@@ -52,21 +52,19 @@ def route_spec(model: str, spec: ModelBoosterSpec) -> Object:
     rules[0]["targetModels"] = targets
     if len(spec.backends) > 1:
         rules = [_rule("default", match, model, targets)]
-        rules += [_rule(name, match, name, _with_adapter(spec, name, targets)) for name in adapters]
+        for name in adapters:
+            with_adapter = [
+                target
+                for target, backend in zip(targets, spec.backends, strict=True)
+                for adapter in backend.lora_adapters or ()
+                if adapter.name == name
+            ]
+            rules.append(_rule(name, match, name, with_adapter))
     return {"modelName": model, **({"loraAdapters": adapters} if adapters else {}), "rules": rules}
 
 
 def _rule(name: str, match: Object | None, model: str, targets: list[Object]) -> Object:
     return {"name": name, "modelMatch": {**(match or {}), "body": {"model": model}}, "targetModels": targets}
-
-
-def _with_adapter(spec: ModelBoosterSpec, name: str, targets: list[Object]) -> list[Object]:
-    return [
-        target
-        for target, backend in zip(targets, spec.backends, strict=True)
-        for adapter in backend.lora_adapters or ()
-        if adapter.name == name
-    ]
 
 
 def _served(model: str, backend: ModelBackend) -> str:
