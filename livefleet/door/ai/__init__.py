@@ -1,5 +1,5 @@
-"""A stand-in for Envoy AI Gateway, whose Go module is not to be had: what its controller and its sidecar do.
+"""A stand-in for the controller and the sidecar of Envoy AI Gateway, whose Go module is not available.
 
-The stand-in follows v1.1.0, the version that ``components/plan/prerequisites/charts.yaml`` pins, as far as what
-``components/checks/front_door`` renders uses it. Each rule names the file of the AI gateway that has it.
+It follows v1.1.0, the version that ``components/plan/prerequisites/charts.yaml`` pins, and implements what the
+objects of ``components/checks/front_door`` use. Each function names the source file that it follows.
 """

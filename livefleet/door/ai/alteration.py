@@ -1,15 +1,15 @@
-"""What the AI gateway's extension server makes of Envoy's configuration: its external processor goes into it.
+"""Add the AI gateway's external processor to Envoy's configuration.
 
-A stand-in for ai-gateway v1.1.0 ``internal/extensionserver/post_translate_modify.go``, which Envoy Gateway calls when
-it has translated. Three things are altered:
+A stand-in for ai-gateway v1.1.0 ``internal/extensionserver/post_translate_modify.go``, the extension server that
+Envoy Gateway calls after its translation. It changes three things:
 
-- each listener with such a route has the processor's filter in its chain, switched off (``insertRouterLevel...``)
-- each route that was made of an AIGatewayRoute switches it on and says its name (``enableRouterLevel...``)
-- each cluster of such a route has the processor in its upstream chain, and each of its backends says which it is
-  (``maybeModifyCluster``); one cluster more leads to the processor
+- the filter chain of each listener with an AI route gets the processor's filter, disabled (``insertRouterLevel...``)
+- each route generated from an AIGatewayRoute enables the filter and carries its name (``enableRouterLevel...``)
+- each cluster of such a route gets the processor in its upstream chain, and each endpoint the name of its backend
+  (``maybeModifyCluster``); one more cluster leads to the processor
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from copy import deepcopy
 from typing import TypedDict
 
@@ -38,7 +38,7 @@ _BEFORE = (
     "envoy.filters.http.router",
 )
 """The processor's filter comes before the first of these (``afterExtProcFilterPrefixes``): after authentication, and
-before limits, which may look at the model."""
+before rate limits, which may depend on the model."""
 _BUFFER = "envoy.filters.http.buffer"
 _MANAGER = "envoy.filters.network.http_connection_manager"
 _OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
@@ -56,35 +56,36 @@ class Xds(TypedDict):
 def altered(xds: Xds, objects: Iterable[Object], processor: tuple[str, int]) -> Xds:
     """Return the configuration with the external processor in the chains of the AI gateway's routes.
 
-    To be called with the clusters as Envoy Gateway translates them: their names and the order of their localities say
-    which backend is which. Addresses and types of clusters may be changed after it, their endpoints' metadata not.
+    Call it with the clusters as Envoy Gateway translated them: their names and the order of their localities identify
+    the backends. Addresses and types of clusters may change afterwards, the metadata of endpoints may not.
 
     Args:
-        xds: What Envoy Gateway made.
+        xds: Envoy Gateway's translation.
         objects: The rendered objects, before their translation.
         processor: Loopback address of the external processor (:mod:`.server`); the real one is a sidecar on a socket.
     """
     routes = {place_of(route): route for route in ai_routes(objects)}
-    found = deepcopy(xds)
-    for cluster in found["clusters"]:
+    changed = deepcopy(xds)
+    for cluster in changed["clusters"]:
         _alter_cluster(cluster, routes)
-    switched = {each["name"] for each in found["routes"] if _switch_on(each, routes)}
-    for listener in found["listeners"]:
-        managers = list(_managers(listener))
-        if any(manager.get("rds", {}).get("routeConfigName") in switched for manager in managers):
+    enabled = {configuration["name"] for configuration in changed["routes"] if _switch_on(configuration, routes)}
+    for listener in changed["listeners"]:
+        default = listener.get("defaultFilterChain")
+        chains = [*listener.get("filterChains", ()), *([default] if default else ())]
+        filters = [network_filter for chain in chains for network_filter in chain.get("filters", ())]
+        managers = [each["typedConfig"] for each in filters if each["name"] == _MANAGER]
+        if any(manager.get("rds", {}).get("routeConfigName") in enabled for manager in managers):
             for manager in managers:
                 _insert(manager)
-    found["clusters"].append(processor_cluster(*processor))
-    return found
+    changed["clusters"].append(processor_cluster(*processor))
+    return changed
 
 
 def _switch_on(configuration: Object, routes: dict[_Place, Object]) -> bool:
-    """Switch the filter on for the AI gateway's routes, and tell whether there are any.
-
-    The real one looks for an annotation in the route's metadata; ``egctl`` reads none, so that its standalone mode
-    looks at names (``isRouteGeneratedByAIGateway``).
-    """
-    found = False
+    """Enable the filter on the AI gateway's routes, and tell whether there are any."""
+    # The real one looks for an annotation in the route's metadata. egctl reads no annotations, so this goes by names,
+    # as the real one's standalone mode does (``isRouteGeneratedByAIGateway``).
+    has_ai_routes = False
     for host in configuration.get("virtualHosts", ()):
         for route in host.get("routes", ()):
             metadata = route.get("metadata", {}).get("filterMetadata", {})
@@ -92,27 +93,23 @@ def _switch_on(configuration: Object, routes: dict[_Place, Object]) -> bool:
             places = [(each.get("namespace", ""), each.get("name", "")) for each in resources]
             if not any(place in routes for place in places):
                 continue
-            found = True
-            switch = {"@type": "type.googleapis.com/envoy.config.route.v3.FilterConfig", "config": {}}
-            route.setdefault("typedPerFilterConfig", {})[PROCESSOR] = switch
+            has_ai_routes = True
+            # An empty filter configuration on a route overrides ``disabled`` of the listener's filter.
+            route.setdefault("typedPerFilterConfig", {})[PROCESSOR] = {
+                "@type": "type.googleapis.com/envoy.config.route.v3.FilterConfig",
+                "config": {},
+            }
             metadata.setdefault(INTERNAL, {})["aigw_route_name"] = "/".join(places[0])
-    return found
-
-
-def _managers(listener: Object) -> Iterator[Object]:
-    default = listener.get("defaultFilterChain")
-    for chain in [*listener.get("filterChains", ()), *([default] if default else ())]:
-        for each in chain.get("filters", ()):
-            if each["name"] == _MANAGER:
-                yield each["typedConfig"]
+    return has_ai_routes
 
 
 def _insert(manager: Object) -> None:
-    """Put the processor's filter into a chain; after a buffer, whose limit is to hold for it."""
-    names = [each["name"] for each in manager["httpFilters"]]
+    """Add the processor's filter to the chain of an HTTP connection manager."""
+    names = [http_filter["name"] for http_filter in manager["httpFilters"]]
     index = next(number for number, name in enumerate(names) if name.startswith(_BEFORE))
-    last = max((number for number, name in enumerate(names) if name.startswith(_BUFFER)), default=-1)
-    manager["httpFilters"].insert(last + 1 if last >= index else index, router_filter())
+    buffer = max((number for number, name in enumerate(names) if name.startswith(_BUFFER)), default=-1)
+    # After a buffer, whose limit on bodies must hold for the processor as well.
+    manager["httpFilters"].insert(buffer + 1 if buffer >= index else index, router_filter())
     manager["schemeHeaderTransformation"] = {"matchUpstream": True}
 
 
@@ -128,8 +125,8 @@ def _alter_cluster(cluster: Object, routes: dict[_Place, Object]) -> None:
     if len(parts) == 7:
         indices = [int(parts[6])] * len(cluster["loadAssignment"].get("endpoints", ()))
     else:
-        # Envoy Gateway leaves out what has no weight.
-        indices = [index for index, each in enumerate(references) if each.get("weight", 1)]
+        # Envoy Gateway leaves out backends of weight 0.
+        indices = [index for index, reference in enumerate(references) if reference.get("weight", 1)]
     for locality, index in zip(cluster["loadAssignment"].get("endpoints", ()), indices, strict=True):
         name = backend_name(route, number, index)
         for endpoint in locality.get("lbEndpoints", ()):
@@ -142,9 +139,9 @@ def _alter_cluster(cluster: Object, routes: dict[_Place, Object]) -> None:
 
 
 def backend_name(route: Object, rule: int, reference: int) -> str:
-    """Return what a backend of a rule is called (``PerRouteRuleRefBackendName``).
+    """Return the name of a rule's backend (``PerRouteRuleRefBackendName``).
 
-    The namespace is the route's even for a backend of another one.
+    The namespace is the route's, even for a backend in another one.
     """
     namespace, name = place_of(route)
     backend = route["spec"]["rules"][rule]["backendRefs"][reference]["name"]

@@ -1,4 +1,4 @@
-"""What the external processor is told of the routes.
+"""The external processor's configuration.
 
 A stand-in for the Secret that the AI gateway's controller writes (``reconcileFilterConfigSecret`` in ai-gateway
 v1.1.0 ``internal/controller/gateway.go``).
@@ -20,13 +20,13 @@ _PREFIX = "v1"
 
 @dataclass(frozen=True, slots=True)
 class AiBackend:
-    """How a backend of a rule is asked.
+    """How requests to a backend of a rule are rewritten.
 
     Attributes:
-        prefix: What comes before the API's own path.
-        knows_as: What it calls the model, if that is not what clients say.
-        removed: Headers that it does not get.
-        added: Headers that it gets.
+        prefix: Prefix of the API's own path.
+        knows_as: The backend's name of the model; empty if it is the clients' name.
+        removed: Request headers to remove.
+        added: Request headers to set.
     """
 
     prefix: str = _PREFIX
@@ -37,14 +37,14 @@ class AiBackend:
 
 @dataclass(frozen=True, slots=True)
 class ProcessorConfig:
-    """Everything that the processor knows.
+    """Configuration of the external processor.
 
     Attributes:
         models: Every model that a rule names, in the order of the rules.
         by_host: Models by the host name of their routes.
-        unscoped: Models of the routes without a host name, where others have one.
-        backends: By the name that ``alteration.backend_name`` gives.
-        costs: By route (``namespace/name``), what is counted, by the key under which it is kept.
+        unscoped: Models of the routes without a host name, if other routes have one.
+        backends: By the name that ``alteration.backend_name`` returns.
+        costs: By route (``namespace/name``): the kind of tokens to count by the metadata key to report it under.
     """
 
     models: tuple[str, ...] = ()
@@ -54,34 +54,34 @@ class ProcessorConfig:
     costs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def for_host(self, host: str) -> tuple[str, ...]:
-        """Return the models that a host has (``selectModelsForHost``, ``internal/extproc/models_processor.go``)."""
+        """Return the models of a host (``selectModelsForHost``, ``internal/extproc/models_processor.go``)."""
         if not host or not self.by_host:
             return self.models
         return self.by_host.get(host, self.unscoped)
 
 
 def processor_config(objects: Iterable[Object]) -> ProcessorConfig:
-    """Return what the processor must know of rendered objects."""
-    given = tuple(objects)
-    routes = ai_routes(given)
-    hosts = {host: [route for route in routes if host in _hosts(route)] for route in routes for host in _hosts(route)}
-    open_routes = [route for route in routes if not _hosts(route)] if hosts else []
+    """Return the processor's configuration for rendered objects."""
+    rendered = tuple(objects)
+    routes = ai_routes(rendered)
+    by_host = {
+        host: [route for route in routes if host in _hosts(route)] for route in routes for host in _hosts(route)
+    }
+    open_routes = [route for route in routes if not _hosts(route)] if by_host else []
     return ProcessorConfig(
         models=_models(routes),
-        by_host={host: (*_models(found), *_models(open_routes)) for host, found in hosts.items()},
+        by_host={host: (*_models(own), *_models(open_routes)) for host, own in by_host.items()},
         unscoped=_models(open_routes),
-        backends={name: each for route in routes for name, each in _backends(route, given).items()},
+        backends={name: backend for route in routes for name, backend in _backends(route, rendered).items()},
         costs={"/".join(place_of(route)): _costs(route) for route in routes if _costs(route)},
     )
 
 
 def written(config: ProcessorConfig) -> bytes:
-    """Return a configuration as the processor reads it."""
     return TypeAdapter(ProcessorConfig).dump_json(config, indent=1)
 
 
 def read_config(file: Path) -> ProcessorConfig:
-    """Read a configuration."""
     return TypeAdapter(ProcessorConfig).validate_json(file.read_bytes())
 
 
@@ -97,34 +97,32 @@ def _models(routes: Iterable[Object]) -> tuple[str, ...]:
         for match in rule.get("matches", ())
         for header in match.get("headers", ())
     )
-    exact = (each for each in headers if each.get("type", "Exact") == "Exact" and each["name"] == MODEL_HEADER)
-    return tuple(each["value"] for each in exact)
+    return tuple(
+        header["value"]
+        for header in headers
+        if header.get("type", "Exact") == "Exact" and header["name"] == MODEL_HEADER
+    )
 
 
 def _costs(route: Object) -> dict[str, str]:
-    return {each["metadataKey"]: each["type"] for each in route["spec"].get("llmRequestCosts", ())}
+    return {cost["metadataKey"]: cost["type"] for cost in route["spec"].get("llmRequestCosts", ())}
 
 
 def _backends(route: Object, objects: Iterable[Object]) -> dict[str, AiBackend]:
-    known, home = service_backends(objects), route["metadata"]["namespace"]
-    return {
-        backend_name(route, number, index): _backend(
-            reference, known[reference.get("namespace", home), reference["name"]]["spec"]
-        )
-        for number, rule in enumerate(route["spec"]["rules"])
-        for index, reference in enumerate(rule["backendRefs"])
-    }
-
-
-def _backend(reference: Object, spec: Object) -> AiBackend:
-    """Return a backend as a rule refers to it; what the rule says of headers goes before what the backend says."""
-    own, ruled = spec.get("headerMutation", {}), reference.get("headerMutation", {})
-    removed = [*own.get("remove", ()), *ruled.get("remove", ())]
-    added = [*own.get("set", ()), *ruled.get("set", ())]
-    return AiBackend(
-        # An empty prefix is none (``cmp.Or`` in ``schemaToFilterAPI``).
-        prefix=spec["schema"].get("prefix") or _PREFIX,
-        knows_as=reference.get("modelNameOverride", ""),
-        removed=tuple(sorted({name.lower() for name in removed})),
-        added={each["name"].lower(): each["value"] for each in added},
-    )
+    service_backend, home = service_backends(objects), route["metadata"]["namespace"]
+    backends = {}
+    for number, rule in enumerate(route["spec"]["rules"]):
+        for index, reference in enumerate(rule["backendRefs"]):
+            spec = service_backend[reference.get("namespace", home), reference["name"]]["spec"]
+            # The rule's come last: they override the backend's.
+            mutations = spec.get("headerMutation", {}), reference.get("headerMutation", {})
+            removed = {name.lower() for mutation in mutations for name in mutation.get("remove", ())}
+            added = [header for mutation in mutations for header in mutation.get("set", ())]
+            backends[backend_name(route, number, index)] = AiBackend(
+                # An empty prefix counts as none (``cmp.Or`` in ``schemaToFilterAPI``).
+                prefix=spec["schema"].get("prefix") or _PREFIX,
+                knows_as=reference.get("modelNameOverride", ""),
+                removed=tuple(sorted(removed)),
+                added={header["name"].lower(): header["value"] for header in added},
+            )
+    return backends

@@ -1,4 +1,4 @@
-"""What goes into Envoy's chains for the external processor, as proto3 JSON.
+"""Envoy filters and the cluster of the external processor, as proto3 JSON.
 
 Values: ai-gateway v1.1.0 ``internal/extensionserver/post_translate_modify.go`` and ``internal/internalapi``.
 """
@@ -8,7 +8,7 @@ from ...fleet import Object
 COUNTS = "io.envoy.ai_gateway"
 """Namespace of the metadata that the processor may set (``AIGatewayFilterMetadataNamespace``)."""
 INTERNAL = "aigateway.envoy.io"
-"""Namespace of the metadata by which routes and backends name themselves."""
+"""Namespace of the metadata that hold the names of routes and backends."""
 BACKEND_NAME = "per_route_rule_backend_name"
 BACKEND_PATH = f"xds.upstream_host_metadata.filter_metadata['{INTERNAL}']['{BACKEND_NAME}']"
 ROUTE_PATH = f"xds.route_metadata.filter_metadata['{INTERNAL}']['aigw_route_name']"
@@ -18,7 +18,7 @@ _TYPES = "type.googleapis.com/envoy"
 
 
 def router_filter() -> Object:
-    """Return the filter of the listener: it sees the whole request, and the whole answer unless that is streamed."""
+    """Return the listener's filter: it processes whole requests, and whole responses unless they are streamed."""
     modes = {
         "requestHeaderMode": "SEND",
         "requestBodyMode": "BUFFERED",
@@ -31,10 +31,7 @@ def router_filter() -> Object:
 
 
 def upstream_filters(codec: Object | None) -> list[Object]:
-    """Return the end of a cluster's chain: the processor sees the headers once more, with the backend chosen.
-
-    It may have replaced the body, which loses its length: the second filter says it again.
-    """
+    """Return the end of a cluster's chain: the processor gets the headers again once the backend is chosen."""
     modes = {
         "requestHeaderMode": "SEND",
         "requestBodyMode": "NONE",
@@ -50,6 +47,7 @@ def upstream_filters(codec: Object | None) -> list[Object]:
         ],
     }
     processor["grpcService"]["timeout"] = "30s"
+    # Envoy removes the length of a body that the processor replaced; the second filter sets it again.
     length = {"key": "content-length", "value": f"%DYNAMIC_METADATA({COUNTS}:content_length)%"}
     mutation = {"append": {"header": length, "appendAction": "ADD_IF_ABSENT"}}
     return [
@@ -61,19 +59,16 @@ def upstream_filters(codec: Object | None) -> list[Object]:
                 "mutations": {"requestMutations": [mutation]},
             },
         },
-        codec or _codec(),
+        codec
+        or {
+            "name": "envoy.filters.http.upstream_codec",
+            "typedConfig": {"@type": f"{_TYPES}.extensions.filters.http.upstream_codec.v3.UpstreamCodec"},
+        },
     ]
 
 
-def _codec() -> Object:
-    return {
-        "name": "envoy.filters.http.upstream_codec",
-        "typedConfig": {"@type": f"{_TYPES}.extensions.filters.http.upstream_codec.v3.UpstreamCodec"},
-    }
-
-
 def upstream_options() -> Object:
-    """Return the options of a cluster that has none: HTTP/1.1."""
+    """Return the default protocol options of a cluster: HTTP/1.1."""
     return {
         "@type": f"{_TYPES}.extensions.upstreams.http.v3.HttpProtocolOptions",
         "explicitHttpConfig": {"httpProtocolOptions": {}},
@@ -92,7 +87,7 @@ def _external_processor(modes: Object) -> Object:
 
 
 def processor_cluster(host: str, port: int) -> Object:
-    """Return what leads to the processor. The real one is a sidecar behind a socket in a volume of the pod."""
+    """Return the cluster of the processor. The real one is a sidecar that listens on a socket in the pod's volume."""
     windows = {"initialConnectionWindowSize": 1048576, "initialStreamWindowSize": 65536}
     address = {"socketAddress": {"address": host, "portValue": port}}
     return {

@@ -1,6 +1,6 @@
-"""Answers of the external processor, in Envoy's protocol (``envoy.service.ext_proc.v3``).
+"""Responses of the external processor, in Envoy's protocol (``envoy.service.ext_proc.v3``).
 
-The classes have no types: nothing but this module and :mod:`.server` touches them.
+The message classes are untyped; only this module and :mod:`.server` use them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,12 +18,12 @@ _OVERWRITE = _core.HeaderValueOption.OVERWRITE_IF_EXISTS_OR_ADD
 
 
 def headers_of(message: Message) -> dict[str, str]:
-    """Return the headers of a message; of those that are there twice, the last."""
-    return {each.key: each.value or each.raw_value.decode("utf-8", "replace") for each in message.headers}
+    """Return the headers of a message; the last one of a repeated name."""
+    return {header.key: header.value or header.raw_value.decode("utf-8", "replace") for header in message.headers}
 
 
 def attribute(request: Message, path: str) -> str:
-    """Return an attribute that Envoy sends along; empty if it does not."""
+    """Return an attribute of a request; empty if Envoy did not send it."""
     for fields in request.attributes.values():
         if path in fields.fields:
             return str(fields.fields[path].string_value)
@@ -31,7 +31,7 @@ def attribute(request: Message, path: str) -> str:
 
 
 def mutation(added: Mapping[str, str], removed: Sequence[str] = ()) -> Message:
-    """Return a change of headers: what is there already under a name is replaced."""
+    """Return a header mutation; ``added`` overwrites existing headers."""
     return protocol.HeaderMutation(
         set_headers=[
             _core.HeaderValueOption(
@@ -49,7 +49,7 @@ def request_headers(
     body: bytes | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Message:
-    """Let a request go on with other headers, and with another body where there is one."""
+    """Continue a request with changed headers, and with ``body`` unless it is None."""
     changes = mutation(added, removed)
     if body is None:
         common = protocol.CommonResponse(header_mutation=changes)
@@ -65,17 +65,17 @@ def request_headers(
 
 
 def request_body(added: Mapping[str, str]) -> Message:
-    """Let a request go on with other headers, for which its route is looked up anew."""
+    """Continue a request with changed headers, and select its route again."""
     common = protocol.CommonResponse(header_mutation=mutation(added), clear_route_cache=True)
     return protocol.ProcessingResponse(request_body=protocol.BodyResponse(response=common))
 
 
 def response_headers(*, streamed: bool) -> Message:
-    """Let the headers of an answer go on; its body piece by piece where it is a stream."""
+    """Continue a response; its body comes in chunks if it is streamed."""
     if not streamed:
         return protocol.ProcessingResponse(response_headers=protocol.HeadersResponse())
     mode = _ProcessingMode(response_body_mode=_ProcessingMode.STREAMED)
-    # A length would cut the stream off after its first piece.
+    # A length would cut the stream off after its first chunk.
     common = protocol.CommonResponse(header_mutation=mutation({}, ["content-length"]))
     return protocol.ProcessingResponse(response_headers=protocol.HeadersResponse(response=common), mode_override=mode)
 
@@ -83,7 +83,7 @@ def response_headers(*, streamed: bool) -> Message:
 def response_body(
     metadata: Mapping[str, Any] | None = None, body: bytes | None = None, added: Mapping[str, str] | None = None
 ) -> Message:
-    """Let an answer go on, or a piece of it."""
+    """Continue a response body, or a chunk of it."""
     common = protocol.CommonResponse(header_mutation=mutation(added or {}))
     if body is not None:
         common.body_mutation.body = body
@@ -93,7 +93,7 @@ def response_body(
 
 
 def immediate(status: int, body: bytes, content_type: str | None = "application/json") -> Message:
-    """Answer in place of the engine."""
+    """Respond in place of the engine."""
     added = {"content-type": content_type, "content-length": str(len(body))} if content_type else {}
     return protocol.ProcessingResponse(
         immediate_response=protocol.ImmediateResponse(
@@ -103,9 +103,9 @@ def immediate(status: int, body: bytes, content_type: str | None = "application/
 
 
 def kept(values: Mapping[str, Any]) -> Message:
-    """Return metadata for the log and for limits; none if there are no values."""
+    """Return dynamic metadata for the access log and for rate limits; None without values."""
     if not values:
         return None
-    found = _Struct()
-    found.update({COUNTS: dict(values)})
-    return found
+    metadata = _Struct()
+    metadata.update({COUNTS: dict(values)})
+    return metadata

@@ -1,8 +1,8 @@
-"""What the external processor does with a request and its answer.
+"""Processing of a request and its response.
 
 A stand-in for ai-gateway v1.1.0 ``internal/extproc/processor_impl.go`` and ``models_processor.go``. Envoy opens two
-streams for a request: one from the listener's chain, which sees request and answer, and one from the chain of the
-backend that was chosen, which sees the headers once more.
+streams for a request: one from the listener's chain, with the request and the response, and one from the chain of the
+chosen backend's cluster, with the request headers.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ..protocol import Message
 from . import messages
-from .config import MODEL_HEADER, AiBackend, ProcessorConfig
+from .config import MODEL_HEADER, ProcessorConfig
 from .requests import UNPLAYED, AiPath, AiRequest, MalformedRequestError, read_request
 from .usage import UsageReader
 
@@ -22,11 +22,11 @@ _OWNER = "Envoy AI Gateway"
 
 
 class ProcessingError(Exception):
-    """The request cannot be processed; Envoy answers 500, as it does when the real one breaks a stream off."""
+    """The request cannot be processed; Envoy responds with 500, as it does when the real one aborts a stream."""
 
 
 def lists_models(path: str, headers: Mapping[str, str], config: ProcessorConfig) -> Message | None:
-    """Answer what the gateway itself answers, from the headers alone; nothing where an engine is asked."""
+    """Return the response of the gateway itself, which needs the headers alone; None if an engine has to respond."""
     plain = path.partition("?")[0]
     if plain == AiPath.MODELS:
         host = headers.get(":authority", "").rsplit(":", 1)[0].lower()
@@ -41,10 +41,10 @@ def lists_models(path: str, headers: Mapping[str, str], config: ProcessorConfig)
 
 
 class RequestProcessor:
-    """One request on its way: the stream of the listener's chain.
+    """One request, from its headers to the end of its response.
 
     Attributes:
-        headers: The client's headers, and what was added to them.
+        headers: The client's headers, with those that were added.
     """
 
     def __init__(self, config: ProcessorConfig, headers: dict[str, str], number: str) -> None:
@@ -59,27 +59,28 @@ class RequestProcessor:
         self._usage = UsageReader(stream=False)
 
     def on_headers(self) -> Message:
-        """Give the request a number, by which the backend's stream finds it."""
+        """Add a header with the request's number, by which the stream of the backend's chain finds it."""
         return messages.request_headers({REQUEST_ID: self._number})
 
     def on_body(self, body: bytes) -> Message:
-        """Read the model's name into the header by which routes choose."""
+        """Set the header that routes match: the model's name."""
         try:
             request = read_request(self._path, body, counted=bool(self._config.costs))
         except MalformedRequestError as problem:
-            return _error(400, "BadRequest", str(problem))
+            error = {"type": "BadRequest", "code": "400", "message": str(problem)}
+            return messages.immediate(400, json.dumps({"type": "error", "error": error}).encode())
         self._request = request
-        # Headers that are the gateway's own: whatever the client sent under these names is overwritten.
+        # These headers are the gateway's own: values that the client sent are overwritten.
         path = self.headers[":path"]
         added = {MODEL_HEADER: request.model, **dict.fromkeys(_ORIGINAL_PATHS, path)}
         self.headers |= added
         return messages.request_body(added)
 
     def to_backend(self, name: str, route: str) -> Message:
-        """Send the request as its backend wants it, on the stream of the backend's chain.
+        """Rewrite the request for its backend, on the stream of the backend's chain.
 
         Raises:
-            ProcessingError: the backend is not known, or the request had no body.
+            ProcessingError: the backend is unknown, or the request had no body.
         """
         backend, request = self._config.backends.get(name), self._request
         if backend is None or request is None:
@@ -87,8 +88,14 @@ class RequestProcessor:
         self._tries += 1
         self._usage = UsageReader(stream=request.stream)
         self._chosen = name, route, backend.knows_as or request.model
-        body = _body(request, backend, again=self._tries > 1)
-        added = {":path": "/".join(["", *_parts(backend.prefix), request.path.suffix]), **backend.added}
+        if backend.knows_as:
+            fields = {**json.loads(request.body), "model": backend.knows_as}
+            body: bytes | None = json.dumps(fields, separators=(",", ":")).encode()
+        else:
+            # A retry gets its body in any case: the first attempt may have replaced it for another backend.
+            body = request.body if request.rewritten or self._tries > 1 else None
+        prefix = [part for part in backend.prefix.split("/") if part]
+        added = {":path": "/".join(["", *prefix, request.path.suffix]), **backend.added}
         metadata: dict[str, object] = {"backend_name": name}
         if body is not None:
             metadata["content_length"] = len(body)
@@ -96,16 +103,16 @@ class RequestProcessor:
         return messages.request_headers(added, [*removed, _UPSTREAM_HOST], body, metadata)
 
     def on_response_headers(self, headers: dict[str, str]) -> Message:
-        """Look at the answer's headers; a stream is not held back."""
+        """Take the headers of the response; a stream is not buffered."""
         self._answer = headers
         streamed = self._request is not None and self._request.stream and headers.get(":status") == "200"
         return messages.response_headers(streamed=bool(self._tries) and streamed)
 
     def on_response_body(self, piece: bytes, *, ends: bool) -> Message:
-        """Count the tokens of an answer, or of a piece of it.
+        """Count the tokens of a response, or of a chunk of it.
 
         Raises:
-            ProcessingError: an engine's answer is no JSON.
+            ProcessingError: the engine's response is not JSON.
         """
         if not self._tries:
             return messages.response_body()
@@ -118,7 +125,7 @@ class RequestProcessor:
         return messages.response_body(self._counts() if ends else None)
 
     def _failed(self, piece: bytes) -> Message:
-        """Put an engine's error into the form of OpenAI's, unless it is JSON already (``convertErrorOpenAI...``)."""
+        """Convert an engine's error to OpenAI's format, unless it is JSON already (``convertErrorOpenAI...``)."""
         if "application/json" in self._answer.get("content-type", "") or self._path == AiPath.COMPLETIONS:
             return messages.response_body()
         text = piece.decode(errors="replace")
@@ -132,25 +139,11 @@ class RequestProcessor:
             return {}
         name, route, model = self._chosen
         costs = {key: self._usage.cost(kind) for key, kind in self._config.costs.get(route, {}).items()}
-        short = "/".join(name.split("/")[:2])
-        found = {**costs, "model_name_override": model, "ai_service_backend_name": short, "route_name": route}
-        return {**found, "response_model": self._usage.model} if self._usage.model else found
-
-
-def _parts(prefix: str) -> list[str]:
-    return [part for part in prefix.split("/") if part]
-
-
-def _body(request: AiRequest, backend: AiBackend, *, again: bool) -> bytes | None:
-    """Return the body for a backend; None where it is the client's own.
-
-    A second try gets it in any case: the first may have got another one.
-    """
-    if backend.knows_as:
-        return json.dumps({**json.loads(request.body), "model": backend.knows_as}, separators=(",", ":")).encode()
-    return request.body if request.rewritten or again else None
-
-
-def _error(status: int, kind: str, reason: str) -> Message:
-    error = {"type": kind, "code": str(status), "message": reason}
-    return messages.immediate(status, json.dumps({"type": "error", "error": error}).encode())
+        service_backend = "/".join(name.split("/")[:2])
+        metadata = {
+            **costs,
+            "model_name_override": model,
+            "ai_service_backend_name": service_backend,
+            "route_name": route,
+        }
+        return {**metadata, "response_model": self._usage.model} if self._usage.model else metadata

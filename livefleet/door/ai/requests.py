@@ -1,8 +1,7 @@
-"""What a request asks for, read from its body.
+"""Parse and validate the bodies of requests.
 
-A stand-in for ai-gateway v1.1.0 ``internal/endpointspec/endpointspec.go`` and ``internal/apischema/openai``: the
-fields that decide where a request goes have their types checked, as do the roles of messages; the rest of the
-schemas is left to the engines.
+A stand-in for ai-gateway v1.1.0 ``internal/endpointspec/endpointspec.go`` and ``internal/apischema/openai``. It
+checks the types of the fields that decide where a request goes, and the roles of messages; engines check the rest.
 """
 
 import json
@@ -14,7 +13,7 @@ from typing import Any
 
 
 class AiPath(StrEnum):
-    """What clients may ask for at the gateway, of what the real one knows."""
+    """The paths that the stand-in supports."""
 
     CHAT = "/v1/chat/completions"
     COMPLETIONS = "/v1/completions"
@@ -23,7 +22,7 @@ class AiPath(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """What comes after the prefix of a backend."""
+        """The path after the prefix of a backend."""
         return self.value.removeprefix("/v1/")
 
 
@@ -42,28 +41,28 @@ UNPLAYED = frozenset(
         "/tokenize",
     }
 )
-"""Paths that the real one knows as well (``cmd/extproc/mainlib/main.go``, with its default prefixes)."""
+"""Paths that only the real one supports (``cmd/extproc/mainlib/main.go``, with its default prefixes)."""
 
 _WHOLE = ("max_tokens", "max_completion_tokens", "n", "top_logprobs")
 _ROLES = ("user", "assistant", "system", "developer", "tool")
 _INT64 = 2**63
 _IN_A_HEADER = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")
-"""What the value of a header may be (RFC 9110, section 5.5), and UTF-8 can say."""
+"""Characters that the value of a header may have (RFC 9110, section 5.5) and UTF-8 can encode."""
 _LONGEST_MODEL = 4096
-"""Characters of a model's name: routes match no longer value of a header (HTTPHeaderMatch of the Gateway API)."""
+"""Characters: routes match header values up to this length (HTTPHeaderMatch of the Gateway API)."""
 
 
 class MalformedRequestError(Exception):
-    """A body that is not what its path takes; the message goes to the client."""
+    """A body is not valid for its path; the message goes to the client."""
 
 
 @dataclass(frozen=True, slots=True)
 class AiRequest:
-    """A request, as far as the gateway reads it.
+    """The part of a request that the gateway reads.
 
     Attributes:
-        model: Empty if it names none.
-        body: As it goes on; differs from what the client sent where ``rewritten``.
+        model: Empty if the request names none.
+        body: The body to forward; if ``rewritten``, it differs from the client's.
     """
 
     path: AiPath
@@ -74,17 +73,27 @@ class AiRequest:
 
 
 def read_request(path: AiPath, body: bytes, *, counted: bool) -> AiRequest:
-    """Read a request.
+    """Parse a request.
 
     Args:
-        path: What is asked for.
-        body: What the client sent.
-        counted: Whether tokens are counted: then a streamed chat has to say what it took.
+        path: The path of the request.
+        body: The client's body.
+        counted: Whether tokens are counted, for which a streamed chat must report its usage.
 
     Raises:
-        MalformedRequestError: it is none.
+        MalformedRequestError: the body is invalid.
     """
-    fields = _fields(path, body)
+    reason = f"malformed request: failed to parse JSON for {path}: "
+    try:
+        fields = json.loads(body, parse_constant=_refused)
+    except (ValueError, RecursionError) as error:
+        raise MalformedRequestError(reason + (str(error) or "nested too deeply")) from None
+    if fields is None:
+        fields = {}
+    if not isinstance(fields, dict):
+        raise MalformedRequestError(f"{reason}must be an object")
+    if problem := _problem(path, fields):
+        raise MalformedRequestError(reason + problem)
     model, stream = fields.get("model") or "", bool(fields.get("stream")) and path != AiPath.EMBEDDINGS
     if path == AiPath.CHAT and stream and counted:
         options = fields.get("stream_options") or {}
@@ -96,32 +105,16 @@ def read_request(path: AiPath, body: bytes, *, counted: bool) -> AiRequest:
     return AiRequest(path, model, stream, body)
 
 
-def _fields(path: AiPath, body: bytes) -> Mapping[str, Any]:
-    reason = f"malformed request: failed to parse JSON for {path}: "
-    try:
-        found = json.loads(body, parse_constant=_refused)
-    except (ValueError, RecursionError) as problem:
-        raise MalformedRequestError(reason + (str(problem) or "nested too deeply")) from None
-    if found is None:
-        return {}
-    if not isinstance(found, dict):
-        raise MalformedRequestError(f"{reason}must be an object")
-    wrong = _problem(path, found)
-    if wrong:
-        raise MalformedRequestError(reason + wrong)
-    return found
-
-
 def _refused(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
 
 
 def _problem(path: AiPath, fields: Mapping[str, Any]) -> str:
-    """Say what is wrong with a body; nothing if it is right."""
+    """Return what is wrong with a body; empty if it is valid."""
     if not isinstance(fields.get("model"), str | None):
         return "model must be a string"
     if not _IN_A_HEADER.fullmatch(fields.get("model") or ""):
-        # Routes choose by a header with the model's name. The real one hands it over, and Envoy breaks off with 500.
+        # Routes match a header with the model's name. The real one forwards any value, and Envoy responds with 500.
         return "model must not have control characters"
     if len(fields.get("model") or "") > _LONGEST_MODEL:
         return f"model must have at most {_LONGEST_MODEL} characters"
@@ -144,11 +137,11 @@ def _wrong_messages(messages: object) -> str:
         return ""
     if not isinstance(messages, list):
         return "messages must be a list"
-    for each in messages:
-        if not isinstance(each, dict) or "role" not in each:
+    for message in messages:
+        if not isinstance(message, dict) or "role" not in message:
             return "chat message does not have role"
-        if each["role"] not in _ROLES:
-            return f"unknown ChatCompletionMessageParam type: {each['role']}"
-        if not isinstance(each.get("content"), str | list | None):
+        if message["role"] not in _ROLES:
+            return f"unknown ChatCompletionMessageParam type: {message['role']}"
+        if not isinstance(message.get("content"), str | list | None):
             return "content must be a string or a list"
     return ""

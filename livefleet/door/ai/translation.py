@@ -1,7 +1,7 @@
-"""What the AI gateway's controller makes of its own kinds: routes that Envoy Gateway understands.
+"""Translate the AI gateway's kinds to routes that Envoy Gateway understands.
 
-A stand-in for ai-gateway v1.1.0 ``internal/controller/ai_gateway_route.go``. What it leaves out are the kinds that
-the front door never renders: InferencePools, BackendSecurityPolicies, GatewayConfigs, MCPRoutes and QuotaPolicies.
+A stand-in for ai-gateway v1.1.0 ``internal/controller/ai_gateway_route.go``. It leaves out the kinds that the front
+door never renders: InferencePools, BackendSecurityPolicies, GatewayConfigs, MCPRoutes and QuotaPolicies.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,10 +15,10 @@ AI_API = "aigateway.envoyproxy.io"
 ENVOY_API = "gateway.envoyproxy.io"
 GATEWAY_API = "gateway.networking.k8s.io"
 GENERATED = "ai-gateway-generated"
-"""Annotation of generated routes, below Envoy Gateway's domain, which hands it on to Envoy as metadata
+"""Annotation of generated routes. It has Envoy Gateway's domain, whose annotations become metadata of Envoy's routes
 (``internal/internalapi/internalapi.go``)."""
 _ROOT = {"type": "PathPrefix", "value": "/"}
-"""Path of every rule (flag ``rootPrefix``): nothing but headers tells rules apart."""
+"""Path of every rule (flag ``rootPrefix``): rules differ by headers alone."""
 _TIMEOUT = "60s"
 """``defaultRequestTimeout``, ``api/v1beta1/ai_gateway_route_helper.go``."""
 _NOT_FOUND = (
@@ -31,34 +31,33 @@ _Place = tuple[str, str]
 def translated(objects: Iterable[Object]) -> tuple[Object, ...]:
     """Return the objects with an HTTPRoute and its filters in place of each AIGatewayRoute.
 
-    AIServiceBackends go: Envoy Gateway does not know them, and their Backends are among the objects.
+    AIServiceBackends are dropped: Envoy Gateway does not know the kind, and the objects contain their Backends.
 
     Raises:
-        UserError: a route names a backend that is not there, or that no grant lets it use.
+        UserError: a route references a backend that does not exist, or that no ReferenceGrant lets it use.
     """
-    given = tuple(objects)
-    backends = service_backends(given)
-    found: list[Object] = []
-    for body in given:
+    rendered = tuple(objects)
+    backends = service_backends(rendered)
+    translation: list[Object] = []
+    for body in rendered:
         if _is(body, "AIGatewayRoute"):
-            found += [*_filters(body), _http_route(body, backends, given)]
+            translation += [*_filters(body), _http_route(body, backends, rendered)]
         elif not _is(body, "AIServiceBackend"):
-            found.append(body)
-    return tuple(found)
+            translation.append(body)
+    return tuple(translation)
 
 
 def ai_routes(objects: Iterable[Object]) -> list[Object]:
-    """Return the AIGatewayRoutes among objects."""
     return [body for body in objects if _is(body, "AIGatewayRoute")]
 
 
 def service_backends(objects: Iterable[Object]) -> dict[_Place, Object]:
-    """Return the AIServiceBackends among objects, by namespace and name."""
+    """Return the AIServiceBackends by namespace and name."""
     return {place_of(body): body for body in objects if _is(body, "AIServiceBackend")}
 
 
 def place_of(body: Object) -> _Place:
-    """Return namespace and name of an object."""
+    """Return the namespace and name of an object."""
     return body["metadata"]["namespace"], body["metadata"]["name"]
 
 
@@ -67,7 +66,7 @@ def _is(body: Object, kind: str) -> bool:
 
 
 def _names(route: Object) -> tuple[str, str]:
-    """Return what the two filters of a route are called."""
+    """Return the names of a route's two filters."""
     name = route["metadata"]["name"]
     return f"ai-eg-host-rewrite-{name}", f"ai-eg-route-not-found-response-{name}"
 
@@ -92,10 +91,18 @@ def _use(name: str) -> Object:
 
 
 def _http_route(route: Object, backends: Mapping[_Place, Object], objects: tuple[Object, ...]) -> Object:
-    """Return a rule for each of the route's, and one for what matches none of them."""
+    """Return the HTTPRoute: a rule for each of the AIGatewayRoute, and one that responds 404 to everything else."""
     metadata, spec = route["metadata"], route["spec"]
     rewrite, not_found = _names(route)
-    rules = [_rule(rule, rewrite, route, backends, objects) for rule in spec["rules"]]
+    rules = [
+        {
+            "backendRefs": [_reference(reference, route, backends, objects) for reference in rule["backendRefs"]],
+            "matches": [{"path": dict(_ROOT), "headers": match["headers"]} for match in rule.get("matches", ())],
+            "filters": [_use(rewrite)],
+            "timeouts": {"request": _TIMEOUT, **rule.get("timeouts", {})},
+        }
+        for rule in spec["rules"]
+    ]
     rules.append({"name": "route-not-found", "matches": [{"path": dict(_ROOT)}], "filters": [_use(not_found)]})
     annotations = {**metadata.get("annotations", {}), f"{ENVOY_API}/{GENERATED}": "true"}
     generated = {"name": metadata["name"], "namespace": metadata["namespace"], "annotations": annotations}
@@ -107,19 +114,10 @@ def _http_route(route: Object, backends: Mapping[_Place, Object], objects: tuple
     return {"apiVersion": f"{GATEWAY_API}/v1", "kind": "HTTPRoute", "metadata": generated, "spec": body}
 
 
-def _rule(
-    rule: Object, rewrite: str, route: Object, backends: Mapping[_Place, Object], objects: tuple[Object, ...]
-) -> Object:
-    matches = [{"path": dict(_ROOT), "headers": match["headers"]} for match in rule.get("matches", ())]
-    timeouts = {"request": _TIMEOUT, **rule.get("timeouts", {})}
-    references = [_reference(each, route, backends, objects) for each in rule["backendRefs"]]
-    return {"backendRefs": references, "matches": matches, "filters": [_use(rewrite)], "timeouts": timeouts}
-
-
 def _reference(
     reference: Object, route: Object, backends: Mapping[_Place, Object], objects: tuple[Object, ...]
 ) -> Object:
-    """Return the Backend of an AIServiceBackend, with the weight that the route gives it."""
+    """Return the reference to the Backend of an AIServiceBackend, with the weight that the route gives it."""
     home = route["metadata"]["namespace"]
     place = reference.get("namespace", home), reference["name"]
     title = f"AIGatewayRoute {home}/{route['metadata']['name']}"
@@ -129,16 +127,16 @@ def _reference(
         raise UserError(
             f"{title}: no ReferenceGrant in namespace {place[0]!r} lets it use the AIServiceBackend {place[1]!r}"
         )
-    found: dict[str, Any] = dict(backends[place]["spec"]["backendRef"])
+    backend: dict[str, Any] = dict(backends[place]["spec"]["backendRef"])
     if place[0] != home:
-        found.setdefault("namespace", place[0])
-    return {**found, "weight": reference.get("weight", 1)}
+        backend.setdefault("namespace", place[0])
+    return {**backend, "weight": reference.get("weight", 1)}
 
 
 def _grants(body: Object, home: str, place: _Place) -> bool:
-    """Tell whether an object lets routes of a namespace use an AIServiceBackend (``referencegrant.go``)."""
+    """Tell whether an object grants routes of a namespace the use of an AIServiceBackend (``referencegrant.go``)."""
     if body["kind"] != "ReferenceGrant" or body["metadata"]["namespace"] != place[0]:
         return False
-    asks = {"group": AI_API, "kind": "AIGatewayRoute", "namespace": home}
-    allowed = [each for each in body["spec"]["to"] if (each["group"], each["kind"]) == (AI_API, "AIServiceBackend")]
-    return asks in body["spec"]["from"] and any(each.get("name", place[1]) == place[1] for each in allowed)
+    source = {"group": AI_API, "kind": "AIGatewayRoute", "namespace": home}
+    targets = [to for to in body["spec"]["to"] if (to["group"], to["kind"]) == (AI_API, "AIServiceBackend")]
+    return source in body["spec"]["from"] and any(to.get("name", place[1]) == place[1] for to in targets)

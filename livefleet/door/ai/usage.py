@@ -1,4 +1,4 @@
-"""How many tokens an answer took, as the engine says it.
+"""Read the token usage that an engine reports in its response.
 
 A stand-in for ``ResponseBody`` in ai-gateway v1.1.0 ``internal/translator``: ``openai_openai.go``,
 ``openai_completions.go``, ``openai_embeddings.go``.
@@ -6,19 +6,18 @@ A stand-in for ``ResponseBody`` in ai-gateway v1.1.0 ``internal/translator``: ``
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 _KINDS = {"InputToken": "prompt_tokens", "OutputToken": "completion_tokens", "TotalToken": "total_tokens"}
-"""Field of the engine's usage by kind of cost."""
+"""Field of the engine's usage by kind of cost (``llmRequestCosts`` of an AIGatewayRoute)."""
 
 
 @dataclass(slots=True)
 class UsageReader:
-    """Reads one answer, piece by piece or as a whole.
+    """Reads one response, in chunks or as a whole.
 
     Attributes:
-        stream: Whether it comes as server-sent events.
-        model: What the answer says that it is from.
+        stream: Whether it consists of server-sent events.
+        model: The model that the response names.
     """
 
     stream: bool
@@ -27,40 +26,33 @@ class UsageReader:
     _usage: dict[str, int] | None = None
 
     def read(self, piece: bytes) -> None:
-        """Read a piece.
+        """Read a chunk.
 
         Raises:
-            ValueError: a whole answer is no JSON.
+            ValueError: a whole response is not JSON.
         """
         if not self.stream:
-            found = json.loads(piece)
-            self._note(found if isinstance(found, dict) else {})
+            self._note(json.loads(piece))
             return
         *lines, self._rest = (self._rest + piece).split(b"\n")
         for line in lines:
-            # Most events hold no usage: reading all of them would cost more than the rest of the gateway.
+            # Most events have no usage: parsing all of them would cost more than the rest of the gateway.
             if line.startswith(b"data:") and (b'"usage"' in line or not self.model):
-                self._note(_event(line[len(b"data:") :]))
+                try:
+                    event = json.loads(line[len(b"data:") :])
+                except ValueError:
+                    continue  # the last event is ``[DONE]``
+                self._note(event)
 
-    def _note(self, body: dict[str, Any]) -> None:
+    def _note(self, body: object) -> None:
+        if not isinstance(body, dict):
+            return
         self.model = str(body.get("model") or "") or self.model
         usage = body.get("usage")
         if isinstance(usage, dict):
-            self._usage = {field: _whole(usage.get(field)) for field in _KINDS.values()}
+            counts = {field: usage.get(field) for field in _KINDS.values()}
+            self._usage = {field: max(0, n) if isinstance(n, int) else 0 for field, n in counts.items()}
 
     def cost(self, kind: str) -> int:
-        """Return what was taken of a kind of cost; nothing where the engine did not say."""
+        """Return the tokens of a kind of cost; 0 if the engine did not report them."""
         return (self._usage or {}).get(_KINDS[kind], 0)
-
-
-def _whole(value: object) -> int:
-    return max(0, value) if isinstance(value, int) else 0
-
-
-def _event(data: bytes) -> dict[str, Any]:
-    """Return what an event says; nothing for the last one, which is not JSON."""
-    try:
-        found = json.loads(data)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}

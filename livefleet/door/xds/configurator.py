@@ -1,4 +1,4 @@
-"""From objects to what Envoy is told: translated when they change, filled anew whenever pods do."""
+"""Configure Envoy from objects: translate them when they change, and update the endpoints whenever pods do."""
 
 import hashlib
 import json
@@ -23,12 +23,12 @@ _CERTIFICATE = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Se
 
 @dataclass(frozen=True, slots=True)
 class DoorBackends:
-    """What is behind the door now.
+    """The current backends of the gateway.
 
     Attributes:
         slices: EndpointSlices by namespace and name of their Service.
         backends: Loopback address by address of a pod (``GET /backends``).
-        stand_ins: Where Services answer whose pods nobody plays, or that the cluster does not have: those of routers.
+        stand_ins: Addresses of Services whose pods are not simulated, or that the cluster lacks: those of routers.
     """
 
     slices: Mapping[_Place, tuple[Object, ...]] = field(default_factory=dict)
@@ -37,13 +37,13 @@ class DoorBackends:
 
 
 class EnvoyConfigurator:
-    """What the Envoy of a door is started with and told.
+    """Writes Envoy's bootstrap and serves its configuration.
 
     Args:
-        folder: Where its bootstrap is; it is made.
-        logs: Where Envoy is started, and logs.
+        folder: Folder of the bootstrap; created if missing.
+        logs: Working directory of Envoy, with its logs and sockets.
         egctl: Envoy Gateway's program.
-        port: The port on loopback by name of the listener.
+        port: Returns the loopback port of a listener, by its name.
         processor: Loopback address of the external processor.
     """
 
@@ -62,35 +62,41 @@ class EnvoyConfigurator:
     def configure(
         self, objects: Iterable[Object], services: Iterable[Object], secrets: Iterable[Object], behind: DoorBackends
     ) -> bool:
-        """Tell everything; say whether anything of the configuration is new.
+        """Serve the configuration of the objects; return whether it changed.
 
         Args:
-            objects: The rendered objects of the door.
+            objects: The rendered objects of the gateway.
             services: Services of the cluster.
-            secrets: Secrets that the objects name.
-            behind: What is behind the door.
+            secrets: Secrets that the objects reference.
+            behind: The backends.
 
         Raises:
-            TranslationError: Envoy Gateway does not take the objects; what was there before stays.
+            TranslationError: Envoy Gateway rejects the objects; the previous configuration stays.
         """
-        given = tuple(objects)
-        known = [plain_service(each) for each in services]
-        kept = [plain_secret(each) for each in secrets]
-        digest = _digest(given, known, kept)
+        rendered = tuple(objects)
+        service_objects = [plain_service(service) for service in services]
+        secret_objects = [plain_secret(secret) for secret in secrets]
+        digest = _digest(rendered, service_objects, secret_objects)
         if digest == self._digest:
             return False
         private_folder(self._folder)
-        plain = translated(given)
-        # Whose names are resolved are nothing to Envoy Gateway: they may come later, and cost no translation.
-        direct = routed_services(plain)
-        named = [each for each in known if _place(each) in direct]
-        translation = self._translated([*plain, *named, *kept])
-        by_place = {_place(each): each for each in known}
+        gateway_objects = translated(rendered)
+        # Envoy Gateway needs only the Services that routes reference. Those that a Backend names by DNS may appear
+        # later, without a new translation.
+        routed = routed_services(gateway_objects)
+        routed_objects = [service for service in service_objects if _place(service) in routed]
+        to_translate = [*gateway_objects, *routed_objects, *secret_objects]
+        # Envoy Gateway takes a second or two: do not translate the same objects twice in a row.
+        translated_digest = _digest(to_translate)
+        if self._last is None or self._last[0] != translated_digest:
+            self._last = translated_digest, translate(self._egctl, to_translate, self._logs)
+        _, translation = self._last
+        by_place = {_place(service): service for service in service_objects}
         localizer = Localizer(by_place, self._port, str(self._logs / ACCESS))
-        xds = altered(translation.xds, given, self._processor) if ai_routes(given) else translation.xds
+        xds = altered(translation.xds, rendered, self._processor) if ai_routes(rendered) else translation.xds
         old, self._local = self._local, localizer.localized(xds, translation.assignments)
         self._localizer, self._services, self.problems = localizer, by_place, translation.problems
-        self._tell_certificates(self._local, kept)
+        self._tell_certificates(self._local, secret_objects)
         self.follow(behind)
         self._put(self._local, old)
         bootstrap = bootstrap_of(translation.bootstrap, SOCKET, XDS_SOCKET)
@@ -98,46 +104,39 @@ class EnvoyConfigurator:
         self._digest = digest
         return True
 
-    def _translated(self, objects: list[Object]) -> Translation:
-        """Translate, unless that was done last: it takes Envoy Gateway a second or two."""
-        digest = _digest(objects)
-        if self._last is None or self._last[0] != digest:
-            self._last = digest, translate(self._egctl, objects, self._logs)
-        return self._last[1]
-
     def follow(self, behind: DoorBackends) -> list[PodPort]:
-        """Tell the endpoints that there are now; return the pods at whose address nobody listens yet."""
+        """Serve the current endpoints; return the pods that do not listen on loopback yet."""
         missing: list[PodPort] = []
 
         def listening(place: ServicePort) -> list[Address]:
-            at = (place.namespace, place.name)
-            pods = pods_of(place, self._services.get(at), behind.slices.get(at, ()))
-            found = [(pod, pod.on_loopback(behind.backends)) for pod in pods]
-            here = [address for _, address in found if address]
-            if not here and place in behind.stand_ins:
+            key = (place.namespace, place.name)
+            pods = pods_of(place, self._services.get(key), behind.slices.get(key, ()))
+            by_pod = [(pod, pod.on_loopback(behind.backends)) for pod in pods]
+            addresses = [address for _, address in by_pod if address]
+            if not addresses and place in behind.stand_ins:
                 return [behind.stand_ins[place]]
-            missing.extend(pod for pod, address in found if address is None)
-            return here
+            missing.extend(pod for pod, address in by_pod if address is None)
+            return addresses
 
         if self._localizer and self._local:
             self.server.tell("eds", self._localizer.filled(self._local, listening))
         return missing
 
     def _put(self, local: Local, old: Local | None) -> None:
-        """Tell what is new before what refers to it, and take away what is old when nothing does any more.
-
-        That is the order of Envoy's own protocol (xDS REST and gRPC protocol, "Eventual consistency considerations").
-        """
+        """Add resources before others refer to them, and remove them once nothing refers to them any more."""
+        # The order of the xDS REST and gRPC protocol, "Eventual consistency considerations".
         tell, version = self.server.tell, self.server.version
         clusters, listeners = local.xds["clusters"], local.xds["listeners"]
-        left = [each for each in old.xds["clusters"] if each["name"] not in _names(clusters)] if old else []
-        # Connections inside the proxy to a Service that is not behind the door any more.
-        still = [each for each in old.xds["listeners"] if each["name"] not in _names(listeners)] if old else []
-        before = _names(old.xds["routes"]) if old else set()
-        tell("cds", [*clusters, *left])
+        old_clusters = [each for each in old.xds["clusters"] if each["name"] not in _names(clusters)] if old else []
+        # Internal listeners of Services that the gateway no longer routes to: requests may still use them.
+        old_listeners = (
+            [each for each in old.xds["listeners"] if each["name"] not in _names(listeners)] if old else []
+        )
+        old_routes = _names(old.xds["routes"]) if old else set()
+        tell("cds", [*clusters, *old_clusters])
         self._admin.settle(version("cds"), "")
-        tell("rds", [each for each in local.xds["routes"] if each["name"] not in before])
-        tell("lds", [*listeners, *still])
+        tell("rds", [route for route in local.xds["routes"] if route["name"] not in old_routes])
+        tell("lds", [*listeners, *old_listeners])
         self._admin.settle(version("cds"), version("lds"))
         tell("rds", local.xds["routes"])
         self._admin.settle(version("cds"), version("lds"))
@@ -145,8 +144,8 @@ class EnvoyConfigurator:
         tell("cds", clusters)
 
     def _tell_certificates(self, local: Local, secrets: Iterable[Object]) -> None:
-        """Tell the certificates that listeners name: Envoy Gateway would send them, egctl leaves them out."""
-        pairs = {"/".join(_place(each)): each.get("data") or {} for each in secrets}
+        """Serve the certificates of the listeners, which Envoy Gateway would serve but egctl leaves out."""
+        pairs = {"/".join(_place(secret)): secret.get("data") or {} for secret in secrets}
         for name in local.certificates:
             data = pairs.get(name, {})
             pair = {"certificateChain": data.get("tls.crt", ""), "privateKey": data.get("tls.key", "")}
@@ -155,11 +154,11 @@ class EnvoyConfigurator:
 
 
 def _names(resources: Iterable[Object]) -> set[str]:
-    return {each["name"] for each in resources}
+    return {resource["name"] for resource in resources}
 
 
-def _place(each: Object) -> _Place:
-    metadata = each["metadata"]
+def _place(body: Object) -> _Place:
+    metadata = body["metadata"]
     return metadata.get("namespace", ""), metadata["name"]
 
 
@@ -168,7 +167,7 @@ def _digest(*parts: object) -> str:
 
 
 def plain_service(service: Object) -> Object:
-    """Return what the door has to know of a Service: what is left out changes without being of interest."""
+    """Return a Service without the fields that the gateway ignores, so that their changes cause no translation."""
     namespace, name = _place(service)
     spec = {
         key: service["spec"][key] for key in ("clusterIP", "clusterIPs", "ports", "type") if key in service["spec"]
@@ -177,9 +176,9 @@ def plain_service(service: Object) -> Object:
 
 
 def plain_secret(secret: Object) -> Object:
-    """Return what the door has to know of a Secret."""
+    """Return a Secret without the fields that the gateway ignores."""
     namespace, name = _place(secret)
     metadata = {"name": name, "namespace": namespace}
-    # Envoy Gateway takes certificates from Secrets of their own type alone.
+    # Envoy Gateway takes certificates only from Secrets of type kubernetes.io/tls.
     kind = {"type": secret["type"]} if "type" in secret else {}
     return {"apiVersion": "v1", "kind": "Secret", **kind, "metadata": metadata, "data": secret.get("data") or {}}

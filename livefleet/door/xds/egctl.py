@@ -16,6 +16,7 @@ from ..ai.alteration import Xds
 _UNKNOWN_GROUPS = ("cert-manager.io",)
 """Groups of objects that Envoy Gateway does not read: other controllers turn them into Secrets."""
 _LINES = 15
+"""Maximum lines of an error message."""
 _ERROR = "Error: "
 
 
@@ -79,25 +80,26 @@ def translate(egctl: Path, objects: Iterable[Object], folder: Path) -> Translati
 
 
 def _with_parameters(objects: list[Object]) -> list[Object]:
-    """Return objects whose class names the settings of the proxies: egctl looks for a bootstrap there alone."""
+    """Return the objects with a GatewayClass that references the EnvoyProxy."""
+    # egctl reads the bootstrap of the EnvoyProxy of a GatewayClass, but not that of a Gateway.
     proxies = [each["metadata"] for each in objects if each["kind"] == "EnvoyProxy"]
     if len(proxies) != 1:
         return objects
     (metadata,) = proxies
-    named = {"group": "gateway.envoyproxy.io", "kind": "EnvoyProxy", **metadata}
+    reference = {"group": "gateway.envoyproxy.io", "kind": "EnvoyProxy", **metadata}
     return [
-        {**each, "spec": {"parametersRef": named, **each["spec"]}} if each["kind"] == "GatewayClass" else each
+        {**each, "spec": {"parametersRef": reference, **each["spec"]}} if each["kind"] == "GatewayClass" else each
         for each in objects
     ]
 
 
 def _all(dumps: Mapping[str, Object], kind: str, field: str) -> list[Object]:
-    found: list[Object] = dumps.get(kind, {}).get(field, [])
-    return found
+    resources: list[Object] = dumps.get(kind, {}).get(field, [])
+    return resources
 
 
 def _run(egctl: Path, objects: list[Object], folder: Path) -> str:
-    # Of YAML it reads one document after the other, and each may as well be JSON.
+    # egctl reads a stream of YAML documents, and JSON is YAML.
     with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".yaml") as file:
         file.write("\n---\n".join(json.dumps(each, sort_keys=True) for each in objects))
         file.flush()
@@ -106,9 +108,9 @@ def _run(egctl: Path, objects: list[Object], folder: Path) -> str:
             [*command, "--output", "json", "--file", file.name], capture_output=True, text=True, check=False
         )
     if done.returncode != 0:
-        found = [line.removeprefix(_ERROR) for line in done.stderr.splitlines() if line.strip()]
+        lines = [line.removeprefix(_ERROR) for line in done.stderr.splitlines() if line.strip()]
         # After an error, egctl prints its options.
-        reasons = list(dict.fromkeys(line for line in found if not line.startswith(("Usage:", " "))))[:_LINES]
+        reasons = list(dict.fromkeys(line for line in lines if not line.startswith(("Usage:", " "))))[:_LINES]
         raise TranslationError("Envoy Gateway refused the objects of the door:\n" + "\n".join(reasons))
     return done.stdout
 
@@ -120,8 +122,9 @@ def _problems(answer: Mapping[str, Any]) -> Iterator[str]:
             if isinstance(each, dict) and "metadata" in each:
                 for condition in _conditions(each.get("status") or {}):
                     if condition.get("status") == "False":
+                        place = filter(None, (each["metadata"].get("namespace"), each["metadata"]["name"]))
                         reason = f"{condition['reason']}: {condition['message']}"
-                        yield f"{_title(each)}: {condition['type']} is False, {reason}"
+                        yield f"{each['kind']} {'/'.join(place)}: {condition['type']} is False, {reason}"
 
 
 def _conditions(status: object) -> Iterator[dict[str, Any]]:
@@ -135,8 +138,3 @@ def _conditions(status: object) -> Iterator[dict[str, Any]]:
                 yield from value
             else:
                 yield from _conditions(value)
-
-
-def _title(each: Mapping[str, Any]) -> str:
-    metadata = each["metadata"]
-    return f"{each['kind']} {'/'.join(filter(None, (metadata.get('namespace'), metadata['name'])))}"

@@ -1,16 +1,18 @@
-"""Every change that is made to what Envoy Gateway makes, so that its proxy runs on loopback without a cluster.
+"""Adapt Envoy Gateway's configuration so that its proxy runs on loopback without a cluster.
 
-- The gateway's listener is on 127.0.0.1, at a port that is kept, instead of port 10080 (or 10443) of all addresses.
+These are all changes:
+
+- The gateway's listener is on 127.0.0.1, at a persistent port, instead of port 10080 (or 10443) of all addresses.
   The listeners for the kubelet (``/ready``) and for Prometheus are left out.
-- A cluster that resolves the name of a Service connects to a listener inside the proxy instead, which chooses a Ready
-  pod for each connection at random: what the address of a Service and kube-proxy are in a cluster. The name of a
-  Service without an address of its own is replaced by its Ready pods, as DNS would.
-- An address that a Service has, where a route names the Service itself, is replaced by its Ready pods: egctl does not
-  read EndpointSlices, the controller does.
-- What the controller sends over the network with TLS is sent through a socket in the private folder.
+- A cluster that resolves the name of a Service connects to an internal listener instead, which chooses a random Ready
+  pod for each connection, like the address of a Service and kube-proxy in a cluster. The name of a headless Service
+  is replaced by its Ready pods, as DNS would do.
+- The address of a Service that a route references directly is replaced by its Ready pods: egctl does not read
+  EndpointSlices, the controller does.
+- The configuration comes through a socket in the private folder, instead of over the network with TLS.
 - Logs go to a file that is kept small, instead of standard output.
-- Of the bootstrap, the node's place and the cluster of the proxies themselves are left out; administration is at a
-  socket in the private folder.
+- The bootstrap leaves out the node's locality and the cluster of the proxies themselves; the administration interface
+  listens on a socket in the private folder.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -41,9 +43,9 @@ class Local:
 
     Attributes:
         xds: Envoy's resources.
-        assignments: Endpoints by cluster. An address in them is still that of a Service, or its name.
-        services: What they name; each has an assignment of its own as well, under its text.
-        certificates: What listeners name.
+        assignments: Endpoints by cluster. Their addresses are still those of Services, or their names.
+        services: Services with an internal listener; each has an assignment of its own, under ``str(service)``.
+        certificates: Names of the certificates that listeners use.
     """
 
     xds: Xds
@@ -53,12 +55,12 @@ class Local:
 
 
 class Localizer:
-    """Makes the changes.
+    """Changes Envoy's resources to run on loopback.
 
     Args:
         services: The Services of the cluster, by namespace and name.
-        ports: The port on loopback by name of the listener.
-        log: Where requests are logged.
+        ports: Returns the loopback port of a listener, by its name.
+        log: Path of the access log.
     """
 
     def __init__(
@@ -76,47 +78,54 @@ class Localizer:
         }
 
     def localized(self, xds: Xds, assignments: Mapping[str, Object]) -> Local:
-        """Return a configuration with all changes."""
-        found = Local(deepcopy(xds), {name: deepcopy(each) for name, each in assignments.items()})
-        listeners = [each for each in found.xds["listeners"] if not each["name"].startswith(_READY)]
+        """Return a configuration with all changes of this module but those of the bootstrap."""
+        local = Local(deepcopy(xds), {name: deepcopy(assignment) for name, assignment in assignments.items()})
+        listeners = [listener for listener in local.xds["listeners"] if not listener["name"].startswith(_READY)]
         for listener in listeners:
             address = {"address": LOOPBACK, "portValue": self._ports(listener["name"])}
             listener["address"] = {"socketAddress": address}
-        clusters = found.xds["clusters"]
+        clusters = local.xds["clusters"]
         for cluster in clusters:
-            self._localize(cluster, found)
-        inside = sorted(found.services)
-        found.xds["clusters"] = [*clusters, *map(self._service_cluster, inside)]
-        found.xds["listeners"] = [*listeners, *map(_service_listener, inside)]
-        for service in inside:
-            found.assignments[str(service)] = {"@type": ASSIGNMENT, "clusterName": str(service)}
-        for resource in (*found.xds["listeners"], *found.xds["routes"], *found.xds["clusters"]):
-            self._log_to_file(resource, found.certificates)
-        return found
+            self._localize(cluster, local)
+        services = sorted(local.services)
+        local.xds["clusters"] = [*clusters, *map(_service_cluster, services)]
+        local.xds["listeners"] = [*listeners, *map(_service_listener, services)]
+        for service in services:
+            local.assignments[str(service)] = {"@type": ASSIGNMENT, "clusterName": str(service)}
+        for resource in (*local.xds["listeners"], *local.xds["routes"], *local.xds["clusters"]):
+            self._log_to_file(resource, local.certificates)
+        return local
 
-    def _localize(self, cluster: Object, found: Local) -> None:
-        """Give a cluster endpoints that are on loopback, or a file of them where they follow pods."""
+    def _localize(self, cluster: Object, local: Local) -> None:
+        """Give a cluster endpoints on loopback: static ones, or over EDS if they follow pods."""
         name = cluster["name"]
-        assignment = cluster.get("loadAssignment") or found.assignments.get(name) or {}
-        places = [(endpoint, self.place(endpoint)) for endpoint in _endpoints(assignment)]
+        assignment = cluster.get("loadAssignment") or local.assignments.get(name) or {}
+        localities = assignment.get("endpoints") or ()
+        endpoints = [each["endpoint"] for locality in localities for each in locality.get("lbEndpoints") or ()]
+        places = [(endpoint, self.place(endpoint)) for endpoint in endpoints]
         if not any(place for _, place in places):
             return
-        follows = False
+        follows_pods = False
         for endpoint, place in places:
-            if place:
-                # What the name was resolved from still goes into the header Host (``auto_host_rewrite``).
-                endpoint.setdefault("hostname", endpoint["address"]["socketAddress"]["address"])
-            if place and _is_named(endpoint) and self._has_address(place):
+            if place is None:
+                follows_pods = True
+                continue
+            address = endpoint["address"]["socketAddress"]
+            # The name before its resolution still goes into the header Host (``auto_host_rewrite``).
+            endpoint.setdefault("hostname", address["address"])
+            service = self._services.get((place.namespace, place.name))
+            is_headless = service is not None and service["spec"].get("clusterIP") == "None"
+            if service_at(address["address"], address["portValue"]) is not None and not is_headless:
                 endpoint["address"] = {"envoyInternalAddress": {"serverListenerName": str(place)}}
-                found.services.add(place)
+                local.services.add(place)
             else:
-                follows = True
-        if not follows:
+                follows_pods = True
+        if not follows_pods:
             _retype(cluster, {"type": "STATIC", "loadAssignment": assignment})
-            found.assignments.pop(name, None)
+            local.assignments.pop(name, None)
             return
         cluster.pop("loadAssignment", None)
-        found.assignments[name] = {"@type": ASSIGNMENT, **assignment, "clusterName": name}
+        local.assignments[name] = {"@type": ASSIGNMENT, **assignment, "clusterName": name}
         _retype(cluster, {"type": "EDS", "edsClusterConfig": {"edsConfig": _ADS, "serviceName": name}})
 
     def place(self, endpoint: Mapping[str, Any]) -> ServicePort | None:
@@ -128,46 +137,29 @@ class Localizer:
         return service_at(host, port) or self._by_address.get((host, port))
 
     def filled(self, local: Local, pods: Callable[[ServicePort], list[Address]]) -> Iterator[Object]:
-        """Yield the assignments with the pods that there are now."""
-        inside = {str(service): service for service in local.services}
+        """Yield the assignments with the current pods."""
+        services = {str(service): service for service in local.services}
         for name, assignment in local.assignments.items():
-            if name in inside:
-                each = [{"endpoint": {"address": _socket(address)}} for address in pods(inside[name])]
-                yield {**assignment, "endpoints": [{"lbEndpoints": each}]}
+            if name in services:
+                endpoints = [{"endpoint": {"address": _socket(address)}} for address in pods(services[name])]
+                yield {**assignment, "endpoints": [{"lbEndpoints": endpoints}]}
             else:
-                parts = assignment.get("endpoints") or ()
-                yield {**assignment, "endpoints": [self._filled_part(part, pods) for part in parts]}
+                localities = assignment.get("endpoints") or ()
+                yield {**assignment, "endpoints": [self._filled_locality(each, pods) for each in localities]}
 
-    def _filled_part(self, part: Object, pods: Callable[[ServicePort], list[Address]]) -> Object:
-        found: list[Object] = []
-        for each in part.get("lbEndpoints") or ():
+    def _filled_locality(self, locality: Object, pods: Callable[[ServicePort], list[Address]]) -> Object:
+        endpoints: list[Object] = []
+        for each in locality.get("lbEndpoints") or ():
             place = self.place(each["endpoint"])
             if place is None:
-                found.append(each)
+                endpoints.append(each)
             else:
-                kept = {key: value for key, value in each["endpoint"].items() if key != "address"}
-                found += [{**each, "endpoint": {**kept, "address": _socket(address)}} for address in pods(place)]
-        return {**part, "lbEndpoints": found}
-
-    def _has_address(self, place: ServicePort) -> bool:
-        service = self._services.get((place.namespace, place.name))
-        return service is None or service["spec"].get("clusterIP") != "None"
-
-    def _service_cluster(self, service: ServicePort) -> Object:
-        """Return what stands for kube-proxy: a pod at random for each connection."""
-        return {
-            "@type": _CLUSTER,
-            "name": str(service),
-            "type": "EDS",
-            "edsClusterConfig": {"edsConfig": _ADS, "serviceName": str(service)},
-            "connectTimeout": "10s",
-            "lbPolicy": "RANDOM",
-            # Whoever connects has bounds of his own.
-            "circuitBreakers": {"thresholds": [{"maxConnections": 2**20, "maxPendingRequests": 2**20}]},
-        }
+                rest = {key: value for key, value in each["endpoint"].items() if key != "address"}
+                endpoints += [{**each, "endpoint": {**rest, "address": _socket(address)}} for address in pods(place)]
+        return {**locality, "lbEndpoints": endpoints}
 
     def _log_to_file(self, value: object, certificates: set[str]) -> None:
-        """Replace standard output by the log, at any depth, and note the names of certificates."""
+        """Replace standard output by the log file, at any depth, and collect the names of certificates."""
         if isinstance(value, list):
             for each in value:
                 self._log_to_file(each, certificates)
@@ -181,10 +173,24 @@ class Localizer:
             self._log_to_file(each, certificates)
 
 
-def _retype(cluster: Object, wanted: Object) -> None:
+def _retype(cluster: Object, fields: Object) -> None:
     for field_name in ("clusterType", "type", "dnsRefreshRate", "respectDnsTtl", "dnsLookupFamily"):
         cluster.pop(field_name, None)
-    cluster.update(wanted)
+    cluster.update(fields)
+
+
+def _service_cluster(service: ServicePort) -> Object:
+    """Return the cluster that replaces kube-proxy: a random pod for each connection."""
+    return {
+        "@type": _CLUSTER,
+        "name": str(service),
+        "type": "EDS",
+        "edsClusterConfig": {"edsConfig": _ADS, "serviceName": str(service)},
+        "connectTimeout": "10s",
+        "lbPolicy": "RANDOM",
+        # The clusters that connect to it have limits of their own.
+        "circuitBreakers": {"thresholds": [{"maxConnections": 2**20, "maxPendingRequests": 2**20}]},
+    }
 
 
 def _service_listener(service: ServicePort) -> Object:
@@ -198,39 +204,29 @@ def _service_listener(service: ServicePort) -> Object:
     }
 
 
-def _endpoints(assignment: Mapping[str, Any]) -> Iterator[Object]:
-    for locality in assignment.get("endpoints") or ():
-        for each in locality.get("lbEndpoints") or ():
-            yield each["endpoint"]
-
-
-def _is_named(endpoint: Mapping[str, Any]) -> bool:
-    address = endpoint["address"]["socketAddress"]
-    return service_at(address["address"], address["portValue"]) is not None
-
-
 def _socket(address: Address) -> Object:
     return {"socketAddress": {"address": address[0], "portValue": address[1]}}
 
 
 def bootstrap_of(bootstrap: Object, socket: str, xds: str) -> Object:
-    """Return what Envoy is started with, from what Envoy Gateway starts its proxies with.
+    """Return the bootstrap of Envoy.
 
     Args:
-        bootstrap: Envoy Gateway's.
-        socket: Where Envoy is administered.
-        xds: Where it is told its configuration.
+        bootstrap: The bootstrap of Envoy Gateway's proxies.
+        socket: Socket of the administration interface.
+        xds: Socket of the configuration server.
     """
-    kept: Object = {
+    settings: Object = {
         key: deepcopy(bootstrap[key])
         for key in ("layeredRuntime", "overloadManager", "statsConfig", "deferredStatOptions")
         if key in bootstrap
     }
     extension = {"@type": "type.googleapis.com/envoy.extensions.bootstrap.internal_listener.v3.InternalListener"}
-    again = {"retryBackOff": {"baseInterval": "0.1s", "maxInterval": "1s"}}
-    service = {"envoyGrpc": {"clusterName": _XDS, "retryPolicy": again}}
+    # By default, Envoy waits up to 30 s before it reconnects.
+    retry = {"retryBackOff": {"baseInterval": "0.1s", "maxInterval": "1s"}}
+    service = {"envoyGrpc": {"clusterName": _XDS, "retryPolicy": retry}}
     return {
-        **kept,
+        **settings,
         "node": {"id": "workbench", "cluster": "workbench"},
         "admin": {"address": {"pipe": {"path": socket, "mode": 0o600}}},
         "dynamicResources": {

@@ -1,7 +1,7 @@
-"""Tells Envoy its configuration, as Envoy Gateway's own server does: one stream for everything (xDS, ADS).
+"""Serve Envoy's configuration over xDS: one stream for all resource types (ADS), like Envoy Gateway's server.
 
-Requests and answers are those of Envoy's "xDS REST and gRPC protocol", state of the world. Files would do as well,
-but Envoy watches each with an inotify instance of its own, of which a user has 128.
+The protocol is the state-of-the-world variant of Envoy's "xDS REST and gRPC protocol". Files would be simpler, but
+Envoy watches each with an inotify instance of its own, and a user has 128.
 """
 
 import hashlib
@@ -30,22 +30,30 @@ _TYPES = {
     "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret": "sds",
 }
 _WHOLE = ("cds", "lds")
-"""Kinds of which Envoy is told all there are; of others those that it asks for."""
+"""Kinds of which Envoy gets all resources; of the others it gets those that it requests by name."""
 _STREAMS = 8
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class XdsResource:
-    """A resource, and what tells it from others of the name."""
+    """A resource and the digest of its content."""
 
     body: Message
     version: str
 
 
 @dataclass(slots=True)
-class _Told:
-    """What a stream was told of a kind."""
+class _KindState:
+    """The state of a stream for a kind of resources.
+
+    Attributes:
+        names: Resources that Envoy requested by name.
+        versions: What was sent last, by name.
+        nonce: Of the last response.
+        is_answered: Whether a response was sent to the current request.
+        is_known: Whether Envoy acknowledged or rejected the last response.
+    """
 
     names: tuple[str, ...] = ()
     versions: dict[str, str] = field(default_factory=dict)
@@ -55,13 +63,13 @@ class _Told:
 
 
 class XdsServer:
-    """What Envoy is told. All methods may be called from several threads.
+    """An xDS server. All methods are thread-safe.
 
     Attributes:
-        refused: Why Envoy did not take what it was told last, by kind.
+        refused: Why Envoy rejected the last response, by kind.
 
     Args:
-        socket: Where it listens: a path, which the folder protects.
+        socket: Path of its socket, which the permissions of the folder protect.
     """
 
     def __init__(self, socket: str) -> None:
@@ -73,7 +81,6 @@ class XdsServer:
         self._server: grpc.Server | None = None
 
     def start(self) -> None:
-        """Listen."""
         Path(self.socket).unlink(missing_ok=True)
         self._server = grpc.server(ThreadPoolExecutor(_STREAMS, thread_name_prefix="xds"))
         handler = grpc.stream_stream_rpc_method_handler(
@@ -86,34 +93,39 @@ class XdsServer:
         self._server.start()
 
     def stop(self) -> None:
-        """Listen no more, and end what is open: Python waits for the threads."""
         if self._server:
             self._server.stop(0)
+        # Ends the streams' threads, for which Python would wait at exit.
         with self._lock:
             for stream in self._streams:
                 stream.put(None)
 
     def tell(self, kind: str, resources: Iterable[Object]) -> None:
-        """Tell resources: all of a kind, or those by their names, which stay until they are told anew."""
-        found = {_name(each): _resource(each) for each in resources}
+        """Set resources of a kind: those of ``_WHOLE`` are replaced, of the others those of the same name."""
+        updates = {}
+        for resource in resources:
+            name = resource["clusterName"] if "clusterName" in resource else resource["name"]
+            version = hashlib.sha256(json.dumps(resource, sort_keys=True).encode()).hexdigest()[:16]
+            updates[name] = XdsResource(packed(resource), version)
         with self._lock:
-            known = {} if kind in _WHOLE else self._resources.get(kind, {})
-            merged = known | found
+            current = {} if kind in _WHOLE else self._resources.get(kind, {})
+            merged = current | updates
             if merged == self._resources.get(kind):
                 return
             self._resources[kind] = merged
             for stream in self._streams:
-                stream.put(protocol.DiscoveryRequest())  # look again
+                stream.put(protocol.DiscoveryRequest())  # wakes the stream: ``_take`` ignores it
 
     def version(self, kind: str) -> str:
-        """Return the version of what is told of a kind."""
+        """Return the version of all resources of a kind."""
         with self._lock:
             return _version(self._resources.get(kind, {}))
 
     def _stream(self, requests: Iterator[Message], _: object) -> Iterator[Message]:
-        """Answer one Envoy until it goes away."""
+        """Serve one Envoy until it disconnects."""
+        # One queue for Envoy's requests and for changes of the resources, so that one thread handles both in order.
         events: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
-        known: dict[str, _Told] = {}
+        states: dict[str, _KindState] = {}
 
         def read() -> None:
             try:
@@ -128,72 +140,65 @@ class XdsServer:
             self._streams.add(events)
         try:
             while (request := events.get()) is not None:
-                self._take(request, known)
+                self._take(request, states)
                 for kind in _ORDER:
-                    if kind in known:
-                        yield from self._news(kind, known[kind])
+                    if kind in states:
+                        yield from self._news(kind, states[kind])
         finally:
             with self._lock:
                 self._streams.discard(events)
 
-    def _take(self, request: Message, known: dict[str, _Told]) -> None:
-        """Note what a stream asks for, and whether it took what it was told."""
+    def _take(self, request: Message, states: dict[str, _KindState]) -> None:
+        """Record the resources that a stream requests, and whether it accepted the last response."""
         kind = _TYPES.get(request.type_url)
         if kind is None:
             return
-        at = known.setdefault(kind, _Told())
-        if request.response_nonce != at.nonce:
-            return  # of an answer before the last
+        state = states.setdefault(kind, _KindState())
+        if request.response_nonce != state.nonce:
+            return  # acknowledges a response before the last one
         if request.HasField("error_detail"):
             self.refused[kind] = request.error_detail.message
             _LOG.warning("Envoy refused %s: %s", kind, request.error_detail.message)
-        elif at.nonce and not at.is_known:
+        elif state.nonce and not state.is_known:
             self.refused.pop(kind, None)
-        if at.is_known or not at.nonce:
-            # Asked again for what it has: a cluster was made anew, and wants its endpoints once more.
-            at.versions.clear()
-            at.is_answered = False
-        at.is_known = True
-        at.names = tuple(request.resource_names)
+        if state.is_known or not state.nonce:
+            # Envoy requests what it has already: it replaced a cluster, which needs its endpoints again.
+            state.versions.clear()
+            state.is_answered = False
+        state.is_known = True
+        state.names = tuple(request.resource_names)
 
-    def _news(self, kind: str, at: _Told) -> Iterator[Message]:
-        """Yield what a stream has not been told of a kind; nothing before anything is known of it."""
+    def _news(self, kind: str, state: _KindState) -> Iterator[Message]:
+        """Yield a response with the changes of a kind for a stream; nothing before the kind has resources."""
         with self._lock:
-            known = self._resources.get(kind)
-        if known is None:
+            resources = self._resources.get(kind)
+        if resources is None:
             return
-        wanted = known if kind in _WHOLE else {name: known[name] for name in at.names if name in known}
-        versions = {name: each.version for name, each in wanted.items()}
-        changed = [name for name, version in versions.items() if at.versions.get(name) != version]
+        if kind not in _WHOLE:
+            resources = {name: resources[name] for name in state.names if name in resources}
+        versions = {name: resource.version for name, resource in resources.items()}
+        changed = [name for name, version in versions.items() if state.versions.get(name) != version]
         if kind in _WHOLE:
-            if at.is_answered and versions == at.versions:
+            if state.is_answered and versions == state.versions:
                 return
-            changed = list(wanted)
+            # Of these kinds, Envoy removes what a response does not contain.
+            changed = list(resources)
         elif not changed:
             return
-        at.versions, at.is_answered, at.is_known = versions, True, False
-        at.nonce = str(int(at.nonce or 0) + 1)
+        state.versions, state.is_answered, state.is_known = versions, True, False
+        state.nonce = str(int(state.nonce or 0) + 1)
         yield protocol.DiscoveryResponse(
-            version_info=_version(wanted),
-            resources=[wanted[name].body for name in changed],
-            type_url=next(url for url, each in _TYPES.items() if each == kind),
-            nonce=at.nonce,
+            version_info=_version(resources),
+            resources=[resources[name].body for name in changed],
+            type_url=next(url for url, name in _TYPES.items() if name == kind),
+            nonce=state.nonce,
         )
 
 
 _ORDER = ("cds", "eds", "sds", "lds", "rds")
-
-
-def _name(resource: Object) -> str:
-    found: str = resource["clusterName"] if "clusterName" in resource else resource["name"]
-    return found
-
-
-def _resource(resource: Object) -> XdsResource:
-    version = hashlib.sha256(json.dumps(resource, sort_keys=True).encode()).hexdigest()[:16]
-    return XdsResource(packed(resource), version)
+"""Resources before those that refer to them (xDS protocol, "Eventual consistency considerations")."""
 
 
 def _version(resources: dict[str, XdsResource]) -> str:
-    parts = sorted((name, each.version) for name, each in resources.items())
+    parts = sorted((name, resource.version) for name, resource in resources.items())
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Services behind the door: which pods answer for them, and at which loopback address."""
+"""Services behind the gateway: which pods answer for them, and at which loopback address."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ Address = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, order=True)
 class ServicePort:
-    """What the name and the port of a Service say."""
+    """A port of a Service."""
 
     namespace: str
     name: str
     port: int
 
     def __str__(self) -> str:
-        """Return how configurations name it."""
+        """Return its name in Envoy's configuration."""
         return f"service/{self.namespace}/{self.name}:{self.port}"
 
     @property
@@ -30,7 +30,7 @@ class ServicePort:
 
 
 def service_at(host: str, port: int) -> ServicePort | None:
-    """Return the Service that a DNS name is of; nothing for hosts outside the cluster."""
+    """Return the Service of a DNS name; None for hosts outside the cluster."""
     name, _, namespace = host.removesuffix(_DOMAIN).partition(".")
     if not host.endswith(_DOMAIN) or not namespace or "." in namespace:
         return None
@@ -38,23 +38,23 @@ def service_at(host: str, port: int) -> ServicePort | None:
 
 
 def routed_services(objects: Iterable[Object]) -> set[tuple[str, str]]:
-    """Return namespace and name of every Service that routes name by itself, without a Backend between."""
-    found: set[tuple[str, str]] = set()
-    for each in objects:
-        namespace, spec = each["metadata"].get("namespace", ""), each.get("spec") or {}
-        for rule in spec.get("rules", ()) if each["kind"] in _ROUTES else ():
+    """Return namespace and name of every Service that routes reference directly, without a Backend."""
+    services: set[tuple[str, str]] = set()
+    for route in objects:
+        namespace, spec = route["metadata"].get("namespace", ""), route.get("spec") or {}
+        for rule in spec.get("rules", ()) if route["kind"] in _ROUTES else ():
             for reference in rule.get("backendRefs", ()):
                 if not reference.get("group") and reference.get("kind", "Service") == "Service":
-                    found.add((reference.get("namespace", namespace), reference["name"]))
-    return found
+                    services.add((reference.get("namespace", namespace), reference["name"]))
+    return services
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class PodPort:
-    """Where a pod of a Service listens.
+    """Address and port of a Service's pod.
 
     Attributes:
-        pod: Namespace and name; empty where the EndpointSlice does not say whose address it is.
+        pod: Namespace and name; empty if the EndpointSlice does not name the pod of the address.
     """
 
     address: str
@@ -62,50 +62,44 @@ class PodPort:
     pod: str = ""
 
     def on_loopback(self, backends: Mapping[str, str]) -> Address | None:
-        """Return where it listens on loopback; None as long as it does not.
-
-        A pod is found by its name rather than by its address, which another one may have as well: kwok does not know
-        which it has given when it starts again.
-        """
-        at = backends.get(f"{self.pod or self.address}:{self.port}")
-        return None if at is None else parsed(at)
+        """Return its loopback address; None while it does not listen."""
+        # By name, not by address: two pods may have the same one, since kwok forgets the addresses that it assigned
+        # when it restarts.
+        address = backends.get(f"{self.pod or self.address}:{self.port}")
+        return None if address is None else parsed(address)
 
 
 def pods_of(place: ServicePort, service: Object | None, slices: Iterable[Object]) -> list[PodPort]:
-    """Return the pods that take new connections to a Service, as kube-proxy and the cluster's DNS choose them.
+    """Return the pods that get new connections to a Service, as kube-proxy and the cluster's DNS choose them.
 
-    Those that are Ready; where none is, those that end and serve to the last (Kubernetes, KEP-1669). A Service
-    without an address of its own translates no port: who resolves its name connects to the pod's port of that number.
+    These are the Ready pods or, if there are none, the terminating ones that still serve (Kubernetes, KEP-1669).
     """
     if service is None:
         return []
-    headless = service["spec"].get("clusterIP") == "None"
-    names = {each.get("name", "") for each in service["spec"].get("ports", ()) if each["port"] == place.port}
+    is_headless = service["spec"].get("clusterIP") == "None"
+    names = {port.get("name", "") for port in service["spec"].get("ports", ()) if port["port"] == place.port}
     ready: set[PodPort] = set()
-    ending: set[PodPort] = set()
-    for each in slices:
-        ports = [place.port] if headless else _ports(each, names)
-        for endpoint in each.get("endpoints") or ():
-            found = {PodPort(endpoint["addresses"][0], port, _pod(endpoint)) for port in ports}
+    terminating: set[PodPort] = set()
+    for endpoint_slice in slices:
+        if is_headless:
+            # A headless Service does not translate ports: clients connect to the pod's port of the same number.
+            ports = [place.port]
+        else:
+            matches = [port for port in endpoint_slice.get("ports") or () if (port.get("name") or "") in names]
+            ports = [port["port"] for port in matches if port.get("port")]
+        for endpoint in endpoint_slice.get("endpoints") or ():
+            target = endpoint.get("targetRef") or {}
+            pod = f"{target['namespace']}/{target['name']}" if target.get("kind") == "Pod" else ""
+            pod_ports = {PodPort(endpoint["addresses"][0], port, pod) for port in ports}
             conditions = endpoint.get("conditions") or {}
             if conditions.get("ready") is not False:
-                ready |= found
+                ready |= pod_ports
             elif conditions.get("serving") and conditions.get("terminating"):
-                ending |= found
-    return sorted(ready or ending)
-
-
-def _pod(endpoint: Object) -> str:
-    target = endpoint.get("targetRef") or {}
-    return f"{target['namespace']}/{target['name']}" if target.get("kind") == "Pod" else ""
-
-
-def _ports(part: Object, names: set[str]) -> list[int]:
-    known = [each for each in part.get("ports") or () if (each.get("name") or "") in names]
-    return [each["port"] for each in known if each.get("port")]
+                terminating |= pod_ports
+    return sorted(ready or terminating)
 
 
 def parsed(address: str) -> Address:
-    """Return ``host:port`` in its parts."""
+    """Split ``host:port``."""
     host, _, port = address.rpartition(":")
     return host, int(port)
