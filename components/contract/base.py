@@ -1,4 +1,4 @@
-"""What every API type has in common: camelCase on the wire, frozen, nothing unknown, rules with their CEL."""
+"""The base of all API types: camelCase on the wire, immutable, no unknown fields, rules with their CEL."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
 
 Json = Any
-"""A JSON value, or an object of a type that rules know and this module does not."""
+"""A JSON value, or an object of a type that only the rules know."""
 
 Violation = tuple[tuple[str | int, ...], str]
 """A path relative to the checked object, and the end of the message: what was found there."""
@@ -24,10 +24,10 @@ class Rule:
     """A rule over several fields, checked here and, as CEL, by the API server.
 
     Attributes:
-        message: What must hold, and what to do.
+        message: The requirement and the remedy.
         broken: Yields the violations of an object.
         cel: The same rule for the CustomResourceDefinition.
-        of: The field without which the rule holds, so that it need not be checked; empty for rules over several.
+        of: The only field of the rule, which is checked only if this field is set; empty for several fields.
     """
 
     message: str
@@ -37,11 +37,14 @@ class Rule:
 
     def problems(self, checked: Json) -> Iterator[Violation]:
         """Yield the violations of an object with complete messages."""
-        for place, what in self.broken(checked):
-            yield self.problem(place, what)
+        for path, detail in self.broken(checked):
+            yield self.problem(path, detail)
 
-    def problem(self, place: tuple[str | int, ...], what: str) -> Violation:
-        return place, _below(place, self.message) + what
+    def problem(self, path: tuple[str | int, ...], detail: str) -> Violation:
+        # Messages are shown after the path, so a message that begins with the last field of the path drops it.
+        first, _, rest = self.message.partition(" ")
+        message = rest if path and first.rpartition(".")[2] == path[-1] else self.message
+        return path, message + detail
 
 
 def no_local_check(_checked: Json) -> Iterator[Violation]:
@@ -95,15 +98,10 @@ class ApiModel(BaseModel):
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
-def _below(place: tuple[str | int, ...], message: str) -> str:
-    """Drop the field that a message begins with where the problem's path ends with it already."""
-    first, _, rest = message.partition(" ")
-    return rest if place and first.rpartition(".")[2] == place[-1] else message
-
-
 def combined_error(found: Iterable[Violation]) -> PydanticCustomError:
     """Combine violations into the one error that a pydantic validator may raise."""
     items = list(found)
+    # PydanticCustomError formats the text with its context, so braces are escaped.
     text = "; ".join(reason for _, reason in items).replace("{", "{{").replace("}", "}}")
     return PydanticCustomError("several", text, {"items": items})
 
@@ -125,7 +123,7 @@ def _int32(minimum: int) -> tuple[object, ...]:
     )
 
 
-# A bound is part of the type: pydantic drops one that a field adds beside its default.
+# Bounds are part of the type, because pydantic drops a bound that a field declares together with its default.
 Int32 = Annotated[int, *_int32(-INT32_MAX - 1)]
 NaturalInt32 = Annotated[int, *_int32(0)]
 PositiveInt32 = Annotated[int, *_int32(1)]

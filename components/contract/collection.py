@@ -1,4 +1,4 @@
-"""Pausing the cyclic garbage collector where a lot is built that stays."""
+"""Pauses the cyclic garbage collector while large, long-lived data is built."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
-    """Pause the collector: what is built inside lives on, and it would walk all of it, again and again."""
+    """Pause the collector, which would otherwise repeatedly traverse objects that all stay alive."""
     enabled = gc.isenabled()
     gc.disable()
     try:

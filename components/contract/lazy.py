@@ -1,4 +1,4 @@
-"""Names that a package offers and imports where they are used first: who wants none of them does not load Pulumi."""
+"""Lazy imports: names of a package that are imported on first use, so that other uses do not load Pulumi."""
 
 import importlib
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]
         package: The package.
         homes: The module of each name, relative to the package as in an import, without the first dot:
             ``charts`` is a module in it, ``..charts`` one of its grandparent. The arguments of a component,
-            ``<name>Args``, are where it is itself.
+            ``<name>Args``, are in the module of the component.
     """
 
     def find(name: str) -> Any:  # noqa: ANN401  a class
@@ -40,6 +40,6 @@ def lazy_attribute(package: str, module: str, name: str) -> Callable[[], Any]:
 
 
 def lazy_call(package: str, module: str, name: str) -> Callable[[], Any]:
-    """Return a function that imports a module of a package and calls a function of it that takes no arguments."""
+    """Return a function that imports a module of a package and calls one of its functions without arguments."""
     function = lazy_attribute(package, module, name)
     return lambda: function()()

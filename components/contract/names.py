@@ -1,4 +1,4 @@
-"""Names, labels and annotations as Kubernetes checks them (``k8s.io/apimachinery/pkg/util/validation``)."""
+"""Validation of names, labels, and annotations as in Kubernetes (``k8s.io/apimachinery/pkg/util/validation``)."""
 
 import datetime
 import functools
@@ -32,13 +32,13 @@ def is_dns1123_subdomain(text: str) -> bool:
     return len(text) <= 253 and _SUBDOMAIN.match(text) is not None
 
 
-@functools.lru_cache(maxsize=1024)  # what belongs together is labelled alike
+@functools.lru_cache(maxsize=1024)  # related objects have the same labels
 def is_label_value(text: str) -> bool:
     """Empty, or letters, digits, ``-_.`` between letters or digits; at most 63 characters."""
     return len(text) <= LABEL_LENGTH and (not text or _QUALIFIED.match(text) is not None)
 
 
-@functools.lru_cache(maxsize=1024)  # the resources of a fleet have few keys, each of them many times
+@functools.lru_cache(maxsize=1024)  # a fleet has few distinct keys, each many times
 def is_qualified_name(text: str) -> bool:
     """A label key: ``name`` or ``prefix.example.com/name``."""
     prefix, slash, name = text.rpartition("/")
@@ -48,7 +48,7 @@ def is_qualified_name(text: str) -> bool:
 
 
 def dns_label(field: str) -> Callable[[Any], Iterator[Violation]]:
-    """Return the check that a field, where set, is a DNS-1123 label."""
+    """Return a check that a field, if set, is a DNS-1123 label."""
 
     def broken(owner: Json) -> Iterator[Violation]:
         value = getattr(owner, field)
@@ -59,32 +59,31 @@ def dns_label(field: str) -> Callable[[Any], Iterator[Violation]]:
 
 
 def generate_name_broken(meta: Json) -> Iterator[Violation]:
-    """What is prefixed to a random suffix makes a name together with it."""
+    """Check that generateName together with a random suffix is a valid name."""
     prefix = meta.generate_name
     if prefix and not is_dns1123_subdomain(prefix.removesuffix("-") if len(prefix) > 1 else prefix):
         yield ("generateName",), f"must be the beginning of a DNS-1123 subdomain, found {prefix!r}"
 
 
 def time_broken(field: str, wire: str) -> Callable[[Any], Iterator[Violation]]:
-    """Return the check that a field, where set, is a time in the form of RFC 3339, whoever writes it."""
+    """Return a check that a field, if set, is an RFC 3339 time, even in fields that only the server sets."""
 
     def broken(meta: Json) -> Iterator[Violation]:
         text = getattr(meta, field)
-        if text is not None and not _is_time(text):
+        if text is None:
+            return
+        try:
+            is_time = _RFC3339.match(text) is not None and bool(datetime.datetime.fromisoformat(text))
+        except ValueError:
+            is_time = False
+        if not is_time:
             yield (wire,), f"must be a time such as 2026-01-31T12:00:00Z, found {text!r}"
 
     return broken
 
 
-def _is_time(text: str) -> bool:
-    try:
-        return _RFC3339.match(text) is not None and bool(datetime.datetime.fromisoformat(text))
-    except ValueError:
-        return False
-
-
 def labels_broken(meta: Json) -> Iterator[Violation]:
-    """Keys are qualified names, values label values."""
+    """Check that label keys are qualified names, and values are label values."""
     for key, value in meta.labels.items():
         if not is_qualified_name(key):
             yield ("labels", key), _KEY
@@ -97,7 +96,7 @@ def labels_broken(meta: Json) -> Iterator[Violation]:
 
 
 def annotations_broken(meta: Json) -> Iterator[Violation]:
-    """Keys are qualified names whatever their case; all together at most 256 KiB."""
+    """Check that annotation keys are qualified names in any case, and that the total size is at most 256 KiB."""
     size = 0
     for key, value in meta.annotations.items():
         size += len(key.encode()) + len(value.encode())
@@ -108,7 +107,7 @@ def annotations_broken(meta: Json) -> Iterator[Violation]:
 
 
 def finalizers_broken(meta: Json) -> Iterator[Violation]:
-    """Finalizers are qualified names."""
+    """Check that finalizers are qualified names and do not conflict."""
     for index, name in enumerate(meta.finalizers or ()):
         if not is_qualified_name(name):
             yield (
@@ -120,7 +119,7 @@ def finalizers_broken(meta: Json) -> Iterator[Violation]:
 
 
 def owners_broken(meta: Json) -> Iterator[Violation]:
-    """Owner references name their object completely; one of them at most is the controller."""
+    """Check that owner references are complete, and that at most one is the controller."""
     controllers = 0
     for index, owner in enumerate(meta.owner_references or ()):
         controllers += owner.controller is True

@@ -45,9 +45,9 @@ class Problem:
     severity: Severity = Severity.ERROR
     rule: RuleId = RuleId.CONTRACT
     namespace: str = ""
-    """As it is written; empty where none is."""
+    """As written in the manifest; empty if omitted."""
     ignored: str = ""
-    """Why it is ignored; empty where it counts."""
+    """The reason for ignoring it; empty if it is not ignored."""
 
     def __post_init__(self) -> None:
         """Mask secrets and escape control characters: reasons quote text from manifests."""
@@ -146,7 +146,7 @@ def field_path(parts: Iterable[str | int]) -> str:
     """Write a path as Kubernetes does: ``spec.envs[0].name``, ``limits[nvidia.com/gpu]``."""
     text = ""
     for part in parts:
-        if isinstance(part, int) or not _plain(part):
+        if isinstance(part, int) or not part.replace("_", "a").isalnum():
             text += f"[{part}]"
         else:
             text += f".{part}" if text else part
@@ -162,7 +162,3 @@ def path_parts(path: str) -> list[str | int]:
         else:
             parts.append(int(bracketed) if bracketed.isdecimal() else bracketed)
     return parts
-
-
-def _plain(part: str) -> bool:
-    return part.replace("_", "a").isalnum()

@@ -8,7 +8,7 @@ PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0
 """The grammar as RE2: sign, digits, then a binary, a decimal or an exponent suffix."""
 
 MAX_LENGTH = 64
-"""In our own fields: the API server allows a rule over limits only where it can bound its cost."""
+"""Limit for our own fields; without one, the API server rejects CEL rules over quantities as too expensive."""
 
 _GRAMMAR = re.compile(PATTERN.removesuffix("$") + r"\Z", re.ASCII)
 _SUFFIX = {
@@ -24,12 +24,12 @@ _EXACT = Context(prec=4000, Emax=10**9 + 5000, Emin=-(10**9) - 5000)
 
 
 def parse_quantity(value: str | int | float | Decimal) -> Decimal:
-    """Return the number that a quantity stands for, as Kubernetes parses it.
+    """Parse a quantity as Kubernetes does.
 
     Kubernetes rounds away from zero to a billionth and caps at 2^63 - 1.
 
     Raises:
-        ValueError: If the text is not a quantity; the message says what is.
+        ValueError: The text is not a quantity.
     """
     return _parsed(format(Decimal(repr(value)), "f") if isinstance(value, float) else str(value))
 
@@ -47,14 +47,14 @@ def _parsed(text: str) -> Decimal:
 
 
 def is_quantity(value: object) -> bool:
-    """Tell whether Kubernetes accepts the value as a quantity."""
+    """Return whether Kubernetes accepts a value as a quantity."""
     if isinstance(value, str):
         return len(value) <= MAX_LENGTH and _GRAMMAR.match(value) is not None
     return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
 
 
 def format_quantity(number: Decimal) -> str:
-    """Write a number as a plain quantity: whole, or in milli-units where that is exact, else in nano."""
+    """Format a number in the largest of units, milli, micro, and nano in which it is whole."""
     for unit in ("", "m", "u", "n"):
         scaled = _EXACT.divide(number, _SUFFIX[unit])
         if scaled == scaled.to_integral_value() or unit == "n":
@@ -63,7 +63,7 @@ def format_quantity(number: Decimal) -> str:
 
 
 def _bounded(digits: Decimal, exponent: int) -> Decimal:
-    """Apply a decimal exponent without ever writing out a billion zeros."""
+    """Apply a decimal exponent, which may have nine digits, without expanding the number."""
     if not digits:
         return Decimal(0)
     magnitude = digits.adjusted() + exponent

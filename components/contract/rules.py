@@ -1,4 +1,4 @@
-"""Rules that kinds of several families share."""
+"""Validation rules shared by several families."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -8,11 +8,10 @@ from .names import is_dns1123_subdomain
 
 
 class NameRule(Rule):
-    """A rule about a resource's name alone: it is checked whatever else is wrong."""
+    """A rule about only the name of a resource, which is checked even if other fields are invalid."""
 
 
 def name_rule(message: str, good: Callable[[str], bool], cel: str) -> NameRule:
-    """Return the rule that a resource's name is good."""
 
     def broken(resource: Json) -> Iterator[Violation]:
         if not good(resource.metadata.name):
@@ -22,41 +21,45 @@ def name_rule(message: str, good: Callable[[str], bool], cel: str) -> NameRule:
 
 
 def check_parts(rule: Rule, parts: Callable[[Json], Iterable[tuple[tuple[str | int, ...], Json]]]) -> Rule:
-    """Return a rule over parts of an object, each with its place: checked from there, and not by the API server.
+    """Return a rule of an object that checks its parts; the API server checks them by the rule of the inner type.
 
-    The rules of an inner type are checked first, and those of an outer one only where they hold. Held by the whole
-    object, all are checked, so that a writer is told everything at once; the API server is told by the inner type.
+    Pydantic checks the rules of an outer type only if those of its inner types hold. As a rule of the whole object,
+    this one is checked together with all others, so that users see all problems at once.
+
+    Args:
+        rule: The rule of the inner type.
+        parts: Returns the path and value of each part.
     """
 
     def broken(whole: Json) -> Iterator[Violation]:
-        for place, part in parts(whole):
-            for inner, what in rule.broken(part):
-                yield (*place, *inner), what
+        for path, part in parts(whole):
+            for inner, detail in rule.broken(part):
+                yield (*path, *inner), detail
 
     return Rule(rule.message, broken, "")
 
 
 def server_only(rule: Rule) -> Rule:
-    """Return a rule for the API server alone: what is written there is checked here by another one, or by a type."""
+    """Return a rule that only the API server checks; here, another rule or a type covers it."""
     return Rule(rule.message, no_local_check, rule.cel)
 
 
 OBJECT_NAME = name_rule(
     "must be a DNS-1123 subdomain: at most 253 lower-case letters, digits, '-' and '.'",
     is_dns1123_subdomain,
-    "",  # what the API server asks of every custom resource
+    "",  # the API server checks this for every custom resource
 )
-"""What the API server asks of every custom resource, and all that some kinds ask."""
+"""The name rule of every custom resource; some kinds have no stricter one."""
 
 
 def unique_names(items: Sequence[Any] | None, field: str) -> Iterator[Violation]:
-    """Yield every item whose name an earlier one has (the API server: a list map keyed by name)."""
+    """Yield every item with the name of an earlier one, as the API server does for a list map keyed by name."""
     for index, name in duplicates([item.name for item in items or ()]):
         yield (field, index, "name"), f"{name!r} is used twice; names must be unique"
 
 
 def duplicates(names: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield every name that an earlier one is equal to, with its index."""
+    """Yield the index and name of every repeated name."""
     seen: set[str] = set()
     for index, name in enumerate(names):
         if name in seen:

@@ -1,13 +1,13 @@
-"""Closed vocabularies: words that settings, arguments and commands take, each equal to its text."""
+"""Enums of the words that settings, arguments, and commands accept."""
 
 import enum
 from typing import Any
 
 
 class Word(enum.StrEnum):
-    """A word of a closed vocabulary."""
+    """Base of enums whose members equal their text."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:  # noqa: ANN401  pydantic's own types
-        """Take a text for the word, in strict settings too: YAML knows no enums."""
+        """Accept text also in strict mode, because YAML has no enums."""
         return {**handler(source), "strict": False}

@@ -1,13 +1,13 @@
-"""The rules that findings are of: by their ids reports name them, and annotations ignore them.
+"""The ids of the finding rules, by which reports refer to them and annotations ignore them.
 
-Everything else about a rule (what it means, how bad it is, where the documentation has it) is in ``registry.yaml``.
+Titles, severities, and help texts are in ``registry.yaml``.
 """
 
 from enum import StrEnum
 
 
 class RuleId(StrEnum):
-    """The id of a rule. Ids are for life: annotations in other people's manifests have them."""
+    """The id of a rule. Ids never change, because annotations in users' manifests refer to them."""
 
     CONTRACT = "contract"
     SETTINGS = "settings"
@@ -176,7 +176,7 @@ FINAL = frozenset(
         RuleId.TRACE_UNREAD,
     }
 )
-"""What nobody can ignore: nothing could be made otherwise, or not what is written.
+"""Rules that cannot be ignored, because otherwise nothing, or not what is written, could be created.
 
-All others are about how things will go with what is made, and whoever wrote the resource may know better.
+All other rules predict the behavior of the created objects, which the author of the resource may know better.
 """

@@ -1,4 +1,4 @@
-"""Findings that somebody ignores, each with the reason; and what is wrong with that, which is a finding itself."""
+"""Separates ignored findings, and reports invalid or unused requests to ignore one."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,17 +11,17 @@ from .registry import rule
 
 SETTING = "ignore"
 _ANYWHERE = ("field", "engine", "image", "adapters", "flags", "weights", "gpus", "handover", "security")
-"""Areas of rules of which a manifest tells all by itself. What others find depends on where the models run."""
+"""Areas of rules that depend only on the manifests. The findings of all others depend on the environment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where findings are looked for, as far as ignoring goes.
+    """The settings and environment of a check.
 
     Attributes:
-        ignore: Rules whose findings of the settings do not count, each with the reason.
+        ignore: Rules whose findings about the settings are ignored, each with the reason.
         file: File of the settings, for messages.
-        is_known: Whether it is known where the models run.
+        is_known: Whether the environment is known, so that rules that depend on it were checked.
     """
 
     ignore: Mapping[str, str]
@@ -31,11 +31,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A finding that does not count.
-
-    Attributes:
-        reason: Why, as somebody wrote it.
-    """
+    """An ignored finding, and the reason that the user gave."""
 
     problem: Problem
     reason: str
@@ -44,14 +40,10 @@ class Ignored:
 def without_ignored(
     problems: Iterable[Problem], resources: Iterable[LoadedResource], scope: Scope
 ) -> tuple[tuple[Problem, ...], tuple[Ignored, ...]]:
-    """Part what counts from what is ignored.
+    """Return the effective problems and the ignored ones.
 
-    Of resources that is done by annotations, which their problems know already. Of settings it is done by a setting.
-
-    Args:
-        problems: Everything that was found.
-        resources: Everything that was read.
-        scope: Where it was looked for.
+    Annotations ignore the problems of resources, which are already marked; a setting ignores those of the settings.
+    Invalid and unused requests to ignore a rule are added as problems.
     """
     known = [_of_settings(problem, scope.ignore) for problem in problems]
     counting = [problem for problem in known if not problem.ignored]
@@ -68,7 +60,7 @@ def without_ignored(
 
 
 def _of_settings(problem: Problem, ignore: Mapping[str, str]) -> Problem:
-    """Return a problem that is of no resource as ignored, if the settings say so."""
+    """Mark a problem without a resource as ignored if the settings ignore its rule."""
     reason = ignore.get(problem.rule, "").strip() if not problem.kind and problem.rule not in FINAL else ""
     return replace(problem, ignored=reason) if reason else problem
 
@@ -96,29 +88,27 @@ def _in_settings(scope: Scope, used: set[RuleId], *, whole: bool) -> Iterator[Pr
 
 
 def why_not_ignorable(name: str) -> str:
-    """Say why there is nothing that a name could ignore; empty where there is."""
+    """Return why a rule cannot be ignored, or an empty string if it can."""
     named = rule_named(name)
     if named is None:
         hint = did_you_mean(name, map(str, RuleId)) or "; the ids are those in brackets at the end of messages"
         return f"there is no rule {name!r}{hint}"
     if named in FINAL:
-        what = "nothing could be made of it otherwise"
-        return f"{name} cannot be ignored: {what}; correct what it finds, and remove this"
+        return (
+            f"{name} cannot be ignored: nothing could be made of it otherwise; correct what it finds, and remove this"
+        )
     return ""
 
 
 def _mistake(name: str, reason: str, used: set[RuleId], scope: Scope, *, whole: bool) -> tuple[RuleId, str] | None:
-    """Return what is wrong with ignoring a rule; None where nothing is."""
+    """Return the rule and message of an invalid or unused request to ignore a rule, or None."""
     wrong, named = why_not_ignorable(name), rule_named(name)
     if wrong or named is None:
         return RuleId.IGNORE_WRONG, wrong
     if not reason.strip():
         return RuleId.IGNORE_WRONG, f"needs a reason: write why {name} is right here, for those who read reports"
-    if whole and named is not RuleId.IGNORE_UNUSED and named not in used and _is_looked_for(named, scope):
+    # A rule is unused only if it was checked; with errors left, or without the environment, many rules are not.
+    was_checked = whole and (name.partition("-")[0] in _ANYWHERE or scope.is_known)
+    if was_checked and named is not RuleId.IGNORE_UNUSED and named not in used:
         return RuleId.IGNORE_UNUSED, f"ignores nothing: {name} finds nothing here; remove it"
     return None
-
-
-def _is_looked_for(name: RuleId, scope: Scope) -> bool:
-    """Tell whether a rule would have found something if there were something: what is not known is not checked."""
-    return name.partition("-")[0] in _ANYWHERE or scope.is_known

@@ -1,4 +1,4 @@
-"""Kinds that every API server serves, and whether their objects have a namespace."""
+"""The scope of the built-in kinds of Kubernetes."""
 
 import functools
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ _CORE = "core"
 
 
 def is_namespaced(group: str, kind: str) -> bool | None:
-    """Tell whether objects of a built-in kind have a namespace; None for a kind that is not built in.
+    """Return whether a built-in kind is namespaced; None if the kind is not built in.
 
     Args:
-        group: The API group; empty for that of Pods and Services.
+        group: The API group; empty for the core group.
         kind: The kind.
     """
     scopes = _groups().get(group or _CORE, {}) if group != _CORE else {}
@@ -21,5 +21,5 @@ def is_namespaced(group: str, kind: str) -> bool | None:
 
 @functools.cache
 def _groups() -> Mapping[str, Mapping[str, list[str]]]:
-    found: Mapping[str, Mapping[str, list[str]]] = load_table(__package__, "builtin.yaml")
-    return found
+    groups: Mapping[str, Mapping[str, list[str]]] = load_table(__package__, "builtin.yaml")
+    return groups

@@ -7,14 +7,13 @@ from ..load import LoadedResource
 from .structural import apply_defaults, schema_graph
 
 USER_METADATA = {"name", "generateName", "namespace", "labels", "annotations", "finalizers", "ownerReferences"}
-"""What a writer decides; the server fills in the rest of the metadata, whatever was written."""
+"""Metadata that users control; the API server overwrites all other metadata."""
 
 
 def with_defaults(loaded: LoadedResource) -> dict[str, Any]:
     """Return the resource in wire form with the defaults of its schema filled in.
 
-    Defaults apply inside objects that are present; status is left to the controller, and empty metadata
-    is not stored.
+    Defaults apply only inside objects that are present. Status and empty metadata are omitted.
     """
     stored = copy.deepcopy(loaded.resource.wire())
     stored.pop("status", None)

@@ -1,8 +1,8 @@
-"""Core Kubernetes types inside our kinds: plain JSON, checked against the Kubernetes OpenAPI schemas.
+"""Core Kubernetes types inside our kinds, validated as plain JSON against the Kubernetes OpenAPI schemas.
 
-The schemas are ``data/core-1.36.json`` (extracted from the ``kubernetes-validate`` package, see its
-``source``). A validator is compiled when the first value of its type is met: most model files hold none,
-or only environment variables, and pay for nothing else.
+The schemas are ``data/core-1.36.json`` (extracted from the ``kubernetes-validate`` package, see its ``source``). A
+validator is compiled on the first value of its type, because most manifests contain none, or only environment
+variables.
 """
 
 import datetime
@@ -28,32 +28,31 @@ DATA = Path(__file__).parent / "data" / "core-1.36.json"
 CORE = "io.k8s.api.core.v1."
 INT_OR_STRING = [{"type": "integer", "minimum": -INT64_MAX - 1, "maximum": INT64_MAX}, {"type": "string"}]
 INEXACT = "(inexact float)"
-"""Key under which a float stands that is too large for an integer; no schema takes the map around it."""
+"""Key of the map that replaces a float too large for an exact integer; no schema accepts this map."""
 UNKNOWN = "unknown field"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 
 
 def ref(name: str) -> Schema:
-    """Return a reference to a core definition."""
     return {"$ref": f"#/$defs/{name}"}
 
 
 def list_map(name: str, *keys: str) -> Schema:
-    """Return the schema of a list whose items are told apart by keys."""
+    """Return the schema of a list whose items are identified by keys."""
     kind = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)}
     return {"type": "array", "items": ref(name), **kind}
 
 
 @functools.cache
 def definitions() -> dict[str, Schema]:
-    """Return every core definition by its full name."""
-    found: dict[str, Schema] = json.loads(DATA.read_text(encoding="utf-8"))["$defs"]
-    return found
+    """Return the core definitions by full name."""
+    schemas: dict[str, Schema] = json.loads(DATA.read_text(encoding="utf-8"))["$defs"]
+    return schemas
 
 
 def reachable(schema: object) -> set[str]:
-    """Return the names of the core definitions that a schema needs, directly or not."""
+    """Return the names of the core definitions that a schema refers to, directly or indirectly."""
     seen: set[str] = set()
     waiting = [schema]
     while waiting:
@@ -77,28 +76,27 @@ def _references(value: object) -> Iterator[str]:
 
 
 class _ListMapKeys:
-    """Refuses two items with the same keys, as the API server does for ``x-kubernetes-list-map-keys``."""
+    """Rejects items with the same keys, as the API server does for ``x-kubernetes-list-map-keys``."""
 
     def __init__(self, _parent: Schema, keys: list[str], _path: list[str | int]) -> None:
         self.keys = keys
 
     def validate(self, items: Json) -> None:
-        if isinstance(items, list) and len(items) > 1 and not self._differ_at_once(items):
+        if not isinstance(items, list) or len(items) < 2:
+            return
+        # Fast path: usually the first key, such as a name, already distinguishes all items.
+        first = self.keys[0]
+        names = {name for item in items if isinstance(item, dict) and isinstance(name := item.get(first), str | int)}
+        if len(names) < len(items):
             for error in self.iter_errors(items):
                 raise error
-
-    def _differ_at_once(self, items: list[Json]) -> bool:
-        """Tell whether the first key alone tells all items apart, as names do."""
-        key = self.keys[0]
-        found = {name for item in items if isinstance(item, dict) and isinstance(name := item.get(key), str | int)}
-        return len(found) == len(items)
 
     def iter_errors(self, items: Json) -> Iterator[ValueError]:
         seen = set()
         for item in items if isinstance(items, list) else ():
             if not isinstance(item, dict):
                 continue
-            # Of all keys only a port's protocol has a default.
+            # The protocol of a port is the only key with a default.
             values = [item.get(k, "TCP" if k == "protocol" else None) for k in self.keys]
             key = tuple(value if isinstance(value, str) else (json.dumps(value),) for value in values)
             if key in seen:
@@ -111,7 +109,7 @@ _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[
 
 
 def _is_date_time(text: str) -> bool:
-    """Tell whether the API server takes a text for a time (kube-openapi ``strfmt.IsDateTime``)."""
+    """Return whether the API server accepts a text as a time (kube-openapi ``strfmt.IsDateTime``)."""
     day, separator, time = text.lower().partition("t")
     match = _TIME.match(time.partition("t")[0])
     if not separator or match is None or re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", day, re.ASCII) is None:
@@ -127,29 +125,28 @@ _LIST_TYPE = "x-kubernetes-list-type"
 
 
 def _of_items(schema: Json) -> Json:
-    """Return a schema without the types of lists, of which only a set says something about its items."""
+    """Remove the list types that do not constrain the items, which are all but ``set``."""
     if isinstance(schema, dict):
         return {key: _of_items(inner) for key, inner in schema.items() if key != _LIST_TYPE or inner == "set"}
     return [_of_items(inner) for inner in schema] if isinstance(schema, list) else schema
 
 
 class _Set:
-    """Refuses equal items in a list that is a set."""
+    """Rejects duplicate items in a list of type ``set``."""
 
     def __init__(self, _parent: Schema, _kind: str, _path: list[str | int]) -> None:
-        """Have nothing to keep."""
+        """Accept the arguments of jsonschema_rs, none of which is needed."""
 
     def validate(self, items: Json) -> None:
-        """Raise the problem, if there is one."""
         if not isinstance(items, list):
             return
-        twice = [item for index, item in enumerate(items) if item in items[:index]]
-        if twice:
-            raise ValueError(f"must not contain duplicates, found {format_value(twice[0])} twice; remove one")
+        duplicates = [item for index, item in enumerate(items) if item in items[:index]]
+        if duplicates:
+            raise ValueError(f"must not contain duplicates, found {format_value(duplicates[0])} twice; remove one")
 
 
 class Embedded:
-    """Marks a field as a core type: pydantic hands its value to the compiled schema."""
+    """Marks a field as a core type, which pydantic validates with the compiled schema."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -170,14 +167,14 @@ class Embedded:
         """Return the value unchanged.
 
         Raises:
-            PydanticCustomError: With every problem below the value.
+            PydanticCustomError: The value is invalid; contains all problems.
         """
         if self._validator.is_valid(value):
             return value
         raise combined_error([found for error in self._validator.iter_errors(value) for found in _explain(error)])
 
     def __get_pydantic_core_schema__(self, _source: Json, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Replace what pydantic would make of the annotation."""
+        """Replace pydantic's own schema for the annotation."""
         return core_schema.no_info_plain_validator_function(self.validate)
 
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -186,7 +183,7 @@ class Embedded:
 
 
 def _hidden(schema: Schema) -> Schema:
-    """Rename references, which pydantic would look for among its own; :mod:`.structural` names them back."""
+    """Rename references, which pydantic would otherwise try to resolve; :mod:`.structural` renames them back."""
     return {
         "x-core-ref" if key == "$ref" else key: _hidden(value) if isinstance(value, dict) else value
         for key, value in schema.items()
@@ -194,7 +191,7 @@ def _hidden(schema: Schema) -> Schema:
 
 
 def _explain(error: Json) -> Iterator[tuple[Path_, str]]:
-    """Turn one schema error into places and reasons in our style."""
+    """Convert one schema error to paths and messages."""
     path = tuple(error.instance_path)
     match error.kind.name:
         case "required":
@@ -229,7 +226,7 @@ def _types(types: Json) -> str:
 
 
 def format_value(value: object) -> str:
-    """Write a value for a message: JSON, cut where it is long."""
+    """Format a value for a message: JSON, truncated to 80 characters."""
     if isinstance(value, dict) and INEXACT in value:
         value = value[INEXACT]
     text = json.dumps(value, ensure_ascii=False, default=str)
@@ -269,7 +266,7 @@ Metrics = Annotated[
 ]
 ScaleBehavior = Annotated[JsonObject, Embedded(ref("io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior"))]
 Conditions = Annotated[list[JsonObject], Embedded(list_map(META + "Condition", "type"))]
-# A list of ours that says nothing of keys: the API server takes a name twice, and the later value wins in a pod.
+# A list without map keys: the API server accepts duplicate names, and the last value wins in a pod.
 EnvList = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "EnvVar")})]
 PullSecrets = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "LocalObjectReference")})]
 Tolerations = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "Toleration")})]

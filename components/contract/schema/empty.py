@@ -1,9 +1,9 @@
-"""Empty maps and lists that the API server drops: a program that sends them never previews without a change.
+"""Removes empty maps and lists that the API server drops; otherwise every preview would show a change.
 
-Built-in types are stored as Go structs (k8s.io/api). Their lists and maps are ``omitempty``, so that an empty one is
-gone when it is read back, while an empty struct, such as ``emptyDir: {}`` or ``podSelector: {}``, stays. Custom
-resources keep both, except in their metadata. Definitions of custom resources hold schemas whose defaults may be
-empty: :mod:`.crds` writes them without what is dropped.
+Built-in types are Go structs (k8s.io/api). Their lists and maps are ``omitempty``, so empty ones are missing when
+the object is read back, while empty structs, such as ``emptyDir: {}`` or ``podSelector: {}``, stay. Custom resources
+keep both, except in their metadata. CustomResourceDefinitions are not covered, because the defaults in their schemas
+may be empty; :mod:`.crds` omits what is dropped.
 """
 
 from typing import Any
@@ -15,19 +15,19 @@ _GROUPS = frozenset(
         *("rbac.authorization.k8s.io", "scheduling.k8s.io", "storage.k8s.io"),
     }
 )
-"""Groups whose kinds are all built in."""
+"""API groups with only built-in kinds."""
 _MAPS = frozenset(
     {
         *("annotations", "labels", "matchLabels", "nodeSelector", "overhead", "limits", "requests", "hard"),
         *("data", "binaryData", "stringData", "volumeAttributes"),
     }
 )
-"""Fields that are maps wherever built-in types have them."""
+"""Field names that are maps in every built-in type."""
 _MAPS_OF = {
     "Service": frozenset({"selector"}),
     "StorageClass": frozenset({"parameters"}),
 }
-"""Fields that are maps in one kind, and structs in others."""
+"""Field names that are maps in one kind and structs in others."""
 
 
 def without_empty(value: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def _pruned(value: Any, maps: frozenset[str]) -> Any:  # noqa: ANN401  JSON in, 
     if not isinstance(value, dict):
         return value
     return {
-        # Keys of maps are names that users choose, and no fields.
+        # The keys of these maps are user-defined names, not fields, so their values are not pruned.
         key: inner if key in maps else _pruned(inner, maps)
         for key, inner in value.items()
         if not (inner == [] or (inner == {} and key in maps))

@@ -1,4 +1,4 @@
-"""JSON schemas of the kinds, with wire names, for editors and for checks outside this project."""
+"""JSON schemas of the kinds for editors and external validators."""
 
 import copy
 from typing import Any
@@ -8,12 +8,11 @@ from .embedded import Schema
 from .structural import schema_graph
 
 OURS = {"x-exact-integer", "x-null-is-empty"}
-"""Keywords that only our own clean-up of values reads."""
+"""Keywords that only :func:`.structural.normalize` reads."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema(kind: Kind) -> Schema:
-    """Return the JSON schema of a kind."""
     shape = schema_graph(kind)
     whole = {"$schema": DIALECT, "title": kind.title, **shape.root, "$defs": shape.defs}
     cleaned: Schema = without_keywords(copy.deepcopy(whole), OURS)
@@ -21,7 +20,7 @@ def json_schema(kind: Kind) -> Schema:
 
 
 def without_keywords(value: Any, keys: set[str]) -> Any:  # noqa: ANN401 - any JSON
-    """Return a schema without some keywords of ours."""
+    """Return a schema without some of our keywords."""
     if isinstance(value, dict):
         return {key: without_keywords(inner, keys) for key, inner in value.items() if key not in keys}
     return [without_keywords(item, keys) for item in value] if isinstance(value, list) else value

@@ -1,14 +1,13 @@
 """The schema of a kind as a graph: contract types from pydantic, core types from Kubernetes.
 
-Everything that must agree reads this one graph: the JSON schema, the CustomResourceDefinition, the
-defaults, and the clean-up of values that the API server does before it validates.
+The JSON schema, the CustomResourceDefinition, the defaults, and the normalization that the API server does before
+validation are all derived from this graph, so that they agree.
 """
 
 import copy
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ..base import Json, whole_float_to_int
 from ..kinds import Kind
@@ -16,7 +15,7 @@ from .embedded import INEXACT, Schema, definitions, reachable
 
 _PREFIX = "#/$defs/"
 _BOUNDS = {"ge": "minimum", "le": "maximum"}
-"""How pydantic names a bound that it checks around a validator of ours."""
+"""Pydantic's names for the bounds of types with custom validators, and JSON schema's names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +26,14 @@ class SchemaGraph:
     defs: dict[str, Schema]
 
     def resolve(self, schema: Schema) -> Schema:
-        """Return the schema with a reference at its top followed; what stands beside the reference wins."""
+        """Resolve a reference at the top of a schema; keywords next to the reference take precedence."""
         while "$ref" in schema:
             target = self.defs[schema["$ref"].removeprefix(_PREFIX)]
             schema = target | {key: value for key, value in schema.items() if key != "$ref"}
         return schema
 
     def field(self, schema: Schema, part: str | int) -> Schema | None:
-        """Return the schema of a field, map entry or list item; None where there is no such thing."""
+        """Return the schema of a field, map entry, or list item; None if there is none."""
         schema = self.resolve(schema)
         if isinstance(part, int):
             return schema.get("items")
@@ -52,7 +51,6 @@ class SchemaGraph:
 
 @functools.cache
 def schema_graph(kind: Kind) -> SchemaGraph:
-    """Return the graph of a kind."""
     raw = kind.model.model_json_schema(by_alias=True)
     defs = {name: _plain(schema) for name, schema in raw.pop("$defs", {}).items()}
     root = _plain(raw)
@@ -61,7 +59,7 @@ def schema_graph(kind: Kind) -> SchemaGraph:
 
 
 def _plain(schema: Json) -> Json:
-    """Strip what pydantic adds and the API server does not know: titles, nulls, constants."""
+    """Convert pydantic's JSON schema to a structural one: no titles, no nulls, enums instead of constants."""
     if isinstance(schema, list):
         return [_plain(item) for item in schema]
     if not isinstance(schema, dict):
@@ -89,7 +87,7 @@ def _plain(schema: Json) -> Json:
 
 
 def _set(default: Json) -> Json:
-    """Return a default without the fields that it leaves open."""
+    """Return a default without its unset fields."""
     if isinstance(default, dict):
         return {key: _set(value) for key, value in default.items() if value is not None}
     return default
@@ -98,33 +96,31 @@ def _set(default: Json) -> Json:
 def normalize(value: Json, graph: SchemaGraph, schema: Schema) -> Json:
     """Return a value as the API server sees it before validation.
 
-    Null in a field or a map entry is dropped; whole floats become integers where the schema has one
-    (contract/README.md). Unknown fields stay, to be refused.
+    Null fields and map entries are dropped, and whole floats become integers if the schema requires an integer
+    (contract/README.md). Unknown fields are kept, so that validation rejects them.
     """
     schema = graph.resolve(schema)
     if isinstance(value, dict):
-        return dict(_entries(value, graph, schema))
+        normalized = {}
+        for key, inner in value.items():
+            known = graph.field(schema, key)
+            if known is None:
+                normalized[key] = inner
+            elif inner is not None:
+                normalized[key] = normalize(inner, graph, known)
+            elif schema.get("x-null-is-empty"):
+                normalized[key] = ""
+        return normalized
     if isinstance(value, list):
         items = schema.get("items")
         return value if items is None else [normalize(item, graph, items) for item in value]
     if isinstance(value, float) and _takes_whole_floats(schema):
         whole = whole_float_to_int(value)
         if isinstance(whole, float) and whole.is_integer():
-            # JSON schema would still see an integer in 1e18, the server does not: hand on what nothing takes.
+            # JSON schema accepts 1e18 as an integer, the API server does not: return a value that no schema accepts.
             return {INEXACT: whole}
         return whole
     return value
-
-
-def _entries(value: dict[str, Any], graph: SchemaGraph, schema: Schema) -> Iterator[tuple[str, Any]]:
-    for key, inner in value.items():
-        known = graph.field(schema, key)
-        if known is None:
-            yield key, inner
-        elif inner is not None:
-            yield key, normalize(inner, graph, known)
-        elif schema.get("x-null-is-empty"):
-            yield key, ""
 
 
 def _takes_whole_floats(schema: Schema) -> bool:
@@ -134,7 +130,7 @@ def _takes_whole_floats(schema: Schema) -> bool:
 
 
 def apply_defaults(value: Json, graph: SchemaGraph, schema: Schema) -> None:
-    """Write the defaults into a value in place; only objects that are there get any."""
+    """Add the defaults to a value in place, only inside objects that are present."""
     schema = graph.resolve(schema)
     if isinstance(value, dict):
         for name, inner in schema.get("properties", {}).items():
@@ -153,7 +149,7 @@ def apply_defaults(value: Json, graph: SchemaGraph, schema: Schema) -> None:
 def unknown_fields(
     value: Json, graph: SchemaGraph, schema: Schema, path: tuple[str | int, ...]
 ) -> Iterator[tuple[str | int, ...]]:
-    """Yield the path of every field that the schema does not know, whatever is wrong with the values."""
+    """Yield the path of every unknown field, even if values are invalid."""
     schema = graph.resolve(schema)
     if isinstance(value, dict):
         for key, inner in value.items():

@@ -1,4 +1,4 @@
-"""What nobody foresaw: one line for the user, and the traceback in a file for whoever repairs it."""
+"""Reports unexpected errors: one line for the user, and a file with the traceback for the maintainers."""
 
 import datetime
 import functools
@@ -17,31 +17,31 @@ _LONGEST = 200
 
 
 def report_unexpected_error(error: BaseException, folder: Path) -> str:
-    """Keep the traceback in a file below a folder, and return what to tell the user."""
-    what = printable(masked_text(f"{type(error).__name__}: {error}".rstrip(": ")))
-    shown = what if len(what) <= _LONGEST else f"{what[: _LONGEST - 3]}..."
-    text = _report(error)
-    kept = _kept(text, folder)
-    request = f"This is a defect of {PROJECT}: please report it to the project"
-    if kept:
-        return f"unexpected error: {shown}. {request}, with {printable(kept)}"
-    return f"unexpected error: {shown}. {request}, with this, which no file could be made for:\n{text}"
-
-
-def _report(error: BaseException) -> str:
-    """Return what a repair needs. Values of variables are no part of it, and secrets in messages are masked."""
-    command = " ".join(sys.argv)
+    """Write the traceback to a file below a folder, and return the message for the user."""
+    summary = printable(masked_text(f"{type(error).__name__}: {error}".rstrip(": ")))
+    if len(summary) > _LONGEST:
+        summary = f"{summary[: _LONGEST - 3]}..."
     lines = "".join(traceback.format_exception(error))
     versions = f"{PROJECT} on Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    return masked_text(f"{versions}\ncommand: {printable(command)}\n\n{lines}")
+    # Values of variables are left out and secrets are masked, because users attach the report to public issues.
+    report = masked_text(f"{versions}\ncommand: {printable(' '.join(sys.argv))}\n\n{lines}")
+    file = _write_report(report, folder)
+    request = f"This is a defect of {PROJECT}: please report it to the project"
+    if file:
+        return f"unexpected error: {summary}. {request}, with {printable(file)}"
+    return f"unexpected error: {summary}. {request}, with this, which no file could be made for:\n{report}"
 
 
-def _kept(text: str, folder: Path) -> str:
-    """Write a file that only its owner reads: in the folder, else in the system's own for such things."""
+def _write_report(text: str, folder: Path) -> str:
+    """Write a file that only its owner can read, in the folder or else in the system's temporary folder.
+
+    Returns:
+        The path; empty if neither can be written to.
+    """
     name = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%S}-{os.getpid()}.txt"
-    for make in (functools.partial(_private, folder / "errors"), _temporary):
+    for create in (functools.partial(_private, folder / "errors"), _temporary):
         try:
-            path = make() / name
+            path = create() / name
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text)

@@ -1,26 +1,26 @@
-"""Texts of others on one line of a terminal or a log, as what they are: nothing in them moves, hides or forges."""
+"""Escapes untrusted text for terminals and logs, so that it cannot move the cursor, hide text, or forge lines."""
 
 import re
 import unicodedata
 
 _ODD = re.compile(r"[^\x20-\x7e]")
 _CONTROLLING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode's categories of control characters, of format characters such as those that turn the writing direction or
-have no width, of halves of characters, and of line ends."""
+"""Unicode categories of control characters, format characters (such as bidirectional and zero-width ones),
+surrogates, and line and paragraph separators."""
 
 
 def printable(text: str) -> str:
-    """Escape control characters, line ends and invisible characters, so that no text of a manifest forges a line."""
+    """Escape control characters, line breaks, and invisible characters."""
     return text if text.isprintable() else _ODD.sub(lambda match: escaped(match[0]), text)
 
 
 def printable_lines(text: str) -> str:
-    """Do the same for a text that may have several lines."""
+    """Escape text as :func:`printable` does, but keep its line feeds."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 def escaped(letter: str) -> str:
-    """Return a character as it is, or its escape sequence."""
+    """Return a character, or its escape sequence if it is a control character."""
     if not is_controlling(letter):
         return letter
     number = ord(letter)
@@ -28,5 +28,5 @@ def escaped(letter: str) -> str:
 
 
 def is_controlling(letter: str) -> bool:
-    """Whether a character moves, hides or turns others, or ends a line."""
+    """Whether a character can move, hide, or reorder others, or ends a line."""
     return unicodedata.category(letter) in _CONTROLLING
