@@ -108,7 +108,14 @@ def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> It
         return
     for field, reason in rollout_risks(environment.door, balancers):
         yield Problem(file, 0, "", "", f"frontDoor.{field}", reason, Severity.WARNING, rule=RuleId.ACCESS_ROLLOUT)
-    unlabelled = sorted(name for name in gated_namespaces(fleet, door, environment) if not _labels(name, environment))
+    # The namespace of Envoy Gateway gets its labels only where its chart is installed into a cluster created here.
+    existing = environment.cloud is None or environment.cloud.existing
+    labels_envoy = environment.install and not existing and ENVOY_GATEWAY not in environment.present
+    unlabelled = sorted(
+        name
+        for name in gated_namespaces(fleet, door, environment)
+        if not (labels_envoy if name == ENVOY_NAMESPACE else is_created(name))
+    )
     if unlabelled and environment.cluster:
         (key, value), names = next(iter(balancers.readiness_gates.items())), " ".join(unlabelled)
         reason = (
@@ -118,14 +125,6 @@ def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> It
         )
         path = "frontDoor.rollout.readinessGates"
         yield Problem(file, 0, "", "", path, reason, Severity.WARNING, rule=RuleId.ACCESS_ROLLOUT)
-
-
-def _labels(name: str, environment: Environment) -> bool:
-    """Tell whether a namespace is created here, with the labels for readiness gates."""
-    if name != ENVOY_NAMESPACE:
-        return is_created(name)
-    existing = environment.cloud is None or environment.cloud.existing
-    return environment.install and not existing and ENVOY_GATEWAY not in environment.present
 
 
 def is_created(namespace: str) -> bool:

@@ -123,7 +123,18 @@ def _became(
 
     A problem of several fields is listed at the first of them, and at those without another effect.
     """
-    changed, refused = _first_difference(trial, document, path, value)
+    # Try the document without the field, then with other values, until the rendering differs. If it never does,
+    # ``refused`` is the reason why the field cannot be removed: empty if only other values were rejected, because
+    # that reason would quote invented values, and None if none were.
+    changed: list[str] = []
+    refused: str | None = None
+    for candidate, made_up in _candidates(document, path, value, schema_graph(trial.kind)):
+        outcome = trial.differences(candidate, made_up=made_up)
+        if isinstance(outcome, str):
+            refused = refused or ("" if made_up else outcome)
+        elif outcome:
+            changed, refused = outcome, None
+            break
     yield from changed
     named = {r.resource.metadata.name: r.resource.kind for r in trial.resources if r is not trial.subject}
     refers = not changed and isinstance(value, str) and value in named
@@ -131,44 +142,20 @@ def _became(
     if refers:
         yield f"refers to {named[str(value)]}/{value}"
     elif not changed and refused is not None:
-        yield from _alike(trial, path, value) or [f"only validated: {refused}" if refused else "only validated"]
+        # A field that cannot be changed alone: list the rendered fields with its name and value.
+        key, text = str(path[-1]), value if isinstance(value, str) else json.dumps(value)
+        same = {place: rendered for place, rendered in trial.own.items() if rendered == text and key in place}
+        yield from lines(same, trial.own) or [f"only validated: {refused}" if refused else "only validated"]
     place, name = field_path(path), trial.subject.resource.metadata.name
     own, elsewhere = (trial.kind.kind, name), f"{trial.kind.kind} {name!r}: {place.removeprefix('spec.')} "
     found = [
         (p.path, f"{p.severity}: {p.reason}")
         for p in problems
-        if ((p.kind, p.name) == own and _covers(p.path, place)) or p.reason.startswith(elsewhere)
+        if ((p.kind, p.name) == own and p.path and f"{place}.".startswith((f"{p.path}.", f"{p.path}[")))
+        or p.reason.startswith(elsewhere)
     ]
     yield from dict.fromkeys(text for path, text in found if is_idle or path == place or text not in warned)
     warned.update(text for _, text in found)
-
-
-def _alike(trial: _Trial, path: Path, value: object) -> list[str]:
-    """Return rendered fields with the same name and value, for a field that cannot be changed alone."""
-    name, text = str(path[-1]), value if isinstance(value, str) else json.dumps(value)
-    return lines({place: shown for place, shown in trial.own.items() if shown == text and name in place}, trial.own)
-
-
-def _covers(problem: str, place: str) -> bool:
-    return bool(problem) and (place == problem or place.startswith((f"{problem}.", f"{problem}[")))
-
-
-def _first_difference(
-    trial: _Trial, document: dict[str, Any], path: Path, value: object
-) -> tuple[list[str], str | None]:
-    """Try the document without the field, then with other values, until the rendering differs.
-
-    If it never does, also return why the field cannot be removed: empty if only other values were rejected, because
-    that reason would quote invented values, and None if none were.
-    """
-    refused: str | None = None
-    for candidate, made_up in _candidates(document, path, value, schema_graph(trial.kind)):
-        outcome = trial.differences(candidate, made_up=made_up)
-        if isinstance(outcome, str):
-            refused = refused or ("" if made_up else outcome)
-        elif outcome:
-            return outcome, None
-    return [], refused
 
 
 def _candidates(
@@ -178,20 +165,16 @@ def _candidates(
     without = copy.deepcopy(document)
     _remove(without, path)
     yield without, False
-    for keys in ((path[-1],), _equal_numbers(_at(document, path[:-1]), value)):
+    parent, equal = _at(document, path[:-1]), tuple[str | int, ...]()
+    if isinstance(parent, dict) and isinstance(value, int | float) and not isinstance(value, bool):
+        equal = tuple(key for key, other in parent.items() if other == value and not isinstance(other, bool))
+    # Equal numbers of one object also change together: some must agree, such as two bounds.
+    for keys in ((path[-1],), equal if len(equal) > 1 else ()):
         for other in _others(value, path, shape) if keys else ():
             changed = copy.deepcopy(document)
             for key in keys:
                 _at(changed, path[:-1])[key] = other
             yield changed, True
-
-
-def _equal_numbers(parent: object, value: object) -> tuple[str | int, ...]:
-    """Return the fields of an object with the same number: some must agree, such as two bounds."""
-    if not isinstance(parent, dict) or isinstance(value, bool) or not isinstance(value, int | float):
-        return ()
-    keys = tuple(key for key, other in parent.items() if other == value and not isinstance(other, bool))
-    return keys if len(keys) > 1 else ()
 
 
 def _others(value: object, path: Path, shape: SchemaGraph) -> Iterator[object]:
@@ -201,18 +184,14 @@ def _others(value: object, path: Path, shape: SchemaGraph) -> Iterator[object]:
     elif isinstance(value, int | float):
         yield from (value + 1, value - 1, value * 2)
     elif isinstance(value, str):
-        yield from (word for word in _words(path, shape) if word != value)
+        schema: dict[str, Any] | None = shape.root
+        for part in path:
+            schema = shape.field(schema, part) if schema is not None else None
+        words: Sequence[str] = shape.resolve(schema).get("enum", ()) if schema is not None else ()
+        yield from (word for word in words if word != value)
         if _DIGITS.search(value):
             yield _DIGITS.sub(lambda match: str(int(match[0]) + 1), value, count=1)
         yield value + "x"
-
-
-def _words(path: Path, shape: SchemaGraph) -> Sequence[str]:
-    schema: dict[str, Any] | None = shape.root
-    for part in path:
-        schema = shape.field(schema, part) if schema is not None else None
-    words: Sequence[str] = shape.resolve(schema).get("enum", ()) if schema is not None else ()
-    return words
 
 
 def _fields(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401 - any JSON

@@ -1,4 +1,4 @@
-"""Renders everything that was read, and collects every problem of every resource."""
+"""Renders the loaded resources, and collects their problems."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ from ..fleet.rendered import Fleet, Rendered
 
 _DEFAULTS = Options()
 _Member = tuple[tuple[Family, Member], LoadedResource]
-"""A resource, with its kind among those of its family."""
+"""A resource with its family and its kind."""
 
 
 def render_fleet(
@@ -28,24 +28,25 @@ def render_fleet(
 ) -> Fleet:
     """Render resources that may refer and contribute to each other.
 
-    Every resource that serves gives one ``Rendered``; what it refers to becomes an object only where an operator
-    wants it. What several of them share is made once. What is wrong is returned, never raised; the same resources
-    in another order give the same objects. A resource with an error that could be ignored is rendered too: nothing is
-    made of it as long as there is an error, and what depends on it is checked all the same.
+    Each resource that serves results in one ``Rendered``; a resource that it refers to is rendered only if an
+    operator needs it. Objects shared by several resources are rendered once. Problems are returned, never raised, and
+    the result does not depend on the order of the resources. A resource with an error that could be ignored is
+    rendered too, so that its dependents are checked; it is not applied while the error remains.
 
     Args:
-        resources: What was read.
-        options: How to render.
-        unread: Problems of reading. A model with a wrong field is reported there; what claims it is not told
-            that there is no such model.
-        partial: What is left of resources with wrong fields. What else is wrong with them is found; they are not
-            rendered, and nothing refers to them.
+        resources: The loaded resources.
+        options: Options of the rendering.
+        unread: Problems of loading. Dependents of a model that could not be loaded get no further error about a
+            missing model.
+        partial: Resources without their invalid fields. They are only checked for further problems: they are not
+            rendered, and other resources cannot refer to them.
     """
-    ordered = sorted(((member_of(source.kind), source) for source in resources), key=_place)
+    ordered = sorted(((member_of(source.kind), source) for source in resources), key=_order)
     library = Library((source for _, source in ordered), options.namespace, unread)
     again = _duplicates(ordered, options)
     problems, rendered = list(again.values()), list[Rendered]()
-    incomplete = sorted(((member_of(source.kind), source) for source in partial), key=_place)
+    incomplete = sorted(((member_of(source.kind), source) for source in partial), key=_order)
+    # Partial resources come last: they may refer to complete ones, but not the other way round.
     turns = [*((False, each) for each in ordered), *((True, each) for each in incomplete)]
     for is_partial, ((family, member), source) in turns:
         findings = Findings(source, is_tentative=is_partial)
@@ -63,17 +64,18 @@ def render_fleet(
             library.lose(source)
     clashes, unique = without_clashes(rendered)
     misdirected, moved = attach_autoscalers(unique)
-    found, common = _of_families(moved, library, options)
-    problems += [*clashes, *misdirected, *check_group_names(moved), *found]
+    of_families, common = _of_families(moved, library, options)
+    problems += [*clashes, *misdirected, *check_group_names(moved), *of_families]
     return Fleet((*shared_items(moved), *common, *moved), tuple(sorted(problems, key=lambda p: p.sort_key)))
 
 
 def _of_families(
     rendered: tuple[Rendered, ...], library: Library, options: Options
 ) -> tuple[list[Problem], list[Rendered]]:
-    """Check the resources of each family together, and return the objects that each family has once for them.
+    """Check the resources of each family together, and return the problems and the shared objects of the families.
 
-    An object that a resource or another family makes too is left out and reported: one would overwrite the other.
+    A shared object that a resource or another family renders too is left out and reported: one would overwrite the
+    other.
     """
     problems, common = list[Problem](), list[Rendered]()
     makers: dict[Key, str] = {
@@ -84,27 +86,27 @@ def _of_families(
         own = [item for item in rendered if item.source.kind.title in kinds]
         problems += family.check(own)
         if own and isinstance(family, SharedObjects):
-            found, items = family.family_objects(own, library, options.of_family(family.name))
-            problems += found
+            reported, items = family.family_objects(own, library, options.of_family(family.name))
+            problems += reported
             for item in items:
                 keys = [key_of(body) for body in item.objects]
                 taken = [key for key in keys if key in makers]
-                problems += [_contested(item, key, family.name, makers[key]) for key in taken]
-                common += [] if taken else [item]
-                makers |= {} if taken else dict.fromkeys(keys, f"the family {family.name}")
+                for key in taken:
+                    reason = (
+                        f"{key[0]} {key[2]!r}, which the family {family.name} has once for all its resources, is "
+                        f"also generated for {makers[key]}; rename that one, or put the resources into another "
+                        "namespace"
+                    )
+                    problems.append(item.source.problem("metadata.name", reason, rule=RuleId.NAMES_TAKEN))
+                if not taken:
+                    common.append(item)
+                    makers |= dict.fromkeys(keys, f"the family {family.name}")
     return problems, common
 
 
-def _contested(item: Rendered, key: Key, family: str, other: str) -> Problem:
-    reason = (
-        f"{key[0]} {key[2]!r}, which the family {family} has once for all its resources, is also generated for "
-        f"{other}; rename that one, or put the resources into another namespace"
-    )
-    return item.source.problem("metadata.name", reason, rule=RuleId.NAMES_TAKEN)
-
-
-def _place(pair: _Member) -> tuple[int, str, str, str]:
+def _order(pair: _Member) -> tuple[int, str, str, str]:
     (_, member), source = pair
+    # Resources that others refer to come first, and those attached to others last.
     turn = 0 if member.referred else 1 + member.attached
     return turn, source.kind.kind, source.resource.metadata.namespace or "", source.name
 

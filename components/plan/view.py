@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
 from ..contract.problems import field_path
-from ..fleet.demand import PodDemand
 from ..fleet.endpoints import Endpoint
 from ..fleet.rendered import Fleet, Rendered
 from ..fleet.shapes import SHAPES
@@ -41,8 +39,16 @@ def _of_resource(item: Rendered) -> Iterator[tuple[str, str]]:
         name = f"{body['kind']}/{body['metadata']['name']}: "
         for path, value in _flat("", body):
             yield name + _short(path), value
-    for whose, pods in _demands(item):
-        yield from _flat_demand(f"nodes for {whose}: ", pods)
+    # Equal workloads of a set are combined.
+    for (_, name), parts in by_set(item.workloads).items():
+        for number, demands in enumerate(zip(*(part.pods for part in parts), strict=True)):
+            pods, prefix = demands[0], f"nodes for {name} (workers): " if number else f"nodes for {name}: "
+            yield f"{prefix}pods", str(sum(demand.pods for demand in demands))
+            for resource, amount in pods.requests.items():
+                yield f"{prefix}requests {resource}", _text(amount)
+            for index, choice in enumerate(pods.choices):
+                for label, value in choice.labels.items():
+                    yield f"{prefix}choice {index} {label}", value
     for endpoint in item.endpoints:
         for field, value in _of_endpoint(endpoint):
             yield f"endpoint of {endpoint.name}: {field}", value
@@ -62,43 +68,19 @@ def _of_endpoint(endpoint: Endpoint) -> Iterator[tuple[str, str]]:
             yield f"name of the model at {backend.service}", backend.served_name
 
 
-def _demands(item: Rendered) -> Iterator[tuple[str, PodDemand]]:
-    """Yield the node demand of each kind of pods, with equal workloads of a set combined."""
-    for (_, name), parts in by_set(item.workloads).items():
-        for number, demands in enumerate(zip(*(part.pods for part in parts), strict=True)):
-            whose = f"{name} (workers)" if number else name
-            yield whose, replace(demands[0], pods=sum(demand.pods for demand in demands))
-
-
-def _flat_demand(prefix: str, pods: PodDemand) -> Iterator[tuple[str, str]]:
-    yield f"{prefix}pods", str(pods.pods)
-    for name, amount in pods.requests.items():
-        yield f"{prefix}requests {name}", _text(amount)
-    for number, choice in enumerate(pods.choices):
-        for label, value in choice.labels.items():
-            yield f"{prefix}choice {number} {label}", value
-
-
 def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
-            yield from _flat(_below(path, key), inner)
+            step = field_path([key])
+            yield from _flat(f"{path}{step}" if step.startswith("[") or not path else f"{path}.{step}", inner)
+    elif isinstance(value, list) and value and path.rpartition(".")[2] in _VECTORS:
+        yield from _arguments(path, value)
     elif isinstance(value, list) and value:
-        last = path.rpartition(".")[2]
-        yield from _arguments(path, value) if last in _VECTORS else _items(path, value)
+        for number, item in enumerate(value):
+            is_named = isinstance(item, Mapping) and isinstance(item.get("name"), str)
+            yield from _flat(f"{path}[{item['name'] if is_named else number}]", item)
     else:
         yield path, _text(value)
-
-
-def _below(path: str, key: str) -> str:
-    step = field_path([key])
-    return f"{path}{step}" if step.startswith("[") or not path else f"{path}.{step}"
-
-
-def _items(path: str, items: Sequence[Any]) -> Iterator[tuple[str, str]]:
-    for number, item in enumerate(items):
-        named = isinstance(item, Mapping) and isinstance(item.get("name"), str)
-        yield from _flat(f"{path}[{item['name'] if named else number}]", item)
 
 
 def _arguments(path: str, words: list[str]) -> Iterator[tuple[str, str]]:
@@ -151,9 +133,8 @@ def lines(places: Mapping[str, str], elsewhere: Iterable[str]) -> list[str]:
     """Format paths with their values; equal values of several objects share a line.
 
     Args:
-        places: Some values, by their place.
-        elsewhere: The places of another listing. Of several objects that it does not have at all, only the names are
-            written.
+        places: Values by path.
+        elsewhere: Paths of another view. If it lacks several whole objects, only their names are written.
     """
     there = {head for head, _ in map(_parted, elsewhere)}
     missing = {head for head, _ in map(_parted, places) if _is_object(head)} - there
@@ -163,7 +144,15 @@ def lines(places: Mapping[str, str], elsewhere: Iterable[str]) -> list[str]:
         kind, _, name = head.partition("/") if _is_object(head) else (head, "", "")
         whole = head in missing and len(missing) > 1
         folded.setdefault((kind, "" if whole else field, "" if whole else value), {})[name] = None
-    return [_line(_titled(kind, names), field, value) for (kind, field, value), names in folded.items()]
+    formatted = []
+    for (kind, field, value), names in folded.items():
+        first = [name for name in names if name]
+        more = f" and {len(first) - _NAMED} more" if len(first) > _NAMED else ""
+        title = f"{kind}/{', '.join(first[:_NAMED])}{more}" if first else kind
+        place = f"{title}: {field}" if field else title
+        # A flag is followed by its value, as on a command line.
+        formatted.append(f"{place} {value}" if " -" in place else f"{place} = {value}" if value else place)
+    return formatted
 
 
 def _parted(place: str) -> tuple[str, str]:
@@ -173,14 +162,3 @@ def _parted(place: str) -> tuple[str, str]:
 
 def _is_object(head: str) -> bool:
     return "/" in head and " " not in head
-
-
-def _titled(kind: str, names: Iterable[str]) -> str:
-    first = [name for name in names if name]
-    more = f" and {len(first) - _NAMED} more" if len(first) > _NAMED else ""
-    return f"{kind}/{', '.join(first[:_NAMED])}{more}" if first else kind
-
-
-def _line(who: str, field: str, value: str) -> str:
-    place = f"{who}: {field}" if field else who
-    return f"{place} {value}" if " -" in place else f"{place} = {value}" if value else place

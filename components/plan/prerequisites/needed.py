@@ -3,7 +3,7 @@
 import datetime
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ...checks.metrics.words import Adapter
 from ...contract.clock import OLD_AFTER_MONTHS, months_before
@@ -71,18 +71,6 @@ class Prerequisite:
     after: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Wanted:
-    """Required charts with the reasons."""
-
-    reasons: dict[str, list[str]] = field(default_factory=dict)
-
-    def add(self, name: str, reason: str) -> None:
-        reasons = self.reasons.setdefault(name, [])
-        if reason not in reasons:
-            reasons.append(reason)
-
-
 def prerequisites(
     fleet: Fleet, groups: Iterable[NodeGroupDemand], facts: ClusterFacts, more: Iterable[tuple[str, str]] = ()
 ) -> tuple[Prerequisite, ...]:
@@ -94,14 +82,22 @@ def prerequisites(
         facts: The cluster.
         more: Names of further charts, each with its reason.
     """
-    wanted = _Wanted()
-    for name, reason in (*_of_models(fleet, facts), *_of_nodes(list(groups), facts), *_of_cluster(facts), *more):
-        wanted.add(name, reason)
-    _complete(wanted, facts)
-    missing = {name: reasons for name, reasons in wanted.reasons.items() if name not in facts.present}
-    chosen = [known()[name] for name in missing]
+    reasons: dict[str, dict[str, None]] = {}
+    for name, reason in (*_required(fleet, groups, facts), *more):
+        reasons.setdefault(name, {})[reason] = None
+    # Add the dependencies of required charts, unless they are provided already.
+    queue = list(reasons)
+    while queue:
+        chart = known()[queue.pop(0)]
+        for capability in chart.needs:
+            candidates = providers_of(capability)
+            available = {*reasons, *facts.present}
+            if not available.intersection(candidates) and capability not in facts.on_nodes:
+                reasons[candidates[0]] = {chart.name: None}
+                queue.append(candidates[0])
+    chosen = [known()[name] for name in reasons if name not in facts.present]
     before = {chart.name: _before(chart, chosen) for chart in chosen}
-    return tuple(Prerequisite(chart, tuple(missing[chart.name]), before[chart.name]) for chart in _in_order(before))
+    return tuple(Prerequisite(chart, tuple(reasons[chart.name]), before[chart.name]) for chart in _in_order(before))
 
 
 def _in_order(before: Mapping[str, tuple[str, ...]]) -> Iterator[Chart]:
@@ -114,7 +110,8 @@ def _in_order(before: Mapping[str, tuple[str, ...]]) -> Iterator[Chart]:
         yield first
 
 
-def _of_models(fleet: Fleet, facts: ClusterFacts) -> Iterator[tuple[str, str]]:
+def _required(fleet: Fleet, groups: Iterable[NodeGroupDemand], facts: ClusterFacts) -> Iterator[tuple[str, str]]:
+    """Yield the charts that models, nodes and cluster require directly, with the reasons."""
     by_need = {
         LEADER_WORKER_SET: "leader-worker-set",
         RESOURCE_METRICS: "metrics-server",
@@ -126,47 +123,22 @@ def _of_models(fleet: Fleet, facts: ClusterFacts) -> Iterator[tuple[str, str]]:
             chart = by_need.get(need, need)
             if chart in known():
                 yield chart, item.title
-
-
-def _of_nodes(groups: list[NodeGroupDemand], facts: ClusterFacts) -> Iterator[tuple[str, str]]:
     for group in groups:
-        node = instance(group.instance_type)
-        resource = node.accelerator_resource if node else None
-        if resource == _NVIDIA:
-            yield from ((name, f"nodes {group.name}") for name in _gpu_charts(facts))
+        node, reason = instance(group.instance_type), f"nodes {group.name}"
+        if node and node.accelerator_resource == _NVIDIA:
+            # The operator includes a device plugin and an exporter; nodes never get two device plugins (aws-gpu
+            # spec 6).
+            if facts.gpu_stack == GpuStack.OPERATOR:
+                yield "gpu-operator", reason
+            elif _NVIDIA not in facts.on_nodes:
+                yield "nvidia-device-plugin", reason
+            if facts.monitoring and facts.gpu_stack != GpuStack.OPERATOR:
+                yield "dcgm-exporter", reason
         yield from node_charts(group)
-
-
-def _gpu_charts(facts: ClusterFacts) -> Iterator[str]:
-    """Return the charts for NVIDIA GPUs and their metrics, with only one device plugin (aws-gpu spec 6)."""
-    if facts.gpu_stack == GpuStack.OPERATOR:
-        yield "gpu-operator"
-        return
-    if _NVIDIA not in facts.on_nodes:
-        yield "nvidia-device-plugin"
-    if facts.monitoring:
-        yield "dcgm-exporter"
-
-
-def _of_cluster(facts: ClusterFacts) -> Iterator[tuple[str, str]]:
     if facts.node_autoscaler:
         yield facts.node_autoscaler, "node autoscaling"
     if facts.monitoring:
         yield "prometheus", "monitoring"
-
-
-def _complete(wanted: _Wanted, facts: ClusterFacts) -> None:
-    """Add the dependencies of required charts, unless they are provided already."""
-    queue = list(wanted.reasons)
-    while queue:
-        chart = known()[queue.pop(0)]
-        for capability in chart.needs:
-            candidates = providers_of(capability)
-            available = {*wanted.reasons, *facts.present}
-            if available.intersection(candidates) or capability in facts.on_nodes:
-                continue
-            wanted.add(candidates[0], chart.name)
-            queue.append(candidates[0])
 
 
 def _before(chart: Chart, chosen: list[Chart]) -> tuple[str, ...]:
@@ -188,15 +160,19 @@ def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> 
         hint = did_you_mean(name, known())
         yield _problem(facts, "present", f"unknown prerequisite {name!r}{hint or '; known: ' + ', '.join(known())}")
     installed = {*facts.present & set(known()), *(each.chart.name for each in needed)}
+    has_keda = facts.adapter == Adapter.KEDA or Adapter.KEDA in facts.present
     for capability in EXCLUSIVE:
-        owners = sorted(
-            name for name in installed if capability in known()[name].provides and _serves(name, capability, facts)
-        )
+        owners = sorted(name for name in installed if capability in known()[name].provides)
+        if capability == "external.metrics.k8s.io" and has_keda:
+            # Next to KEDA, the Prometheus adapter does not serve external metrics.
+            owners = [name for name in owners if name != Adapter.PROMETHEUS_ADAPTER]
         if len(owners) > 1:
             reason = f"{' and '.join(owners)} both provide {capability}; choose one"
             yield _problem(facts, "present", reason, RuleId.PREREQUISITES_CONFLICT)
     for each in needed:
-        if _older(facts.version, each.chart.kubernetes):
+        # Invalid versions are reported elsewhere.
+        actual, required = _numbers(facts.version), _numbers(each.chart.kubernetes)
+        if actual and required and actual < required:
             reason = f"{each.chart.name} {each.chart.version} requires Kubernetes {each.chart.kubernetes} or later"
             yield Problem(
                 facts.file,
@@ -227,18 +203,6 @@ def check_ages(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[
             "whether these projects have newer releases"
         )
         yield Problem(facts.file, 0, "", "", "prerequisites", reason, Severity.WARNING, rule=RuleId.RELEASE_OLD)
-
-
-def _serves(name: str, capability: str, facts: ClusterFacts) -> bool:
-    """Whether a chart actually serves a capability: the adapter leaves external metrics to KEDA."""
-    beside_keda = facts.adapter == Adapter.KEDA or Adapter.KEDA in facts.present
-    return not (name == Adapter.PROMETHEUS_ADAPTER and capability == "external.metrics.k8s.io" and beside_keda)
-
-
-def _older(version: str, least: str) -> bool:
-    # Invalid versions are reported elsewhere.
-    actual, required = _numbers(version), _numbers(least)
-    return bool(actual and required) and actual < required
 
 
 def is_at_least(version: str, least: str) -> bool:

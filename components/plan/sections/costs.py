@@ -1,4 +1,4 @@
-"""What an environment costs: computed from its plan, from what else is paid for there, and from dated prices."""
+"""The bill of an environment, from its plan, its other infrastructure, and dated prices."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ from ..costs.cold_starts import ColdPods, nat_traffic
 from ..costs.commitments import compared
 from ..costs.infrastructure import Infrastructure, fixed, item
 from ..costs.models import PriceOf, model_cost
-from ..costs.nodes import NodePool, disk_items, pool_made_elsewhere, pool_of, price_of
+from ..costs.nodes import disk_items, pool_made_elsewhere, pool_of, price_of
 from ..costs.prices import OwnPrices, Prices
 from ..costs.replicas import Counts, minimums, nodes_of, pods_of, replicas_of
 from ..plan import Plan
@@ -42,18 +42,33 @@ UNKNOWN = "What this cluster costs is not known: models show what they would cos
 
 
 def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NOTHING_ELSE) -> Bill:
-    """Return what an environment costs.
+    """Return the costs of an environment.
+
+    Without a region, nothing is paid for (simulated nodes) or the costs are unknown: the bill only shows what the
+    models would cost on demand.
 
     Args:
-        planned: The environment.
-        own: Prices that count more than those that are shipped.
-        paid: What is paid for beside the nodes of models.
+        planned: The plan of the environment.
+        own: Prices that take precedence over the shipped ones.
+        paid: Infrastructure other than the nodes of models.
     """
     cloud = planned.environment.cloud
     if cloud is None or not cloud.region:
-        return _as_elsewhere(planned, own)
-    prices = Prices(cloud.region, own, cloud.provider.prices)
-    pools = _pools(planned, cloud)
+        provider = cloud.provider if cloud else default_provider()
+        usual = Prices(provider.prices.region, own, provider.prices)
+        text = SIMULATED if planned.environment.simulated else UNKNOWN
+        note = text.format(cloud=provider.title, region=usual.region)
+        return _bill(planned, "", [], [note], lambda demand: usual.node(_types(demand)[:1], Buying.ON_DEMAND))
+    prices, policy = Prices(cloud.region, own, cloud.provider.prices), _policy(planned)
+    needed, none = nodes_of(planned.fleet, policy), Counts(0, 0, 0)
+    if cloud.node_policy is None:
+        pools = [pool_made_elsewhere(group, needed.get(group.name, none)) for group in planned.groups]
+    else:
+        pools = [pool_of(group, needed.get(group.name, none)) for group in planned.cloud_groups]
+
+    def price(demand: PodDemand) -> UnitPrice | str:
+        return price_of(_types(demand), policy.capacity_of(demand.choices[0]), prices)
+
     items = [
         *(pool.item(prices) for pool in pools),
         *paid.items(prices),
@@ -63,13 +78,13 @@ def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NO
         *_cached_images(planned, prices),
     ]
     notes = (*_notes(planned, cloud, items), *paid.remarks(prices), *compared(items))
-    bill = _bill(planned, cloud.region, items, notes, lambda demand: _price(demand, _policy(planned), prices))
+    bill = _bill(planned, cloud.region, items, notes, price)
     traffic = nat_traffic(_cold_pods(planned, cloud), prices) if paid.nat_gateways else None
     return replace(bill, notes=(*notes, traffic.text), estimates=(traffic,)) if traffic else bill
 
 
 def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
-    """Yield the images that a cache keeps, whose sizes nobody knows before they are pulled."""
+    """Yield the images in the pull-through cache; their sizes are unknown before they are pulled."""
     cache = planned.environment.image_cache
     if cache is None:
         return
@@ -90,15 +105,6 @@ def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
     )
 
 
-def _as_elsewhere(planned: Plan, own: OwnPrices) -> Bill:
-    """Return the bill of an environment where nothing is paid for, or nobody knows what."""
-    cloud = planned.environment.cloud.provider if planned.environment.cloud else default_provider()
-    prices = Prices(cloud.prices.region, own, cloud.prices)
-    text = SIMULATED if planned.environment.simulated else UNKNOWN
-    note = text.format(cloud=cloud.title, region=prices.region)
-    return _bill(planned, "", [], [note], lambda demand: prices.node(_types(demand)[:1], Buying.ON_DEMAND))
-
-
 def _bill(planned: Plan, region: str, items: list[CostItem], notes: Iterable[str], price: PriceOf) -> Bill:
     least = minimums(planned.fleet)
     served = sorted(
@@ -116,32 +122,19 @@ def _bill(planned: Plan, region: str, items: list[CostItem], notes: Iterable[str
 
 
 def _types(demand: PodDemand) -> tuple[str, ...]:
-    """Return the instance types of a pod's first choice, the one that it names first."""
+    """Return the instance types of a pod's first choice, the preferred one first."""
     choice = demand.choices[0] if demand.choices else None
     return (choice.instance_type, *choice.alternatives) if choice and choice.instance_type else ()
 
 
 def _policy(planned: Plan) -> NodePolicy:
-    """Return what is said about nodes, as the plan has it."""
+    """Return the node policy of the plan."""
     cloud, options = planned.environment.cloud, planned.environment.options
     return (cloud.node_policy if cloud else None) or NodePolicy(labels=options.overrides.node_selector)
 
 
-def _price(demand: PodDemand, policy: NodePolicy, prices: Prices) -> UnitPrice | str:
-    return price_of(_types(demand), policy.capacity_of(demand.choices[0]), prices)
-
-
-def _pools(planned: Plan, cloud: Cloud) -> list[NodePool]:
-    """Return the nodes of the models, made here or elsewhere."""
-    needed = nodes_of(planned.fleet, _policy(planned))
-    none = Counts(0, 0, 0)
-    if cloud.node_policy is None:
-        return [pool_made_elsewhere(group, needed.get(group.name, none)) for group in planned.groups]
-    return [pool_of(group, needed.get(group.name, none)) for group in planned.cloud_groups]
-
-
 def _balancer_items(planned: Plan, prices: Prices, paid: Infrastructure) -> Iterator[CostItem]:
-    """Yield load balancers, and all addresses on the internet."""
+    """Yield load balancers and public addresses."""
     door = planned.environment.door
     gateways = int(door.expose == Exposure.GATEWAY and bool(planned.door.objects))
     balancers = gateways + sum(map(is_balanced, (*planned.objects, *planned.others)))
@@ -153,47 +146,39 @@ def _balancer_items(planned: Plan, prices: Prices, paid: Infrastructure) -> Iter
 
 
 def _volume_items(planned: Plan, prices: Prices) -> Iterator[CostItem]:
-    """Yield the volumes that the cluster makes: of Prometheus, and of claims of the default class."""
+    """Yield dynamically provisioned volumes: of Prometheus, and of claims of the default storage class."""
     environment = planned.environment
-    kept = environment.storage_gib if environment.install and _installs_prometheus(planned) else None
-    sizes = {"volume of Prometheus": Decimal(kept or 0), "volumes of models": _claimed(planned)}
+    installed = environment.install and any(each.chart.name == "prometheus" for each in planned.prerequisites)
+    claims = [body["spec"] for body in planned.fleet.objects if body["kind"] == "PersistentVolumeClaim"]
+    sizes = {
+        "volume of Prometheus": Decimal((environment.storage_gib if installed else None) or 0),
+        "volumes of models": _provisioned(claims),
+    }
     amounts = {name: Amounts(gib, gib, gib) for name, gib in sizes.items() if gib}
-    amounts |= {f"volumes of the pods of {each}": gib for each, gib in _claimed_by_pods(planned)}
-    for name, amount in amounts.items():
-        yield item(name, CostKind.STORAGE, amount, prices.flat(Flat.DISK_GIB), "GiB")
-
-
-def _installs_prometheus(planned: Plan) -> bool:
-    return any(each.chart.name == "prometheus" for each in planned.prerequisites)
-
-
-def _claimed(planned: Plan) -> Decimal:
-    return _provisioned(body["spec"] for body in planned.fleet.objects if body["kind"] == "PersistentVolumeClaim")
-
-
-def _claimed_by_pods(planned: Plan) -> Iterator[tuple[str, Amounts]]:
-    """Yield each workload whose pods have volumes of their own, and the GiB of all of them."""
     least = minimums(planned.fleet)
     for _, each in planned.fleet.workloads:
         gib = Decimal(0) if each.operated else _provisioned(each.claims.values())
         if gib:
-            yield f"{each.kind} {each.namespace}/{each.name}", replicas_of(each, least).amounts.times(gib * each.size)
+            name = f"volumes of the pods of {each.kind} {each.namespace}/{each.name}"
+            amounts[name] = replicas_of(each, least).amounts.times(gib * each.size)
+    for name, amount in amounts.items():
+        yield item(name, CostKind.STORAGE, amount, prices.flat(Flat.DISK_GIB), "GiB")
 
 
 def _provisioned(claims: Iterable[Object]) -> Decimal:
-    """Return the GiB of the claims that the cluster makes volumes of its default class for."""
+    """Return the total GiB of the claims for which the default storage class provisions volumes."""
     dynamic = [claim for claim in claims if not claim.get("volumeName") and claim.get("storageClassName") is None]
     sizes = (claim.get("resources", {}).get("requests", {}).get("storage", "0") for claim in dynamic)
     return sum((parse_quantity(size) for size in sizes), Decimal(0)) / _GIB
 
 
 def _cold_pods(planned: Plan, cloud: Cloud) -> Iterator[ColdPods]:
-    """Yield the pods with accelerators, with what each fetches through a NAT gateway when it starts on a new node."""
+    """Yield the pods with accelerators, and what each downloads through a NAT gateway at a cold start."""
     least, policy = minimums(planned.fleet), _policy(planned)
     judged = {name: each.verdict.asked for each in planned.verdicts for name in each.names}
     for resource, workload in planned.fleet.workloads:
         counts = replicas_of(workload, least)
-        weights = _fetched(workload, judged.get(f"{workload.kind} {workload.namespace}/{workload.name}"), cloud)
+        weights = _downloaded(workload, judged.get(f"{workload.kind} {workload.namespace}/{workload.name}"), cloud)
         image = cloud.image_passes_gateway(workload.container.get("image", ""))
         for demand in workload.pods:
             if demand.choices and any(key in demand.requests for key in accelerator_resources()):
@@ -201,17 +186,17 @@ def _cold_pods(planned: Plan, cloud: Cloud) -> Iterator[ColdPods]:
                 yield ColdPods(resource.title, pods_of(demand, counts).amounts, spot, weights, image)
 
 
-def _fetched(workload: Workload, asked: MemoryCase | None, cloud: Cloud) -> int | None:
-    """Return the bytes of weights that a pod fetches through a NAT gateway; None where their size is not known.
-
-    A server that is told no other names fetches what its command line names. What is kept in a claim is fetched once.
-    """
+def _downloaded(workload: Workload, asked: MemoryCase | None, cloud: Cloud) -> int | None:
+    """Return the bytes of weights that a pod downloads through a NAT gateway; None if unknown."""
     spec = workload.front["spec"]
+    # Weights in a claim are downloaded only once.
     if any("persistentVolumeClaim" in volume for volume in spec.get("volumes") or ()):
         return 0
     names = [each.name for each in workload.server.weights]
     if not names:
-        server = memory_settings_of(workload.server.line, _variables(workload.container))
+        # The server downloads the models of its command line.
+        variables = tuple((each["name"], each.get("value")) for each in workload.container.get("env") or ())
+        server = memory_settings_of(workload.server.line, variables)
         if isinstance(server, str):
             return None
         names = [name for name in (server.model, server.draft) if name]
@@ -228,12 +213,8 @@ def _fetched(workload: Workload, asked: MemoryCase | None, cloud: Cloud) -> int 
     return total
 
 
-def _variables(container: Object) -> tuple[tuple[str, str | None], ...]:
-    return tuple((each["name"], each.get("value")) for each in container.get("env") or ())
-
-
 def _notes(planned: Plan, cloud: Cloud, items: Iterable[CostItem]) -> Iterator[str]:
-    """Yield what a reader must know about the bill."""
+    """Yield the notes on the bill."""
     yield NOT_COUNTED
     if cloud.node_policy is None:
         yield ELSEWHERE

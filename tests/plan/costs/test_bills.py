@@ -93,7 +93,7 @@ def test_an_existing_cluster_is_paid_for_elsewhere() -> None:
         },
     )
     assert [each.name for each in found.items] == ["node group g6-2xlarge", "disks of nodes"]
-    assert any("there already" in note for note in found.notes)
+    assert any("The cluster exists" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
