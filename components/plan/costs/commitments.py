@@ -33,23 +33,23 @@ class Commitment:
 
 def commitments(items: Iterable[CostItem]) -> tuple[Commitment, ...]:
     """Return the possible commitments: the minimum number of nodes of each on-demand item."""
-    return tuple(_commitments(items))
-
-
-def _commitments(items: Iterable[CostItem]) -> Iterator[Commitment]:
+    possible = []
     for item in items:
         price, nodes = item.price, item.counts.least
         if item.kind != CostKind.NODES or price is None or price.bought != Buying.ON_DEMAND or not nodes:
             continue
         year, years = price.committed, price.committed_3y
-        yield Commitment(
-            item.name,
-            nodes,
-            nodes * price.usd,
-            None if year is None else nodes * year,
-            None if years is None else nodes * years,
-            price.committed_on,
+        possible.append(
+            Commitment(
+                item.name,
+                nodes,
+                nodes * price.usd,
+                None if year is None else nodes * year,
+                None if years is None else nodes * years,
+                price.committed_on,
+            )
         )
+    return tuple(possible)
 
 
 def compared(items: Iterable[CostItem]) -> Iterator[str]:

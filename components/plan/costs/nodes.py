@@ -1,12 +1,12 @@
 """Costs of the nodes of models, and of the disks of all nodes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from ...fleet.cloud import NodeDisk, NodePlan
 from ...fleet.nodes.groups import NodeGroupDemand
-from ...fleet.nodes.policy import Capacity, Reservation, most_at_once
+from ...fleet.nodes.policy import Capacity, most_at_once
 from ...fleet.prices import Flat
 from .bill import NOTHING, Amounts, CostItem, CostKind, UnitPrice
 from .infrastructure import Infrastructure, item, node_item
@@ -57,24 +57,19 @@ def pool_of(group: NodePlan, needed: Counts) -> NodePool:
     The maximum is that of the autoscaler or the Karpenter pool. It may exceed what the models need at their maximum,
     because pods of an update or a fallback temporarily need nodes too.
     """
-    counts = _held(group.held) if group.held else _within(needed, group.minimum, group.maximum)
+    if group.held:
+        # Reserved nodes are billed even if unused; of Capacity Blocks, those that are active at once.
+        reserved = [each.count for each in group.held]
+        counts = Counts(reserved[0], min(reserved), most_at_once(group.held))
+    else:
+        now, least = (max(group.minimum, min(number, group.maximum)) for number in (needed.now, needed.least))
+        counts = Counts(now, least, group.maximum)
     return NodePool(group.name, group.instance_types, group.demand.capacity, counts.amounts, group.disk)
 
 
 def pool_made_elsewhere(group: NodeGroupDemand, needed: Counts) -> NodePool:
     """Return nodes that the models need, but that are managed elsewhere."""
     return NodePool(group.name, (group.instance_type, *group.alternatives), group.capacity, needed.amounts)
-
-
-def _held(reservations: Sequence[Reservation]) -> Counts:
-    """Return the reserved nodes, which are billed even if unused; for Capacity Blocks, those active at once."""
-    counts = [each.count for each in reservations]
-    return Counts(counts[0], min(counts), most_at_once(reservations))
-
-
-def _within(needed: Counts, minimum: int, maximum: int) -> Counts:
-    now, least = (max(minimum, min(number, maximum)) for number in (needed.now, needed.least))
-    return Counts(now, least, maximum)
 
 
 def disk_items(pools: Iterable[NodePool], paid: Infrastructure, prices: Prices) -> Iterator[CostItem]:

@@ -24,7 +24,11 @@ def price_schema() -> dict[str, Any]:
         item: {"description": f"US dollars {_PER[per]}.", "$ref": "#/$defs/Usd"} for item, per in flat_items().items()
     }
     region = _map({"instances": {"type": "object", "additionalProperties": _map(ways)}, "flat": _map(flat)})
-    regions = {"type": "object", "patternProperties": {_region(): region}, "additionalProperties": False}
+    regions = {
+        "type": "object",
+        "patternProperties": {rf"^({region_pattern()}|\{EVERYWHERE})$": region},
+        "additionalProperties": False,
+    }
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Prices of an environment",
@@ -52,7 +56,3 @@ def price_schema() -> dict[str, Any]:
 
 def _map(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
-
-
-def _region() -> str:
-    return rf"^({region_pattern()}|\{EVERYWHERE})$"

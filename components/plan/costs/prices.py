@@ -45,11 +45,9 @@ class Prices:
         if missing:
             return f"no dated price of {', '.join(missing)} ({buying}) in {self.region}"
         price = _united([quote for quote in quotes.values() if quote], buying)
-        return self._committed(names[0], price) if buying == Buying.ON_DEMAND else price
-
-    def _committed(self, name: str, price: UnitPrice) -> UnitPrice:
-        """Add the known prices with a commitment."""
-        year, years = self._quote(name, Buying.RESERVED), self._quote(name, Buying.RESERVED_3Y)
+        if buying != Buying.ON_DEMAND:
+            return price
+        year, years = self._quote(names[0], Buying.RESERVED), self._quote(names[0], Buying.RESERVED_3Y)
         return replace(
             price,
             committed=year.usd if year else None,

@@ -163,7 +163,9 @@ def _stays_pending(number: int, workload: WorkloadState, room: Room, extra: int 
 
 def _changed(old: WorkloadState, new: WorkloadState, site: _Site) -> Blast | None:
     paths = [difference.path for difference in differences(dict(old.body), dict(new.body))]
-    restarting = _restarting(new)
+    # Every change within this field replaces pods.
+    shape = shape_of(new.body)
+    restarting = tuple(shape.restarted_by.split(".")) if shape else ("spec",)
     inside = [path for path in paths if path[: len(restarting)] == restarting]
     scaled = tuple(_scaled(old, new))
     causes = (*(path_text(path) for path in inside), *scaled)
@@ -182,12 +184,6 @@ def _changed(old: WorkloadState, new: WorkloadState, site: _Site) -> Blast | Non
     if not paths:
         return None
     return Blast(new.title, new.served, Interruption.NONE, 0, because=tuple(map(path_text, paths)), waves=0)
-
-
-def _restarting(workload: WorkloadState) -> tuple[str, ...]:
-    """Return the path of the field in which every change replaces pods."""
-    shape = shape_of(workload.body)
-    return tuple(shape.restarted_by.split(".")) if shape else ("spec",)
 
 
 def _has_new_image(paths: Iterable[Path]) -> bool:
@@ -250,7 +246,7 @@ def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str,
         rollout, pending = Rollout(rollout.replicas, rollout.short, 0, -(-rollout.replicas // rollout.short)), 0
     extra = rollout.extra
     first = site.start(new, new_node=site.room.needs_node(new, extra), new_image=new_image)
-    # What is on top is there then; those that move to other nodes wait for each.
+    # Nodes of the surge exist after the first wave; replicas that move to other nodes wait for one in each wave.
     later = site.start(new, new_node=site.room.needs_node(new, 0), new_image=new_image)
     ending = 0 if not rollout.short else grace_seconds(dict(new.body)) * rollout.waves
     seconds = None if first.seconds is None else first.seconds + (later.seconds or 0) * (rollout.waves - 1) + ending

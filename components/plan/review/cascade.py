@@ -1,9 +1,9 @@
 """Changes of resources between two revisions, and their effects on dependents of replaced resources.
 
 The rules are those of Pulumi's engine (pkg/resource/deploy/step_generator.go in pulumi/pulumi at 1b594989): a
-resource whose inputs differ is updated, or replaced where only a new one can have them. A new one has other outputs,
-so that whatever is computed from these differs as well. If a resource is deleted before its replacement is created,
-those go with it of which an input that only a new resource can have comes from it, even if its value stays
+resource whose inputs differ is updated, or replaced if an immutable input differs. A new resource has other outputs,
+so that values computed from them differ too. If a resource is deleted before its replacement is created, dependents
+with an immutable input that comes from it are deleted with it, even if the value stays the same
 (``calculateDependentReplacements``).
 """
 
@@ -41,11 +41,11 @@ class Cascade:
     """Compares pairs of resources until no further changes follow.
 
     Attributes:
-        pairs: What was there and what takes its place, where both are there.
-        before: What decides unknown values in the former inputs.
-        after: What decides them in today's.
-        providers_before: The providers that were there, by URN.
-        providers_after: Those that will be there.
+        pairs: Resources that exist in both revisions.
+        before: Sources of unknown values in the former inputs, by placeholder.
+        after: Sources of those in the current inputs.
+        providers_before: Providers of the former revision, by URN.
+        providers_after: Providers of the current one.
     """
 
     pairs: Sequence[tuple[RegisteredResource, RegisteredResource]]
@@ -97,8 +97,8 @@ class Cascade:
     def _same_names(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return common placeholders for the former and current ones, so that renamed resources compare as equal.
 
-        How a value is made of outputs of renamed resources cannot be compared: if it is made of the same ones, it
-        counts as the same.
+        How a value is computed from outputs of renamed resources cannot be compared: values from the same outputs
+        count as equal.
         """
         renamed = {old: new for old, new in self._today.items() if old != new}
         urns = set(renamed.values())
@@ -119,7 +119,11 @@ class Cascade:
         found = self._differences(old, new)
         forced = self._forced.get(urn, {})
         present = {each.path for each in found if each.replaces}
-        others = (each for path, each in sorted(forced.items(), key=_urn_first) if path not in present)
+        others = (
+            each
+            for path, each in sorted(forced.items(), key=lambda item: (item[0] != URN, item[0]))
+            if path not in present
+        )
         found = (*others, *found)
         if found == self.fields.get(urn, ()):
             return
@@ -180,39 +184,31 @@ class Cascade:
 
     def _outputs_change(self, urn: str, outputs: Iterable[str] | None) -> None:
         """Compare the dependents of some outputs of a resource again; without outputs, of any."""
-        changed = None if outputs is None else tuple(outputs)
+        starts = None if outputs is None else tuple(f"{each}{end}" for each in outputs for end in ".[")
         for name, sources in self.after.items():
+            # A source may be a part of an output; an unknown output may be any.
             if name not in self._other and any(
-                source.urn == urn and (changed is None or _is_one_of(source.output, changed)) for source in sources
+                source.urn == urn and (starts is None or not source.output or f"{source.output}.".startswith(starts))
+                for source in sources
             ):
                 self._other.add(name)
                 self._queue.extend(self._users.get(name, ()))
-
-
-def _urn_first(item: tuple[str, FieldDifference]) -> tuple[bool, str]:
-    return item[0] != URN, item[0]
 
 
 def _fixed(old: RegisteredResource, new: RegisteredResource) -> list[_Steps]:
     """Return the fields whose change requires replacement."""
     if new.is_object:
         return fixed_fields(new.inputs, new.replaced_on)
-    own = (*replaced_fields(new.type), *_OTHERS.get(new.type, ()), *_of_kubernetes(old, new))
+    own = [*replaced_fields(new.type), *_OTHERS.get(new.type, ())]
+    if new.type == _KUBERNETES_PROVIDER:
+        # DiffConfig in provider.go of pulumi/pulumi-kubernetes at 94977969: a provider's cluster is known by its
+        # identifier if there was one before and is one now, and by its kubeconfig only if there is none at all.
+        known = [bool(each.inputs.get("clusterIdentifier")) for each in (old, new)]
+        if all(known):
+            own.append("clusterIdentifier")
+        elif not any(known):
+            own.append("kubeconfig")
     return [parse_path(path) for path in (*own, *new.replaced_on)]
-
-
-def _of_kubernetes(old: RegisteredResource, new: RegisteredResource) -> tuple[str, ...]:
-    """Return the identity of a provider's cluster.
-
-    ``DiffConfig`` in provider.go of pulumi/pulumi-kubernetes at 94977969: the identifier, if there was one before and
-    is one now; the cluster in the kubeconfig only where there is none.
-    """
-    if new.type != _KUBERNETES_PROVIDER:
-        return ()
-    known = [bool(each.inputs.get("clusterIdentifier")) for each in (old, new)]
-    if all(known):
-        return ("clusterIdentifier",)
-    return () if any(known) else ("kubeconfig",)
 
 
 def _deletes_first(old: RegisteredResource, new: RegisteredResource) -> bool:
@@ -233,17 +229,12 @@ def _place(resource: RegisteredResource) -> tuple[Any, Any]:
 
 
 def _renewed(new: RegisteredResource, found: Iterable[FieldDifference]) -> Iterator[str]:
-    """Yield the outputs that an update changes."""
+    """Yield the outputs that an update in place changes."""
     paths = [parse_path(each.path) for each in found]
     for output, causes in {**renewed_outputs(new.type), **_RENEWED.get(new.type, {})}.items():
         fields = [parse_path(path) for path in causes]
         if not fields or any(is_within(path, fields) for path in paths):
             yield output
-
-
-def _is_one_of(output: str, outputs: Iterable[str]) -> bool:
-    """Whether an output is among some, or a part of one; an unknown output may be any."""
-    return not output or any(re.match(rf"{re.escape(each)}($|[.\[])", output) for each in outputs)
 
 
 def _is_made_of(name: str) -> bool:
@@ -264,7 +255,6 @@ def _names(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
 
 
 def _with_names(resource: RegisteredResource, names: Mapping[str, str]) -> RegisteredResource:
-
     return replace(resource, inputs=_renamed(dict(resource.inputs), names)) if names else resource
 
 

@@ -26,12 +26,17 @@ def review(head: Snapshot, base: Snapshot | None, thresholds: Thresholds = Thres
     reasons = failures(head, thresholds)
     if base is None:
         return Review(head, models=_models(head, None, Renames()), notes=head.notes, failures=reasons)
-    notes = (*head.notes, *base.notes, *_unknown(head, base))
+    notes = [*head.notes, *base.notes]
+    if head.is_refused:
+        notes.append("the program fails for this revision, so its changes are unknown")
+    if base.is_refused:
+        reason = f": {base.failed}" if base.failed else ""
+        notes.append(f"the program fails for the base, so the changes to it are unknown{reason}")
     renames = Renames.of(base, head)
     models = _models(head, base, renames)
     new, fixed = _findings(head, base, renames)
     if head.is_refused or base.is_refused:
-        return Review(head, base, models=models, new=new, fixed=fixed, notes=notes, failures=reasons)
+        return Review(head, base, models=models, new=new, fixed=fixed, notes=tuple(notes), failures=reasons)
     changes = resource_changes(base.resources, head.resources, base.sources, head.sources)
     return Review(
         head,
@@ -42,18 +47,9 @@ def review(head: Snapshot, base: Snapshot | None, thresholds: Thresholds = Thres
         endpoints=tuple(_endpoints(base.endpoints, head.endpoints)),
         new=new,
         fixed=fixed,
-        notes=notes,
+        notes=tuple(notes),
         failures=reasons,
     )
-
-
-def _unknown(head: Snapshot, base: Snapshot) -> Iterator[str]:
-    """Explain why resources cannot be compared."""
-    if head.is_refused:
-        yield "the program fails for this revision, so its changes are unknown"
-    if base.is_refused:
-        reason = f": {base.failed}" if base.failed else ""
-        yield f"the program fails for the base, so the changes to it are unknown{reason}"
 
 
 def _models(head: Snapshot, base: Snapshot | None, renames: Renames) -> tuple[ModelChange, ...]:

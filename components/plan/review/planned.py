@@ -1,17 +1,17 @@
-"""What a plan says, as the plain data of a snapshot."""
+"""Converts a plan into the plain data of a snapshot."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...checks.memory.cases import MemoryVerdict
 from ...contract.problems import Problem
 from ...contract.texts.printable import printable
 from ...contract.texts.secrets import masked
-from ...fleet.demand import NodeChoice, PodDemand
+from ...fleet.demand import NodeChoice
 from ...fleet.instances import accelerator_resources, instance
-from ...fleet.nodes.groups import NodeGroupDemand, lands_on
+from ...fleet.nodes.groups import lands_on
 from ...fleet.nodes.policy import NodePolicy
 from ...fleet.objects import Key
-from ...fleet.rendered import Fleet, Rendered
+from ...fleet.rendered import Rendered
 from ...fleet.workloads import Workload
 from ..costs.bill import Bill
 from ..costs.replicas import minimums, replicas_of
@@ -20,17 +20,17 @@ from .snapshot import FindingState, ManifestState, NodeGroupState, ServedModel, 
 
 
 def title_of(workload: Workload) -> str:
-    """Name a workload for a reader."""
+    """Return ``Kind namespace/name``."""
     return f"{workload.kind} {workload.namespace}/{workload.name}"
 
 
 def snapshot_of(planned: Plan, stack: str, bill: Bill) -> Snapshot:
-    """Return a plan as a snapshot, without what a program registers for it.
+    """Return the snapshot of a plan, without the resources that a program registers.
 
     Args:
         planned: The plan.
-        stack: The environment.
-        bill: What it costs.
+        stack: Name of the environment.
+        bill: Its costs.
     """
     workloads = workloads_of(planned)
     return Snapshot(
@@ -46,11 +46,11 @@ def snapshot_of(planned: Plan, stack: str, bill: Bill) -> Snapshot:
 
 
 def models_of(planned: Plan, workloads: Sequence[WorkloadState]) -> tuple[ServedModel, ...]:
-    """Return each resource that serves.
+    """Return the resources that serve models.
 
     Args:
         planned: The plan.
-        workloads: What the resources run as.
+        workloads: The workloads of the plan.
     """
     served = [item for item in planned.fleet.rendered if item.workloads or item.endpoints]
     states = {id(workload): state for (_, workload), state in zip(planned.fleet.workloads, workloads, strict=True)}
@@ -61,7 +61,9 @@ def models_of(planned: Plan, workloads: Sequence[WorkloadState]) -> tuple[Served
 def _model(
     item: Rendered, planned: Plan, own: Sequence[WorkloadState], judged: Mapping[str, MemoryVerdict]
 ) -> ServedModel:
-    workloads = _behind(planned.fleet, item)
+    # A resource without workloads only routes to those of others.
+    reached = frozenset[tuple[str, str]]().union(*(each.backend_keys for each in item.endpoints))
+    workloads = item.workloads or [each for _, each in planned.fleet.workloads if each.backend_keys & reached]
     return ServedModel(
         title=item.title,
         namespace=item.namespace,
@@ -69,30 +71,19 @@ def _model(
         file=printable(item.source.file),
         workloads=tuple(title_of(workload) for workload in workloads),
         replicas=_sums(state.replicas for state in own),
-        accelerators=_sums(_times(state.replicas, state.accelerators) for state in own),
+        accelerators=_sums(tuple(number * state.accelerators for number in state.replicas) for state in own),
         groups=tuple(dict.fromkeys(state.group for state in own if state.group)),
         verdicts={state.title: judged[state.title] for state in own if state.title in judged},
     )
 
 
-def _behind(fleet: Fleet, item: Rendered) -> Sequence[Workload]:
-    """Return the workloads of a resource; of one that only says where a model answers, those that do."""
-    reached = frozenset[tuple[str, str]]().union(*(each.backend_keys for each in item.endpoints))
-    return item.workloads or [each for _, each in fleet.workloads if each.backend_keys & reached]
-
-
-def _times(replicas: tuple[int, int, int], each: int) -> tuple[int, int, int]:
-    now, least, most = replicas
-    return now * each, least * each, most * each
-
-
-def _sums(rows: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
+def _sums(rows: Iterable[tuple[int, ...]]) -> tuple[int, int, int]:
     now, least, most = (sum(column) for column in zip((0, 0, 0), *rows, strict=True))
     return now, least, most
 
 
 def workloads_of(planned: Plan) -> tuple[WorkloadState, ...]:
-    """Return what the resources run as."""
+    """Return the workloads of a plan, in its order."""
     least = minimums(planned.fleet)
     return tuple(_state(item, workload, planned, least) for item, workload in planned.fleet.workloads)
 
@@ -110,7 +101,11 @@ def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key
         body=masked(workload.body),
         replicas=(counts.now, counts.least, counts.most),
         pods=workload.size,
-        accelerators=sum(_accelerators_in(demand) * demand.per_replica for demand in workload.pods),
+        accelerators=sum(
+            demand.per_replica
+            * int(sum(amount for key, amount in demand.requests.items() if key in accelerator_resources()))
+            for demand in workload.pods
+        ),
         group=group,
         role=workload.role,
         operated=workload.operated,
@@ -118,13 +113,8 @@ def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key
     )
 
 
-def _accelerators_in(demand: PodDemand) -> int:
-    """Count the accelerators of one pod."""
-    return int(sum(amount for key, amount in demand.requests.items() if key in accelerator_resources()))
-
-
 def _taking(choices: Sequence[NodeChoice], planned: Plan) -> list[str]:
-    """Return the node groups that take a pod, those of its first choices first."""
+    """Return the node groups that a pod may run on, those of its first choices first."""
     cloud = planned.environment.cloud
     policy = (cloud.node_policy if cloud else None) or NodePolicy()
     return [
@@ -136,7 +126,7 @@ def _taking(choices: Sequence[NodeChoice], planned: Plan) -> list[str]:
 
 
 def manifests_of(planned: Plan) -> tuple[ManifestState, ...]:
-    """Return the manifests that a plan was made from, secrets masked."""
+    """Return the manifests of a plan, with secrets masked."""
     usual = planned.environment.options.namespace
     return tuple(
         ManifestState(
@@ -151,32 +141,27 @@ def manifests_of(planned: Plan) -> tuple[ManifestState, ...]:
 
 def groups_of(planned: Plan) -> tuple[NodeGroupState, ...]:
     """Return the nodes that the models need."""
-    return tuple(_groups(planned))
-
-
-def _groups(planned: Plan) -> Iterator[NodeGroupState]:
+    states = []
     clouds = {group.name: group for group in planned.cloud_groups}
     for group in planned.groups:
-        own = clouds.get(group.name)
-        yield NodeGroupState(
-            name=group.name,
-            instance_type=group.instance_type,
-            capacity=group.capacity,
-            nodes=group.nodes,
-            max_nodes=own.maximum if own else group.max_nodes,
-            accelerators=_accelerators(group),
-            made_by="cloud" if own else "simulated" if planned.environment.simulated else "",
-            identity=own.id if own else "",
+        own, facts = clouds.get(group.name), instance(group.instance_type)
+        states.append(
+            NodeGroupState(
+                name=group.name,
+                instance_type=group.instance_type,
+                capacity=group.capacity,
+                nodes=group.nodes,
+                max_nodes=own.maximum if own else group.max_nodes,
+                accelerators=facts.accelerators if facts else 0,
+                made_by="cloud" if own else "simulated" if planned.environment.simulated else "",
+                identity=own.id if own else "",
+            )
         )
-
-
-def _accelerators(group: NodeGroupDemand) -> int:
-    facts = instance(group.instance_type)
-    return facts.accelerators if facts else 0
+    return tuple(states)
 
 
 def findings_of(problems: Iterable[Problem]) -> tuple[FindingState, ...]:
-    """Return what is wrong, in the order of files and lines."""
+    """Return the findings without duplicates, in the order of files and lines."""
     ordered = sorted(set(problems), key=lambda problem: (problem.sort_key, problem.kind, problem.name))
     return tuple(_finding(problem) for problem in ordered)
 

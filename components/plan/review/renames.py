@@ -55,11 +55,16 @@ class Renames:
 
     def is_same(self, before: FindingState, after: FindingState) -> bool:
         """Whether two findings differ only by renamed objects."""
-        # The file is compared where nothing else says what a finding is about, as in ``compare``.
+        # The file only counts for findings without an object, as in ``compare``.
         facts = [(each.rule, each.severity, each.kind, "" if each.kind else each.file) for each in (before, after)]
+        if facts[0] != facts[1]:
+            return False
+        became = self.known.get((before.kind, before.name))
+        is_same_subject = before.name == after.name or (
+            _is_same(before.name, after.name, self.words) if became is None else after.name in became
+        )
         return (
-            facts[0] == facts[1]
-            and self._is_same_subject(before, after)
+            is_same_subject
             and _is_same(before.path, after.path, self.words)
             and _is_same(before.reason, after.reason, self.words)
         )
@@ -67,12 +72,6 @@ class Renames:
     def is_same_text(self, before: str, after: str) -> bool:
         """Whether two texts differ only by renamed objects."""
         return _is_same(before, after, self.words)
-
-    def _is_same_subject(self, before: FindingState, after: FindingState) -> bool:
-        if before.name == after.name:
-            return True
-        became = self.known.get((before.kind, before.name))
-        return _is_same(before.name, after.name, self.words) if became is None else after.name in became
 
 
 def _served(snapshot: Snapshot) -> Mapping[_Key, ServedModel]:
@@ -172,7 +171,7 @@ def _content(manifest: ManifestState) -> Hashable:
 
 
 def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> _Leaves:  # noqa: ANN401 - any JSON value
-    """Return the values of a manifest by path, without its name and namespace."""
+    """Return the values of a manifest by path, without apiVersion, kind, name and namespace."""
     if path in _NAMES:
         return {}
     if isinstance(value, Mapping):

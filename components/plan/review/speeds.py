@@ -4,7 +4,6 @@ Decoding is bound by memory bandwidth, prefill by operations per second. What an
 the model, the batch and the engine: the ratio shows how far a bound moves, not what would be measured.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...checks.memory.accelerators.speeds import DeviceSpeed, accelerator_speed
@@ -43,17 +42,11 @@ def speed_changes(
     """Return the changes of GPU type of a model's workloads, by their preferred instance types."""
     if before is None or after is None or base is None:
         return ()
-    return tuple(_changes(_own(before, base), _own(after, head), base, head))
-
-
-def _own(model: ServedModel, snapshot: Snapshot) -> list[WorkloadState]:
-    return [each for each in snapshot.workloads if each.title in model.workloads]
-
-
-def _changes(
-    olds: list[WorkloadState], news: list[WorkloadState], base: Snapshot, head: Snapshot
-) -> Iterator[SpeedChange]:
+    olds = [each for each in base.workloads if each.title in before.workloads]
+    news = [each for each in head.workloads if each.title in after.workloads]
+    changes = []
     titles = {old.title: old for old in olds}
+    # A workload may be renamed if it is the only one of its model.
     alone = olds[0] if len(olds) == len(news) == 1 else None
     for new in news:
         old = titles.get(new.title, alone)
@@ -63,7 +56,8 @@ def _changes(
         same_size = old_node.accelerator_memory_gib == new_node.accelerator_memory_gib
         if old_node.accelerator != new_node.accelerator or not same_size:
             names = f"{old.accelerators} x {old_node.accelerator}", f"{new.accelerators} x {new_node.accelerator}"
-            yield _compared(new.title, names, accelerator_speed(old_node), accelerator_speed(new_node))
+            changes.append(_compared(new.title, names, accelerator_speed(old_node), accelerator_speed(new_node)))
+    return tuple(changes)
 
 
 def _node(workload: WorkloadState, snapshot: Snapshot) -> Instance | None:

@@ -1,7 +1,6 @@
 """Estimates how long a replica takes to start, from one measurement and the size of the weights."""
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -44,31 +43,26 @@ class StartEstimate:
 
 
 def source() -> str:
-    """Return where the figures are from."""
+    """Return the source of the figures."""
     return f"measured in {_figures()['source']}"
 
 
 def start_estimate(body: Object, weights: int | None, *, new_node: bool, new_image: bool) -> StartEstimate:
-    """Estimate how long a replica takes from its creation until it takes requests.
+    """Estimate the time from the creation of a replica until it accepts requests.
 
     Args:
         body: The workload.
-        weights: Size of the weights in bytes; None where nobody knows it.
-        new_node: Whether it waits for a node; the image has to be pulled there then.
+        weights: Size of the weights in bytes; None if unknown.
+        new_node: Whether it waits for a new node, which also has to pull the image.
         new_image: Whether the node has not pulled the image before.
     """
     if weights is None:
         return StartEstimate(unknown="the size of the weights is unknown")
-    return StartEstimate(tuple(_parts(body, weights, new_node=new_node, new_image=new_image)))
-
-
-def _parts(body: Object, weights: int, *, new_node: bool, new_image: bool) -> Iterator[tuple[str, int]]:
-    figures = _figures()
+    figures, parts = _figures(), list[tuple[str, int]]()
     if new_node:
-        yield "node", figures["node"]
-        yield "its initialization", figures["initialization"]
+        parts += [("node", figures["node"]), ("its initialization", figures["initialization"])]
     if new_node or new_image:
-        yield "image", figures["image"]
+        parts.append(("image", figures["image"]))
     measured = figures["weights"]
     loading = Decimal(measured["seconds"]) * weights / _GIB / Decimal(str(measured["gib"]))
     running = [
@@ -76,22 +70,16 @@ def _parts(body: Object, weights: int, *, new_node: bool, new_image: bool) -> It
         (f"{weights / _GIB:.1f} GiB of weights", round(loading)),
         ("engine", int(figures["engine"])),
     ]
-    yield from running
-    delay, interval = _probe(body)
-    waited = max(0, delay - sum(seconds for _, seconds in running)) + interval
-    if waited:
-        yield "probes", waited
-
-
-def _probe(body: Object) -> tuple[int, int]:
-    """Return the initial delay and the period of the readiness probes of serving pods."""
+    parts += running
     probes = [
         probe for container in _front(body).get("containers") or () if (probe := container.get("readinessProbe"))
     ]
-    if not probes:
-        return 0, 0
-    delays = [int(probe.get("initialDelaySeconds") or 0) for probe in probes]
-    return max(delays), max(int(probe.get("periodSeconds") or _DEFAULT_PERIOD) for probe in probes)
+    if probes:
+        # The initial delay overlaps with the start; after both, the next probe may be a whole period away.
+        delay = max(int(probe.get("initialDelaySeconds") or 0) for probe in probes)
+        period = max(int(probe.get("periodSeconds") or _DEFAULT_PERIOD) for probe in probes)
+        parts.append(("probes", max(0, delay - sum(seconds for _, seconds in running)) + period))
+    return StartEstimate(tuple(parts))
 
 
 def grace_seconds(body: Object) -> int:

@@ -12,23 +12,21 @@ _COUNTED = {"error": ("error",), "warning": ("error", "warning")}
 
 def failures(head: Snapshot, thresholds: Thresholds) -> tuple[str, ...]:
     """Return the reasons why a review fails; empty if it passes."""
-    return tuple(_failures(head, thresholds))
-
-
-def _failures(head: Snapshot, thresholds: Thresholds) -> Iterator[str]:
+    reasons = []
     if head.failed:
-        yield "no plan could be made"  # the verdict gives the reasons
+        reasons.append("no plan could be made")  # the verdict gives the reasons
     for severity in _COUNTED[thresholds.fail_on]:
         number = sum(finding.severity == severity for finding in counted(head))
         if number:
-            yield f"{number} {severity}{'s' * (number > 1)}"
+            reasons.append(f"{number} {severity}{'s' * (number > 1)}")
     if thresholds.max_monthly_usd is not None and not head.absent:
-        yield from _costs(head, thresholds.max_monthly_usd)
+        reasons += _costs(head, thresholds.max_monthly_usd)
     if thresholds.max_gpus is not None and accelerators_at_most(head) > thresholds.max_gpus:
-        yield (
+        reasons.append(
             f"{accelerators_at_most(head)} accelerators with all autoscalers at their maximum, more than "
             f"{thresholds.max_gpus} (--max-gpus)"
         )
+    return tuple(reasons)
 
 
 def counted(snapshot: Snapshot) -> Iterator[FindingState]:
