@@ -1,4 +1,4 @@
-"""Kthena's AutoscalingPolicy: what replicas follow, and how fast.
+"""Kthena's AutoscalingPolicy: the metrics to scale on, and the limits of scaling.
 
 AutoscalingPolicy
 └── AutoscalingPolicy   <name>, with realization operator
@@ -14,10 +14,9 @@ from .argument_maps import AUTOSCALING_POLICY
 
 
 class AutoscalingPolicy(Declaration):
-    """Declares what replicas follow, for AutoscalingPolicyBindings, which take its ``manifest``.
+    """Declares the metrics to scale on and the limits of scaling; AutoscalingPolicyBindings take its ``manifest``.
 
-    With realization native a policy is only a declaration: it has no object in the cluster, so depend on the binding,
-    not on the policy.
+    With realization native it creates no Kubernetes object: depend on the binding instead.
     """
 
     policy: pulumi.Output[str]
@@ -29,8 +28,8 @@ class AutoscalingPolicy(Declaration):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        given = Arguments(name, args, AutoscalingPolicyArgs, AUTOSCALING_POLICY.models)
-        spec = AUTOSCALING_POLICY.spec(given.values)
-        declared = self.declare(name, WORKLOAD_API, given, spec, opts, namespaced=True)
+        arguments = Arguments(name, args, AutoscalingPolicyArgs, AUTOSCALING_POLICY.models)
+        spec = AUTOSCALING_POLICY.spec(arguments.values)
+        declared = self.declare(name, WORKLOAD_API, arguments, spec, opts, namespaced=True)
         self.policy = pulumi.Output.from_input(declared)
         self.register_outputs({"manifest": self.manifest, "policy": self.policy})

@@ -1,4 +1,4 @@
-"""Kthena's AutoscalingPolicyBinding: what a policy scales, and within which bounds.
+"""Kthena's AutoscalingPolicyBinding: the targets of an AutoscalingPolicy, and their bounds.
 
 AutoscalingPolicyBinding
 ├── HorizontalPodAutoscaler    <name>-hpa, or one per target of an optimizer
@@ -26,7 +26,7 @@ class AutoscalingPolicyBinding(pulumi.ComponentResource):
     autoscalers: pulumi.Output[list[str]]
     """Names of the HorizontalPodAutoscalers; none with realization operator."""
     namespace: pulumi.Output[str]
-    """Namespace of everything that was created."""
+    """Namespace of the created objects."""
 
     def __init__(
         self, name: str, args: AutoscalingPolicyBindingArgs, opts: pulumi.ResourceOptions | None = None
@@ -49,15 +49,15 @@ class AutoscalingPolicyBinding(pulumi.ComponentResource):
 
 
 def _render(name: str, args: AutoscalingPolicyBindingArgs) -> Rendered:
-    given = Arguments(name, args, AutoscalingPolicyBindingArgs, AUTOSCALING_POLICY_BINDING.models)
-    options = options_of(given)
-    policy = given.manifest("policy", "AutoscalingPolicy")
-    targets = given.manifests("targets", "ModelServing")
-    given.check()
+    arguments = Arguments(name, args, AutoscalingPolicyBindingArgs, AUTOSCALING_POLICY_BINDING.models)
+    options = options_of(arguments)
+    policy = arguments.manifest("policy", "AutoscalingPolicy")
+    targets = arguments.manifests("targets", "ModelServing")
+    arguments.check()
     spec = {
         "policyRef": {"name": policy["metadata"]["name"]},
-        **AUTOSCALING_POLICY_BINDING.spec(given.values),
+        **AUTOSCALING_POLICY_BINDING.spec(arguments.values),
     }
-    metadata = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
-    resource = given.resource(WORKLOAD_API, "AutoscalingPolicyBinding", metadata, spec)
+    metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
+    resource = arguments.resource(WORKLOAD_API, "AutoscalingPolicyBinding", metadata, spec)
     return render_one(resource, [policy, *targets], options)

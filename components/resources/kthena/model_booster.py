@@ -5,7 +5,7 @@ ModelBooster
 ├── PodGroup                    <name>-<backend>-<ordinal>, for gangs
 ├── Service                     <name>-<backend>-<role>
 ├── HorizontalPodAutoscaler     <name>-<backend>-hpa, with a policy
-├── ModelServer, ModelRoute     <name>-<backend>, <name>, for prefill and decode apart
+├── ModelServer, ModelRoute     <name>-<backend>, <name>, for disaggregated prefill and decode
 └── ModelBooster                <name>, with realization operator instead of all of these
 """
 
@@ -22,7 +22,7 @@ from .serving_component import ServingComponent
 
 
 class ModelBooster(ServingComponent):
-    """Serves a model with one or more backends: workloads of the engine, Services in front of them, autoscalers.
+    """Serves a model with one or more backends: workloads of the engines, Services, and autoscalers with a policy.
 
     Does not create nodes, the LeaderWorkerSet controller, Volcano, a router or Secrets with access tokens.
     """
@@ -37,8 +37,8 @@ class ModelBooster(ServingComponent):
 
 
 def _render(name: str, args: ModelBoosterArgs) -> Rendered:
-    given = Arguments(name, args, ModelBoosterArgs, MODEL_BOOSTER.models)
-    options = options_of(given)
-    metadata = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
-    spec = MODEL_BOOSTER.spec(given.values)
-    return render_one(given.resource(WORKLOAD_API, "ModelBooster", metadata, spec), [], options)
+    arguments = Arguments(name, args, ModelBoosterArgs, MODEL_BOOSTER.models)
+    options = options_of(arguments)
+    metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
+    spec = MODEL_BOOSTER.spec(arguments.values)
+    return render_one(arguments.resource(WORKLOAD_API, "ModelBooster", metadata, spec), [], options)

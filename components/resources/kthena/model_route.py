@@ -1,8 +1,8 @@
-"""Kthena's ModelRoute: which ModelServers answer for a model.
+"""Kthena's ModelRoute: routes requests for a model to ModelServers.
 
 ModelRoute
 ├── Service                   <name>-lb, where it has one of its own
-├── ModelRoute, ModelServer   <name>, <server>, where prefill and decode are apart
+├── ModelRoute, ModelServer   <name>, <server>, for disaggregated prefill and decode
 └── ModelRoute                <name>, with realization operator instead of all of these
 """
 
@@ -27,18 +27,18 @@ class ModelRoute(WorkloadComponent):
         """Render and register.
 
         Raises:
-            InvalidArguments: the arguments contradict the contract, or a rule names a ModelServer that is not there.
+            InvalidArguments: the arguments contradict the contract, or a rule names a missing ModelServer.
         """
         self.register(name, _render(name, args), opts)
 
 
 def _render(name: str, args: ModelRouteArgs) -> Rendered:
-    given = Arguments(name, args, ModelRouteArgs, MODEL_ROUTE.models)
-    options = options_of(given)
-    referred = given.manifests("servers", "ModelServer")
-    if "servings" in given.values:
-        referred += given.manifests("servings", "ModelServing")
-    given.check()
-    spec = MODEL_ROUTE.spec(given.values)
-    metadata = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
-    return render_one(given.resource(NETWORKING_API, "ModelRoute", metadata, spec), referred, options)
+    arguments = Arguments(name, args, ModelRouteArgs, MODEL_ROUTE.models)
+    options = options_of(arguments)
+    referred = arguments.manifests("servers", "ModelServer")
+    if "servings" in arguments.values:
+        referred += arguments.manifests("servings", "ModelServing")
+    arguments.check()
+    spec = MODEL_ROUTE.spec(arguments.values)
+    metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
+    return render_one(arguments.resource(NETWORKING_API, "ModelRoute", metadata, spec), referred, options)

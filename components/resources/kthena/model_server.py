@@ -1,4 +1,4 @@
-"""Kthena's ModelServer: pods that serve a model, for ModelRoutes.
+"""Kthena's ModelServer: the pods that ModelRoutes send requests to.
 
 ModelServer
 └── ModelServer   <name>, with realization operator
@@ -14,10 +14,9 @@ from .argument_maps import MODEL_SERVER
 
 
 class ModelServer(Declaration):
-    """Declares pods that serve a model for ModelRoutes, which take its ``manifest``.
+    """Declares the pods that ModelRoutes send requests to; ModelRoutes take its ``manifest``.
 
-    With realization native it is only a declaration: it has no object in the cluster, so depend on the route, not on
-    the server.
+    With realization native it creates no Kubernetes object: depend on the route instead.
     """
 
     server: pulumi.Output[str]
@@ -29,8 +28,8 @@ class ModelServer(Declaration):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        given = Arguments(name, args, ModelServerArgs, MODEL_SERVER.models)
-        spec = MODEL_SERVER.spec(given.values)
-        declared = self.declare(name, NETWORKING_API, given, spec, opts, namespaced=True)
+        arguments = Arguments(name, args, ModelServerArgs, MODEL_SERVER.models)
+        spec = MODEL_SERVER.spec(arguments.values)
+        declared = self.declare(name, NETWORKING_API, arguments, spec, opts, namespaced=True)
         self.server = pulumi.Output.from_input(declared)
         self.register_outputs({"manifest": self.manifest, "server": self.server})

@@ -1,4 +1,4 @@
-"""Kthena's ModelServing: serving groups, whose roles serve together.
+"""Kthena's ModelServing: serving groups of pods in roles.
 
 ModelServing
 ├── LeaderWorkerSet   <name>, or <name>-<group>-<role>-<instance> for each instance of a role
@@ -20,7 +20,7 @@ from .serving_component import ServingComponent
 
 
 class ModelServing(ServingComponent):
-    """Serves with your own pod templates, in roles: LeaderWorkerSets, and a Service in front of each role.
+    """Serves a model from your own pod templates: LeaderWorkerSets for the roles, and a Service for each role.
 
     Does not create nodes, the LeaderWorkerSet controller, Volcano or Secrets with access tokens.
     """
@@ -35,10 +35,10 @@ class ModelServing(ServingComponent):
 
 
 def _render(name: str, args: ModelServingArgs) -> Rendered:
-    given = Arguments(name, args, ModelServingArgs, MODEL_SERVING.models)
-    options = options_of(given)
-    autoscaled = is_autoscaled(given, options)
-    metadata = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
-    spec = {"schedulerName": "volcano", **MODEL_SERVING.spec(given.values)}
-    resource = given.resource(WORKLOAD_API, "ModelServing", metadata, spec)
+    arguments = Arguments(name, args, ModelServingArgs, MODEL_SERVING.models)
+    options = options_of(arguments)
+    autoscaled = is_autoscaled(arguments, options)
+    metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
+    spec = {"schedulerName": "volcano", **MODEL_SERVING.spec(arguments.values)}
+    resource = arguments.resource(WORKLOAD_API, "ModelServing", metadata, spec)
     return render_one(resource, [], options, autoscaled=autoscaled)

@@ -1,4 +1,4 @@
-"""What ModelBooster and ModelServing share: several endpoints, and a manifest for what refers to them."""
+"""The base class of ModelBooster and ModelServing: several endpoints, and a manifest for other components."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from ..serving.workload_component import ReferencedComponent
 
 
 class ServingComponent(ReferencedComponent):
-    """A component with several endpoints, whose resource others refer to as well."""
+    """A component with several endpoints and a manifest to which other components refer."""
 
     urls: pulumi.Output[dict[str, str]]
-    """URL of each of its endpoints, by their names."""
+    """URLs of the endpoints, by endpoint name."""
 
     def further_outputs(self, rendered: Rendered) -> dict[str, Any]:
         """Return the manifest and all endpoints."""

@@ -25,6 +25,8 @@ from .groups import gang_annotations, is_one_set, pods_per_instance
 from .pods import LEADER_ADDRESS, RoleInstance, Template, instance_template
 from .roles import RolePods, ports_in
 
+# A group of a set is one role instance. Where that is not the whole serving group, checks.py rejects
+# ServingGroupRecreate.
 _RESTART_POLICIES = {
     "RoleRecreate": "RecreateGroupOnPodRestart",
     "ServingGroupRecreate": "RecreateGroupOnPodRestart",
@@ -42,6 +44,7 @@ def workloads(serving: ServingContext, roles: list[RolePods]) -> Iterator[Worklo
         rollout = {"type": "RollingUpdate", "rollingUpdateConfiguration": bounds}
         spec = {
             "replicas": serving.replicas,
+            # With LeaderReady, a leader that becomes ready only once its workers have joined would never get them.
             "startupPolicy": "LeaderCreated",
             "rolloutStrategy": rollout,
             "leaderWorkerTemplate": _leader_worker_template(serving, roles[0], RoleInstance()),

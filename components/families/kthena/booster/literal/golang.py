@@ -32,6 +32,7 @@ def format_value(value: Json) -> str:
 def _number(value: float) -> str:
     if value == 0:
         return "-0" if math.copysign(1, value) < 0 else "0"
+    # Like Go's shortest format, repr writes the fewest digits that identify the number.
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     text = "".join(map(str, digits))
     before = len(text) + int(exponent)
