@@ -7,7 +7,7 @@ from dataclasses import dataclass
 CIDR = "10.0.0.0/16"
 POD_CIDR = "100.64.0.0/16"
 MOST_ZONES = 7
-"""No region has more than six; the eighth part of the VPC is for the public subnets."""
+"""No region has more than six; the last eighth of the VPC is for the public subnets."""
 _LARGEST, _SMALLEST, _SMALLEST_OF_AWS = 16, 21, 28
 _SHARED = ipaddress.IPv4Network("100.64.0.0/10")
 """RFC 6598."""
@@ -49,16 +49,13 @@ def positions(zones: Iterable[str], control_plane: Sequence[str] = ()) -> dict[s
     if not control_plane:
         return {zone: index for index, zone in enumerate(zones)}
     taken = {zone[-1:] for zone in control_plane}
-    left = [letter for letter in _LETTERS if letter not in taken]
-    places = {zone: index for index, zone in enumerate(control_plane)}
+    free = [letter for letter in _LETTERS if letter not in taken]
+    fixed = {zone: index for index, zone in enumerate(control_plane)}
+    by_letter = {letter: len(control_plane) + index for index, letter in enumerate(free)}
     return {
-        zone: places[zone] if zone in places else _after(len(control_plane), left, zone)
+        zone: fixed[zone] if zone in fixed else by_letter.get(zone[-1:], MOST_ZONES)
         for zone in in_order(zones, control_plane)
     }
-
-
-def _after(first: int, letters: Sequence[str], zone: str) -> int:
-    return first + letters.index(zone[-1:]) if zone[-1:] in letters else MOST_ZONES
 
 
 def placeless(zones: Iterable[str], control_plane: Sequence[str]) -> list[str]:

@@ -1,8 +1,7 @@
-"""What the Cluster Autoscaler says about nodes that it cannot have, in words.
+"""Node groups that the Cluster Autoscaler reports as short of nodes.
 
-Source: kubernetes/autoscaler, cluster-autoscaler/clusterstate/api/types.go (the status that it keeps in a ConfigMap),
-cloudprovider/aws/aws_cloud_provider.go (a node of which EC2 launched no instance is reported as one of a group that
-is out of resources).
+Sources: kubernetes/autoscaler, cluster-autoscaler/clusterstate/api/types.go (the status in its ConfigMap),
+cloudprovider/aws/aws_cloud_provider.go (if EC2 launches no instance, the group is reported as out of resources).
 """
 
 from collections.abc import Mapping
@@ -24,8 +23,9 @@ class Shortage:
     Attributes:
         group: Name of the Auto Scaling group.
         ready: Nodes that are ready.
-        wanted: Nodes that the autoscaler asked for, or keeps.
-        error: Why it adds none for now: its code and message; empty while nodes start.
+        wanted: The target size, at least the minimum.
+        error: Code and message of a failed scale-up; empty while nodes start.
+        no_instances: Whether EC2 launched no instances for it.
     """
 
     group: str
@@ -35,7 +35,7 @@ class Shortage:
     no_instances: bool = False
 
     def __str__(self) -> str:
-        """Return it as a sentence with the next step."""
+        """Return a message with the next step."""
         text = f"{self.group}: {self.ready} of {self.wanted} nodes are ready"
         if not self.error:
             return f"{text}; they are being launched, or start"
@@ -50,13 +50,13 @@ class Shortage:
 
 
 def shortages(status: str) -> list[Shortage]:
-    """Return the groups without all their nodes, by name.
+    """Return the groups that lack nodes, by name.
 
     Args:
         status: The status of the autoscaler, as YAML (since version 1.30).
 
     Raises:
-        ValueError: it is not such a status.
+        ValueError: The text is not such a status.
     """
     try:
         read: Any = yaml.safe_load(status)
@@ -66,20 +66,22 @@ def shortages(status: str) -> list[Shortage]:
     groups = (read.get("nodeGroups") or []) if known else None
     if not known or not isinstance(groups, list):
         raise ValueError("is no status of a Cluster Autoscaler from version 1.30 on")
-    found = (_shortage(group) for group in groups if isinstance(group, Mapping))
-    return sorted(filter(None, found), key=lambda each: each.group)
-
-
-def _shortage(group: Mapping[str, Any]) -> Shortage | None:
-    health, growth = group.get("health") or {}, group.get("scaleUp") or {}
-    ready = ((health.get("nodeCounts") or {}).get("registered") or {}).get("ready", 0)
-    wanted = max(health.get("cloudProviderTarget", 0), health.get("minSize", 0))
-    failed = growth.get("status") == _BACKOFF
-    if ready >= wanted and not failed:
-        return None
-    why = growth.get("backoffInfo") or {}
-    code = str(why.get("errorCode", ""))
-    error = ": ".join(filter(None, (code, str(why.get("errorMessage", ""))))) or "it gives no reason"
-    # After a failure the autoscaler takes the nodes that did not come off what it asks for.
-    wanted = max(wanted, ready + 1) if failed else wanted
-    return Shortage(str(group.get("name", "")), ready, wanted, error if failed else "", code == _NO_INSTANCES)
+    found = []
+    for group in groups:
+        if not isinstance(group, Mapping):
+            continue
+        health, scale_up = group.get("health") or {}, group.get("scaleUp") or {}
+        ready = ((health.get("nodeCounts") or {}).get("registered") or {}).get("ready", 0)
+        target = max(health.get("cloudProviderTarget", 0), health.get("minSize", 0))
+        failed = scale_up.get("status") == _BACKOFF
+        if ready >= target and not failed:
+            continue
+        backoff = scale_up.get("backoffInfo") or {}
+        code = str(backoff.get("errorCode", ""))
+        error = ": ".join(filter(None, (code, str(backoff.get("errorMessage", ""))))) or "it gives no reason"
+        # After a failed scale-up, the autoscaler lowers its target by the nodes that did not launch.
+        target = max(target, ready + 1) if failed else target
+        found.append(
+            Shortage(str(group.get("name", "")), ready, target, error if failed else "", code == _NO_INSTANCES)
+        )
+    return sorted(found, key=lambda shortage: shortage.group)

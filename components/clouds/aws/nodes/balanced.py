@@ -1,4 +1,4 @@
-"""Nodes that load balancers may not reach: in zones that were added after the load balancers were created."""
+"""Nodes that existing load balancers cannot reach, in zones that were added after the load balancers were created."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -7,7 +7,7 @@ from ....contract.problems import Problem, Severity
 from ....fleet.demand import PodDemand
 from ....fleet.nodes.groups import lands_on
 from ....fleet.nodes.policy import NodePolicy
-from ....fleet.rendered import Fleet, Rendered
+from ....fleet.rendered import Fleet
 from .plan import NodeEnvironment, NodeGroupPlan
 
 
@@ -21,17 +21,17 @@ def check_balanced_zones(
     every_model: bool,
     gateway: bool,
 ) -> Iterator[Problem]:
-    """Warn of nodes in zones that were added to a cluster, where targets of load balancers may be.
+    """Warn about nodes in added zones on which targets of load balancers may run.
 
-    The load balancer controller looks for subnets when it creates a load balancer, and keeps them
+    The load balancer controller selects subnets when it creates a load balancer and does not change them
     (kubernetes-sigs/aws-load-balancer-controller, pull request 2129). AWS sends no traffic to targets in other zones
     (Elastic Load Balancing user guide, "Availability Zones and load balancer nodes").
 
     Args:
-        fleet: What is rendered.
+        fleet: The rendered fleet.
         groups: The node groups.
-        environment: Where nodes are made.
-        control_plane: Zones of the control plane, there from the beginning; empty where they are not named.
+        environment: Node settings.
+        control_plane: Zones of the control plane, which exist from the start; empty if the settings have none.
         system: Zones of the system nodes.
         every_model: Whether each model has a load balancer.
         gateway: Whether a gateway's proxies run on nodes without taints.
@@ -39,7 +39,11 @@ def check_balanced_zones(
     if not control_plane:
         return
     place = environment.place
-    balanced = [item for item in fleet.rendered if _is_balanced(item) or (every_model and item.endpoints)]
+    balanced = [
+        item
+        for item in fleet.rendered
+        if any(endpoint.has_own_balancer for endpoint in item.endpoints) or (every_model and item.endpoints)
+    ]
     anywhere = [item.title for item in balanced if any(not demand.choices for demand in item.pods)]
     proxies = ["the proxies of the gateway"] if gateway else []
     nodes = [("the system nodes", system, "cluster.systemZones", [*anywhere, *proxies])]
@@ -60,12 +64,8 @@ def check_balanced_zones(
             yield Problem(place.file, 0, "", "", path, reason, Severity.WARNING, RuleId.NODES_UNBALANCED)
 
 
-def _is_balanced(item: Rendered) -> bool:
-    return any(endpoint.has_own_balancer for endpoint in item.endpoints)
-
-
 def _may_land(group: NodeGroupPlan, demand: PodDemand, policy: NodePolicy) -> bool:
     if not demand.choices:
         return not group.taints
-    there = group.demand
-    return any(lands_on(choice, there.labels, there.capacity, policy) for choice in demand.choices)
+    nodes = group.demand
+    return any(lands_on(choice, nodes.labels, nodes.capacity, policy) for choice in demand.choices)

@@ -9,7 +9,7 @@ from ....fleet.nodes.fit import NodeRequest, nearest_types, node_requests
 from ....fleet.nodes.groups import preferences
 from ....fleet.nodes.order import group_order
 from ....fleet.nodes.policy import RESERVED, Capacity, Reservation, TypePolicy
-from ....fleet.rendered import Fleet, Rendered
+from ....fleet.rendered import Fleet
 from ..facts.eks import is_fractional, limits, no_image, takes_capacity_block
 from ..facts.regions import is_withheld, regions, regions_of
 from ..words import NodeImage, Provisioner
@@ -48,54 +48,39 @@ def check_groups(
         *(r.problem(reason, rule=rule) for r in requests for rule, reason in _of_request(r, environment)),
         *check_types(environment),
         *check_marks(environment.nodes, environment.provisioner, environment.place),
-        *_of_updates(environment),
-        *_of_start(environment),
-        *_of_pulls(groups, environment),
-        *_of_pools(environment),
+        *_of_settings(groups, environment),
         *_of_groups(groups, environment),
         *check_quotas(groups, environment),
     ]
     return tuple(sorted(dict.fromkeys(found), key=lambda p: p.sort_key))
 
 
-def _of_updates(environment: NodeEnvironment) -> Iterator[Problem]:
-    wrong = release_problem(environment.image, environment.version, environment.provisioner, environment.ami_release)
+def _of_settings(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment) -> Iterator[Problem]:
+    """Report settings of all nodes that EC2 or the image would reject, or that have no effect."""
+    image, provisioner, boot, place = environment.image, environment.provisioner, environment.boot, environment.place
+    is_karpenter = provisioner == Provisioner.KARPENTER
+    wrong = release_problem(image, environment.version, provisioner, environment.ami_release)
     if wrong:
-        yield environment.place.problem(("amiRelease",), wrong)
-    if environment.force_update and environment.provisioner == Provisioner.KARPENTER:
+        yield place.problem(("amiRelease",), wrong)
+    if environment.force_update and is_karpenter:
         reason = "has no effect with Karpenter, which waits for disruption budgets; remove it"
-        yield environment.place.problem(("forceUpdate",), reason)
-
-
-def _of_start(environment: NodeEnvironment) -> Iterator[Problem]:
-    """Report disk settings and user data that EC2 or the image would reject."""
-    for key, reason in boot_problems(
-        environment.boot, environment.image, environment.provisioner, environment.ami_release
-    ):
-        yield environment.place.problem((key,), reason)
-    extra = environment.boot.user_data
-    wrong = user_data_problem(extra, environment.image) if extra else ""
+        yield place.problem(("forceUpdate",), reason)
+    for key, reason in boot_problems(boot, image, provisioner, environment.ami_release):
+        yield place.problem((key,), reason)
+    wrong = user_data_problem(boot.user_data, image) if boot.user_data else ""
     if wrong:
-        yield environment.place.problem(("userData",), wrong)
-
-
-def _of_pulls(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment) -> Iterator[Problem]:
-    """Warn about nodes for which ``fastImagePull`` has no effect; see ``pulls_fast``."""
-    if not environment.boot.fast_image_pull or environment.image != NodeImage.BOTTLEROCKET:
-        return
-    slow = sorted(group.name for group in groups if not group.start.fast_image_pull)
+        yield place.problem(("userData",), wrong)
+    # On AL2023 the setting applies to every node; see pulls_fast.
+    is_requested = boot.fast_image_pull and image == NodeImage.BOTTLEROCKET
+    slow = sorted(group.name for group in groups if is_requested and not group.start.fast_image_pull)
     if slow:
         reason = (
             f"has no effect on {', '.join(slow)}: Karpenter does not put the folder of parallel pulls on local NVMe "
             "disks (aws/karpenter-provider-aws issue 8393), and images would fill the small disk beside them"
         )
-        yield environment.place.problem(("fastImagePull",), reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
-
-
-def _of_pools(environment: NodeEnvironment) -> Iterator[Problem]:
-    """Report settings of Karpenter pools that have no effect."""
-    pools, place = environment.pools, environment.place
-    if environment.provisioner != Provisioner.KARPENTER:
+        yield place.problem(("fastImagePull",), reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
+    pools = environment.pools
+    if not is_karpenter:
         for key in pools.given:
             yield place.problem((key,), "is for Karpenter's pools; set provisioner: karpenter, or remove it")
     elif pools.disruption.spot_to_spot and not pools.swaps_spot:
@@ -149,23 +134,19 @@ def _of_request(request: NodeRequest, environment: NodeEnvironment) -> Iterator[
     known = cloud_labels(node, capacity, zone, environment.region, environment.provisioner)
     wrong = impossible(request.choice.labels, known, environment.provisioner)
     yield from ((RuleId.NODES_PLACEMENT, reason) for reason in wrong)
-    yield from ((RuleId.NODES_PLACEMENT, reason) for reason in _of_capacity(request, rule, environment))
-
-
-def _of_capacity(request: NodeRequest, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
-    instance_type = request.choice.instance_type
-    capacity = environment.nodes.capacity_of(request.choice)
     if capacity not in list(Capacity):
-        yield f"selects unknown capacity {capacity!r}; use one of {', '.join(Capacity)}"
+        yield RuleId.NODES_PLACEMENT, f"selects unknown capacity {capacity!r}; use one of {', '.join(Capacity)}"
     if capacity in RESERVED and rule.reservation is None:
         yield (
-            f"selects reserved {instance_type}, but there is no reservation; set "
-            f"{environment.place.path('types', instance_type or '', 'reservation')}: {{id: cr-..., zone: ..., "
-            "count: ...}"
+            RuleId.NODES_PLACEMENT,
+            f"selects reserved {node.name}, but there is no reservation; set "
+            f"{place.path('types', node.name, 'reservation')}: {{id: cr-..., zone: ..., count: ...}}",
         )
-    zone = request.choice.zone
     if capacity in RESERVED and rule.reservation and zone not in (None, rule.reservation.zone):
-        yield f"selects zone {zone}, but its reservation is in {rule.reservation.zone}; select that zone"
+        yield (
+            RuleId.NODES_PLACEMENT,
+            f"selects zone {zone}, but its reservation is in {rule.reservation.zone}; select that zone",
+        )
 
 
 def _of_groups(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
@@ -181,36 +162,33 @@ def _of_groups(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
             ("provisioner",) if environment.place.section else (), reason, rule=RuleId.NODES_TOO_MANY_GROUPS
         )
     for group in groups:
-        yield from _of_group(group, environment)
+        name = group.node.name
+        if group.interfaces and len(group.zones) > 1 and not environment.nodes.of(name).efa:
+            reason = f"pods request EFA, so the nodes must be in one zone; set zones: [{group.zones[0]}]"
+            yield environment.place.problem(("types", name, "zones"), reason)
+        if group.demand.capacity == Capacity.SPOT and len(group.instance_types) < _POOLS_WANTED:
+            others = ", ".join(similar(group.node)[:_POOLS_WANTED])
+            reason = (
+                f"spot capacity of only {len(group.instance_types)} instance "
+                f"type{'s' * (len(group.instance_types) > 1)} can be reclaimed all at once; let the pods use other "
+                "types too"
+            ) + (f", such as {others}" if others else "")
+            yield environment.place.problem(
+                ("types", name, "spotTypes"), reason, Severity.WARNING, rule=RuleId.NODES_FEW_SPOT_POOLS
+            )
+        # No model bounds such a group: its maximum is EKS's limit.
+        if group.maximum == limits().nodes_per_group:
+            price = group.node.usd_per_hour
+            cost = f", {price * group.maximum:,.0f} USD an hour" if price else ""
+            reason = (
+                f"group {group.name} may grow to {group.maximum} nodes{cost}; "
+                f"set {environment.place.key('maxNodes')}, or maxReplicas of its models"
+            )
+            yield environment.place.problem(
+                ("types", name, "maxNodes"), reason, Severity.WARNING, rule=RuleId.NODES_UNBOUNDED
+            )
     if environment.provisioner == Provisioner.MANAGED:
         yield from _of_blocks(groups, environment)
-
-
-def _of_group(group: NodeGroupPlan, environment: NodeEnvironment) -> Iterator[Problem]:
-    name = group.node.name
-    if group.interfaces and len(group.zones) > 1 and not environment.nodes.of(name).efa:
-        reason = f"pods request EFA, so the nodes must be in one zone; set zones: [{group.zones[0]}]"
-        yield environment.place.problem(("types", name, "zones"), reason)
-    if group.demand.capacity == Capacity.SPOT and len(group.instance_types) < _POOLS_WANTED:
-        others = ", ".join(similar(group.node)[:_POOLS_WANTED])
-        reason = (
-            f"spot capacity of only {len(group.instance_types)} instance "
-            f"type{'s' * (len(group.instance_types) > 1)} can be reclaimed all at once; let the pods use other "
-            "types too"
-        ) + (f", such as {others}" if others else "")
-        yield environment.place.problem(
-            ("types", name, "spotTypes"), reason, Severity.WARNING, rule=RuleId.NODES_FEW_SPOT_POOLS
-        )
-    if group.maximum == limits().nodes_per_group:
-        price = group.node.usd_per_hour
-        cost = f", {price * group.maximum:,.0f} USD an hour" if price else ""
-        reason = (
-            f"group {group.name} may grow to {group.maximum} nodes{cost}; "
-            f"set {environment.place.key('maxNodes')}, or maxReplicas of its models"
-        )
-        yield environment.place.problem(
-            ("types", name, "maxNodes"), reason, Severity.WARNING, rule=RuleId.NODES_UNBOUNDED
-        )
 
 
 def _of_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
@@ -220,12 +198,12 @@ def _of_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
     """
     place = environment.place
     claimed: dict[str, list[NodeGroupPlan]] = {}
-    for group, block in [(each, block) for each in groups for block in each.blocks]:
+    for group, block in [(plan, block) for plan in groups for block in plan.blocks]:
         held = block.reservation
         claimed.setdefault(held.id, []).append(group)
         where = ("types", group.node.name, "reservation" if held == group.reservation else "nextBlocks")
         if held.ends is None or held.ends <= environment.now:
-            continue  # an error already
+            continue  # check_types reports these as errors
         if block.filling is None:
             reason = (
                 f"{held.id} ends at {held.ends:%Y-%m-%d %H:%M} UTC (now {environment.now:%Y-%m-%d %H:%M}): EKS takes "
@@ -240,14 +218,14 @@ def _of_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
                 "its launch template (pulumi up --replace), which ends its nodes for some minutes"
             )
             yield place.problem(where, reason, Severity.NOTE, rule=RuleId.NODES_BLOCK_RUNS)
-    for id_, wanting in sorted(claimed.items()):
-        if len(wanting) > 1:
-            names = ", ".join(sorted(group.name for group in wanting))
+    for id_, claimants in sorted(claimed.items()):
+        if len(claimants) > 1:
+            names = ", ".join(sorted(group.name for group in claimants))
             reason = (
-                f"{id_} is for {len(wanting)} node groups ({names}), and each asks for all of its nodes; let their "
+                f"{id_} is for {len(claimants)} node groups ({names}), and each asks for all of its nodes; let their "
                 "pods select the same zone and labels"
             )
-            key = ("types", wanting[0].node.name, "reservation")
+            key = ("types", claimants[0].node.name, "reservation")
             yield place.problem(key, reason, Severity.WARNING, rule=RuleId.NODES_BLOCK_SHARED)
 
 
@@ -286,49 +264,43 @@ def check_types(environment: NodeEnvironment) -> Iterator[Problem]:
 
 
 def _of_type(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[tuple[str, str]]:
-    yield from (("efa", reason) for reason in _efa(node, rule, environment))
+    place = environment.place
+    if rule.efa and not node.fabric_interfaces:
+        with_efa = sorted(n.name for n in instances().values() if n.family == node.family and n.fabric_interfaces)
+        hint = f"in its family, {', '.join(with_efa)} have EFA" if with_efa else "no type of its family has EFA"
+        yield "efa", f"{node.name} has no EFA; {hint}"
+    zones = rule.zones or ((rule.reservation.zone,) if rule.reservation else environment.zones)
+    if (rule.efa or rule.placement_group) and len(zones) > 1:
+        yield (
+            "efa",
+            f"nodes with EFA or in a placement group must be in one zone, found {', '.join(zones)}; set zones: "
+            f"[{zones[0]}]",
+        )
     yield from (("spotTypes", reason) for reason in _alternatives(node, rule, environment))
-    yield from (("zones", reason) for reason in _zones(rule, environment))
+    known = environment.subnets or environment.zones
+    unknown = [zone for zone in rule.zones if zone not in known]
+    if unknown:
+        yield "zones", f"must be zones of the environment ({', '.join(known)}), found {', '.join(unknown)}"
     yield from (("reservation", reason) for reason in _reservation(node, rule, environment))
     yield from (("nextBlocks", reason) for reason in _next_blocks(node, rule, environment))
-    yield from (("placementGroup", reason) for reason in _placement_group(rule))
-    yield from _sizes_of_block(rule, environment)
-    if rule.min_nodes is not None and rule.max_nodes is not None and rule.min_nodes > rule.max_nodes:
-        yield (
-            "minNodes",
-            f"must not be above {environment.place.key('maxNodes')} ({rule.max_nodes}), found {rule.min_nodes}",
-        )
-
-
-def _placement_group(rule: TypePolicy) -> Iterator[str]:
     # A Capacity Block places its instances close together already (EC2 user guide, Capacity Blocks for ML). AWS's own
     # tool rejects a placement group beside it (aws/aws-parallelcluster, PlacementGroupCapacityTypeValidator), and
     # launches fail for lack of capacity (terraform-aws-modules/terraform-aws-eks, pull request 3730).
     if rule.placement_group and rule.capacity == Capacity.CAPACITY_BLOCK:
-        yield "is not possible with a Capacity Block, whose instances are placed close together already; remove it"
-
-
-def _sizes_of_block(rule: TypePolicy, environment: NodeEnvironment) -> Iterator[tuple[str, str]]:
-    # The group of a Capacity Block has all the nodes that were bought, as long as the block runs.
-    if rule.capacity != Capacity.CAPACITY_BLOCK or environment.provisioner == Provisioner.KARPENTER:
-        return
-    for key, value in (("minNodes", rule.min_nodes), ("maxNodes", rule.max_nodes)):
-        if value is not None:
-            path = environment.place.key("reservation")
-            yield key, f"all nodes of a Capacity Block run from its start to its end ({path}: count); remove it"
-
-
-def _efa(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
-    if rule.efa and not node.fabric_interfaces:
-        with_efa = sorted(n.name for n in instances().values() if n.family == node.family and n.fabric_interfaces)
-        hint = f"in its family, {', '.join(with_efa)} have EFA" if with_efa else "no type of its family has EFA"
-        yield f"{node.name} has no EFA; {hint}"
-    close = rule.efa or rule.placement_group
-    zones = rule.zones or ((rule.reservation.zone,) if rule.reservation else environment.zones)
-    if close and len(zones) > 1:
         yield (
-            f"nodes with EFA or in a placement group must be in one zone, found {', '.join(zones)}; set zones: "
-            f"[{zones[0]}]"
+            "placementGroup",
+            "is not possible with a Capacity Block, whose instances are placed close together already; remove it",
+        )
+    # A managed group has all nodes of its Capacity Block as long as the block runs. Karpenter may use fewer.
+    if rule.capacity == Capacity.CAPACITY_BLOCK and environment.provisioner != Provisioner.KARPENTER:
+        for key, value in (("minNodes", rule.min_nodes), ("maxNodes", rule.max_nodes)):
+            if value is not None:
+                path = place.key("reservation")
+                yield key, f"all nodes of a Capacity Block run from its start to its end ({path}: count); remove it"
+    if rule.min_nodes is not None and rule.max_nodes is not None and rule.min_nodes > rule.max_nodes:
+        yield (
+            "minNodes",
+            f"must not be above {place.key('maxNodes')} ({rule.max_nodes}), found {rule.min_nodes}",
         )
 
 
@@ -353,13 +325,6 @@ def _alternatives(node: Instance, rule: TypePolicy, environment: NodeEnvironment
         yield f"must have at most {most} types in addition to the first, found {len(rule.alternatives)}"
     if rule.alternatives and rule.capacity in RESERVED:
         yield f"a reservation has only one type, {node.name}; remove {environment.place.key('spotTypes')}"
-
-
-def _zones(rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
-    known = environment.subnets or environment.zones
-    unknown = [zone for zone in rule.zones if zone not in known]
-    if unknown:
-        yield f"must be zones of the environment ({', '.join(known)}), found {', '.join(unknown)}"
 
 
 def _reservation(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
@@ -396,8 +361,8 @@ def _next_blocks(node: Instance, rule: TypePolicy, environment: NodeEnvironment)
         yield from (f"{block.id}: {reason}" for reason in _zone_of(block, environment))
         yield from (f"{block.id}: {reason}" for reason in _block(node, block, environment))
     ids = [block.id for block in (rule.reservation, *rule.next_blocks) if block]
-    for twice in sorted({each for each in ids if ids.count(each) > 1}):
-        yield f"{twice}: is named more than once; each block has a node group of its own"
+    for id_ in sorted({id_ for id_ in ids if ids.count(id_) > 1}):
+        yield f"{id_}: is named more than once; each block has a node group of its own"
 
 
 def _zone_of(reservation: Reservation, environment: NodeEnvironment) -> Iterator[str]:
@@ -435,31 +400,26 @@ def check_order(fleet: Fleet, environment: NodeEnvironment) -> Iterator[Problem]
     """
     if environment.provisioner != Provisioner.MANAGED:
         return
-    wanted = [(item, names) for item in fleet.rendered for names in preferences(item.pods, environment.nodes)]
-    tied = group_order(names for _, names in wanted).tied
+    preferred = [(item, names) for item in fleet.rendered for names in preferences(item.pods, environment.nodes)]
+    tied = group_order(names for _, names in preferred).tied
     lost: dict[int, dict[tuple[str, str], None]] = {}
-    for item, names in wanted:
+    for item, names in preferred:
         for index, first in enumerate(names):
             for second in names[index + 1 :]:
                 if second in tied.get(first, ()):
                     lost.setdefault(id(item), {})[first, second] = None
     models = [item for item in fleet.rendered if id(item) in lost]
+    instead = "set provisioner: karpenter" if environment.place.section else "use KarpenterPools"
     for item in models:
         first, second = next(iter(lost[id(item)]))
         circle = {first, *tied[first]}
         others = [other for other in models if other is not item and any(one in circle for one, _ in lost[id(other)])]
-        yield _problem(item, first, second, others, environment)
-
-
-def _problem(
-    item: Rendered, first: str, second: str, others: list[Rendered], environment: NodeEnvironment
-) -> Problem:
-    instead = "set provisioner: karpenter" if environment.place.section else "use KarpenterPools"
-    # One model alone contradicts itself where its own kinds of pods prefer opposite orders.
-    against = ", ".join(other.title for other in others) or "its own other pods"
-    reason = (
-        f"prefers nodes {first} to {second}, and {against} the opposite, directly or by way of other groups; the "
-        "Cluster Autoscaler has one order for all pods and adds those that leave the least unused, so that pods may "
-        f"start on {second} first; list the flavors in the same order, or {instead}, which follows each pod's order"
-    )
-    return item.source.problem("spec", reason, Severity.WARNING, rule=RuleId.NODES_ORDER_CONFLICT)
+        # A single model conflicts with itself if its pod templates prefer opposite orders.
+        against = ", ".join(other.title for other in others) or "its own other pods"
+        reason = (
+            f"prefers nodes {first} to {second}, and {against} the opposite, directly or by way of other groups; the "
+            "Cluster Autoscaler has one order for all pods and adds those that leave the least unused, so that pods "
+            f"may start on {second} first; list the flavors in the same order, or {instead}, which follows each "
+            "pod's order"
+        )
+        yield item.source.problem("spec", reason, Severity.WARNING, rule=RuleId.NODES_ORDER_CONFLICT)

@@ -25,15 +25,15 @@ _DEFAULT = Disruption()
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What nodes are launched into.
+    """Infrastructure that nodes are launched into.
 
     Attributes:
         subnets: IDs of the subnets in their zones.
         security_groups: IDs of their security groups.
-        role: Name of their IAM role, or the promise of one.
+        role: Name of their IAM role, or an output.
         tags: Tags of instances, volumes and interfaces.
         hops: Hop limit of the instance metadata service.
-        placement_group: Name of their placement group, or the promise of one.
+        placement_group: Name of their placement group, or an output.
     """
 
     subnets: Sequence[Any]
@@ -47,7 +47,7 @@ class Surroundings:
 def node_pool(plan: NodeGroupPlan, disruption: Disruption = _DEFAULT) -> Object:
     """Return the NodePool of a group, which launches nodes for Pending pods.
 
-    The first flavor of a model weighs most. Nodes that are always there are those of another pool.
+    The first flavor of a model has the highest weight. The minimum nodes belong to :func:`static_pool`.
     """
     spec = {
         "weight": max(1, 100 - _STEP * plan.demand.rank),
@@ -59,11 +59,11 @@ def node_pool(plan: NodeGroupPlan, disruption: Disruption = _DEFAULT) -> Object:
 
 
 def static_pool(plan: NodeGroupPlan, disruption: Disruption = _DEFAULT) -> Object:
-    """Return the NodePool of a group's nodes that are always there, whether a pod needs them or not.
+    """Return the static NodePool with a group's minimum nodes, which run whether or not pods need them.
 
-    A pool is one or the other for life, and a static one has neither weight nor limits but on nodes; one more node
-    than wanted lets it replace one at a time (kubernetes-sigs/karpenter v1.14.1, pkg/apis/v1/nodepool.go and
-    pkg/controllers/disruption/staticdrift.go). It needs the feature staticCapacity.
+    A pool cannot change between static and dynamic. A static pool has no weight and can limit only nodes; a limit of
+    one more than the replicas lets Karpenter replace one node at a time (kubernetes-sigs/karpenter v1.14.1,
+    pkg/apis/v1/nodepool.go and pkg/controllers/disruption/staticdrift.go). It requires the feature staticCapacity.
     """
     spec = {
         "replicas": plan.minimum,
@@ -75,21 +75,29 @@ def static_pool(plan: NodeGroupPlan, disruption: Disruption = _DEFAULT) -> Objec
 
 
 def pool_object(name: str, spec: Object) -> Object:
-    """Return a NodePool."""
     return {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": name}, "spec": spec}
 
 
 def class_reference(name: str) -> Object:
-    """Return what a NodePool says about its EC2NodeClass."""
+    """Return the reference of a NodePool to its EC2NodeClass."""
     return {"group": _GROUP, "kind": "EC2NodeClass", "name": name}
 
 
 def _template(plan: NodeGroupPlan) -> Object:
+    requirements = {
+        INSTANCE_TYPE_LABEL: list(plan.instance_types),
+        "kubernetes.io/arch": [plan.node.arch],
+        "kubernetes.io/os": ["linux"],
+        KARPENTER_CAPACITY_LABEL: [karpenter_capacity(plan.demand.capacity)],
+        ZONE_LABEL: list(plan.zones),
+    }
+    # A pod that selects one of Karpenter's own labels gets it only from a pool that requires it.
+    requirements |= {key: [value] for key, value in plan.demand.labels.items() if key.startswith(_WELL_KNOWN)}
     return {
         "metadata": {"labels": dict(plan.labels)},
         "spec": {
             "nodeClassRef": class_reference(plan.name),
-            "requirements": _requirements(plan),
+            "requirements": among(requirements),
             "expireAfter": "Never",
             **({"taints": [dict(taint) for taint in plan.demand.taints]} if plan.demand.taints else {}),
         },
@@ -97,62 +105,68 @@ def _template(plan: NodeGroupPlan) -> Object:
 
 
 def _limits(plan: NodeGroupPlan) -> dict[str, str]:
-    """Bound what the pool may cost: AWS's own quotas are larger and shared.
+    """Return limits that bound the cost of the pool; AWS's own quotas are larger and shared.
 
-    As much as its largest type has, on every node: Karpenter leaves out types that have more than what remains, and
-    takes as used what the largest of those that it asks for has. The number of nodes alone would not do, for it is
-    not counted within one round of launches (kubernetes-sigs/karpenter v1.14.1,
+    The limit is the maximum number of nodes times the devices of the largest type, because Karpenter excludes types
+    that exceed the remaining limit, and subtracts the largest of the types that it requests. A limit on nodes alone
+    is not enough, because it is not counted within one round of launches (kubernetes-sigs/karpenter v1.14.1,
     pkg/controllers/provisioning/scheduling/scheduler.go, filterByRemainingResources and subtractMax).
     """
     resource = plan.node.accelerator_resource
     types = [plan.node, *filter(None, map(instance, plan.demand.alternatives))]
     most = max(node.accelerators if resource else node.vcpu for node in types)
     blocks = [block.reservation for block in plan.blocks]
-    # A setting of a type may bound its nodes further.
+    # maxNodes of the type may be lower than the reservation.
     bounded = plan.reservation is not None and plan.maximum < plan.reservation.count
     maximum = most_at_once(blocks) if blocks and not bounded else plan.maximum
     nodes = maximum - plan.minimum
     return {resource or "cpu": str(most * nodes), "nodes": str(nodes)}
 
 
-def _requirements(plan: NodeGroupPlan) -> list[Object]:
-    wanted = {
-        INSTANCE_TYPE_LABEL: list(plan.instance_types),
-        "kubernetes.io/arch": [plan.node.arch],
-        "kubernetes.io/os": ["linux"],
-        KARPENTER_CAPACITY_LABEL: [karpenter_capacity(plan.demand.capacity)],
-        ZONE_LABEL: list(plan.zones),
-    }
-    # A pod that selects one of Karpenter's own labels gets it only from a pool that names it.
-    asked = {key: [value] for key, value in plan.demand.labels.items() if key.startswith(_WELL_KNOWN)}
-    return among({**wanted, **asked})
-
-
-def among(wanted: Mapping[str, Sequence[str]]) -> list[Object]:
-    """Return what a node must be as requirements: one of some values, by label."""
-    return [{"key": key, "operator": "In", "values": list(values)} for key, values in sorted(wanted.items())]
+def among(allowed: Mapping[str, Sequence[str]]) -> list[Object]:
+    """Return the requirements that limit each label to the given values."""
+    return [{"key": key, "operator": "In", "values": list(values)} for key, values in sorted(allowed.items())]
 
 
 def node_class(plan: NodeGroupPlan, place: Surroundings) -> Object:
     """Return the EC2NodeClass of a group."""
     image = {"id": plan.ami_id} if plan.ami_id else image_alias(plan.image, plan.release)
-    return class_object(plan.name, image, plan.disk, place, kubelet={"maxPods": plan.start.pods}, **_extras(plan))
+    more: Object = {"kubelet": {"maxPods": plan.start.pods}}
+    if plan.ami_id:
+        # Karpenter infers the family from an alias, but not from an ID.
+        more["amiFamily"] = _FAMILIES[plan.image]
+    if plan.node.local_nvme_gb:
+        more["instanceStorePolicy"] = "RAID0"
+    if plan.interfaces:
+        more["networkInterfaces"] = [
+            {"networkCardIndex": i.card, "deviceIndex": i.device, "interfaceType": i.type} for i in plan.interfaces
+        ]
+    if plan.reservation:
+        reservations = [block.reservation for block in plan.blocks] or [plan.reservation]
+        more["capacityReservationSelectorTerms"] = [{"id": reservation.id} for reservation in reservations]
+    user_data = karpenter_user_data(plan.start, plan.image)
+    if user_data:
+        more["userData"] = user_data
+    return class_object(plan.name, image, plan.disk, place, **more)
 
 
 def image_alias(image: NodeImage, release: str) -> Object:
-    """Return what selects a release of an image of AWS's."""
+    """Return the selector of a release of an AWS image."""
     return {"alias": f"{image}@{release}"}
 
 
 def class_object(name: str, image: Object, disk: Disk, place: Surroundings, **more: Any) -> Object:  # noqa: ANN401
-    """Return an EC2NodeClass with what all nodes have: an encrypted disk, IMDSv2, tags."""
+    """Return an EC2NodeClass with the settings of all nodes: an encrypted disk, IMDSv2, tags."""
     metadata = {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": place.hops}
+    ebs: Object = {"volumeSize": f"{disk.gib}Gi", "volumeType": "gp3", "encrypted": True, "deleteOnTermination": True}
+    optional = {"throughput": disk.throughput, "iops": disk.iops, "kmsKeyID": disk.kms_key}
+    ebs |= {key: value for key, value in optional.items() if value}
     spec: Object = {
         "amiSelectorTerms": [image],
         "role": place.role,
         "subnetSelectorTerms": [{"id": subnet} for subnet in place.subnets],
         "securityGroupSelectorTerms": [{"id": group} for group in place.security_groups],
-        "blockDeviceMappings": [_volume(disk)],
+        "blockDeviceMappings": [{"deviceName": disk.device, "ebs": ebs}],
         "metadataOptions": metadata,
         "tags": dict(place.tags),
         **({"placementGroupSelector": {"name": place.placement_group}} if place.placement_group is not None else {}),
@@ -166,46 +180,20 @@ def class_object(name: str, image: Object, disk: Disk, place: Surroundings, **mo
     }
 
 
-def _extras(plan: NodeGroupPlan) -> Object:
-    """Return what only some nodes have: an image of one's own, local disks, EFA, a reservation, more to be told."""
-    spec: Object = {}
-    if plan.ami_id:
-        spec["amiFamily"] = _FAMILIES[plan.image]
-    if plan.node.local_nvme_gb:
-        spec["instanceStorePolicy"] = "RAID0"
-    if plan.interfaces:
-        spec["networkInterfaces"] = [
-            {"networkCardIndex": i.card, "deviceIndex": i.device, "interfaceType": i.type} for i in plan.interfaces
-        ]
-    if plan.reservation:
-        held = [block.reservation for block in plan.blocks] or [plan.reservation]
-        spec["capacityReservationSelectorTerms"] = [{"id": each.id} for each in held]
-    words = karpenter_user_data(plan.start, plan.image)
-    if words:
-        spec["userData"] = words
-    return spec
-
-
-def _volume(disk: Disk) -> Object:
-    ebs: Object = {"volumeSize": f"{disk.gib}Gi", "volumeType": "gp3", "encrypted": True, "deleteOnTermination": True}
-    chosen = {"throughput": disk.throughput, "iops": disk.iops, "kmsKeyID": disk.kms_key}
-    return {"deviceName": disk.device, "ebs": {**ebs, **{key: value for key, value in chosen.items() if value}}}
-
-
 NAME = "general"
 _INSTANCE = "karpenter.k8s.aws/instance"
 _LEAST = (("-generation", "4"), ("-cpu", "1"))
-"""Newer than the fourth generation, for all of those take address prefixes and so the pods that kubelet is told; and
-more than one vCPU, of which the system would take most."""
+"""Exclusive lower bounds. All types after the fourth generation support address prefixes, which the pod limit of
+kubelet assumes; system pods would use most of a single vCPU."""
 
 
 def general_pool(pool: GeneralPool, environment: NodeEnvironment) -> Object:
-    """Return the NodePool.
+    """Return the NodePool for pods that name no instance type.
 
-    It weighs least, so that pods which name an instance type get the nodes of their own pool. Drains end after a
-    while: what runs here runs elsewhere too, and a disruption budget must not keep a node that is to go.
+    It has the lowest weight, so that pods that name an instance type get nodes of their own pool. Drains are limited
+    to 30 minutes: these pods can run elsewhere, so a disruption budget must not keep a node forever.
     """
-    wanted = {
+    allowed = {
         "kubernetes.io/arch": [pool.arch],
         "kubernetes.io/os": ["linux"],
         KARPENTER_CAPACITY_LABEL: sorted(pool.capacity),
@@ -215,11 +203,12 @@ def general_pool(pool: GeneralPool, environment: NodeEnvironment) -> Object:
     above = [{"key": f"{_INSTANCE}{key}", "operator": "Gt", "values": [value]} for key, value in _LEAST]
     spec = {
         "limits": {"cpu": str(pool.max_vcpus)},
-        "disruption": _consolidating(environment.pools.disruption).wire(),
+        # Unlike nodes of models, these are also removed when their pods fit on other nodes.
+        "disruption": replace(environment.pools.disruption, policy="WhenEmptyOrUnderutilized").wire(),
         "template": {
             "spec": {
                 "nodeClassRef": class_reference(NAME),
-                "requirements": [*among(wanted), *above],
+                "requirements": [*among(allowed), *above],
                 "expireAfter": "Never",
                 "terminationGracePeriod": "30m",
             }
@@ -228,26 +217,21 @@ def general_pool(pool: GeneralPool, environment: NodeEnvironment) -> Object:
     return pool_object(NAME, spec)
 
 
-def _consolidating(rules: Disruption) -> Disruption:
-    """Return the rules of the other pools, but that nodes go too whose pods fit elsewhere."""
-    return replace(rules, policy="WhenEmptyOrUnderutilized")
-
-
 def general_class(environment: NodeEnvironment, place: Surroundings) -> Object:
-    """Return the EC2NodeClass."""
+    """Return the EC2NodeClass of the general pool."""
     image = image_alias(environment.image, release_of(environment))
     disk = Disk(data_device(environment.image), OS_DISK_GIB, kms_key=environment.boot.kms_key)
-    words = karpenter_user_data(Start(MAX_PODS, extra=environment.boot.user_data), environment.image)
-    more: Object = {"userData": words} if words else {}
+    user_data = karpenter_user_data(Start(MAX_PODS, extra=environment.boot.user_data), environment.image)
+    more: Object = {"userData": user_data} if user_data else {}
     if environment.nodes.prefixes:
-        # Without prefixes each type takes as many as its interfaces have addresses for, which Karpenter knows.
+        # Without prefixes, Karpenter sets the pod limit from the addresses of each type's interfaces.
         more["kubelet"] = {"maxPods": MAX_PODS}
     return class_object(NAME, image, disk, place, **more)
 
 
 def largest(pool: GeneralPool) -> Instance | None:
-    """Return the largest known instance type that the pool may launch; None where none is known."""
-    found = [
+    """Return the largest known instance type that the pool may launch; None if none is known."""
+    candidates = [
         node
         for node in instances().values()
         if not node.accelerators
@@ -255,4 +239,4 @@ def largest(pool: GeneralPool) -> Instance | None:
         and node.name[0] in pool.categories
         and node.vcpu <= pool.max_vcpus
     ]
-    return max(found, key=lambda node: (node.memory_gib, node.vcpu, node.name), default=None)
+    return max(candidates, key=lambda node: (node.memory_gib, node.vcpu, node.name), default=None)

@@ -1,4 +1,4 @@
-"""Which labels of a node come from the cloud, and which labels and taints may be set (aws-gpu spec 7, 9, 10)."""
+"""Labels that the cloud sets on nodes, and the labels and taints that settings may add (aws-gpu spec 7, 9, 10)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,25 +15,25 @@ from ..words import Provisioner
 from .settings_location import SettingsLocation
 
 _RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
-"""Domains under which EKS refuses labels (kubernetes/cloud-provider-aws issue 242)."""
+"""Domains in which EKS rejects labels (kubernetes/cloud-provider-aws issue 242)."""
 _KARPENTER_RESERVED = ("kubernetes.io", "k8s.io", "karpenter.sh")
 _WELL_KNOWN_TO_KARPENTER = "karpenter.k8s.aws/"
 _EKS_WORDS: Mapping[str, str] = {Capacity.SPOT: "SPOT", Capacity.CAPACITY_BLOCK: "CAPACITY_BLOCK"}
 _NOT_A_WORD = re.compile(r"[^a-z0-9]+")
 _MAX_LENGTH = 63
-"""Of the key and value of a label or taint in the EKS API (aws-gpu spec 7)."""
+"""Maximum length of the key and the value of a label or taint in the EKS API (aws-gpu spec 7)."""
 _NAME = re.compile(r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", re.ASCII)
 _VALUE = re.compile(r"([A-Za-z0-9]([\w.-]*[A-Za-z0-9])?)?", re.ASCII)
 _Taints = tuple[Mapping[str, str], ...]
 
 
 def capacity_type(capacity: str) -> str:
-    """Return the ``capacityType`` of a managed node group: EKS's word for how its nodes are bought."""
+    """Return the ``capacityType`` of a managed node group."""
     return _EKS_WORDS.get(capacity, "ON_DEMAND")
 
 
 def karpenter_capacity(capacity: str) -> str:
-    """Return Karpenter's word for how nodes are bought."""
+    """Return the value of Karpenter's capacity label; reservations and Capacity Blocks are both ``reserved``."""
     return RESERVED_CAPACITY if capacity in RESERVED else str(capacity)
 
 
@@ -45,7 +45,7 @@ def accelerator_word(node: Instance) -> str:
 def cloud_labels(
     node: Instance, capacity: str, zone: str | None, region: str, provisioner: Provisioner
 ) -> dict[str, str]:
-    """Return the labels that nodes get without anybody's doing, as far as they are known before."""
+    """Return the labels that EC2, EKS, the kubelet or Karpenter will set, as far as they are known in advance."""
     labels = {
         INSTANCE_TYPE_LABEL: node.name,
         "beta.kubernetes.io/instance-type": node.name,
@@ -55,42 +55,36 @@ def cloud_labels(
     }
     if zone:
         labels[ZONE_LABEL] = zone
-    if provisioner == Provisioner.KARPENTER:
-        return {**labels, **_karpenter_labels(node, capacity)}
-    return {**labels, CAPACITY_TYPE_LABEL: capacity_type(capacity)}
-
-
-def _karpenter_labels(node: Instance, capacity: str) -> dict[str, str]:
-    size = node.name.partition(".")[2]
+    if provisioner != Provisioner.KARPENTER:
+        return {**labels, CAPACITY_TYPE_LABEL: capacity_type(capacity)}
     prefix = "karpenter.k8s.aws/instance"
-    labels = {
+    labels |= {
         KARPENTER_CAPACITY_LABEL: karpenter_capacity(capacity),
         f"{prefix}-family": node.family,
-        f"{prefix}-size": size,
+        f"{prefix}-size": node.name.partition(".")[2],
         f"{prefix}-cpu": str(node.vcpu),
     }
-    if not node.accelerators:
-        return labels
-    kind = "accelerator" if node.manufacturer in ("AWS", "Habana") else "gpu"
-    return {
-        **labels,
-        f"{prefix}-{kind}-name": accelerator_word(node),
-        f"{prefix}-{kind}-manufacturer": node.manufacturer.lower(),
-        f"{prefix}-{kind}-count": str(node.accelerators),
-    }
+    if node.accelerators:
+        kind = "accelerator" if node.manufacturer in ("AWS", "Habana") else "gpu"
+        labels |= {
+            f"{prefix}-{kind}-name": accelerator_word(node),
+            f"{prefix}-{kind}-manufacturer": node.manufacturer.lower(),
+            f"{prefix}-{kind}-count": str(node.accelerators),
+        }
+    return labels
 
 
 def own_labels(group: NodeGroupDemand, node: Instance, known: Mapping[str, str]) -> dict[str, str]:
-    """Return the labels that the group or pool has to set: those that do not come by themselves."""
-    by_itself = tuple(known) if CAPACITY_TYPE_LABEL in known else (*known, _WELL_KNOWN_TO_KARPENTER)
-    labels = {key: value for key, value in group.labels.items() if not key.startswith(by_itself)}
+    """Return the labels that the group or pool must set, without those that ``cloud_labels`` has."""
+    automatic = tuple(known) if CAPACITY_TYPE_LABEL in known else (*known, _WELL_KNOWN_TO_KARPENTER)
+    labels = {key: value for key, value in group.labels.items() if not key.startswith(automatic)}
     if node.manufacturer == "NVIDIA":
         labels[ACCELERATOR_LABEL] = accelerator_word(node)
     return dict(sorted(labels.items()))
 
 
 def impossible(labels: Mapping[str, str], known: Mapping[str, str], provisioner: Provisioner) -> Iterator[str]:
-    """Say which wanted labels no node of a group can ever have, and what to write instead."""
+    """Report selected labels that no node of a group can have, with the remedy."""
     for key, value in labels.items():
         if key in known:
             if known[key] != value:
@@ -117,32 +111,32 @@ def _under(key: str, domains: tuple[str, ...]) -> bool:
 
 
 def check_marks(policy: NodePolicy, provisioner: Provisioner, place: SettingsLocation) -> Iterator[Problem]:
-    """Report labels and taints of the settings that EKS, Karpenter or Kubernetes would refuse, and contradictions."""
-    for where, labels in _by_place(policy.further, {name: rule.labels for name, rule in policy.types.items()}):
+    """Report labels and taints in the settings that conflict, or that EKS, Karpenter or Kubernetes would reject."""
+    given: list[tuple[tuple[str, ...], Mapping[str, str]]] = [((), policy.further)]
+    given += [(("types", name), rule.labels) for name, rule in policy.types.items()]
+    for path, labels in given:
         for key, value in labels.items():
-            reason = _label(key, value, policy, provisioner)
+            reason = _label_problem(key, value, policy, provisioner)
             if reason:
-                yield place.problem((*where, "labels"), reason)
+                yield place.problem((*path, "labels"), reason)
     yield from (place.problem(("taints",), reason) for reason in _taints((), policy.taints))
     for name, rule in policy.types.items():
         above = (*taints(name), *policy.taints)
         yield from (place.problem(("types", name, "taints"), reason) for reason in _taints(above, rule.taints))
 
 
-def _by_place(
-    of_all: Mapping[str, str], of_types: Mapping[str, Mapping[str, str]]
-) -> Iterator[tuple[tuple[str, ...], Mapping[str, str]]]:
-    yield (), of_all
-    yield from ((("types", name), labels) for name, labels in of_types.items())
-
-
-def _label(key: str, value: str, policy: NodePolicy, provisioner: Provisioner) -> str:
+def _label_problem(key: str, value: str, policy: NodePolicy, provisioner: Provisioner) -> str:
     selected = policy.labels.get(key, value)
     if selected != value:
         return f"has {key}: {value}, but every pod selects {key}: {selected}; make them the same"
     if key == ACCELERATOR_LABEL:
         return f"has {key}, which follows from the instance type; remove it"
-    return _syntax("label", key, value) or _label_refusal(key, provisioner)
+    wrong = _syntax("label", key, value)
+    karpenter = provisioner == Provisioner.KARPENTER
+    reserved = _under(key, _KARPENTER_RESERVED if karpenter else _RESERVED)
+    if not wrong and (reserved or (karpenter and key.startswith(_WELL_KNOWN_TO_KARPENTER))):
+        return _refused(key, provisioner).replace("selects", "has", 1)
+    return wrong
 
 
 def _taints(above: _Taints, given: _Taints) -> Iterator[str]:
@@ -165,13 +159,4 @@ def _syntax(what: str, key: str, value: str) -> str:
             f"{what} {key!r}: {value!r} is none that Kubernetes and EKS take: up to {_MAX_LENGTH} letters, digits, "
             "'-', '_' and '.', with a domain before the key or without"
         )
-    return ""
-
-
-def _label_refusal(key: str, provisioner: Provisioner) -> str:
-    """Say who keeps a label of nodes to themselves; empty if nobody does."""
-    karpenter = provisioner == Provisioner.KARPENTER
-    reserved = _under(key, _KARPENTER_RESERVED if karpenter else _RESERVED)
-    if reserved or (karpenter and key.startswith(_WELL_KNOWN_TO_KARPENTER)):
-        return _refused(key, provisioner).replace("selects", "has", 1)
     return ""

@@ -151,26 +151,24 @@ def of_blocks(plan: NodeGroupPlan) -> tuple[NodeGroupPlan, ...]:
     schedules the end of a block when it creates a group for it (EKS user guide, "Create a managed node group with
     Capacity Blocks for ML"); that it also does so when an update names another block is not documented.
     """
-    groups = [
-        replace(
-            plan,
-            name=f"{plan.name}-{block.reservation.id.removeprefix('cr-')}",
-            id=_block_id(plan, block.reservation),
-            zones=(block.reservation.zone,),
-            maximum=block.reservation.count,
-            reservation=block.reservation,
-            blocks=(block,),
-            former="" if index else plan.name,
+    groups = []
+    for index, block in enumerate(plan.blocks):
+        held = block.reservation
+        # The EKS name must not depend on the other blocks, so that adding or removing one keeps this group.
+        facts = (plan.instance_types, plan.ami_type, plan.demand.capacity, held.zone, held.id)
+        groups.append(
+            replace(
+                plan,
+                name=f"{plan.name}-{held.id.removeprefix('cr-')}",
+                id=_digested(plan.demand.name, facts),
+                zones=(held.zone,),
+                maximum=held.count,
+                reservation=held,
+                blocks=(block,),
+                former="" if index else plan.name,
+            )
         )
-        for index, block in enumerate(plan.blocks)
-    ]
     return tuple(groups) or (plan,)
-
-
-def _block_id(plan: NodeGroupPlan, block: Reservation) -> str:
-    """Return the EKS name of a block's group, which does not depend on other blocks."""
-    facts = (plan.instance_types, plan.ami_type, plan.demand.capacity, block.zone, block.id)
-    return _digested(plan.demand.name, facts)
 
 
 def node_plan(fleet: Fleet, environment: NodeEnvironment) -> tuple[NodeGroupPlan, ...]:
@@ -207,10 +205,14 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
     types = (node.name, *demand.alternatives)
     image = None if rule.ami_id else image_of(node, environment.image)
     sizes = sizes_of(demand, rule, cap=cap, scale_to_zero=environment.scale_to_zero)
-    root, start = _boot(demand, node, rule, environment)
+    boot = environment.boot
+    root = disk(node, environment.image, boot)
+    by_karpenter = environment.provisioner == Provisioner.KARPENTER
+    fast = pulls_fast(node, environment.image, root, boot, own_image=bool(rule.ami_id), by_karpenter=by_karpenter)
     return NodeGroupPlan(
         name=demand.name,
-        id=_id(demand, types, image, zones),
+        # A digest of the properties whose change requires a new group.
+        id=_digested(demand.name, (types, image, demand.capacity, zones)),
         demand=demand,
         node=node,
         instance_types=types,
@@ -229,7 +231,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
         placement_group=rule.placement_group,
         reservation=rule.reservation if demand.capacity in RESERVED else None,
         disk=root,
-        start=start,
+        start=Start.of(node, demand.pods, fast_image_pull=fast, extra=boot.user_data),
         update_strategy="MINIMAL" if demand.capacity in RESERVED else "DEFAULT",
         release="" if rule.ami_id else release_of(environment),
         force_update=environment.force_update,
@@ -240,16 +242,6 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
 def image_of(node: Instance, image: NodeImage) -> str | None:
     """Return the ``amiType`` of an instance type; None if AWS has no image for it."""
     return ami_type(node, image) if node.accelerators else system_ami_type(node, image)
-
-
-def _boot(
-    demand: NodeGroupDemand, node: Instance, rule: TypePolicy, environment: NodeEnvironment
-) -> tuple[Disk, Start]:
-    boot = environment.boot
-    root = disk(node, environment.image, boot)
-    by_karpenter = environment.provisioner == Provisioner.KARPENTER
-    fast = pulls_fast(node, environment.image, root, boot, own_image=bool(rule.ami_id), by_karpenter=by_karpenter)
-    return root, Start.of(node, demand.pods, fast_image_pull=fast, extra=boot.user_data)
 
 
 def release_of(environment: NodeEnvironment) -> str:
@@ -271,11 +263,6 @@ def _blocks(demand: NodeGroupDemand, rule: TypePolicy) -> tuple[Reservation, ...
     if demand.capacity != Capacity.CAPACITY_BLOCK or rule.reservation is None:
         return ()
     return (rule.reservation, *(block for block in rule.next_blocks if demand.zone in (None, block.zone)))
-
-
-def _id(demand: NodeGroupDemand, types: tuple[str, ...], image: str | None, zones: tuple[str, ...]) -> str:
-    """Return the EKS name of a group, with a digest of the properties whose change requires a new group."""
-    return _digested(demand.name, (types, image, demand.capacity, zones))
 
 
 def _digested(name: str, facts: tuple[object, ...]) -> str:

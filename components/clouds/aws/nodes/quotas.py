@@ -1,4 +1,4 @@
-"""Nodes against the quotas of the account: what is missing would otherwise show last, as nodes that never come."""
+"""Check the nodes against the account's quotas, which would otherwise show only as nodes that never launch."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,34 +12,32 @@ from .plan import NodeEnvironment, NodeGroupPlan
 
 
 def check_quotas(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
-    """Hold what the nodes may grow to against the vCPUs of the account, as far as it tells them."""
+    """Report unknown quota codes, and warn if the maximum nodes exceed a quota that the settings state."""
     for code in environment.quotas:
         if code not in _codes():
             hint = did_you_mean(code, _codes())
             yield environment.place.problem(("quotas",), f"unknown quota code {code!r}{hint}")
-    for quota, needed in sorted(vcpus(groups, environment.system_vcpus).items(), key=lambda each: each[0].code):
+    system = environment.system_vcpus
+    for quota, needed in sorted(vcpus(groups, system).items(), key=lambda item: item[0].code):
         allowed = environment.quotas.get(quota.code)
         if allowed is not None and needed > allowed:
-            wanted = f"{needed} vCPUs of quota {quota}{_own(quota, environment)}"
-            reason = f"the node groups may grow to {wanted}, but the account has only {allowed}"
+            required = f"{needed} vCPUs of quota {quota}"
+            if system and quota == standard_quotas().on_demand:
+                required += f", {system} of them for the system's pods"
+            reason = f"the node groups may grow to {required}, but the account has only {allowed}"
             remedy = f"request an increase from AWS, or set {environment.place.key('maxNodes')}"
             yield environment.place.problem(
                 ("quotas", quota.code), f"{reason}; {remedy}", Severity.WARNING, rule=RuleId.QUOTA_EXCEEDED
             )
 
 
-def _own(quota: Quota, environment: NodeEnvironment) -> str:
-    system = environment.system_vcpus
-    return f", {system} of them for the system's pods" if system and quota == standard_quotas().on_demand else ""
-
-
 def _codes() -> set[str]:
-    found = filter(None, map(quotas_of, instances().values()))
-    return {quota.code for quotas in found for quota in (quotas.on_demand, quotas.spot) if quota}
+    known = filter(None, map(quotas_of, instances().values()))
+    return {quota.code for quotas in known for quota in (quotas.on_demand, quotas.spot) if quota}
 
 
 def vcpus(groups: tuple[NodeGroupPlan, ...], system_vcpus: int = 0) -> dict[Quota, int]:
-    """Return, by quota, the vCPUs of all groups at their largest and of the system's nodes (aws-gpu spec 14)."""
+    """Return the vCPUs of all groups at their maximum and of the system nodes, by quota (aws-gpu spec 14)."""
     total = Counter[Quota]()
     if system_vcpus:
         total[standard_quotas().on_demand] += system_vcpus
