@@ -73,7 +73,13 @@ def mount_models(spec: Object, claim: Claim, options: Options, findings: Finding
     if runner:
         _mount_hosts(spec, runner, claim, findings, shared=bool(loaded))
     if loaded:
-        _add_volume(spec, {"name": VOLUME, **_weights_volume(options.cache)})
+        cache = options.cache
+        volume: Object = {"emptyDir": {}}
+        if cache and cache.claim:
+            volume = {"persistentVolumeClaim": {"claimName": cache.claim}}
+        elif cache:
+            volume = {"hostPath": {"path": cache.host_path, "type": "DirectoryOrCreate"}}
+        _add_volume(spec, {"name": VOLUME, **volume})
         if runner:
             _add_mount(runner, _weights_mount(claim, options.cache, read_only=True))
 
@@ -104,14 +110,6 @@ def _loader(
     container["env"] = _merged(base_env, _loader_env(source))
     container["volumeMounts"] = [_weights_mount(claim, options.cache, read_only=False)]
     return container
-
-
-def _weights_volume(cache: ModelCache | None) -> Object:
-    if cache is None:
-        return {"emptyDir": {}}
-    if cache.claim:
-        return {"persistentVolumeClaim": {"claimName": cache.claim}}
-    return {"hostPath": {"path": cache.host_path, "type": "DirectoryOrCreate"}}
 
 
 def _weights_mount(claim: Claim, cache: ModelCache | None, *, read_only: bool) -> Object:
@@ -185,12 +183,11 @@ def _loader_env(source: WeightSource) -> list[Object]:
 
 
 def _merged(base: list[Object], added: list[Object], *, always: bool = True) -> list[Object]:
-    """Append variables. A user's value overrides references to Secrets, but nothing else."""
-    credentials = {env["name"] for env in added if "valueFrom" in env} if always else {e["name"] for e in added}
-    ours = {env["name"] for env in added} - credentials
-    kept = [env for env in base if env["name"] not in ours]
-    there = {env["name"] for env in kept}
-    return kept + [env for env in added if env["name"] not in there]
+    """Append variables. A user's value overrides references to Secrets, and everything unless ``always``."""
+    forced = {env["name"] for env in added if always and "valueFrom" not in env}
+    users = [env for env in base if env["name"] not in forced]
+    names = {env["name"] for env in users}
+    return users + [env for env in added if env["name"] not in names]
 
 
 def _from_secret(name: str, secret: str, key: str) -> Object:

@@ -104,11 +104,11 @@ def check_parallelism(parallelism: Parallelism, backend: ChosenBackend, path: st
     engine, user = backend.engine, backend.user.line
     span = engine.features.get(Feature.PIPELINE_PARALLEL) if engine else None
     if engine and span and (parallelism.pipeline or 1) > 1 and not span.includes(engine.version(backend.tag)):
-        wanted = f"{backend.runtime.metadata.name} {format_version(span.since or ())} or later"
+        required = f"{backend.runtime.metadata.name} {format_version(span.since or ())} or later"
         findings.error(
             path,
-            f"pipeline parallelism requires {wanted}, found {backend.version}; set backendRuntimeConfig.version, or "
-            "use runtimes 'current'",
+            f"pipeline parallelism requires {required}, found {backend.version}; set "
+            "backendRuntimeConfig.version, or use runtimes 'current'",
             RuleId.ENGINE_TOO_OLD,
         )
     for setting, value in _sizes(parallelism):

@@ -10,10 +10,10 @@ from ...fleet.autoscalers import Autoscaler
 from ...fleet.objects import HPA, Object
 from ...fleet.origins import Origin
 from ...fleet.shapes import DEPLOYMENT
-from .facts import LlmkubeRuntime, llmkube
+from .facts import llmkube
 from .pods import selector_of
 from .serving import ServiceContext
-from .types.inference_service import AutoscalingSpec, MetricSpec
+from .types.inference_service import MetricSpec
 
 _PATH = "spec.autoscaling"
 _RESOURCES = ("cpu", "memory")
@@ -51,7 +51,21 @@ def autoscaler(serving: ServiceContext, *, operated: bool) -> Autoscaler | None:
         findings.warn(
             "spec.replicas", "has no effect: the autoscaler owns the replicas; remove it", RuleId.FIELD_NO_EFFECT
         )
-    source = findings.source
+    source, runtime = findings.source, llmkube().runtimes[serving.runtime]
+    metrics: list[Object] = []
+    if scaling.metrics:
+        rendered = (_metric(metric, f"{_PATH}.metrics[{i}]", findings) for i, metric in enumerate(scaling.metrics))
+        metrics = [metric for metric in rendered if metric]
+    elif runtime.metric:
+        metrics = [_pods_metric(runtime.metric, _DEFAULT_TARGET)]
+    else:
+        findings.error(
+            f"{_PATH}.metrics",
+            f"is required with runtime {runtime.name}, which exports no known metric; name one that its server "
+            "exports ({type: Pods, name: ..., targetAverageValue: ...}), or scale on cpu ({type: Resource, "
+            "name: cpu, targetAverageUtilization: 70})",
+            RuleId.AUTOSCALING_NO_TRIGGER,
+        )
     hpa = {
         "apiVersion": "autoscaling/v2",
         "kind": HPA,
@@ -60,7 +74,7 @@ def autoscaler(serving: ServiceContext, *, operated: bool) -> Autoscaler | None:
             "scaleTargetRef": DEPLOYMENT.target(name),
             "minReplicas": scaling.min_replicas,
             "maxReplicas": scaling.max_replicas,
-            "metrics": _metrics(scaling, llmkube().runtimes[serving.runtime], findings),
+            "metrics": metrics,
         },
     }
     return Autoscaler(hpa, lambda path: _origin(source, path), operated=operated)
@@ -73,22 +87,6 @@ def _origin(source: LoadedResource, path: str) -> Origin:
         return Origin(source, _PATH if path == "behavior" else f"{_PATH}.{path}")
     field = _FIELDS.get(whole[2])
     return Origin(source, f"{_PATH}.{whole[1]}.{field}" if field else f"{_PATH}.{whole[1]}")
-
-
-def _metrics(scaling: AutoscalingSpec, runtime: LlmkubeRuntime, findings: Findings) -> list[Object]:
-    if scaling.metrics:
-        metrics = [_metric(metric, f"{_PATH}.metrics[{i}]", findings) for i, metric in enumerate(scaling.metrics)]
-        return [metric for metric in metrics if metric]
-    if runtime.metric:
-        return [_pods_metric(runtime.metric, _DEFAULT_TARGET)]
-    findings.error(
-        f"{_PATH}.metrics",
-        f"is required with runtime {runtime.name}, which exports no known metric; name one that its server exports "
-        "({type: Pods, name: ..., targetAverageValue: ...}), or scale on cpu ({type: Resource, name: cpu, "
-        "targetAverageUtilization: 70})",
-        RuleId.AUTOSCALING_NO_TRIGGER,
-    )
-    return []
 
 
 def _metric(metric: MetricSpec, path: str, findings: Findings) -> Object | None:

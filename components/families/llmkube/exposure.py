@@ -76,10 +76,11 @@ def _api_base(serving: ServiceContext, line: CommandLine, path: str) -> str:
     ``/v1``. For other images the base follows from ``path`` if that is an operation of the API. Paths such as
     ``/embed`` of Text Embeddings Inference are the server's own, besides its ``/v1/embeddings``.
     """
-    given = _base(path)
-    ours = given if given.endswith(_VERSION) or given != path.rstrip("/") else _VERSION
-    base = path_prefix(line) + _VERSION if serving.runtime in engines() else ours
-    if path != EndpointSpec().path and given != base:
+    own = _base(path)
+    base = own if own.endswith(_VERSION) or own != path.rstrip("/") else _VERSION
+    if serving.runtime in engines():
+        base = path_prefix(line) + _VERSION
+    if path != EndpointSpec().path and own != base:
         reason = (
             f"{path!r} is not where the OpenAI API is served: clients and the gateway use {base!r}; set it to an "
             f"operation of that API, such as {base}{_OPERATIONS[0]} or {base}{_OPERATIONS[2]}"
@@ -107,9 +108,10 @@ def _served_name(serving: ServiceContext, line: CommandLine) -> str:
     vLLM requires its served name, which defaults to its model argument. Other servers accept any name, so it is the
     Model's.
     """
-    given = line.value_of(Setting.SERVED_NAME)
-    if given:
-        return given.partition(",")[0] if serving.runtime == "llamacpp" else given
+    name = line.value_of(Setting.SERVED_NAME)
+    if name:
+        # llama.cpp takes a list of aliases.
+        return name.partition(",")[0] if serving.runtime == "llamacpp" else name
     if serving.runtime == "vllm":
         return serving.model_path or serving.model.spec.source
     return serving.model.metadata.name

@@ -38,21 +38,8 @@ def check_for_operator(
                 f"the option {name!r} applies only to realization 'native'; the LLMKube operator does not support it"
             )
             findings.error("", reason, RuleId.SETTINGS)
-    _check_port(serving, findings)
-    _check_hardware(serving, hardware, findings)
-    _check_placement(serving, hardware, () if options.tolerates_devices else choices, findings)
-    _check_metric(serving, findings)
-    arguments = _ARGUMENTS.get(serving.runtime)
-    for path, reason in (*_source(serving), *(arguments(serving) if arguments else ())):
-        findings.error(
-            path, f"the LLMKube operator {reason}, or use realization 'native'", RuleId.OPERATOR_UNSUPPORTED
-        )
-    for path, reason in _warnings(serving):
-        findings.warn(path, f"the LLMKube operator {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS)
-
-
-def _check_port(serving: ServiceContext, findings: Findings) -> None:
-    port = (serving.service.spec.endpoint or EndpointSpec()).port
+    spec = serving.service.spec
+    port = (spec.endpoint or EndpointSpec()).port
     if port != serving.port:
         findings.error(
             "spec.endpoint.port",
@@ -60,6 +47,22 @@ def _check_port(serving: ServiceContext, findings: Findings) -> None:
             f"endpoint.port: {serving.port}, or use realization 'native'",
             RuleId.OPERATOR_UNSUPPORTED,
         )
+    _check_hardware(serving, hardware, findings)
+    _check_placement(serving, hardware, () if options.tolerates_devices else choices, findings)
+    if spec.autoscaling and not spec.autoscaling.metrics and serving.runtime not in _UPSTREAM_METRICS:
+        findings.error(
+            "spec.autoscaling.metrics",
+            f"the LLMKube operator's default metric for runtime {serving.runtime} is one that the server does not "
+            "export; name one that it does",
+            RuleId.OPERATOR_UNSUPPORTED,
+        )
+    arguments = _ARGUMENTS.get(serving.runtime)
+    for path, reason in (*_source(serving), *(arguments(serving) if arguments else ())):
+        findings.error(
+            path, f"the LLMKube operator {reason}, or use realization 'native'", RuleId.OPERATOR_UNSUPPORTED
+        )
+    for path, reason in _warnings(serving):
+        findings.warn(path, f"the LLMKube operator {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS)
 
 
 def _check_hardware(serving: ServiceContext, hardware: Hardware, findings: Findings) -> None:
@@ -95,17 +98,6 @@ def _check_placement(
                 f"tolerates only the value 'present'; add {{key: {taint['key']}, operator: Exists}}",
                 RuleId.OPERATOR_UNSUPPORTED,
             )
-
-
-def _check_metric(serving: ServiceContext, findings: Findings) -> None:
-    scaling = serving.service.spec.autoscaling
-    if scaling and not scaling.metrics and serving.runtime not in _UPSTREAM_METRICS:
-        findings.error(
-            "spec.autoscaling.metrics",
-            f"the LLMKube operator's default metric for runtime {serving.runtime} is one that the server does not "
-            "export; name one that it does",
-            RuleId.OPERATOR_UNSUPPORTED,
-        )
 
 
 # -- arguments that stop the server, or differ from the field

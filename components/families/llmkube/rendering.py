@@ -73,6 +73,11 @@ def render_inference_service(
     else:
         endpoint = left_to_operator(endpoint, serving)
         check_for_operator(serving, resolved.hardware, resolved.choices, options, findings)
+    # Services share the PriorityClass and the cache claim.
+    shared_class = priority_class(priority_of(service.spec, options))
+    shared = [shared_class] if shared_class else []
+    if resolved.weights.claims:
+        shared.append(cache_claim(serving.namespace))
     return Rendered(
         source=source,
         kind=service.kind,
@@ -82,7 +87,7 @@ def render_inference_service(
         endpoints=(endpoint,),
         autoscalers=(scaler,) if scaler else (),
         others=() if native else (as_manifest(source, options),),
-        shared=_shared(resolved, options) if native else (),
+        shared=tuple(shared) if native else (),
         requires=frozenset() if native else frozenset({OPERATOR}),
         model=serving.model.metadata.name,
     )
@@ -224,13 +229,6 @@ def _deployment(serving: ServiceContext, template: Object) -> Object:
         "metadata": {"name": name, "namespace": serving.namespace, "labels": labels_of(serving)},
         "spec": body,
     }
-
-
-def _shared(resolved: _Resolved, options: Options) -> tuple[Object, ...]:
-    """Return the objects that services share: the PriorityClass, and the cache claim if the pod uses it."""
-    shared_class = priority_class(priority_of(resolved.serving.service.spec, options))
-    claim = [cache_claim(resolved.serving.namespace)] if resolved.weights.claims else []
-    return (*([shared_class] if shared_class else ()), *claim)
 
 
 # -- numbers

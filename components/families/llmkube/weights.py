@@ -207,11 +207,21 @@ def _loaded(model: Model, kind: Kind, cache: ModelCache | None, findings: Findin
     if kind == "local":
         mounts.append({"name": _HOST, "mountPath": _HOST_FILE, "readOnly": True})
         volumes.append({"name": _HOST, "hostPath": {"path": _local_path(source), "type": "File"}})
+    env = {"MODEL_SOURCE": source, "CACHE_DIR": folder, "MODEL_PATH": path}
+    if model.spec.sha256:
+        env["MODEL_SHA256"] = model.spec.sha256.lower()
+    loader = {
+        "name": "model-downloader",
+        "image": llmkube().loader_image,
+        "command": list(script_words(script(kind, on_change=model.spec.refresh_policy == "OnChange"), "load")),
+        "env": [{"name": variable, "value": value} for variable, value in env.items()],
+        "volumeMounts": mounts,
+    }
     return MountedWeights(
         path=path,
         volumes=volumes,
         mounts=[{**mounts[0], "readOnly": True}],
-        loader=_loader(model, kind, folder, path, mounts),
+        loader=loader,
         claims=cache is None,
     )
 
@@ -221,19 +231,6 @@ def _cache_volume(cache: ModelCache | None) -> Object:
         return {"name": _CACHE, "hostPath": {"path": cache.host_path, "type": "DirectoryOrCreate"}}
     claim = cache.claim if cache else llmkube().claim.name
     return {"name": _CACHE, "persistentVolumeClaim": {"claimName": claim}}
-
-
-def _loader(model: Model, kind: Kind, folder: str, path: str, mounts: list[Object]) -> Object:
-    env = {"MODEL_SOURCE": model.spec.source, "CACHE_DIR": folder, "MODEL_PATH": path}
-    if model.spec.sha256:
-        env["MODEL_SHA256"] = model.spec.sha256.lower()
-    return {
-        "name": "model-downloader",
-        "image": llmkube().loader_image,
-        "command": list(script_words(script(kind, on_change=model.spec.refresh_policy == "OnChange"), "load")),
-        "env": [{"name": name, "value": value} for name, value in env.items()],
-        "volumeMounts": mounts,
-    }
 
 
 def script(kind: str, *, on_change: bool) -> str:

@@ -35,18 +35,6 @@ def tgi_line(serving: ServiceContext) -> CommandLine:
     line.add(Setting.DTYPE, config.dtype, f"{_CONFIG}.dtype")
     if serving.gpus > 1 and line.written(Setting.TENSOR_PARALLEL, Setting.SHARDED) is None:
         line.add(Setting.TENSOR_PARALLEL, serving.gpus, EXTRA)
-    _check(serving, config)
-    return line.finish()
-
-
-def tgi_env(serving: ServiceContext) -> list[Object]:
-    """Return the hub token, in the variable that the version reads."""
-    config = serving.service.spec.tgi_config or TGIConfig()
-    name = "HF_TOKEN" if has("tgi", Feature.HF_TOKEN, serving.tag) else "HUGGING_FACE_HUB_TOKEN"
-    return token_env(serving, name, config.hf_token_secret_ref, f"{_CONFIG}.hfTokenSecretRef")
-
-
-def _check(serving: ServiceContext, config: TGIConfig) -> None:
     findings = serving.findings
     if config.dtype and config.quantize in _WITHOUT_DTYPE:
         reason = (
@@ -63,3 +51,11 @@ def _check(serving: ServiceContext, config: TGIConfig) -> None:
         findings.error(
             f"{_CONFIG}.maxInputLength", f"{reason}; lower it, or raise maxTotalTokens", RuleId.FLAGS_EXCLUSIVE
         )
+    return line.finish()
+
+
+def tgi_env(serving: ServiceContext) -> list[Object]:
+    """Return the hub token, in the variable that the version reads."""
+    config = serving.service.spec.tgi_config or TGIConfig()
+    name = "HF_TOKEN" if has("tgi", Feature.HF_TOKEN, serving.tag) else "HUGGING_FACE_HUB_TOKEN"
+    return token_env(serving, name, config.hf_token_secret_ref, f"{_CONFIG}.hfTokenSecretRef")

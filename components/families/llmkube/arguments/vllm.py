@@ -94,7 +94,18 @@ def _add_config(serving: ServiceContext, line: Line, config: VLLMConfig) -> None
         line.add(Setting.ATTENTION_BACKEND, config.attention_backend, f"{_CONFIG}.attentionBackend")
     _add_speculative(serving, line)
     line.switch(Setting.EXPERT_PARALLEL, f"{_CONFIG}.enableExpertParallel", on=config.enable_expert_parallel)
-    _add_gpu_memory(serving, line, config)
+    for setting, field, value in (
+        (Setting.OFFLOADED_GIB, "cpuOffloadGB", config.cpu_offload_gb),
+        (Setting.GPU_MEMORY, "gpuMemoryUtilization", config.gpu_memory_utilization),
+    ):
+        if value is not None and serving.gpus < 1:
+            reason = (
+                "is omitted, because the pod does not request a GPU; set hardware.gpu.count in the Model, or "
+                "remove it"
+            )
+            serving.findings.warn(f"{_CONFIG}.{field}", reason, RuleId.GPUS_ABSENT)
+        else:
+            line.add(setting, value, f"{_CONFIG}.{field}")
 
 
 def _add_tensor_parallelism(serving: ServiceContext, line: Line, size: int | None) -> None:
@@ -120,21 +131,6 @@ def _add_tensor_parallelism(serving: ServiceContext, line: Line, size: int | Non
         serving.findings.warn(path, reason, RuleId.GPUS_UNUSED)
     if size > 1:
         line.add(Setting.TENSOR_PARALLEL, size, path)
-
-
-def _add_gpu_memory(serving: ServiceContext, line: Line, config: VLLMConfig) -> None:
-    for setting, field, value in (
-        (Setting.OFFLOADED_GIB, "cpuOffloadGB", config.cpu_offload_gb),
-        (Setting.GPU_MEMORY, "gpuMemoryUtilization", config.gpu_memory_utilization),
-    ):
-        if value is not None and serving.gpus < 1:
-            reason = (
-                "is omitted, because the pod does not request a GPU; set hardware.gpu.count in the Model, or "
-                "remove it"
-            )
-            serving.findings.warn(f"{_CONFIG}.{field}", reason, RuleId.GPUS_ABSENT)
-        else:
-            line.add(setting, value, f"{_CONFIG}.{field}")
 
 
 def _add_speculative(serving: ServiceContext, line: Line) -> None:
