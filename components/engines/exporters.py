@@ -1,4 +1,4 @@
-"""Whether the engine in a container exports metrics as it is started."""
+"""Whether the engine in a container exports metrics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ class Exporter:
     """The metrics of one container.
 
     Attributes:
-        facts: What its engine exports; None for an engine that nothing is known of.
-        tag: What names the engine's version.
+        facts: The metrics of its engine; None for an unknown engine.
+        tag: Version tag of its image.
     """
 
     container: Mapping[str, Any]
@@ -26,11 +26,17 @@ class Exporter:
 
     @property
     def is_on(self) -> bool:
-        """Whether the engine exports metrics as it is started."""
+        """Whether the engine exports metrics with its arguments and variables."""
         facts = self.facts
         if facts is None or facts.exports != PROMETHEUS or self.is_off:
             return False
-        return facts.flag is None or self.line.holds(facts.flag) or self._by_variable(facts.env)
+        if facts.flag is None or self.line.holds(facts.flag):
+            return True
+        variables = self.container.get("env") or []
+        variable: Mapping[str, Any] = next(
+            (env for env in variables if facts.env and env.get("name") == facts.env), {}
+        )
+        return str(variable.get("value", "")).lower() not in _FALSE
 
     @property
     def is_off(self) -> bool:
@@ -38,10 +44,10 @@ class Exporter:
         return bool(self.facts and self.facts.off and self.line.holds(self.facts.off))
 
     def missing_reason(self, read: str) -> str:
-        """Word what keeps metrics to the engine that somebody reads; empty where nothing does.
+        """Return the message if metrics are disabled, or an empty string.
 
         Args:
-            read: What is read, as messages name it.
+            read: The metrics that are read, as named in messages.
         """
         facts = self.facts
         if facts is None or facts.exports != PROMETHEUS or self.is_on:
@@ -52,7 +58,7 @@ class Exporter:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known which metrics there are, be it none at all."""
+        """Whether the exported metrics are known, even if there are none."""
         return self.facts is not None and self.facts.exports in (PROMETHEUS, NONE)
 
     @property
@@ -60,12 +66,6 @@ class Exporter:
         """The metrics of the engine's version."""
         return self.facts.of_version(self.tag) if self.facts else ()
 
-    def _by_variable(self, name: str | None) -> bool:
-        variables = self.container.get("env") or []
-        found: Mapping[str, Any] = next((env for env in variables if name and env.get("name") == name), {})
-        return str(found.get("value", "")).lower() not in _FALSE
-
 
 def exporter_of(container: Mapping[str, Any], line: CommandLine) -> Exporter:
-    """Return what is known of a container's metrics."""
     return Exporter(container, line, engine_metrics().get(line.engine), line.tag)

@@ -1,4 +1,4 @@
-"""Checks an engine's arguments against what the version in its image tag knows (LLMKube spec 8)."""
+"""Checks the arguments of an engine against the flags of the version in its image tag (LLMKube spec 8)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ from .flags.rows import BOOL, SWITCH, Flag, Form
 from .flags.splitting import FlagUse
 from .flags.tables import CLAP, LLAMA, EngineFlags
 from .flags.values import expected_value, is_filled_later, value_fault
-from .pairs.checks import TransferFault, handover_rule, transfer_faults
+from .pairs.checks import handover_rule, transfer_faults
 from .versions import ANY, Version, engine_title, format_version
 
 _TRUTH = ("true", "false", "on", "off", "yes", "no", "1", "0")
@@ -19,11 +19,11 @@ _TRUTH = ("true", "false", "on", "off", "yes", "no", "1", "0")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong with one argument.
+    """A problem with one argument.
 
     Attributes:
-        position: Which one: its place among the arguments.
-        severity: ``error`` where the engine refuses it, else ``warning``.
+        position: Index of the argument.
+        severity: ``error`` if the engine rejects it, else ``warning``.
     """
 
     position: int
@@ -32,19 +32,19 @@ class Finding:
     rule: RuleId
 
     def relocated(self, skip: int, origins: Sequence[int] | None = None) -> "Finding":
-        """Return the finding at its place in the field that the arguments from ``skip`` on were made of."""
+        """Return the finding with its index in the field from which the arguments after ``skip`` were generated."""
         position = self.position - skip
         return replace(self, position=position if origins is None else origins[position])
 
 
 @dataclass(frozen=True, slots=True)
 class _Engine:
-    """The engine that reads the arguments.
+    """The engine that parses the arguments.
 
     Attributes:
         version: Its version; None is the newest.
-        title: How to name it.
-        is_complete: Whether its table has every flag of this version.
+        title: Its name in messages.
+        is_complete: Whether the table contains every flag of this version.
     """
 
     table: EngineFlags
@@ -55,17 +55,18 @@ class _Engine:
 
 
 def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
-    """Return what is wrong with arguments, in their order.
+    """Return the problems of the arguments, in order.
+
+    There are no findings if the engine does not parse the arguments itself, as in a shell, or has no flag table.
+    Values that are filled in later, such as ``$(NAME)``, are not checked. A tag without a version, such as ``latest``
+    or ``server-cuda13``, counts as the newest version. If the version is unknown, as in custom images, the flags of
+    all versions are accepted, and all findings are warnings. An unknown flag is an error if the image is exactly a
+    release whose flags are all known, because these engines exit on an unknown flag.
 
     Args:
-        line: The command line. Nothing is found where the engine does not read it, as in a shell, or has no table of
-            flags. What is filled in later, as ``$(NAME)``, is not looked into. A tag without a version, such as
-            ``latest`` or ``server-cuda13``, counts as the newest. Where the image does not tell the version, the
-            flags of all versions are known, and what none of them takes is a warning: somebody built that image.
-            An unknown flag is an error where the image is exactly a release of which every flag is known: all engines
-            with such a table end at once when they read one.
-        skip: How many arguments to leave out. They are read, since they may be the same flags as others, and so are
-            flags in the command; what is found in them is not returned.
+        line: The command line.
+        skip: Number of leading arguments whose findings are omitted. They are parsed nevertheless, as are flags in
+            the command, because other arguments may repeat or contradict them.
     """
     reading = line.reading
     if reading is None:
@@ -76,7 +77,8 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
     for use in reading.uses:
         if use.last >= skip and not use.stray:
             found += _use(use, reader)
-    found += (_of_transfer(fault) for fault in transfer_faults(line))
+    for fault in transfer_faults(line):
+        found.append(Finding(fault.position, fault.severity, fault.reason, handover_rule(fault.severity)))
     kept = [finding for finding in found if finding.position >= skip]
     if reading.version == ANY:
         kept = [replace(finding, severity=Severity.WARNING) for finding in kept]
@@ -86,32 +88,36 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
 def report_findings(
     findings: Findings, path: str, line: CommandLine, *, skip: int = 0, origins: Sequence[int] | None = None
 ) -> None:
-    """Record what is wrong with the arguments that a field of a resource gives.
+    """Record the problems of arguments from a list field of a resource.
 
     Args:
-        findings: Where to report.
-        path: The field, a list: its elements are blamed, as ``spec.extraArgs[3]``.
+        findings: Where to record them.
+        path: The field, whose elements are named in messages, as ``spec.extraArgs[3]``.
         line: The whole command line.
-        skip: How many arguments come before those of the field.
-        origins: Which element of the field each of its arguments was made of, where they were rewritten.
+        skip: Number of arguments before those of the field.
+        origins: Index of the element from which each argument was generated, if the arguments were rewritten.
     """
     record_findings(findings, path, (finding.relocated(skip, origins) for finding in lint(line, skip)))
 
 
 def record_findings(findings: Findings, path: str, found: Iterable[Finding]) -> None:
-    """Record what was found in the arguments of a field."""
+    """Record findings about the elements of a list field."""
     for finding in found:
         findings.record(f"{path}[{finding.position}]", finding.reason, finding.severity, finding.rule)
-
-
-def _of_transfer(fault: TransferFault) -> Finding:
-    return Finding(fault.position, fault.severity, fault.reason, handover_rule(fault.severity))
 
 
 def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
     flag = use.flag
     if flag is None:
-        yield _unknown(use, engine)
+        spellings = engine.table.names_in(engine.version)
+        hint = engine.hints.did_you_mean(engine.table.dashed(use.name), spellings)
+        hint = hint or "; check its spelling, or remove it"
+        if engine.is_complete:
+            reason = f"{use.name} is not a known flag of {engine.title}, which does not start with it{hint}"
+            yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNKNOWN)
+        else:
+            reason = f"{use.name} is not a known flag of {engine.title}{hint}"
+            yield Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_UNKNOWN)
     elif not flag.span.includes(engine.version):
         reason = _other_version(use.name, flag, engine)
         yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)
@@ -121,18 +127,6 @@ def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
             reason = f"{use.name} is deprecated in {engine.title}; {remedy}"
             yield Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_DEPRECATED)
         yield from _given(use, flag, flag.form_in(engine.version), engine)
-
-
-def _unknown(use: FlagUse, engine: _Engine) -> Finding:
-    hint = (
-        engine.hints.did_you_mean(engine.table.dashed(use.name), engine.table.names_in(engine.version))
-        or "; check its spelling, or remove it"
-    )
-    if engine.is_complete:
-        reason = f"{use.name} is not a known flag of {engine.title}, which does not start with it{hint}"
-        return Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNKNOWN)
-    reason = f"{use.name} is not a known flag of {engine.title}{hint}"
-    return Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_UNKNOWN)
 
 
 def _other_version(name: str, flag: Flag, engine: _Engine) -> str:
@@ -157,8 +151,9 @@ def _remedy(flag: Flag, otherwise: str) -> str:
 
 
 def _given(use: FlagUse, flag: Flag, form: Form, engine: _Engine) -> Iterator[Finding]:
-    """Find what is wrong with the values that a known flag is given, or lacks."""
+    """Yield the problems of the values of a known flag, including missing ones."""
     negative = engine.table.dashed(use.name) in flag.negatives
+    required = 1 if use.dotted else form.nargs if isinstance(form.nargs, int) else int(form.nargs not in ("?", "*"))
     if use.joined and engine.table.style == LLAMA:
         text = use.values[0].text
         reason = f"llama.cpp does not accept {use.name}={text}; write {use.name} and {text} as two arguments"
@@ -171,7 +166,7 @@ def _given(use: FlagUse, flag: Flag, form: Form, engine: _Engine) -> Iterator[Fi
     elif negative or not (form.takes_value or use.dotted):
         if use.joined:
             yield _malformed(use.position, _no_value(use, use.values[0].text, flag, form))
-    elif _is_short(use, form):
+    elif len(use.values) < required:
         what = "JSON" if use.dotted else expected_value(form, engine.version)
         yield _malformed(use.position, f"{use.name} has no value; add {what}")
     elif not use.dotted:
@@ -185,18 +180,13 @@ def _malformed(position: int, reason: str) -> Finding:
     return Finding(position, Severity.ERROR, reason, RuleId.FLAGS_MALFORMED)
 
 
-def _is_short(use: FlagUse, form: Form) -> bool:
-    least = form.nargs if isinstance(form.nargs, int) else int(form.nargs not in ("?", "*"))
-    return len(use.values) < (1 if use.dotted else least)
-
-
 def _no_value(use: FlagUse, text: str, flag: Flag, form: Form) -> str:
     off = f", or {flag.negatives[0]} to turn it off" if form.type == BOOL and flag.negatives else ""
     return f"{use.name} does not take a value, found {text!r}; write {use.name} by itself{off}"
 
 
 def _strays(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
-    """Find arguments that belong to no flag, beyond those that the engine takes: ``serve`` and a model for vLLM."""
+    """Find arguments that belong to no flag, except the positional ones: ``serve`` and a model for vLLM."""
     left = engine.table.positionals
     before: FlagUse | None = None
     for use in uses:
@@ -217,7 +207,7 @@ def _strays(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
 
 
 def _repeats(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
-    """Find flags that are given again: the last one counts, and Rust's clap takes none of them twice."""
+    """Find repeated flags: in most engines the last one wins, but Rust's clap rejects repetitions."""
     last: dict[str, FlagUse] = {}
     for use in reversed(uses):
         if use.flag is None or use.dotted:
@@ -239,7 +229,7 @@ def _is_off(use: FlagUse, engine: _Engine) -> bool:
 
 
 def _exclusions(uses: tuple[FlagUse, ...]) -> Iterator[Finding]:
-    """Find flags that must not be given together."""
+    """Find mutually exclusive flags."""
     given = {use.flag.name: use for use in uses if use.flag}
     for use in given.values():
         for other in use.flag.excludes if use.flag else ():

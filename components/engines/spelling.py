@@ -1,7 +1,7 @@
-"""Writes an engine's arguments as the version in its image tag knows them."""
+"""Rewrites the arguments of an engine for the version in its image tag."""
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from .command_line import CommandLine, EngineReading
 from .flags.rows import ENUM, SWITCH, Flag
@@ -14,18 +14,18 @@ _ON, _OFF = ("on", "true", "1"), ("off", "false", "0")
 
 
 def respelled(line: CommandLine) -> CommandLine:
-    """Return a line in the spelling of its version, where the meaning is the same; all else as it is.
+    """Return a line rewritten for its version, without changing its meaning.
 
-    A switch that takes a value by now gets ``on``, and the other way round: llama.cpp has ``-fa on`` for ``-fa``
-    since build 6343. A flag that was renamed gets its new name. What moved into a JSON option is left alone: several
-    flags share it, see :func:`gathered`. Nothing is changed where something else than the engine is run, or where the
-    version is not known.
+    A switch that takes a value in this version gets ``on``, and vice versa: llama.cpp has ``-fa on`` instead of
+    ``-fa`` since build 6343. A renamed flag gets its new name. Flags that moved into a JSON option are unchanged,
+    because several flags share the option; see :func:`json_options_merged`. Nothing is changed if another program
+    than the engine is run, or if the version is unknown.
     """
     return _with_args(line, [word for word, _ in respelled_with_origins(line)])
 
 
 def respelled_with_origins(line: CommandLine) -> list[tuple[str, int]]:
-    """Return the arguments of :func:`fitted`, each word with the place of the argument that it was made of."""
+    """Return the arguments of :func:`respelled`, each with the index of the argument it was generated from."""
     reading, args = line.reading, line.args
     if reading is None or reading.version == ANY:
         return [(arg, place) for place, arg in enumerate(args)]
@@ -33,7 +33,7 @@ def respelled_with_origins(line: CommandLine) -> list[tuple[str, int]]:
     position = 0
     for use in reading.uses:
         if use.position < position:
-            continue  # in the command, or the value that a switch took along
+            continue  # part of the command, or a value that was merged into the switch before it
         written += ((args[place], place) for place in range(position, use.position))
         position, words = _fitted(use, args, reading, line.tag)
         written += ((word, min(use.position + at, position - 1)) for at, word in enumerate(words))
@@ -41,9 +41,9 @@ def respelled_with_origins(line: CommandLine) -> list[tuple[str, int]]:
 
 
 def json_options_merged(line: CommandLine) -> CommandLine:
-    """Return a line whose flags that moved into one JSON option are put there, behind everything else.
+    """Return a line in which flags that moved into a JSON option are merged into that option, at the end.
 
-    A draft without a number of tokens, or the other way round, is no whole configuration, and left alone.
+    A draft model without a number of tokens, or vice versa, is an incomplete configuration and left unchanged.
     """
     reading = line.reading
     if reading is None or reading.version == ANY:
@@ -53,17 +53,21 @@ def json_options_merged(line: CommandLine) -> CommandLine:
     moved: dict[str, dict[str, str | int | float]] = {}
     dropped: set[int] = set()
     for use in reading.uses:
-        for flag, option, key in _moved(use, reading):
-            moved.setdefault(option, {})[key] = json_value(flag, use.values[0].text if use.values else "")
+        flag = use.flag
+        template = JSON_VALUE.search(flag.instead or "") if flag else None
+        option = reading.table.find(flag.replacement) if flag and flag.replacement else None
+        if flag and template and option and option.span.includes(reading.version) and use.position >= 0:
+            text = use.values[0].text if use.values else ""
+            moved.setdefault(option.name, {})[template[1]] = json_value(flag, text)
             dropped |= use.places
-    options = [word for option, values in moved.items() for word in (option, json.dumps(values))]
+    options = [word for name, values in moved.items() for word in (name, json.dumps(values))]
     return _with_args(line, [*_left(line, dropped), *options])
 
 
 def without_repeated(line: CommandLine, user: CommandLine) -> CommandLine:
-    """Return a line without what the user gives too, where an engine takes a flag once.
+    """Return a line without the flags that the user's line repeats, if the engine rejects repetitions.
 
-    The last one wins elsewhere; Rust's clap refuses the second.
+    Rust's clap does; elsewhere the last one wins.
     """
     reading, given = line.reading, user.reading
     if reading is None or given is None or reading.table.style != CLAP:
@@ -77,7 +81,7 @@ def without_repeated(line: CommandLine, user: CommandLine) -> CommandLine:
 
 
 def _with_args(line: CommandLine, args: Sequence[str]) -> CommandLine:
-    """Return a line with other arguments; itself, read already, where they are the same."""
+    """Return a line with other arguments; the same object, which is already parsed, if they are equal."""
     return line if tuple(args) == line.args else CommandLine(line.engine, line.tag, args, line.command)
 
 
@@ -85,17 +89,8 @@ def _left(line: CommandLine, dropped: Collection[int]) -> list[str]:
     return [arg for place, arg in enumerate(line.args) if place not in dropped]
 
 
-def _moved(use: FlagUse, reading: EngineReading) -> Iterator[tuple[Flag, str, str]]:
-    """Yield a flag, the JSON option that took its place, if the version knows it, and the flag's key in there."""
-    flag = use.flag
-    template = JSON_VALUE.search(flag.instead or "") if flag else None
-    option = reading.table.find(flag.replacement) if flag and flag.replacement else None
-    if flag and template and option and option.span.includes(reading.version) and use.position >= 0:
-        yield flag, option.name, template[1]
-
-
 def _fitted(use: FlagUse, args: Sequence[str], reading: EngineReading, tag: str) -> tuple[int, Sequence[str]]:
-    """Return where the arguments go on behind a use, and how it is written."""
+    """Return the index of the argument after a use, and the arguments for the use."""
     table, version = reading.table, reading.version
     end = use.last + 1
     as_it_is = (end, args[use.position : end])
@@ -117,7 +112,7 @@ def _fitted(use: FlagUse, args: Sequence[str], reading: EngineReading, tag: str)
 
 
 def _is_renamed(flag: Flag, value: str, table: EngineFlags, version: Version | None) -> bool:
-    """Tell whether the flag in a flag's place says the same with the same value, or with one that is known."""
+    """Return whether the replacement of a flag has the same meaning and accepts the value."""
     heir = table.find(flag.replacement) if flag.replacement else None
     if heir is None or not heir.span.includes(version):
         return False

@@ -1,7 +1,7 @@
-"""Writes flags and values that somebody gives as a map, such as ``{max_model_len: 131072, trust-remote-code: true}``.
+"""Converts a map of flags and values to arguments, such as ``{max_model_len: 131072, trust-remote-code: true}``.
 
-What a value means depends on the flag: ``true`` turns a switch on, and is a word of its own where JSON is expected. A
-flag that the engine's table lacks gets what most servers take.
+The meaning of a value depends on the flag: ``true`` turns on a switch, but is written as a value if the flag takes
+JSON. Unknown flags are written as most servers accept them.
 """
 
 import json
@@ -14,18 +14,17 @@ from .tables import LLAMA, EngineFlags, flags_of
 
 _ON, _OFF = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
 _PLAIN = 1e21
-"""Up to here a number without a fraction is written without an exponent, as ECMAScript does."""
+"""Whole numbers below this limit are written without an exponent, as in ECMAScript."""
 _UNKNOWN = Form("string")
 
 
 def words_of_config(engine: str, tag: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the arguments of a map from flags to values, each word with the key that it was made of.
+    """Return the arguments for a map from flags to values, each with the key it was generated from.
 
     Args:
         engine: Name of the engine.
-        tag: Tag of its image, as far as it tells the engine's version.
-        config: Keys are flags without ``--``, with dashes or underscores. They are written in the order of their
-            code points, as Kthena orders them.
+        tag: Version tag of its image (:meth:`..registry.Engine.version_tag`).
+        config: Keys are flags without ``--``, with dashes or underscores; sorted by code points, as in Kthena.
     """
     return [(word, key) for key in sorted(config) for word in flag_words(engine, tag, flag_of_key(key), config[key])]
 
@@ -36,16 +35,16 @@ def flag_of_key(key: str) -> str:
 
 
 def flag_words(engine: str, tag: str, flag: str, value: object) -> tuple[str, ...]:
-    """Return how a flag is written with a value: a string, number, truth value, list or object, as JSON has them.
+    """Return the arguments for a flag with a JSON value.
 
-    ``""`` is the flag alone; ``false`` is what turns the flag off, or nothing where the flag is off unless it is
-    there; a null is nothing. A value is written even where the flag cannot take it, for a check to see.
+    ``""`` writes only the flag; ``false`` writes the negative form of the flag, or nothing if it is off by default;
+    null writes nothing. Values that the flag does not accept are written nevertheless, so that the lint reports them.
 
     Args:
         engine: Name of the engine.
-        tag: Tag of its image, as far as it tells the engine's version.
+        tag: Version tag of its image (:meth:`..registry.Engine.version_tag`).
         flag: Such as ``--max-model-len``.
-        value: What it is given.
+        value: A JSON value.
     """
     table = flags_of(engine)
     known = table.find(flag) if table else None
@@ -56,9 +55,16 @@ def flag_words(engine: str, tag: str, flag: str, value: object) -> tuple[str, ..
         return _truth(flag, known, form, table, on=value)
     if value == "":
         return (flag,)
+    text = _text(value)
     if isinstance(value, Sequence) and not isinstance(value, str) and known:
-        return _several(flag, [_text(item) for item in value], _text(value), form)
-    return _with_value(flag, _text(value), table)
+        if form.nargs is not None and form.nargs != "?":
+            return (flag, *map(_text, value))
+        if form.repeat:
+            return tuple(word for item in value for word in (flag, _text(item)))
+        return (flag, text)
+    if table and table.style != LLAMA and is_flag(table, text):
+        return (f"{flag}={text}",)  # in a word of its own, the value would be parsed as a flag
+    return (flag, text)
 
 
 def _truth(
@@ -69,7 +75,7 @@ def _truth(
     *,
     on: bool,
 ) -> tuple[str, ...]:
-    """Write a truth value, which a flag has by being there or takes as a word."""
+    """Write a boolean, which switches express by their presence and other flags by a value."""
     if known is None or form.type == SWITCH:
         return (flag,) if on else ()
     if form.type == BOOL:
@@ -82,24 +88,8 @@ def _truth(
     return (flag, word or words[0])
 
 
-def _several(flag: str, items: Sequence[str], whole: str, form: Form) -> tuple[str, ...]:
-    """Write a list: as several values, as several uses of the flag, or as JSON."""
-    if form.nargs is not None and form.nargs != "?":
-        return (flag, *items)
-    if form.repeat:
-        return tuple(word for item in items for word in (flag, item))
-    return (flag, whole)
-
-
-def _with_value(flag: str, text: str, table: EngineFlags | None) -> tuple[str, ...]:
-    """Write a flag and its value, in one word where the value would be taken for a flag."""
-    if table and table.style != LLAMA and is_flag(table, text):
-        return (f"{flag}={text}",)
-    return (flag, text)
-
-
 def _text(value: object) -> str:
-    """Write a value: numbers exactly, lists and objects as compact JSON."""
+    """Format a value: numbers exactly, lists and objects as compact JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < _PLAIN:

@@ -1,4 +1,4 @@
-"""What is known of one flag of an engine: what it takes, and which versions know it.
+"""A flag of an engine: its values, and the versions that support it.
 
 A row of ``flags`` in an engine's ``flags.yaml``, found by the flag:
 
@@ -61,7 +61,6 @@ class Form:
 
     @property
     def takes_value(self) -> bool:
-        """Whether a value follows."""
         return self.type not in (SWITCH, BOOL)
 
     def choice(self, value: str) -> Choice | None:
@@ -70,7 +69,7 @@ class Form:
         return next(matches, None)
 
     def allowed(self, version: Version | None) -> tuple[str, ...]:
-        """Return what an enum takes in a version."""
+        """Return the values of an enum in a version."""
         return tuple(choice.value for choice in self.values if choice.span.includes(version))
 
 
@@ -112,7 +111,7 @@ class Flag:
         return self.instead.split()[0] if self.instead else None
 
     def form_in(self, version: Version | None) -> Form:
-        """Return what it takes in a version; None is the newest."""
+        """Return the form in a version; None is the newest."""
         if version == ANY:
             return functools.reduce(_either, self.earlier, self.form) if self.earlier else self.form
         for form, following in pairwise((*self.earlier, self.form)):
@@ -126,7 +125,7 @@ class Flag:
 
 
 def _either(form: Form, following: Form) -> Form:
-    """Return a form that takes what either of two does, for versions between them."""
+    """Return a form that accepts the values of both, for versions between two known ones."""
     if not form.takes_value and not following.takes_value:
         return Form(BOOL)
     if form.takes_value != following.takes_value:
@@ -135,16 +134,15 @@ def _either(form: Form, following: Form) -> Form:
 
 
 def form_of(row: dict[str, Any]) -> Form:
-    """Read what a row, or an earlier form in one, says of the value."""
+    """Parse the columns of a row, or of an earlier form in it, that describe the value."""
     known = {each.name for each in fields(Form)}
     facts = {key: value for key, value in row.items() if key in known}
-    facts["values"] = tuple(map(_choice, row.get("values", ())))
+    facts["values"] = tuple(
+        Choice(value) if isinstance(value, str) else Choice(value["value"], Span.from_row(value))
+        for value in row.get("values", ())
+    )
     facts["words"] = tuple(row.get("words", ()))
     if "last" not in row:
-        facts.pop("until", None)  # of the flag, not of its newest form
+        facts.pop("until", None)  # belongs to the flag, not to its newest form
     facts |= {key: without_trailing_zeros(tuple(facts[key])) for key in ("last", "until") if key in facts}
     return Form(**facts)
-
-
-def _choice(facts: str | dict[str, Any]) -> Choice:
-    return Choice(facts) if isinstance(facts, str) else Choice(facts["value"], Span.from_row(facts))

@@ -1,4 +1,4 @@
-"""Splits arguments into flags and values, as the engine itself does."""
+"""Splits arguments into flags and values, as the engine's own parser does."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _SHORT = 2
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value and where it stands among the arguments."""
+    """A value and its index among the arguments."""
 
     text: str
     position: int
@@ -26,13 +26,13 @@ class FlagUse:
     """A flag among the arguments, or an argument that belongs to none.
 
     Attributes:
-        position: Where it stands.
-        name: As it is written, without a value.
-        flag: What it is; None where it is unknown.
-        values: What it is given.
+        position: Its index.
+        name: The flag as written, without a value.
+        flag: The known flag; None if it is unknown.
+        values: Its values.
         joined: Whether the value is joined by ``=``.
         dotted: Whether it sets one key of a JSON value, as in ``--a.b 1``.
-        stray: Whether it is no flag and no flag's value.
+        stray: Whether the argument is neither a flag nor the value of one.
     """
 
     position: int
@@ -45,28 +45,28 @@ class FlagUse:
 
     @property
     def last(self) -> int:
-        """Where its last word stands."""
+        """Index of its last argument."""
         return max(self.position, self.values[-1].position) if self.values else self.position
 
     @property
     def places(self) -> set[int]:
-        """Where its words stand."""
+        """Indexes of its arguments."""
         return {self.position, *(value.position for value in self.values)}
 
     def moved(self, by: int) -> "FlagUse":
-        """Return the same use further on."""
+        """Return the same use with shifted indexes."""
         values = tuple(Value(value.text, value.position + by) for value in self.values)
         return FlagUse(self.position + by, self.name, self.flag, values, self.joined, self.dotted, self.stray)
 
 
 def split(table: EngineFlags, args: Sequence[str], version: Version | None, first: int = 0) -> tuple[FlagUse, ...]:
-    """Return the uses of flags in order; what follows an unknown flag may be its value and is left out.
+    """Return the uses of flags in order; arguments after an unknown flag may be its values and are skipped.
 
     Args:
         table: The flags of the engine.
-        args: What it reads.
-        version: Its version.
-        first: Where the first one stands.
+        args: The arguments.
+        version: The engine's version.
+        first: Index of the first argument.
     """
     uses: list[FlagUse] = []
     position = 0
@@ -88,7 +88,7 @@ def split(table: EngineFlags, args: Sequence[str], version: Version | None, firs
 
 
 def is_closed(table: EngineFlags, args: Sequence[str], uses: Sequence[FlagUse], following: str) -> bool:
-    """Tell whether what follows some arguments is read as if nothing came before it."""
+    """Return whether the following arguments are parsed independently of some arguments before them."""
     if not uses:
         return not args
     if "--" in args:
@@ -97,7 +97,7 @@ def is_closed(table: EngineFlags, args: Sequence[str], uses: Sequence[FlagUse], 
 
 
 def find(table: EngineFlags, name: str, version: Version | None) -> Flag | None:
-    """Return the flag that a name means; argparse also takes the beginning of a name, if only one flag begins so."""
+    """Return the flag for a name; argparse also accepts an unambiguous prefix."""
     flag = table.find(name)
     if flag or table.style != ARGPARSE or not name.startswith("--") or name == "--":
         return flag
@@ -107,14 +107,14 @@ def find(table: EngineFlags, name: str, version: Version | None) -> Flag | None:
 
 
 def is_flag(table: EngineFlags, arg: str) -> bool:
-    """Tell a flag from a value: negative numbers and texts with spaces are values."""
+    """Return whether an argument is a flag; negative numbers and text with spaces are values."""
     if not arg.startswith("-") or arg == "-" or _NEGATIVE.fullmatch(arg):
         return False
     return table.find(arg.partition("=")[0]) is not None or not any(letter.isspace() for letter in arg)
 
 
 def ends_values(table: EngineFlags, arg: str) -> bool:
-    """Tell whether an argument is surely no value of the flag before it."""
+    """Return whether an argument cannot be a value of the flag before it."""
     if table.style == LLAMA:
         return table.find(arg.partition("=")[0]) is not None
     return arg == "--" or is_flag(table, arg)
@@ -148,7 +148,7 @@ def _following(
 ) -> tuple[Value, ...]:
     """Return the values after a flag, up to ``most`` or to the next flag.
 
-    llama.cpp would take the next flag for a value: to the reader that is a missing one all the same.
+    llama.cpp would parse the next flag as a value; users are better served by the message that a value is missing.
     """
     values: list[Value] = []
     for at in range(position + 1, len(args)):

@@ -33,14 +33,14 @@ _Row = dict[str, Any]
 
 
 class EngineFlags:
-    """The flags of an engine, each of them read when it is asked for first.
+    """The flags of an engine; rows are parsed on first use, because tables have hundreds of them.
 
     Attributes:
         engine: The engine.
         style: How it splits a command line, one of :data:`STYLES`.
         underscores: Whether ``--a_b`` is ``--a-b``.
         dotted: Whether ``--a.b 1`` is ``--a '{"b": 1}'``.
-        positionals: How many arguments it takes without a flag.
+        positionals: Number of positional arguments.
     """
 
     def __init__(self, engine: Engine, facts: Mapping[str, Any]) -> None:
@@ -51,32 +51,35 @@ class EngineFlags:
         self.positionals: int = facts.get("positionals", 0)
         self._complete: Mapping[str, Any] = facts.get("complete", {})
         self._rows: Mapping[str, _Row] = facts["flags"]
-        self._owners = {spelling: name for name, row in self._rows.items() for spelling in self._spellings(name, row)}
+        self._owners = {
+            spelling: name
+            for name, row in self._rows.items()
+            for spelling in (name, *row.get("alias", ()), *self._negatives(name, row))
+        }
         self._read: dict[str, Flag] = {}
 
     @functools.cached_property
     def flags(self) -> tuple[Flag, ...]:
-        """Every flag."""
         return tuple(map(self._flag, self._rows))
 
     def find(self, name: str) -> Flag | None:
-        """Return the flag of any spelling."""
+        """Return the flag with this name, alias, or negative form."""
         owner = self._owners.get(self.dashed(name))
         return None if owner is None else self._flag(owner)
 
     def dashed(self, name: str) -> str:
-        """Return a name with dashes, where the engine takes underscores for them."""
+        """Replace underscores in a name by dashes if the engine treats them alike."""
         return name.replace("_", "-") if self.underscores and name.startswith("--") else name
 
     def version(self, tag: str) -> Version | None:
-        """Return the version in an image tag; None, the newest, without; ``ANY`` where the tag says nothing of it."""
+        """Return the version in an image tag; None for the newest, ``ANY`` if the version is unknown."""
         return self.engine.version(tag)
 
     def is_complete(self, tag: str, words: Sequence[str]) -> bool:
-        """Tell whether every flag of a server is in the table.
+        """Return whether the table contains every flag of a server.
 
         Args:
-            tag: Tag of the image. Variants of a release, such as candidates or patched builds, do not count.
+            tag: Tag of the image. Variants of a release, such as release candidates, are not complete.
             words: The program and its arguments; empty if the image's entrypoint runs.
         """
         if not re.fullmatch(self._complete.get("tags", r"\b\B"), tag, re.ASCII):
@@ -93,38 +96,31 @@ class EngineFlags:
         return frozenset(without_trailing_zeros(tuple(version)) for version in self._complete.get("versions", ()))
 
     def known_to(self, tag: str) -> tuple[Flag, ...]:
-        """Return the flags that the version in a tag may know."""
+        """Return the flags that the version in a tag may support."""
         return _known(self, self.version(tag))
 
     def names_in(self, version: Version | None) -> tuple[str, ...]:
-        """Return every spelling that a version may know."""
+        """Return every spelling that a version may support."""
         return _names(self, version)
 
     def _flag(self, name: str) -> Flag:
         flag = self._read.get(name)
         if flag is None:
-            flag = self._read[name] = self._new_flag(name, self._rows[name])
+            row = self._rows[name]
+            flag = self._read[name] = Flag(
+                name=name,
+                form=form_of(row),
+                aliases=tuple(row.get("alias", ())),
+                negatives=tuple(self._negatives(name, row)),
+                earlier=tuple(form_of(each) for each in row.get("earlier", ())),
+                span=Span.from_row(row),
+                instead=row.get("instead"),
+                excludes=tuple(row.get("excludes", ())),
+            )
         return flag
 
-    def _new_flag(self, name: str, row: _Row) -> Flag:
-        return Flag(
-            name=name,
-            form=form_of(row),
-            aliases=tuple(row.get("alias", ())),
-            negatives=tuple(self._negatives(name, row)),
-            earlier=tuple(form_of(each) for each in row.get("earlier", ())),
-            span=Span.from_row(row),
-            instead=row.get("instead"),
-            excludes=tuple(row.get("excludes", ())),
-        )
-
-    def _spellings(self, name: str, row: _Row) -> Iterator[str]:
-        yield name
-        yield from row.get("alias", ())
-        yield from self._negatives(name, row)
-
     def _negatives(self, name: str, row: _Row) -> Iterator[str]:
-        """Return what turns a flag off; Python's BooleanOptionalAction negates long spellings only."""
+        """Return the negative forms; Python's BooleanOptionalAction adds them only for long spellings."""
         forms = (row, *row.get("earlier", ()))
         if self.style == ARGPARSE and any(form["type"] == BOOL for form in forms):
             spellings = (name, *row.get("alias", ()))
@@ -133,7 +129,7 @@ class EngineFlags:
 
 
 def flags_of(engine: str) -> EngineFlags | None:
-    """Return the flags of an engine; None for one without a table."""
+    """Return the flags of an engine; None if it has no table."""
     known = engines().get(engine)
     return _read_flags(known) if known else None
 
@@ -155,10 +151,10 @@ def _names(table: EngineFlags, version: Version | None) -> tuple[str, ...]:
 
 
 def successor(engine: str, name: str, tag: str) -> str:
-    """Return the spelling of a flag that is right for the version in a tag.
+    """Return the name of a flag in the version in a tag.
 
-    It is the flag itself where the version knows it, else what took its place or what it took the place of; the flag
-    itself again where neither is known to the version. A version that is not known counts as the newest.
+    This is the flag itself if the version supports it, else its replacement or predecessor, if the version supports
+    that, else the flag itself. An unknown version counts as the newest.
     """
     table = flags_of(engine)
     return _successor(table, name, table.version(tag) or None) if table else name
@@ -179,10 +175,10 @@ def _successor(table: EngineFlags, name: str, version: Version | None) -> str:
 
 
 def arguments(engine: str, name: str, value: str, tag: str) -> tuple[str, ...]:
-    """Return how a flag and its value are written for the version in a tag.
+    """Return the arguments for a flag and its value in the version in a tag.
 
-    A switch is written alone, or not at all where the value turns it off; a value that moved into a JSON option is
-    put there. ``arguments("llamacpp", "--flash-attn", "on", "server-b6000")`` is ``("--flash-attn",)``.
+    A switch is written without a value, or omitted if the value turns it off. A flag that moved into a JSON option is
+    written as that option. ``arguments("llamacpp", "--flash-attn", "on", "server-b6000")`` is ``("--flash-attn",)``.
     """
     table = flags_of(engine)
     right = successor(engine, name, tag)
@@ -200,7 +196,7 @@ def arguments(engine: str, name: str, value: str, tag: str) -> tuple[str, ...]:
 
 
 def json_value(flag: Flag, text: str) -> int | float | str:
-    """Return the value of a flag as it stands in JSON."""
+    """Convert the value of a flag to JSON."""
     if flag.form.type not in NUMBERS:
         return text
     try:

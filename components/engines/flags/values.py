@@ -1,4 +1,4 @@
-"""Checks the value of an engine's flag: its type, its range, and whether the version knows it."""
+"""Checks the value of an engine's flag: its type, its range, and whether the version supports it."""
 
 import json
 import re
@@ -15,7 +15,7 @@ _FILLED_LATER = re.compile(r"\$\([\w.-]+\)|\{\{.*\}\}")
 _HUMAN = r"\d+(?:\.\d+)?[kKmMgGtT]"
 _QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
 _NONE = ("", "None")
-"""What vLLM takes for "not set"."""
+"""Values that vLLM treats as "not set"."""
 _SHOWN = 12
 _WORDS = {
     "int": "a whole number",
@@ -28,7 +28,7 @@ _WORDS = {
 
 
 class ValueFault(NamedTuple):
-    """What is wrong with a value; ``error`` where the engine refuses it, else ``warning``."""
+    """A problem with a value; ``error`` if the engine rejects it, else ``warning``."""
 
     severity: Severity
     reason: str
@@ -36,23 +36,23 @@ class ValueFault(NamedTuple):
 
 
 def is_filled_later(text: str) -> bool:
-    """Tell whether Kubernetes, as in ``$(NAME)``, or a template puts something else there."""
+    """Return whether Kubernetes (``$(NAME)``) or a template replaces part of a text later."""
     return _FILLED_LATER.search(text) is not None
 
 
 def value_fault(name: str, text: str, form: Form, table: EngineFlags, version: Version | None) -> ValueFault | None:
-    """Return what is wrong with the value of the flag ``name``; None if nothing is."""
+    """Return the problem of a value of the flag ``name``, or None."""
     if is_filled_later(text) or (table.dotted and text in _NONE):
         return None
     if form.type == ENUM:
         return _choice_fault(name, text, form, version)
-    if _is_of(text, form, table):
+    if _is_valid(text, form, table):
         return None
     return ValueFault(Severity.ERROR, f"{name} must be {expected_value(form, version)}, found {text!r}; correct it")
 
 
 def expected_value(form: Form, version: Version | None) -> str:
-    """Say what a flag takes in a version."""
+    """Describe the values that a flag accepts in a version, for messages."""
     if form.type == ENUM:
         return f"one of {_some_of(form.allowed(version))}"
     bounds = (("from", form.min), ("above", form.above), ("to", form.max), ("below", form.below))
@@ -87,29 +87,23 @@ def _some_of(values: Sequence[str]) -> str:
     return ", ".join(values[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _is_of(text: str, form: Form, table: EngineFlags) -> bool:
+def _is_valid(text: str, form: Form, table: EngineFlags) -> bool:
     if form.type == "string" or text in form.words:
         return True
     if form.type == "json_or_string" and not text.lstrip().startswith("{"):
         return True
     if form.type in ("json", "json_or_string"):
         return _is_json(text)
-    number = _number(text, form, table)
-    return number is not None and _is_within(number, form)
-
-
-def _number(text: str, form: Form, table: EngineFlags) -> float | None:
-    if form.type == "human" and re.fullmatch(_HUMAN, text.strip()):
-        return float(text.strip()[:-1])
     try:
-        if form.type == "float":
-            return float(text)
-        return int(text if table.style == ARGPARSE else text.replace("_", "?"))
+        if form.type == "human" and re.fullmatch(_HUMAN, text.strip()):
+            number = float(text.strip()[:-1])
+        elif form.type == "float":
+            number = float(text)
+        else:
+            # Python's int accepts underscores between digits, and so does argparse; other parsers reject them.
+            number = int(text if table.style == ARGPARSE else text.replace("_", "?"))
     except ValueError:
-        return None
-
-
-def _is_within(number: float, form: Form) -> bool:
+        return False
     return (
         (form.min is None or number >= form.min)
         and (form.max is None or number <= form.max)
@@ -119,7 +113,7 @@ def _is_within(number: float, form: Form) -> bool:
 
 
 def _is_json(text: str) -> bool:
-    """Tell whether a text is JSON; vLLM also reads numbers with a suffix there, such as ``80g``."""
+    """Return whether a text is JSON, in which vLLM also accepts numbers with a suffix, such as ``80g``."""
     parts = _QUOTED.split(text)
     parts[::2] = [re.sub(rf"\b{_HUMAN}\b", "0", part) for part in parts[::2]]
     try:

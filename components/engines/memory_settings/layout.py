@@ -1,4 +1,4 @@
-"""How a server is told to use several accelerators, and what it leaves to the host."""
+"""How a server distributes its model over accelerators and host memory."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,17 +13,17 @@ _PLACES = (Setting.TENSOR_SPLIT, Setting.EXPERT_LAYERS_ON_CPU)
 
 @dataclass(frozen=True, slots=True)
 class ModelLayout:
-    """How a model is spread over accelerators.
+    """How a model is distributed over accelerators.
 
     Attributes:
-        tensor: Accelerators over which each layer is cut; None for all that there are.
-        pipeline: Into how many parts layers are divided; None for as many as there are accelerators.
-        experts: Whether experts are divided instead of being cut.
-        shares: Shares of the accelerators, where they are unequal.
-        layers: Layers that are on accelerators; None for all of them.
-        expert_layers: Layers whose experts stay in the memory of the host; None for all of them.
-        cache_on_host: Whether the cache stays there.
-        offloaded_gib: GiB of weights per accelerator that stay there.
+        tensor: Tensor parallel size; None for all accelerators.
+        pipeline: Pipeline parallel size; None for all accelerators.
+        experts: Whether experts are distributed rather than split.
+        shares: Shares of the accelerators, if they are unequal.
+        layers: Number of layers on accelerators; None for all.
+        expert_layers: Number of layers whose experts stay in host memory; None for all.
+        cache_on_host: Whether the cache stays in host memory.
+        offloaded_gib: GiB of weights per accelerator that stay in host memory.
     """
 
     tensor: int | None = 1
@@ -38,10 +38,10 @@ class ModelLayout:
 
 
 def model_layout(settings: SettingsReader) -> ModelLayout:
-    """Return how a server is told to spread its model.
+    """Return how a server distributes its model.
 
     Raises:
-        UnclearError: that cannot be said.
+        UnclearError: The layout cannot be determined.
     """
     tensor, pipeline = _sizes(settings)
     is_on = settings.text(Setting.CACHE_ON_GPU) in (None, "") or settings.is_on(Setting.CACHE_ON_GPU)
@@ -52,7 +52,9 @@ def model_layout(settings: SettingsReader) -> ModelLayout:
         experts=_divides_experts(settings),
         shares=_shares(settings) if pipeline is None else (),
         layers=_layers(settings),
-        expert_layers=_expert_layers(settings),
+        expert_layers=(
+            None if settings.is_on(Setting.EXPERTS_ON_CPU) else settings.number(Setting.EXPERT_LAYERS_ON_CPU) or 0
+        ),
         cache_on_host=not is_on,
         offloaded_gib=settings.decimal(Setting.OFFLOADED_GIB) or Decimal(0),
     )
@@ -73,7 +75,7 @@ def _sizes(settings: SettingsReader) -> tuple[int | None, int | None]:
 
 
 def _shares(settings: SettingsReader) -> tuple[Decimal, ...]:
-    """Return unequal shares; nothing where all are equal."""
+    """Return the shares of the accelerators; empty if they are equal."""
     text = settings.text(Setting.TENSOR_SPLIT)
     if not text:
         return ()
@@ -85,22 +87,15 @@ def _shares(settings: SettingsReader) -> tuple[Decimal, ...]:
 
 
 def _divides_experts(settings: SettingsReader) -> bool:
-    """Tell whether experts are divided: some engines take a switch, others the number of ranks."""
+    """Return whether experts are distributed: some engines have a switch, others take the number of ranks."""
     text = settings.text(Setting.EXPERT_PARALLEL)
     if text is None or text == OFF or not text.isdecimal():
         return settings.is_on(Setting.EXPERT_PARALLEL)
     return (settings.number(Setting.EXPERT_PARALLEL) or 0) > 1
 
 
-def _expert_layers(settings: SettingsReader) -> int | None:
-    """Return how many layers have their experts in the memory of the host; None for all of them."""
-    if settings.is_on(Setting.EXPERTS_ON_CPU):
-        return None
-    return settings.number(Setting.EXPERT_LAYERS_ON_CPU) or 0
-
-
 def offloads_to_host(settings: SettingsReader) -> bool:
-    """Tell whether a server keeps in the memory of the host what does not fit: only if it may choose the layers."""
+    """Return whether weights that do not fit stay in host memory: only if the server may choose the layers."""
     if settings.text(Setting.GPU_LAYERS) not in (None, "", "auto", "-1"):
         return False
     if any(settings.text(setting) for setting in _PLACES) or settings.is_on(Setting.EXPERTS_ON_CPU):
@@ -109,7 +104,7 @@ def offloads_to_host(settings: SettingsReader) -> bool:
 
 
 def _layers(settings: SettingsReader) -> int | None:
-    """Return how many layers are on accelerators; None for all of them."""
+    """Return the number of layers on accelerators; None for all."""
     text = settings.text(Setting.GPU_LAYERS)
     if settings.table.all_layers is None or text in ("auto", "all"):
         return None

@@ -1,4 +1,4 @@
-"""Reads from a command line what decides how much memory its server needs."""
+"""Reads the settings of a command line that determine the memory use of its server."""
 
 import functools
 import json
@@ -30,16 +30,16 @@ from .table import memory_settings_table
 _FOUR_BYTES = ("float", "float32")
 _MODELS = (Setting.MODEL, Setting.MODEL_REPOSITORY, Setting.MODEL_ADDRESS)
 _REMADE = (Setting.MODEL_CONFIG, Setting.MODEL_METADATA)
-"""What changes what a model says of itself."""
+"""Settings that override the model's own configuration."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """How much a server is to hold at once; None where nothing says it.
+    """How much a server holds at once; None if not set.
 
     Attributes:
-        context: Tokens of a request with its answer; None where it is the model's own.
-        is_open: Whether the server decides about the context by the memory that is left.
+        context: Tokens of a request including its answer; None for the model's own context.
+        is_open: Whether the server chooses the context by the remaining memory.
     """
 
     context: int | None = None
@@ -49,21 +49,21 @@ class RequestLimits:
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
-    """What a server is told.
+    """The settings of a server that affect its memory use.
 
     Attributes:
-        model: Repository, folder, file or address of the weights.
-        converted: What the weights are converted to; empty where they stay as they are.
-        quantized: Whether the weights must be quantized already.
-        key_bytes: Bytes of a number of a key in the cache.
-        value_bytes: Likewise of a value.
-        share: Share of the memory that may be used; None where nothing says it.
-        offloads_to_host: Whether what does not fit stays in the memory of the host.
-        draft: A second model that proposes tokens; empty without.
-        draft_tensor: Over how many accelerators that is cut; None for as many as the model.
-        adapters: Adapters that are kept at once.
-        adapter_rank: Their largest rank.
-        graphs: Whether it may compute with graphs.
+        model: Repository, folder, file, or URL of the weights.
+        converted: Type to which the weights are converted; empty if they are not.
+        quantized: Whether the weights must already be quantized.
+        key_bytes: Bytes per number of a key in the cache.
+        value_bytes: Bytes per number of a value in the cache.
+        share: Share of the memory that may be used; None if not set.
+        offloads_to_host: Whether weights that do not fit stay in host memory.
+        draft: Draft model for speculative decoding; empty if there is none.
+        draft_tensor: Tensor parallel size of the draft model; None if equal to that of the model.
+        adapters: Maximum number of adapters in memory.
+        adapter_rank: Their maximum rank.
+        graphs: Whether it may use CUDA graphs.
     """
 
     model: str
@@ -84,12 +84,12 @@ class MemorySettings:
 
 
 def memory_settings_of(line: CommandLine, variables: Variables = (), *, more: bool = False) -> MemorySettings | str:
-    """Return what a server is told about memory; in words why that cannot be said.
+    """Return the settings of a server that affect its memory use, or the reason why they are unknown.
 
     Args:
-        line: What the container is started with. A script is looked into.
+        line: The command line of the container, which may be in a script.
         variables: The environment variables of the container.
-        more: Whether there are others, which are not known.
+        more: Whether the container has further, unknown variables.
     """
     table, own = memory_settings_table(line.engine), engine_line(line)
     if table is None:
@@ -102,11 +102,14 @@ def memory_settings_of(line: CommandLine, variables: Variables = (), *, more: bo
     if unclear:
         return unclear
     known = variable_values(table, variables, more=more)
-    return _asked(line.engine, own.tag, flag_values(own, reading), known, positional(own), len(adapters_of(own)))
+    return _memory_settings(
+        line.engine, own.tag, flag_values(own, reading), known, positional(own), len(adapters_of(own))
+    )
 
 
+# Cached by exactly what decides about memory: thousands of servers differ only in names.
 @functools.lru_cache(maxsize=8192)
-def _asked(
+def _memory_settings(
     engine: str,
     tag: str,
     flags: FlagValues,
@@ -118,34 +121,30 @@ def _asked(
     assert table is not None  # noqa: S101  the caller asked
     settings = SettingsReader(table, tag, flags, dict(variables))
     try:
-        return _read(settings, stray, adapters)
+        model = _model(settings, stray)
+        draft, draft_tensor = _draft(settings)
+        most, rank = _adapters(settings, adapters)
+        keys, values = _cache(settings)
+        converted, quantized = _weights(settings)
+        return MemorySettings(
+            model=model,
+            converted=converted,
+            quantized=quantized,
+            key_bytes=keys,
+            value_bytes=values,
+            limits=_request_limits(settings),
+            batch_tokens=_batch_tokens(settings),
+            share=settings.decimal(Setting.GPU_MEMORY),
+            layout=model_layout(settings),
+            offloads_to_host=offloads_to_host(settings),
+            draft=draft,
+            draft_tensor=draft_tensor,
+            adapters=most,
+            adapter_rank=rank,
+            graphs=not settings.is_on(Setting.NO_GRAPHS),
+        )
     except UnclearError as error:
         return str(error)
-
-
-def _read(settings: SettingsReader, stray: str, adapters: int) -> MemorySettings:
-    model = _model(settings, stray)
-    draft, draft_tensor = _draft(settings)
-    most, rank = _adapters(settings, adapters)
-    keys, values = _cache(settings)
-    converted, quantized = _weights(settings)
-    return MemorySettings(
-        model=model,
-        converted=converted,
-        quantized=quantized,
-        key_bytes=keys,
-        value_bytes=values,
-        limits=_room(settings),
-        batch_tokens=_batch_tokens(settings),
-        share=settings.decimal(Setting.GPU_MEMORY),
-        layout=model_layout(settings),
-        offloads_to_host=offloads_to_host(settings),
-        draft=draft,
-        draft_tensor=draft_tensor,
-        adapters=most,
-        adapter_rank=rank,
-        graphs=not settings.is_on(Setting.NO_GRAPHS),
-    )
 
 
 def _model(settings: SettingsReader, stray: str) -> str:
@@ -160,7 +159,7 @@ def _model(settings: SettingsReader, stray: str) -> str:
     return model
 
 
-def _room(settings: SettingsReader) -> RequestLimits:
+def _request_limits(settings: SettingsReader) -> RequestLimits:
     sequences, text = settings.number(Setting.CONCURRENCY), settings.text(Setting.CONTEXT)
     sequences = None if sequences is not None and sequences < 1 else sequences
     if text == "auto" or (text and parse_int(text) == -1):
@@ -190,7 +189,7 @@ def _batch_tokens(settings: SettingsReader) -> int | None:
 
 
 def _cache(settings: SettingsReader) -> tuple[Decimal, Decimal]:
-    """Return the bytes of a number of a key and of a value."""
+    """Return the bytes per number of keys and of values."""
     both = _cache_type(settings, Setting.CACHE_TYPE)
     keys, values = _cache_type(settings, Setting.CACHE_TYPE_K), _cache_type(settings, Setting.CACHE_TYPE_V)
     usual = Decimal(4) if settings.text(Setting.DTYPE) in _FOUR_BYTES else Decimal(2)
@@ -205,7 +204,7 @@ def _cache_type(settings: SettingsReader, setting: Setting) -> Decimal | None:
 
 
 def _weights(settings: SettingsReader) -> tuple[str, bool]:
-    """Return what weights are converted to, and whether they must be quantized already."""
+    """Return the type to which weights are converted, and whether they must already be quantized."""
     if settings.text(Setting.DTYPE) in _FOUR_BYTES:
         return "float32", False
     method = settings.text(Setting.QUANTIZATION)
@@ -216,7 +215,7 @@ def _weights(settings: SettingsReader) -> tuple[str, bool]:
 
 
 def _draft(settings: SettingsReader) -> tuple[str, int | None]:
-    """Return the second model, and over how many accelerators it is cut."""
+    """Return the draft model and its tensor parallel size."""
     text, keys = settings.text(Setting.SPECULATION), settings.table.speculation
     if not text:
         return settings.text(Setting.DRAFT_MODEL) or "", None
@@ -241,7 +240,7 @@ def _object(text: str) -> dict[str, Any] | None:
 
 
 def _adapters(settings: SettingsReader, there: int) -> tuple[int, int]:
-    """Return how many adapters are kept at once, and their largest rank."""
+    """Return the maximum number and rank of adapters in memory."""
     on = settings.text(Setting.ADAPTERS_ON)
     if on == OFF or not (there or settings.is_on(Setting.ADAPTERS_ON)):
         return 0, 0
