@@ -1,6 +1,5 @@
 """The front door: one gateway for all models, a load balancer for each, or no external access."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...contract.findings.ids import RuleId
@@ -8,7 +7,7 @@ from ...contract.problems import Problem, errors
 from ...fleet.combining import headless_services
 from ...fleet.endpoints import Endpoint
 from ...fleet.objects import BALANCED, Object, is_core_service, tcp_ports
-from ...fleet.rendered import Fleet, Rendered
+from ...fleet.rendered import Fleet
 from .balancers import Balancing, balanced_spec, check_ranges
 from .gateway import gateway_objects
 from .losses import lost_without_gateway
@@ -168,13 +167,14 @@ def _services(fleet: Fleet) -> dict[_ServiceKey, tuple[str, Object]]:
 
     That is the endpoint that owns the Service, or the Service itself if several endpoints share it.
     """
-    bodies = {(item.namespace, str(body["metadata"]["name"])): body for item, body in _core_services(fleet)}
+    bodies = {
+        (item.namespace, str(body["metadata"]["name"])): body
+        for item in fleet.rendered
+        for body in item.objects
+        if is_core_service(body)
+    }
     owners = {_service(each): each.name for _, each in fleet.endpoints if each.body is not None}
     return {place: (owners.get(place, place[1]), body) for place, body in bodies.items()}
-
-
-def _core_services(fleet: Fleet) -> Iterator[tuple[Rendered, Object]]:
-    return ((item, body) for item in fleet.rendered for body in item.objects if is_core_service(body))
 
 
 def _service(each: Endpoint) -> _ServiceKey:

@@ -46,25 +46,26 @@ _LOGGED = {
 
 def gateway_objects(door: Door, balancing: Balancing) -> tuple[Object, ...]:
     """Return the gateway's objects. Policies precede routes, so that no model is ever exposed without them."""
-    certificate: tuple[Object, ...] = (_certificate(door),) if door.tls.kind == TlsKind.CERT_MANAGER else ()
-    if certificate and door.acme:
-        certificate = (_issuer(door, door.acme), *certificate)
+    certificate: list[Object] = []
+    if door.tls.kind == TlsKind.CERT_MANAGER:
+        if door.acme:
+            certificate.append(_issuer(door, door.acme))
+        issuer = {"group": "cert-manager.io", "kind": door.tls.issuer_kind.value, "name": door.tls.issuer}
+        spec = {"secretName": _certificate_name(door), "dnsNames": [door.host], "issuerRef": issuer}
+        certificate.append(_object("cert-manager.io/v1", "Certificate", door, spec))
     security = () if door.auth.kind == AuthKind.NONE else (_security_policy(door),)
     proxies, clients = _proxies(door, balancing), _client_policy(door, balancing)
-    return (_gateway_class(door), proxies, *certificate, clients, *security, _gateway(door))
-
-
-def gateway_reference(door: Door) -> Object:
-    return {"group": GATEWAY_API, "kind": "Gateway", "name": door.name}
-
-
-def _gateway_class(door: Door) -> Object:
-    return {
+    gateway_class = {
         "apiVersion": f"{GATEWAY_API}/v1",
         "kind": "GatewayClass",
         "metadata": {"name": door.name},
         "spec": {"controllerName": _CONTROLLER},
     }
+    return (gateway_class, proxies, *certificate, clients, *security, _gateway(door))
+
+
+def gateway_reference(door: Door) -> Object:
+    return {"group": GATEWAY_API, "kind": "Gateway", "name": door.name}
 
 
 def _proxies(door: Door, balancing: Balancing) -> Object:
@@ -164,12 +165,6 @@ def _certificate_name(door: Door) -> str:
     return f"{door.name}-tls"
 
 
-def _certificate(door: Door) -> Object:
-    issuer = {"group": "cert-manager.io", "kind": door.tls.issuer_kind.value, "name": door.tls.issuer}
-    spec = {"secretName": _certificate_name(door), "dnsNames": [door.host], "issuerRef": issuer}
-    return _object("cert-manager.io/v1", "Certificate", door, spec)
-
-
 def _issuer(door: Door, acme: Acme) -> Object:
     """Return the issuer of the certificate. Its solver uses the credentials of cert-manager's pod."""
     spec: Object = {
@@ -190,9 +185,9 @@ def _client_policy(door: Door, balancing: Balancing) -> Object:
     """Return the settings of connections from clients.
 
     The AI gateway buffers each request, and each answer that is not streamed; larger ones fail with 413 or 500. With
-    HTTP/1.1, the buffer is limited by the connection (32 KiB by default); with HTTP/2, by the window of the stream
-    (64 KiB), regardless of that limit. A smaller window of the connection would block a stream before its own window
-    is full (Envoy's FAQ, "How do I configure flow control?"; ``BUFFERED`` in ai-gateway v1.1
+    HTTP/1.1, the buffer is the buffer limit of the connection (32 KiB by default); with HTTP/2, the window of the
+    stream (64 KiB), regardless of that limit. A smaller window of the connection would block a stream before its own
+    window is full (Envoy's FAQ, "How do I configure flow control?"; ``BUFFERED`` in ai-gateway v1.1
     internal/extensionserver/post_translate_modify.go; defaults in gateway v1.9 internal/xds/translator/listener.go).
     """
     limit = door.max_body_size
@@ -205,7 +200,8 @@ def _client_policy(door: Door, balancing: Balancing) -> Object:
         "connection": {"bufferLimit": limit},
         "http2": {"initialStreamWindowSize": limit, "initialConnectionWindowSize": limit},
         # Without streaming, nothing is sent until the answer is complete, and Envoy's default idle timeout is five
-        # minutes. Idle connections may send their last request as late as the drain of a proxy allows.
+        # minutes. A kept-alive connection may start its last request during the drain of a proxy, as late as it may
+        # be idle, so it may not be idle for longer than the proxy accepts connections.
         "timeout": {
             "http": {"streamIdleTimeout": door.request_timeout, "idleTimeout": door.rollout.min_drain_duration}
         },

@@ -22,17 +22,13 @@ def with_proxy_image(objects: Iterable[Object], reference: Callable[[str], str])
     repository = reference(PROXY_IMAGE)
     if repository == PROXY_IMAGE:
         return tuple(objects)
-    return tuple(_with_repository(body, repository) if _is_proxies(body) else body for body in objects)
-
-
-def _is_proxies(body: Object) -> bool:
-    return bool(body["kind"] == "EnvoyProxy" and str(body["apiVersion"]).startswith(f"{ENVOY_API}/"))
-
-
-def _with_repository(body: Object, repository: str) -> Object:
-    changed: Object = copied(body)
-    kubernetes = changed["spec"].setdefault("provider", {"type": "Kubernetes"}).setdefault("kubernetes", {})
-    container = kubernetes.setdefault("envoyDeployment", {}).setdefault("container", {})
-    if "image" not in container:
-        container["imageRepository"] = repository
-    return changed
+    changed = []
+    for body in objects:
+        if body["kind"] == "EnvoyProxy" and str(body["apiVersion"]).startswith(f"{ENVOY_API}/"):
+            body = copied(body)
+            kubernetes = body["spec"].setdefault("provider", {"type": "Kubernetes"}).setdefault("kubernetes", {})
+            container = kubernetes.setdefault("envoyDeployment", {}).setdefault("container", {})
+            if "image" not in container:
+                container["imageRepository"] = repository
+        changed.append(body)
+    return tuple(changed)

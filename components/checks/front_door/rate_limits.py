@@ -31,21 +31,21 @@ def _clients(door: Door) -> list[dict[str, Any]]:
     each = [{"clientSelectors": [{"headers": [{"name": CLIENT_HEADER, "type": "Distinct"}]}]}]
     if door.auth.kind == AuthKind.API_KEY:
         return each
-    # A token may do without the claim, and would then be without a limit.
+    # A token without the claim would have no limit.
     nameless = {"name": CLIENT_HEADER, "type": "RegularExpression", "value": ".*", "invert": True}
     return [*each, {"clientSelectors": [{"headers": [nameless]}]}]
 
 
 def _limits(door: Door) -> list[dict[str, Any]]:
     limit = door.rate_limit
-    # One count for all models, which only Redis can keep: each proxy has one for each route.
+    # One count for all models requires Redis; without it, each proxy counts for each route.
     shared = {"shared": True} if limit.redis else {}
     unit = limit.unit.value.capitalize()
     rules: list[dict[str, Any]] = []
     if limit.requests is not None:
         rules.append({"limit": {"requests": limit.requests, "unit": unit}, **shared})
     if limit.tokens is not None:
-        # A request costs nothing itself, and is refused where nothing is left; its answer costs what it took.
+        # A request is rejected if no tokens are left, but costs nothing itself; its answer costs the tokens used.
         spent = {"from": "Metadata", "metadata": {"namespace": COUNTS, "key": ALL_TOKENS[0]}}
         cost = {"request": {"from": "Number", "number": 0}, "response": spent}
         rules.append({"limit": {"requests": limit.tokens, "unit": unit}, **shared, "cost": cost})

@@ -76,8 +76,17 @@ def route_objects(models: Models, door: Door) -> tuple[Object, ...]:
     ]
     others = sorted({each.namespace for each in endpoints} - {door.namespace})
     grants = [_grant(namespace, door) for namespace in others]
-    rules = [_rule(model, rule, door) for model, group in models.items() for rule in rules_of(group)]
-    return (*backends, *grants, *_routes(rules, door))
+    rules = [
+        {
+            "matches": matches_of(model, rule[0]),
+            "backendRefs": _references(rule, door),
+            "timeouts": {"request": door.request_timeout},
+        }
+        for model, group in models.items()
+        for rule in rules_of(group)
+    ]
+    parts = [rules[start : start + MOST_RULES] for start in range(0, len(rules), MOST_RULES)]
+    return (*backends, *grants, *(_route(part, number, door) for number, part in enumerate(parts, 1)))
 
 
 def backend_names(endpoint: Endpoint) -> list[str]:
@@ -124,14 +133,6 @@ def _grant(namespace: str, door: Door) -> Object:
     return new_object(f"{GATEWAY_API}/v1beta1", "ReferenceGrant", door.name, namespace, spec)
 
 
-def _rule(model: str, endpoints: list[Endpoint], door: Door) -> Object:
-    return {
-        "matches": matches_of(model, endpoints[0]),
-        "backendRefs": _references(endpoints, door),
-        "timeouts": {"request": door.request_timeout},
-    }
-
-
 def _references(endpoints: Sequence[Endpoint], door: Door) -> list[Object]:
     backends = [
         (each, backend, name)
@@ -149,11 +150,6 @@ def _references(endpoints: Sequence[Endpoint], door: Door) -> list[Object]:
             reference["modelNameOverride"] = backend.served_name
         references.append(reference)
     return references
-
-
-def _routes(rules: list[Object], door: Door) -> list[Object]:
-    parts = [rules[start : start + MOST_RULES] for start in range(0, len(rules), MOST_RULES)]
-    return [_route(part, number, door) for number, part in enumerate(parts, 1)]
 
 
 def _route(rules: list[Object], number: int, door: Door) -> Object:

@@ -32,8 +32,11 @@ _Signature = tuple[tuple[str, HeaderKind, str], ...]
 def rules_of(endpoints: Iterable[Endpoint]) -> list[list[Endpoint]]:
     """Group the endpoints of a model by rule, in the order in which the gateway tries the rules."""
     rules: dict[_Signature, list[Endpoint]] = {}
-    for endpoint in sorted(endpoints, key=_precedence):
-        rules.setdefault(_signature(endpoint), []).append(endpoint)
+    # As the gateway tries them; namespace and name make the order independent of the input.
+    ordered = sorted(endpoints, key=lambda each: (*_specificity(each), each.order, each.namespace, each.name))
+    for endpoint in ordered:
+        signature = tuple(sorted((each.name.lower(), each.kind, each.value) for each in endpoint.headers))
+        rules.setdefault(signature, []).append(endpoint)
     return list(rules.values())
 
 
@@ -52,16 +55,8 @@ def _match(header: HeaderMatch) -> Object:
     return {"type": "RegularExpression", "name": name, "value": pattern}
 
 
-def _signature(endpoint: Endpoint) -> _Signature:
-    return tuple(sorted((each.name.lower(), each.kind, each.value) for each in endpoint.headers))
-
-
 def _specificity(endpoint: Endpoint) -> tuple[int, int]:
     return -len(endpoint.headers), -sum(each.kind is HeaderKind.EXACT for each in endpoint.headers)
-
-
-def _precedence(endpoint: Endpoint) -> tuple[int, int, int, str, str]:
-    return *_specificity(endpoint), endpoint.order, endpoint.namespace, endpoint.name
 
 
 def check_headers(endpoints: Sequence[Endpoint]) -> Iterator[Problem]:
@@ -120,15 +115,22 @@ def weights_of(endpoints: Sequence[Endpoint]) -> list[int]:
     backends = [backend for each in endpoints for backend in each.backends]
     # If all are scaled to zero, weights of 0 would reject requests even after a pod has started.
     none_runs = not any(backend.share for backend in backends)
-    return _whole([part for each in endpoints for part in _parts(each, none_runs=none_runs)])
-
-
-def _parts(endpoint: Endpoint, *, none_runs: bool) -> list[Fraction]:
-    shares = [1 if none_runs else backend.share for backend in endpoint.backends]
-    if not _is_weighted(endpoint):
-        return [Fraction(share) for share in shares]
-    weights = [_weight(backend) for backend in endpoint.backends]
-    return [Fraction(sum(shares) * weight, sum(weights) or 1) for weight in weights]
+    parts: list[Fraction] = []
+    for endpoint in endpoints:
+        shares = [1 if none_runs else backend.share for backend in endpoint.backends]
+        if _is_weighted(endpoint):
+            weights = [_weight(backend) for backend in endpoint.backends]
+            parts += [Fraction(sum(shares) * weight, sum(weights) or 1) for weight in weights]
+        else:
+            parts += [Fraction(share) for share in shares]
+    # The Gateway API takes integers: scale in the same proportion, within the maximum weight. A backend with a share
+    # keeps at least 1.
+    common = math.lcm(*(part.denominator for part in parts))
+    numbers = [int(part * common) for part in parts]
+    largest = max(numbers)
+    if largest <= _MAX_WEIGHT:
+        return numbers
+    return [max(1, number * _MAX_WEIGHT // largest) if number else 0 for number in numbers]
 
 
 def _is_weighted(endpoint: Endpoint) -> bool:
@@ -137,13 +139,3 @@ def _is_weighted(endpoint: Endpoint) -> bool:
 
 def _weight(backend: Backend) -> int:
     return backend.weight or 0
-
-
-def _whole(parts: list[Fraction]) -> list[int]:
-    """Scale fractions to integers in the same proportion, within the maximum weight."""
-    common = math.lcm(*(part.denominator for part in parts))
-    numbers = [int(part * common) for part in parts]
-    largest = max(numbers)
-    if largest <= _MAX_WEIGHT:
-        return numbers
-    return [max(1, number * _MAX_WEIGHT // largest) if number else 0 for number in numbers]

@@ -75,7 +75,9 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
     routed = replace(unbalanced, gateway_namespace=None, clients=())
     sets = sorted(by_set(workload for _, workload in fleet.workloads).items(), key=lambda pair: pair[0])
     reached = frozenset[tuple[str, str]]().union(*(each.backend_keys for each in endpoints))
-    guarded = _groups((parts for _, parts in sets), reached)
+    # Groups of reached workloads: their policies cover further roles, which are scraped as well.
+    grouped = (each for _, parts in sets for each in parts if each.group)
+    guarded = {(each.namespace, _frozen(each.group)) for each in grouped if each.backend_keys & reached}
     policies: list[Object] = []
     for _, parts in sets:
         names, first = set[tuple[str, str]]().union(*(each.backend_keys for each in parts)), parts[0]
@@ -94,14 +96,6 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
 def guards_of(workload: Workload) -> tuple[Key, ...]:
     """Return the keys of the policies that a workload may have: of its front, and of its group."""
     return tuple((NETWORK_POLICY, workload.namespace, f"{workload.set_name}{suffix}") for suffix in ("", _GROUP))
-
-
-def _groups(
-    sets: Iterable[list[Workload]], reached: frozenset[tuple[str, str]]
-) -> set[tuple[str, frozenset[tuple[str, str]]]]:
-    """Return the groups of reached workloads: their policies cover further roles, which are scraped as well."""
-    grouped = (each for parts in sets for each in parts if each.group)
-    return {(each.namespace, _frozen(each.group)) for each in grouped if each.backend_keys & reached}
 
 
 def _frozen(labels: Mapping[str, str] | None) -> frozenset[tuple[str, str]]:
@@ -128,8 +122,13 @@ def _routers_of(endpoints: Iterable[Endpoint]) -> list[tuple[tuple[str, str], Ro
 
 def _of_workload(workload: Workload, allowed: Allowed, routers: Iterable[Router]) -> list[Object]:
     front, group = workload.selector, workload.group
-    callers = [*_routing(routers, workload.port), *_callers(allowed, workload.port)]
-    ingress = [{"from": peers, "ports": [_tcp(port)]} for peers, port in callers]
+    peers: list[Object] = []
+    for router in routers:
+        peer = {**_namespace(router.namespace), "podSelector": {"matchLabels": dict(router.pods)}}
+        if peer not in peers:
+            peers.append(peer)
+    callers = [*([(peers, workload.port)] if peers else ()), *_callers(allowed, workload.port)]
+    ingress = [{"from": sources, "ports": [_tcp(port)]} for sources, port in callers]
     if group is None:
         return [_policy(workload, "", front, ingress, _egress(None, allowed))]
     inside: Object = {"podSelector": {"matchLabels": group}}
@@ -137,16 +136,6 @@ def _of_workload(workload: Workload, allowed: Allowed, routers: Iterable[Router]
         _policy(workload, "", front, ingress, None),
         _policy(workload, _GROUP, group, [{"from": [inside]}], _egress(inside, allowed)),
     ]
-
-
-def _routing(routers: Iterable[Router], serving: int) -> list[tuple[list[Object], int]]:
-    """Return the distinct routers that may connect to a port."""
-    peers: list[Object] = []
-    for router in routers:
-        peer = {**_namespace(router.namespace), "podSelector": {"matchLabels": dict(router.pods)}}
-        if peer not in peers:
-            peers.append(peer)
-    return [(peers, serving)] if peers else []
 
 
 def _callers(allowed: Allowed, serving: int) -> list[tuple[list[Object], int]]:

@@ -53,7 +53,13 @@ def harden(item: Rendered, options: Hardening) -> Rendered:
     workloads = tuple(w if w.operated else _hardened(w, options) for w in item.workloads)
     sets = by_set(w for w in workloads if not w.operated).values() if options.disruption_budgets else ()
     budgets = tuple(_budget(parts[0]) for parts in sets if sum(map(_most, parts)) > 1)
-    others = tuple(_ranked(body, options) if body["kind"] == _POD_GROUP else body for body in item.others)
+    # Volcano uses the priority of the gang instead of that of its pods (pkg/scheduler/cache/cache.go).
+    others = tuple(
+        {**body, "spec": {"priorityClassName": options.class_name, **body["spec"]}}
+        if body["kind"] == _POD_GROUP and options.class_name
+        else body
+        for body in item.others
+    )
     return replace(item, workloads=workloads, others=(*others, *budgets))
 
 
@@ -66,10 +72,20 @@ def restricted_exemptions(item: Rendered) -> tuple[Exemption, ...]:
 def _hardened(workload: Workload, options: Hardening) -> Workload:
     hardened = replace(workload, body=copy.deepcopy(workload.body))
     for template in hardened.templates:
-        _harden_pod(template["spec"], options)
+        if options.pod_security != PodSecurity.NONE:
+            secure(template["spec"], options.pod_security)
+        if options.class_name:
+            template["spec"].setdefault("priorityClassName", options.class_name)
     # The pods of a group must stay close together, so only single-pod replicas are spread.
     if options.topology_spread and _most(workload) > 1 and not hardened.shape.has_groups:
-        _spread(hardened)
+        constraint = {
+            "maxSkew": 1,
+            "topologyKey": ZONE_LABEL,
+            # Preferred, not required: accelerators may be available in only one zone.
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": dict(hardened.own_pods.front)},
+        }
+        hardened.front["spec"].setdefault("topologySpreadConstraints", [constraint])
     return hardened
 
 
@@ -97,31 +113,6 @@ def priority_classes() -> tuple[Object, ...]:
 @functools.cache
 def _classes() -> Mapping[str, Object]:
     return MappingProxyType(load_table(__package__, "priority_classes.yaml"))
-
-
-def _harden_pod(spec: Object, options: Hardening) -> None:
-    if options.pod_security != PodSecurity.NONE:
-        secure(spec, options.pod_security)
-    if options.class_name:
-        spec.setdefault("priorityClassName", options.class_name)
-
-
-def _ranked(gang: Object, options: Hardening) -> Object:
-    """Set the priority of a gang, which Volcano uses instead of that of its pods (pkg/scheduler/cache/cache.go)."""
-    if not options.class_name:
-        return gang
-    return {**gang, "spec": {"priorityClassName": options.class_name, **gang["spec"]}}
-
-
-def _spread(workload: Workload) -> None:
-    """Prefer zones with fewer replicas. Not required: accelerators may be available in only one zone."""
-    constraint = {
-        "maxSkew": 1,
-        "topologyKey": ZONE_LABEL,
-        "whenUnsatisfiable": "ScheduleAnyway",
-        "labelSelector": {"matchLabels": dict(workload.own_pods.front)},
-    }
-    workload.front["spec"].setdefault("topologySpreadConstraints", [constraint])
 
 
 def _budget(workload: Workload) -> Object:
