@@ -12,14 +12,14 @@ from ..section import Flag, Section
 
 
 class TlsSettings(Section):
-    """Where TLS ends, and with which certificate."""
+    """Where TLS is terminated, and with which certificate."""
 
     kind: TlsKind = TlsKind.NONE
-    """Where TLS ends: nowhere, at the gateway (cert-manager) or at the load balancer (acm)."""
+    """Where TLS is terminated: nowhere (none), at the gateway (cert-manager) or at the load balancer (acm)."""
     issuer: str | None = None
     """Name of the cert-manager issuer. Use the DNS-01 challenge: port 80 is closed."""
     issuer_kind: IssuerKind = IssuerKind.CLUSTER
-    """Whether the issuer belongs to the whole cluster or to the gateway's namespace."""
+    """Whether the issuer is cluster-wide or in the gateway's namespace."""
     certificate_arn: str | None = None
     """ARN of an AWS Certificate Manager certificate for the host."""
 
@@ -28,58 +28,55 @@ class AuthSettings(Section):
     """How clients authenticate."""
 
     kind: AuthKind = AuthKind.NONE
-    """Who may call: everyone, clients with a key, or clients with a token."""
+    """Who may call the models: everyone, clients with a key, or clients with a token."""
     secrets: list[str] = Field(default_factory=list)
-    """Secrets in the gateway's namespace; each entry is the name and key of one client."""
+    """Secrets in the gateway's namespace; each entry of a Secret is the name and key of one client."""
     issuer: str | None = None
     """Issuer of the tokens."""
     jwks_uri: str | None = None
     """URL of the issuer's public keys."""
     audiences: list[str] = Field(default_factory=list)
-    """Accepted audiences; a token needs one of them."""
+    """Accepted audiences; a token must have one of them."""
     client_claim: str = SUBJECT
-    """Claim of a token that names the client, in the log and for limits."""
+    """Claim of a token that identifies the client in the log and for limits."""
 
     def auth(self) -> Auth:
-        """Return what rendering works with."""
         audiences = tuple(self.audiences)
         return Auth(self.kind, tuple(self.secrets), self.issuer, self.jwks_uri, audiences, self.client_claim)
 
 
 class RateLimitSettings(Section):
-    """How much each client may ask of the gateway."""
+    """Rate limits of each client at the gateway."""
 
     requests: int | None = None
-    """Requests of a client per unit. Default: no limit."""
+    """Requests per client and unit. Default: no limit."""
     tokens: int | None = None
-    """Tokens of a client per unit, of prompts and answers; requires redis. Default: no limit."""
+    """Tokens of prompts and answers per client and unit; requires redis. Default: no limit."""
     unit: LimitUnit = LimitUnit.MINUTE
     """Unit of time: second, minute, hour or day."""
     redis: str | None = None
     """host:port of a Redis that counts for all proxies and models; rediss://host:port with TLS. Default: each proxy
-    counts by itself, for each model."""
+    counts separately, per model."""
 
     def rate_limit(self) -> RateLimit:
-        """Return what rendering works with."""
         return RateLimit(self.requests, self.tokens, self.unit, self.redis)
 
 
 class RolloutSettings(Section):
-    """How proxies, and pods behind load balancers, are replaced."""
+    """Replacement of proxies, and of pods behind load balancers."""
 
     drain_timeout: str | None = None
-    """How long a proxy that ends waits for its requests. Default: requestTimeout and minDrainDuration together."""
+    """How long a terminating proxy waits for its requests. Default: requestTimeout plus minDrainDuration."""
     min_drain_duration: str = MIN_DRAIN
-    """How long a proxy that ends takes new connections, until load balancers send it no more. Connections of clients
-    that idle for so long are closed."""
+    """How long a terminating proxy accepts new connections, until load balancers send it none. Client connections
+    that are idle for as long are closed."""
     idle_timeout: str | None = None
-    """How long load balancers keep a connection without data, from 60s to 6000s. That of TLS at the load balancer is
-    always 350s. Default: requestTimeout and a minute more, but at least 350s."""
+    """Idle timeout of connections at load balancers, from 60s to 6000s. With TLS at the load balancer it is always
+    350s. Default: requestTimeout plus one minute, but at least 350s."""
     readiness_gates: Flag = True
-    """Whether pods behind load balancers on AWS become Ready only when those reach them, after 3 to 5 minutes."""
+    """Whether pods behind load balancers on AWS become Ready only once these reach them, after 3 to 5 minutes."""
 
     def rollout(self) -> ProxyRollout:
-        """Return what rendering works with."""
         return ProxyRollout(self.drain_timeout, self.min_drain_duration, self.idle_timeout, self.readiness_gates)
 
 
@@ -87,19 +84,19 @@ class FrontDoorSettings(Section):
     """How clients outside the cluster reach the models."""
 
     expose: Exposure = Exposure.NONE
-    """How clients reach the models: not at all, at one address for all, or at one address per model."""
+    """How clients reach the models: not at all, at one address for all models, or at one address per model."""
     host: str | None = None
     """DNS name of the gateway."""
     tls: TlsSettings = Field(default_factory=TlsSettings.model_construct)
-    """Where TLS ends, and with which certificate."""
+    """Where TLS is terminated, and with which certificate."""
     auth: AuthSettings = Field(default_factory=AuthSettings.model_construct)
     """How clients authenticate."""
     request_timeout: str = "10m"
     """Timeout of a whole request, such as 10m; long generations take minutes."""
     max_body_size: str = BODY_SIZE
-    """Largest request, and largest answer that is not streamed. A proxy holds them in memory."""
+    """Maximum size of requests, and of answers that are not streamed. Proxies buffer them in memory."""
     rate_limit: RateLimitSettings = Field(default_factory=RateLimitSettings.model_construct)
-    """How much each client may ask for; clients are told apart by their keys or tokens."""
+    """Rate limits of each client; clients are identified by their keys or tokens."""
     internal: Flag = False
     """Whether the gateway gets a private address."""
     access_log: Flag = True
@@ -109,16 +106,15 @@ class FrontDoorSettings(Section):
     replicas: int = Field(default=2, ge=1, le=MOST_REPLICAS)
     """Proxy replicas of the gateway."""
     client_cidrs: list[str] = Field(default_factory=list)
-    """Address ranges that may connect to load balancers. Default: the VPC for the load balancer of a model, everyone
-    who can reach it for a gateway."""
+    """CIDR ranges that may connect to load balancers. Default: for the load balancer of a model, the VPC; for a
+    gateway, everyone who can reach it."""
     balancer_cidrs: list[str] = Field(default_factory=list)
-    """With network policies: address ranges from which load balancers connect to models. Default: the VPC that is
-    created, on AWS; none elsewhere, where connections keep the client's address."""
+    """With network policies: CIDR ranges from which load balancers connect to models. Default: on AWS, the created
+    VPC; elsewhere none, because connections keep the client's address."""
     rollout: RolloutSettings = Field(default_factory=RolloutSettings.model_construct)
-    """How proxies, and pods behind load balancers, are replaced without cutting requests off."""
+    """Replacement of proxies, and of pods behind load balancers, without interrupting requests."""
 
     def door(self) -> Door:
-        """Return what rendering works with."""
         tls = self.tls
         return Door(
             expose=self.expose,
@@ -146,14 +142,12 @@ class HardeningSettings(Section):
     disruption_budgets: Flag = False
     """Whether a drain may evict only one replica at a time."""
     topology_spread: Flag = False
-    """Whether replicas are spread over zones if there is room."""
+    """Whether replicas are spread over zones if possible."""
     priority: Priority | None = None
-    """Priority of every model that states none of its own, which decides which others it may preempt; with none, pods
-    have no class, not even that which LLMKube gives its own. Default: that of the family, 10000 for LLMKube's and 0
-    for all others."""
+    """Priority of models that do not set one, which decides which others they may preempt. With none, pods have no
+    PriorityClass, not even LLMKube's own. Default: that of the family, 10000 for LLMKube and 0 for all others."""
     network_policies: Flag = False
-    """Whether only the gateway and the monitoring may reach the models."""
+    """Whether only the gateway and the monitoring may connect to the models."""
 
     def hardening(self) -> Hardening:
-        """Return what rendering works with."""
         return Hardening(self.pod_security, self.disruption_budgets, self.topology_spread, self.priority)

@@ -1,4 +1,4 @@
-"""The settings of service levels: what is promised for models, what is asked of them, what accelerators cost."""
+"""The settings of service levels: latency targets and loads of models, and prices of accelerators."""
 
 import re
 from decimal import Decimal
@@ -20,9 +20,9 @@ from ...fleet.levels import (
 from ..section import Flag, Section
 
 _CLASS = r"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)*$"
-"""In lower case it is the key of a ConfigMap, with .yaml behind it."""
+"""The lower-case name plus .yaml is a key of a ConfigMap."""
 _LONGEST_CLASS = 253 - len(".yaml")
-"""Of a key there are at most 253 characters (k8s.io/apimachinery, pkg/util/validation: IsConfigMapKey)."""
+"""Keys have at most 253 characters (k8s.io/apimachinery, pkg/util/validation: IsConfigMapKey)."""
 _HTTPS = r"^(https://[-.a-zA-Z0-9]+(:[0-9]{1,5})?(/[^\s?#]*)?)?$"
 _DURATION = r"^(?=.*[1-9])([0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h)){1,4}$"
 _NAME = r"^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)?$"
@@ -83,37 +83,37 @@ _ModelName = Annotated[str, Field(min_length=1)]
 
 
 class PromiseSettings(Section):
-    """What is promised for a model."""
+    """Latency targets of a model."""
 
     itl_ms: _Milliseconds = 0
-    """Mean time from one token of an answer to the next, in whole milliseconds. Default: 0, no promise."""
+    """Target for the mean time between two tokens of an answer, in whole milliseconds. Default: 0, no target."""
     ttft_ms: _Milliseconds = 0
-    """Time that 95 % of the requests wait at most before work on them begins, in whole milliseconds; the time to the
-    first token is longer by the work on the prompt. Default: 0, no promise."""
+    """Target for the 95th percentile of the time that requests wait before processing starts, in whole milliseconds;
+    the time to the first token also includes processing the prompt. Default: 0, no target."""
 
 
 class ClassSettings(Section):
-    """Models with one priority."""
+    """A service class: models with the same priority."""
 
     name: _ClassName
-    """Name of the class; no other one has it, in upper or lower case."""
+    """Name of the class, unique regardless of case."""
     priority: int = Field(default=LOWEST_PRIORITY, ge=1, le=LOWEST_PRIORITY)
     """Priority: 1, the highest, to 100."""
     models: dict[_ModelName, PromiseSettings] = Field(min_length=1)
-    """What is promised, by the name under which clients ask for a model."""
+    """Latency targets, by the model name that clients request."""
 
 
 class LoadSettings(Section):
-    """What is asked of a variant."""
+    """Load of a variant."""
 
     requests_per_minute: _Number
-    """Requests a minute at the peak."""
+    """Requests per minute at the peak."""
     output_tokens: _Tokens
-    """Mean tokens of an answer."""
+    """Mean number of tokens of an answer."""
     input_tokens: _Number = 0
-    """Mean tokens of a prompt."""
+    """Mean number of tokens of a prompt."""
     least_requests_per_minute: _Number = 0
-    """Requests a minute at the quietest time, at most those at the peak."""
+    """Lowest number of requests per minute, at most requestsPerMinute."""
 
     @field_validator("least_requests_per_minute")
     @classmethod
@@ -125,45 +125,45 @@ class LoadSettings(Section):
 
 
 class AcceleratorSettings(Section):
-    """What an accelerator is, where the tables do not say it."""
+    """Facts about an accelerator that override or extend the built-in tables."""
 
     cents_per_hour: _Number | None = None
-    """Price of one accelerator in US cents an hour. Default: that of its instances, on demand in us-east-1."""
+    """Price of one accelerator in US cents per hour. Default: the on-demand price of its instances in us-east-1."""
     device: str = ""
-    """Product in the labels of its nodes, such as NVIDIA-H100-80GB-HBM3."""
+    """Product name in the labels of its nodes, such as NVIDIA-H100-80GB-HBM3."""
 
 
 class ControllerSettings(Section):
     """The controller that sizes variants in the cluster."""
 
     prometheus_url: _HttpsUrl = ""
-    """URL of Prometheus with its port, which must be https."""
+    """URL of Prometheus with its port; must be https."""
     insecure_skip_verify: Flag = False
-    """Whether the controller takes any certificate of Prometheus."""
+    """Whether the controller accepts any certificate of Prometheus."""
     scale_to_zero: Flag = False
-    """Whether a variant without load has no replica; nothing wakes it up again."""
+    """Whether a variant without load is scaled to zero; requests do not scale it up again."""
     interval: _Interval = "60s"
-    """How often it decides, such as 1m30s."""
+    """Interval between scaling decisions, such as 1m30s."""
     image: str = ""
-    """Its image. Default: the pinned one."""
+    """Image of the controller. Default: the pinned one."""
     ca_secret: str = Field(default="", pattern=_NAME)
-    """Secret in namespace inferno-autoscaler-system whose key ca.crt has the certificate of the authority behind that
-    of Prometheus. Default: public authorities alone."""
+    """Secret in namespace inferno-autoscaler-system with the CA certificate of Prometheus in its key ca.crt. Default:
+    only public CAs are trusted."""
 
 
 class LevelSettings(Section):
-    """What is promised for each model, how much is asked of it, and what accelerators cost."""
+    """Latency targets and loads of models, and prices of accelerators."""
 
     classes: list[ClassSettings] = Field(default_factory=list)
-    """Service classes; a model is in exactly one."""
+    """Service classes; each model belongs to exactly one."""
     loads: dict[Annotated[str, AfterValidator(_variant_name)], LoadSettings] = Field(default_factory=dict)
-    """What is asked of each variant, by name or namespace/name."""
+    """Load of each variant, by name or namespace/name."""
     accelerators: dict[Annotated[str, AfterValidator(_accelerator_name)], AcceleratorSettings] = Field(
         default_factory=dict
     )
-    """Accelerators, by the name that variants give them."""
+    """Accelerators, by the name that variants use."""
     controller: ControllerSettings = Field(default_factory=ControllerSettings.model_construct)
-    """The controller, with realization operator."""
+    """The controller, for realization operator."""
 
     @field_validator("classes")
     @classmethod
@@ -180,12 +180,32 @@ class LevelSettings(Section):
         return value
 
     def levels(self, file: str) -> ServiceLevels:
-        """Return what rendering works with, as what is said in a file."""
+        """Convert to the types of rendering; messages name the file."""
         control = self.controller
         return ServiceLevels(
-            tuple(_class(each) for each in self.classes),
-            {name: _load(each) for name, each in self.loads.items()},
-            {name: _accelerator(each) for name, each in self.accelerators.items()},
+            tuple(
+                ServiceClass(
+                    each.name,
+                    each.priority,
+                    {model: Promise(promise.itl_ms, promise.ttft_ms) for model, promise in each.models.items()},
+                )
+                for each in self.classes
+            ),
+            {
+                name: Load(
+                    Decimal(str(each.requests_per_minute)),
+                    Decimal(str(each.output_tokens)),
+                    Decimal(str(each.input_tokens)),
+                    Decimal(str(each.least_requests_per_minute)),
+                )
+                for name, each in self.loads.items()
+            },
+            {
+                name: Accelerator(
+                    None if each.cents_per_hour is None else Decimal(str(each.cents_per_hour)), each.device
+                )
+                for name, each in self.accelerators.items()
+            },
             VariantController(
                 control.prometheus_url,
                 control.insecure_skip_verify,
@@ -196,22 +216,3 @@ class LevelSettings(Section):
             ),
             file,
         )
-
-
-def _class(given: ClassSettings) -> ServiceClass:
-    promises = {model: Promise(promise.itl_ms, promise.ttft_ms) for model, promise in given.models.items()}
-    return ServiceClass(given.name, given.priority, promises)
-
-
-def _load(given: LoadSettings) -> Load:
-    return Load(
-        Decimal(str(given.requests_per_minute)),
-        Decimal(str(given.output_tokens)),
-        Decimal(str(given.input_tokens)),
-        Decimal(str(given.least_requests_per_minute)),
-    )
-
-
-def _accelerator(given: AcceleratorSettings) -> Accelerator:
-    price = None if given.cents_per_hour is None else Decimal(str(given.cents_per_hour))
-    return Accelerator(price, given.device)

@@ -138,77 +138,77 @@ class ScalingBehaviorArgs(TypedDict, total=False):
 
 
 class PromiseArgs(TypedDict, total=False):
-    """What is promised for a model."""
+    """Latency targets of a model."""
 
     itl_ms: int
-    """Mean time from one token of an answer to the next, in whole milliseconds. Default: 0, no promise."""
+    """Target for the mean time between two tokens of an answer, in whole milliseconds. Default: 0, no target."""
     ttft_ms: int
-    """Time that 95 % of the requests wait at most before work on them begins, in whole milliseconds; the time to the
-    first token is longer by the work on the prompt. Default: 0, no promise."""
+    """Target for the 95th percentile of the time that requests wait before processing starts, in whole milliseconds;
+    the time to the first token also includes processing the prompt. Default: 0, no target."""
 
 
 class ServiceClassArgs(TypedDict, total=False):
-    """Models with one priority."""
+    """A service class: models with the same priority."""
 
     name: Required[str]
-    """Name of the class; no other one has it, in upper or lower case."""
+    """Name of the class, unique regardless of case."""
     priority: int
     """Priority: 1, the highest, to 100. Default: 100."""
     models: Required[dict[str, PromiseArgs]]
-    """What is promised, by the name under which clients ask for a model."""
+    """Latency targets, by the model name that clients request."""
 
 
 class LoadArgs(TypedDict, total=False):
-    """What is asked of a variant."""
+    """Load of a variant."""
 
     requests_per_minute: Required[float]
-    """Requests a minute at the peak."""
+    """Requests per minute at the peak."""
     output_tokens: Required[float]
-    """Mean tokens of an answer."""
+    """Mean number of tokens of an answer."""
     input_tokens: float
-    """Mean tokens of a prompt. Default: 0."""
+    """Mean number of tokens of a prompt. Default: 0."""
     least_requests_per_minute: float
-    """Requests a minute at the quietest time, at most those at the peak. Default: 0."""
+    """Lowest number of requests per minute, at most requests_per_minute. Default: 0."""
 
 
 class AcceleratorArgs(TypedDict, total=False):
-    """What an accelerator is, where the tables do not say it."""
+    """Facts about an accelerator that override or extend the built-in tables."""
 
     cents_per_hour: float
-    """Price of one accelerator in US cents an hour. Default: that of its instances, on demand in us-east-1."""
+    """Price of one accelerator in US cents per hour. Default: the on-demand price of its instances in us-east-1."""
     device: str
-    """Product in the labels of its nodes, such as NVIDIA-H100-80GB-HBM3."""
+    """Product name in the labels of its nodes, such as NVIDIA-H100-80GB-HBM3."""
 
 
 class VariantControllerArgs(TypedDict, total=False):
     """The controller that sizes variants in the cluster."""
 
     prometheus_url: str
-    """URL of Prometheus with its port, which must be https."""
+    """URL of Prometheus with its port; must be https."""
     insecure_skip_verify: bool
-    """Whether the controller takes any certificate of Prometheus. Default: false."""
+    """Whether the controller accepts any certificate of Prometheus. Default: false."""
     scale_to_zero: bool
-    """Whether a variant without load has no replica; nothing wakes it up again. Default: false."""
+    """Whether a variant without load is scaled to zero; requests do not scale it up again. Default: false."""
     interval: str
-    """How often it decides, such as 1m30s. Default: 60s."""
+    """Interval between scaling decisions, such as 1m30s. Default: 60s."""
     image: str
-    """Its image. Default: the pinned one."""
+    """Image of the controller. Default: the pinned one."""
     ca_secret: str
-    """Secret in namespace inferno-autoscaler-system whose key ca.crt has the certificate of the authority behind that
-    of Prometheus. Default: public authorities alone."""
+    """Secret in namespace inferno-autoscaler-system with the CA certificate of Prometheus in its key ca.crt. Default:
+    only public CAs are trusted."""
 
 
 class ServiceLevelsArgs(TypedDict, total=False):
-    """What is promised for each model, how much is asked of it, and what accelerators cost."""
+    """Latency targets and loads of models, and prices of accelerators."""
 
     classes: list[ServiceClassArgs]
-    """Service classes; a model is in exactly one."""
+    """Service classes; each model belongs to exactly one."""
     loads: dict[str, LoadArgs]
-    """What is asked of each variant, by name or namespace/name."""
+    """Load of each variant, by name or namespace/name."""
     accelerators: dict[str, AcceleratorArgs]
-    """Accelerators, by the name that variants give them."""
+    """Accelerators, by the name that variants use."""
     controller: VariantControllerArgs
-    """The controller, with realization operator."""
+    """The controller, for realization operator."""
 
 
 class FlavorArgs(TypedDict, total=False):

@@ -81,16 +81,16 @@ class FleetPrerequisitesArgs(TypedDict, total=False):
 
 
 class TlsArgs(TypedDict, total=False):
-    """Where TLS ends, and with which certificate."""
+    """Where TLS is terminated, and with which certificate."""
 
     kind: str
-    """Where TLS ends: nowhere, at the gateway (cert-manager) or at the load balancer (acm). One of none,
-    cert-manager, acm. Default: none."""
+    """Where TLS is terminated: nowhere (none), at the gateway (cert-manager) or at the load balancer (acm). Default:
+    none."""
     issuer: str
     """Name of the cert-manager issuer. Use the DNS-01 challenge: port 80 is closed."""
     issuer_kind: str
-    """Whether the issuer belongs to the whole cluster or to the gateway's namespace. One of ClusterIssuer, Issuer.
-    Default: ClusterIssuer."""
+    """Whether the issuer is cluster-wide or in the gateway's namespace. One of ClusterIssuer, Issuer. Default:
+    ClusterIssuer."""
     certificate_arn: str
     """ARN of an AWS Certificate Manager certificate for the host."""
 
@@ -99,47 +99,47 @@ class AuthArgs(TypedDict, total=False):
     """How clients authenticate."""
 
     kind: str
-    """Who may call: everyone, clients with a key, or clients with a token. One of none, api-key, jwt. Default:
-    none."""
+    """Who may call the models: everyone, clients with a key, or clients with a token. One of none, api-key, jwt.
+    Default: none."""
     secrets: list[str]
-    """Secrets in the gateway's namespace; each entry is the name and key of one client."""
+    """Secrets in the gateway's namespace; each entry of a Secret is the name and key of one client."""
     issuer: str
     """Issuer of the tokens."""
     jwks_uri: str
     """URL of the issuer's public keys."""
     audiences: list[str]
-    """Accepted audiences; a token needs one of them."""
+    """Accepted audiences; a token must have one of them."""
     client_claim: str
-    """Claim of a token that names the client, in the log and for limits. Default: sub."""
+    """Claim of a token that identifies the client in the log and for limits. Default: sub."""
 
 
 class RateLimitArgs(TypedDict, total=False):
-    """How much each client may ask of the gateway."""
+    """Rate limits of each client at the gateway."""
 
     requests: int
-    """Requests of a client per unit. Default: no limit."""
+    """Requests per client and unit. Default: no limit."""
     tokens: int
-    """Tokens of a client per unit, of prompts and answers; requires redis. Default: no limit."""
+    """Tokens of prompts and answers per client and unit; requires redis. Default: no limit."""
     unit: str
     """Unit of time: second, minute, hour or day. Default: minute."""
     redis: str
     """host:port of a Redis that counts for all proxies and models; rediss://host:port with TLS. Default: each proxy
-    counts by itself, for each model."""
+    counts separately, per model."""
 
 
 class RolloutArgs(TypedDict, total=False):
-    """How proxies, and pods behind load balancers, are replaced."""
+    """Replacement of proxies, and of pods behind load balancers."""
 
     drain_timeout: str
-    """How long a proxy that ends waits for its requests. Default: request_timeout and min_drain_duration together."""
+    """How long a terminating proxy waits for its requests. Default: request_timeout plus min_drain_duration."""
     min_drain_duration: str
-    """How long a proxy that ends takes new connections, until load balancers send it no more. Connections of clients
-    that idle for so long are closed. Default: 3m."""
+    """How long a terminating proxy accepts new connections, until load balancers send it none. Client connections
+    that are idle for as long are closed. Default: 3m."""
     idle_timeout: str
-    """How long load balancers keep a connection without data, from 60s to 6000s. That of TLS at the load balancer is
-    always 350s. Default: request_timeout and a minute more, but at least 350s."""
+    """Idle timeout of connections at load balancers, from 60s to 6000s. With TLS at the load balancer it is always
+    350s. Default: request_timeout plus one minute, but at least 350s."""
     readiness_gates: bool
-    """Whether pods behind load balancers on AWS become Ready only when those reach them, after 3 to 5 minutes.
+    """Whether pods behind load balancers on AWS become Ready only once these reach them, after 3 to 5 minutes.
     Default: true."""
 
 
@@ -147,20 +147,21 @@ class FrontDoorArgs(TypedDict, total=False):
     """How clients outside the cluster reach the models."""
 
     expose: str
-    """How clients reach the models: not at all, at one address for all, or at one address per model. One of none,
-    gateway, load-balancer. Default: none."""
+    """How clients reach the models: not at all, at one address for all models, or at one address per model. One of
+    none, gateway, load-balancer. Default: none."""
     host: str
     """DNS name of the gateway."""
     tls: TlsArgs
-    """Where TLS ends, and with which certificate."""
+    """Where TLS is terminated, and with which certificate."""
     auth: AuthArgs
     """How clients authenticate."""
     request_timeout: str
     """Timeout of a whole request, such as 10m; long generations take minutes. Default: 10m."""
     max_body_size: str
-    """Largest request, and largest answer that is not streamed. A proxy holds them in memory. Default: 50Mi."""
+    """Maximum size of requests, and of answers that are not streamed. Proxies buffer them in memory. Default:
+    50Mi."""
     rate_limit: RateLimitArgs
-    """How much each client may ask for; clients are told apart by their keys or tokens."""
+    """Rate limits of each client; clients are identified by their keys or tokens."""
     internal: bool
     """Whether the gateway gets a private address. Default: false."""
     access_log: bool
@@ -176,7 +177,7 @@ class FrontDoorArgs(TypedDict, total=False):
     """CIDR ranges from which load balancers connect to models, for network policies. Default: cluster.cidr on AWS;
     none elsewhere, where connections keep the client's address."""
     rollout: RolloutArgs
-    """How proxies, and pods behind load balancers, are replaced without cutting requests off."""
+    """Replacement of proxies, and of pods behind load balancers, without interrupting requests."""
 
 
 class HardeningArgs(TypedDict, total=False):
@@ -188,13 +189,13 @@ class HardeningArgs(TypedDict, total=False):
     disruption_budgets: bool
     """Whether a drain may evict only one replica at a time. Default: false."""
     topology_spread: bool
-    """Whether replicas are spread over zones if there is room. Default: false."""
+    """Whether replicas are spread over zones if possible. Default: false."""
     priority: str
-    """Priority of every model that states none of its own, which decides which others it may preempt; with none, pods
-    have no class, not even that which LLMKube gives its own. One of critical, standard, batch, none. Default: that of
-    the family, 10000 for LLMKube's and 0 for all others."""
+    """Priority of models that do not set one, which decides which others they may preempt. With none, pods have no
+    PriorityClass, not even LLMKube's own. One of critical, standard, batch, none. Default: that of the family, 10000
+    for LLMKube and 0 for all others."""
     network_policies: bool
-    """Whether only the gateway and the monitoring may reach the models. Default: false."""
+    """Whether only the gateway and the monitoring may connect to the models. Default: false."""
 
 
 class ModelShapeArgs(TypedDict, total=False):
