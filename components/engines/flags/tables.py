@@ -9,6 +9,7 @@ Besides ``flags`` a table says how the engine reads a command line:
     complete: the releases whose flags are all in the table; the engine does not start with an unknown flag.
         versions: the releases. tags: a pattern of the tags that are exactly a release, on some hardware. subcommands:
         by program, the subcommand that starts this server; empty if none is certain to.
+    extractor: for ``tools/extract_flags.py``, where the table differs from what the sources of a release show.
 """
 
 import functools
