@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("components", "toolkit", "livefleet", "stacks", "__main__.py", "workbench", "ci", "policy/guardrails")
+SOURCES = (
+    *("components", "toolkit", "livefleet", "stacks", "__main__.py", "workbench"),
+    *("ci", "tools", "policy/guardrails"),
+)
 """Everything that is installed, deployed or run by a pipeline; the tests are not held to these rules."""
 
 

@@ -8,7 +8,7 @@ from tests.layers.modules import ROOT, Import, Module, within
 
 TOP_LEVEL = ("components", "toolkit", "livefleet", "stacks", "__main__", "workbench", "tests")
 """The folders of the project. Each may import itself and what stands before it."""
-APART = ("ci", "policy")
+APART = ("ci", "policy", "tools")
 """Folders with requirements of their own, which run where nothing else is installed: they import nothing of ours."""
 LAYERS = (
     "contract",

@@ -1,0 +1,1 @@
+"""Reads the flags of an engine's release from its sources, and states them in the engine's table."""
