@@ -38,7 +38,7 @@ class ModelBoosterMember(Member, Expandable, Convertible):
         return expanded(source, options, findings)
 
     def convert(self, source: LoadedResource, options: Options) -> tuple[tuple[Object, ...], str]:
-        """Return what Kthena's controllers generate from it, and why they give up, if they do."""
+        """Return the objects that Kthena's controllers generate from it, and why they stop, if they do."""
         return convert(source, options)
 
 

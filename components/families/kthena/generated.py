@@ -81,5 +81,5 @@ class Generated(LoadedResource):
 
 
 def origin_of(source: LoadedResource) -> ProblemSource:
-    """Return what problems of a resource are reported at: the resource itself, or the origin of a generated one."""
+    """Return where to report problems of a resource: at the resource, or at the origin of a generated one."""
     return source.origin if isinstance(source, Generated) else source

@@ -10,7 +10,7 @@ from ...performance.simulation.prices import replica_price
 
 
 def cost_of(pods: Iterable[PodDemand]) -> int | None:
-    """Return the on-demand price in us-east-1 of what pods use of their nodes, rounded up; None if it is unknown."""
+    """Return the on-demand price in us-east-1 of the pods' share of their nodes, rounded up; None if unknown."""
     price = replica_price(pods)
     return None if price is None else int((price * 100).to_integral_value(ROUND_CEILING))
 

@@ -103,6 +103,7 @@ def _rollout_violations(spec: Json) -> Iterator[Violation]:
 
 
 _RUC = "self.rolloutStrategy.rollingUpdateConfiguration"
+# Malformed percentages are left to the rules about shares: int() would fail on them.
 ROLLOUT_MOVES = Rule(
     "maxUnavailable and maxSurge must not both amount to 0, or no group could ever be updated (percentages of "
     "maxUnavailable round down)",

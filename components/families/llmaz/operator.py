@@ -1,4 +1,4 @@
-"""Checks of what llmaz's operator ignores or gets wrong, before a resource is left to it."""
+"""Checks of settings that llmaz's operator ignores or breaks, before a resource is left to it."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ _OPTIONS = ("overrides", "cache", "workload", "runtimes", "grace_seconds")
 _TEMPLATE = "spec.workloadTemplate"
 _DEFAULT_RESTART = "RecreateGroupOnPodRestart"
 Fault = tuple[str, str]
-"""Path of a field, and what the operator does with it."""
+"""Path of a field, and how the operator mishandles it."""
 
 
 def check_for_operator(desired: DesiredWorkload, path: str, options: Options, findings: Findings) -> None:

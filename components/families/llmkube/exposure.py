@@ -28,7 +28,7 @@ def service_name(name: str) -> str:
 
 
 def service_of(serving: ServiceContext) -> Object:
-    """Return the Service, which targets the container's port whatever its own port is."""
+    """Return the Service; it targets the container's port, which may differ from its own."""
     name = serving.service.metadata.name
     endpoint = serving.service.spec.endpoint or EndpointSpec()
     port = {"name": "http", "port": endpoint.port, "protocol": "TCP", "targetPort": serving.port}
@@ -45,7 +45,7 @@ def service_of(serving: ServiceContext) -> Object:
 
 
 def endpoint_of(serving: ServiceContext, line: CommandLine, replicas: int) -> Endpoint:
-    """Return the endpoint inside the cluster, whatever the type of the Service."""
+    """Return the endpoint inside the cluster, for every type of Service."""
     endpoint = serving.service.spec.endpoint or EndpointSpec()
     path = endpoint.path or EndpointSpec().path
     if not path.startswith("/") or any(letter.isspace() for letter in path):

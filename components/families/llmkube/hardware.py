@@ -180,7 +180,7 @@ def _check_memory(
 
 
 def tolerations_of(hardware: Hardware, choices: tuple[NodeChoice, ...]) -> list[Object]:
-    """Return tolerations for the taints of the pod's nodes, whatever their values."""
+    """Return tolerations for the taints of the pod's nodes, with any value."""
     keys = [hardware.resource] if hardware.gpus else []
     keys += [taint["key"] for choice in choices for taint in taints(choice.instance_type)]
     return [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in dict.fromkeys(keys)]

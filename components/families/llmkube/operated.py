@@ -1,4 +1,4 @@
-"""Checks of what LLMKube's operator v0.8.7 ignores or gets wrong, before a resource is left to it."""
+"""Checks of settings that LLMKube's operator v0.8.7 ignores or breaks, before a resource is left to it."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -25,7 +25,7 @@ _MODEL_ENV = ("LLAMA_ARG_HF_REPO", "LLAMA_ARG_MODEL_URL")
 """Variables that still apply with an empty model argument, which overrides LLAMA_ARG_MODEL."""
 _VLLM = "spec.vllmConfig"
 Fault = tuple[str, str]
-"""Path of a field, and what the operator does with it."""
+"""Path of a field, and how the operator mishandles it."""
 
 
 def check_for_operator(

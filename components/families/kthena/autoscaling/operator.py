@@ -1,4 +1,4 @@
-"""Bindings for Kthena's controller, and what its version v0.1.0 does with them (Kthena spec 4, 10).
+"""Bindings for Kthena's controller, and the defects of its version v0.1.0 (Kthena spec 4, 10).
 
 Read in volcano-sh/kthena at v0.1.0: pkg/autoscaler, and the ClusterRole of its chart.
 """

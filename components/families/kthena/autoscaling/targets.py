@@ -24,7 +24,7 @@ SCALING = "spec.scalingConfiguration"
 OPTIMIZER = "spec.optimizerConfiguration"
 ROLE_LABEL = f"{SERVING_LABEL}/role"
 MEASURED_ROLE = "leader"
-"""The role whose pods Kthena's controller measures, whatever the binding says."""
+"""Kthena's controller measures the pods of this role, even if the binding names another."""
 _DEFAULT_ENDPOINT = MetricEndpoint.model_validate({})
 
 

@@ -20,7 +20,7 @@ _SYSTEM_FOLDERS = frozenset(
 
 
 def check_booster(backends: Sequence[BackendContext], findings: Findings) -> None:
-    """Report what would result in invalid resources, or in pods that cannot work."""
+    """Report settings that would result in invalid resources or broken pods, or have no effect."""
     booster = backends[0].booster
     name, maximum = booster.metadata.name, LABEL_LENGTH - len(_LONGEST_SUFFIX)
     if len(name) > maximum:

@@ -1,4 +1,4 @@
-"""A ModelBooster's backend while it is expanded: its roles, and the labels of what is generated from it."""
+"""A ModelBooster's backend while it is expanded: its roles, and the labels of the generated resources."""
 
 import enum
 import functools
@@ -28,7 +28,7 @@ class Purpose(enum.Enum):
     """Who runs the resources that a ModelBooster is expanded into."""
 
     NATIVE = "native"
-    """This project: what only Kthena's controllers and its router use is left out."""
+    """This project: the expansion omits parts that only Kthena's controllers and router use."""
     CONTROLLERS = "controllers"
     """Kthena's controllers: pods have its runtime, which exports metrics under its names and tracks the cache."""
 
@@ -177,7 +177,7 @@ class BackendRole:
 
 
 def labels_of(model: str, namespace: str, backend: str = "") -> dict[str, str]:
-    """Return the labels of what is generated from a backend, or from the booster as a whole (Kthena spec 2.1)."""
+    """Return the labels of resources generated from a backend, or from the whole booster (Kthena spec 2.1)."""
     return {
         f"{WORKLOAD_GROUP}/model-name": model,
         f"{WORKLOAD_GROUP}/backend-name": backend,

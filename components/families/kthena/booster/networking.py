@@ -100,7 +100,7 @@ def needs_router(backends: Sequence[BackendContext]) -> bool:
 
 
 def is_valid(backends: Sequence[BackendContext], fronts: Sequence[Commands]) -> bool:
-    """Tell whether the ModelServers and the ModelRoute of a booster are certainly valid, without creating them.
+    """Tell whether the ModelServers and the ModelRoute of a booster are valid without creating them; False if unsure.
 
     They contain names, a port and lists of the booster. Each limit of their types that the booster's own types do not
     imply is tested here. If one of them may be violated, the resources are created, and rejected with the messages of

@@ -1,4 +1,4 @@
-"""Problems of a ModelBooster under Kthena's controllers v0.1.0: what they do not support, ignore or do wrong.
+"""Problems of a ModelBooster under Kthena's controllers v0.1.0: unsupported, ignored and broken settings.
 
 The numbers D-nn are those of the register of their defects (Kthena spec 10).
 """
@@ -34,7 +34,7 @@ _NATIVE = "use realization 'native'"
 
 
 def check_booster_for_operator(backends: Sequence[BackendContext], options: Options, findings: Findings) -> None:
-    """Reject what Kthena's controllers break, and warn about what they ignore."""
+    """Reject settings that Kthena's controllers break, and warn about those that they ignore."""
     check_options_for_operator(options, findings)
     if options.loader_image:
         reason = "the option 'loader_image' applies only to realization 'native'; Kthena configures its own"
@@ -163,7 +163,7 @@ def _formatting_error(value: Json) -> str:
 
 
 def _group_errors(role: BackendRole) -> Iterator[Defect]:
-    """Yield what is lost if a replica has several pods, where a shell script starts the leader (D-07)."""
+    """Yield settings that are lost in a replica of several pods, whose leader a shell script starts (D-07)."""
     if role.backend.spec.lora_adapters:
         yield f"{role.backend.path}.loraAdapters", "does not pass adapters on with several pods (D-07); use one pod"
     for key, value in sorted(role.config.items()):

@@ -1,4 +1,4 @@
-"""Renders a ModelBooster: what it is expanded into, or the booster itself for Kthena's controllers."""
+"""Renders a ModelBooster: its expansion natively, or the booster itself for Kthena's controllers."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -145,7 +145,7 @@ def _render_route(
 
 
 def _combined(source: LoadedResource, parts: list[Rendered], options: Options) -> Rendered:
-    """Return what all generated resources are rendered as, under the booster's name."""
+    """Merge the rendered resources into one result under the booster's name."""
     name = source.name
     backends = backends_of(source, ExpansionOptions.of(options))
     weights = tuple(item for backend in backends for item in named_weights(backend))

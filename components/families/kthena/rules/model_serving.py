@@ -31,6 +31,7 @@ def _names_broken(serving: Json) -> Iterator[Violation]:
             yield ("metadata", "name"), found
 
 
+# 59: the 63 characters of a label less the four dashes.
 NAMES = Rule(
     "<name>-<replicas>-<role>-<its replicas>-<its workers> must be a DNS-1035 label for each role (at most 63 "
     "lower-case letters, digits and '-', starting with a letter), because pods are named so",
@@ -84,6 +85,7 @@ def _stuck(spec: Json) -> Iterator[Violation]:
         yield (*_BOUNDS, "maxUnavailable"), f", found {unavailable} and {surge} of {groups} replicas"
 
 
+# Malformed percentages are left to the rules about shares: int() would fail on them.
 _MOVES = Rule(
     "maxUnavailable and maxSurge must not both amount to 0, or no group could ever be updated (percentages of "
     "maxUnavailable round down)",

@@ -1,4 +1,4 @@
-"""Checks of a ModelServing, and of what Kthena's controller does that LeaderWorkerSets do not (Kthena spec 7)."""
+"""Checks of a ModelServing, and of features that LeaderWorkerSets lack (Kthena spec 7)."""
 
 import functools
 from collections.abc import Mapping
@@ -78,7 +78,7 @@ def _bindings_by_target(library: Library, namespace: str) -> Mapping[str, str]:
 
 
 def check_native(serving: ServingContext) -> None:
-    """Report what LeaderWorkerSets cannot do.
+    """Report features that LeaderWorkerSets do not support.
 
     Raises:
         Unrenderable: there would be more than ``MAX_SETS`` of them.

@@ -1,4 +1,4 @@
-"""Problems of a ModelServing under Kthena's controller v0.1.0: what it does not support, ignores or does wrong.
+"""Problems of a ModelServing under Kthena's controller v0.1.0: unsupported, ignored and broken settings.
 
 The numbers D-nn are those of the register of its defects (Kthena spec 10).
 """
@@ -18,7 +18,7 @@ _ROLLOUT = "spec.rolloutStrategy.rollingUpdateConfiguration"
 _MAX_ORDERED_GROUPS = 10
 """With up to this many groups, their names sort like their numbers."""
 Defect = tuple[str, str]
-"""The path of a field, and what the controller does to it."""
+"""The path of a field, and how the controller mishandles it."""
 
 
 def check_options_for_operator(options: Options, findings: Findings) -> None:
@@ -32,7 +32,7 @@ def check_options_for_operator(options: Options, findings: Findings) -> None:
 
 
 def check_serving_for_operator(serving: ServingContext, roles: Sequence[RolePods]) -> None:
-    """Reject what Kthena's controller breaks, and warn about what it ignores."""
+    """Reject settings that Kthena's controller breaks, and warn about those that it ignores."""
     check_options_for_operator(serving.options, serving.findings)
     for path, reason in (*_spec_errors(serving), *_template_errors(serving, roles)):
         serving.findings.error(

@@ -1,4 +1,4 @@
-"""Pod templates of a role, with what Kthena's controller and the environment add to them (Kthena spec 3.2)."""
+"""Pod templates of a role, with the additions of Kthena's controller and the environment (Kthena spec 3.2)."""
 
 import functools
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ class RoleInstance:
 
 @dataclass(frozen=True)
 class Template:
-    """The template of the entry pods or the workers of a role, without what differs between its instances.
+    """The template of the entry pods or the workers of a role, without the parts that differ between its instances.
 
     Attributes:
         part: The field of a LeaderWorkerSet for these pods.

@@ -101,6 +101,7 @@ def instance_services(serving: ServingContext, roles: list[RolePods]) -> Iterato
                 labels = instance_labels(serving.name, group, role.name, instance)
                 spec = {
                     "clusterIP": "None",
+                    # Workers start with the entry pod, and look it up before it is ready.
                     "publishNotReadyAddresses": True,
                     "selector": {**entry_labels(serving.name, role.name), **labels},
                 }

@@ -91,7 +91,7 @@ class BindingScaler:
         return Pass(moment.time, distributed, wanted, "panic" if panic else note)
 
     def _state(self, scaled: ScaledTarget, moment: Moment, replicas: int) -> _State:
-        """Return what the controller reads of a target: nothing if a single pod has failed or is not ready."""
+        """Return the metrics that the controller reads of a target: none if any pod has failed or is not ready."""
         target = scaled.name
         reading = moment.readings.get(target)
         if reading is None:

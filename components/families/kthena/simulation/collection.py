@@ -63,6 +63,7 @@ class Collector:
         for pod, reported in pods.items():
             if isinstance(reported.value, Histogram):
                 started, before = past.get((metric, pod), ("", None))
+                # A restarted process counts from its start. Percentiles of pods are added up, too.
                 same = before if started == reported.started else None
                 total += percentile_of_difference(reported.value, same, float64=self._float64) or 0
             else:
@@ -100,6 +101,7 @@ def percentile_of_difference(now: Histogram, past: Histogram | None, *, float64:
         upto = count - earlier
         if upto < below:
             return None
+        # The controller takes twice the previous bound for the last bucket, which has none.
         high = low * 2 if bound.is_infinite() else float(bound) if float64 else Fraction(bound)
         if upto > below and rank <= upto:
             # In this order of operations, like the controller: its float64 rounds after each of them.

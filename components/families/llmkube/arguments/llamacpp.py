@@ -92,7 +92,7 @@ def _add_rope_scaling(serving: ServiceContext, line: Line) -> None:
 
 
 def _add_cache_types(serving: ServiceContext, line: Line) -> None:
-    """Add the types of the K and V cache. A custom type takes precedence, for each of the two by itself."""
+    """Add the types of the K and V cache. A custom type takes precedence, separately for K and V."""
     spec = serving.service.spec
     for side, setting, listed_type, custom in (
         ("K", Setting.CACHE_TYPE_K, spec.cache_type_k, spec.cache_type_custom_k),
@@ -115,7 +115,7 @@ def _add_cache_types(serving: ServiceContext, line: Line) -> None:
 
 
 def _add_offloading(serving: ServiceContext, line: Line) -> None:
-    """Add what is kept in host memory."""
+    """Add the settings that keep experts or the cache in host memory."""
     spec = serving.service.spec
     layers = spec.moe_cpu_layers or None
     line.switch(Setting.EXPERTS_ON_CPU, "spec.moeCPUOffload", on=spec.moe_cpu_offload)

@@ -17,7 +17,7 @@ _OWNER_FLAGS = {"blockOwnerDeletion": True, "controller": True}
 
 
 def convert(source: LoadedResource, options: Options) -> tuple[tuple[Object, ...], str]:
-    """Return what the controllers generate from a booster, and why they generate no more; empty if they finish.
+    """Return the objects that the controllers generate from a booster, and why they stop; empty if they finish.
 
     The objects are as they are sent to the API server, which sets defaults. Uid and revisions are placeholders: the
     API server creates the uid, and revisions are a hash of values as Go prints them.
@@ -84,7 +84,7 @@ class _Conversion:
         flags: Object | None = None,
         revised: Object | None = None,
     ) -> Object:
-        """Return an object; its revision is that of its spec, or of what it is converted from."""
+        """Return an object. Its revision is the hash of its spec, or of ``revised``."""
         owner = {"apiVersion": WORKLOAD_API, "kind": "ModelBooster", "name": self._model, "uid": self._uid}
         metadata = {
             "name": backend_name(self._model, backend) if backend else self._model,

@@ -34,8 +34,10 @@ def server_spec(model: str, backend: ModelBackend, uid: str) -> Object:
         "inferenceEngine": "vLLM",
         "workloadSelector": selector,
         "workloadPort": {"port": 8000},
+        # The router does not read it (D-21).
         "trafficPolicy": {"retry": {"attempts": 5, "retryInterval": "0s"}},
     }
+    # The last worker with a known connector wins.
     connectors = list(_connectors(backend))
     return {**spec, "kvConnector": {"type": connectors[-1]}} if connectors else spec
 

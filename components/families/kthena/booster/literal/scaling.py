@@ -66,6 +66,8 @@ def scaling_spec(model: str, backend: ModelBackend) -> Object:
 def _target(model: str, backend: ModelBackend) -> Object:
     return {
         "targetRef": {"kind": "ModelServing", "name": backend_name(model, backend.name)},
+        # Even for prefill and decode, which have no such role.
         "additionalMatchLabels": {f"{SERVING_LABEL}/role": "leader"},
+        # RUNTIME_PORT is not passed on: the CRD's default port applies (Kthena spec 2.8).
         "metricEndpoint": {},
     }

@@ -135,6 +135,7 @@ def _pair_role(model: str, backend: ModelBackend, workers: Mapping[str, ModelWor
         "replicas": worker.replicas or 0,
         "entryTemplate": {"spec": spec},
         "workerReplicas": 0,
+        # Empty, but present: the controller then creates the headless Services of the role (Kthena spec 2.5).
         "workerTemplate": {"spec": {"containers": []}},
     }
 
@@ -159,6 +160,7 @@ def _engine_command(backend: ModelBackend, config: Json, workers: Mapping[str, M
     if config is not None and not isinstance(config, dict):
         raise ConversionError("config is not a JSON object")
     command = [*literal.command, f"{folder}/{digest(backend.model_uri)}"]
+    # Sorted by the keys as written; only underscores are converted, so that maxModelLen stays --maxModelLen.
     for key, config_value in sorted((config or {}).items()):
         command.append(f"--{key.replace('_', '-')}")
         value = format_value(config_value)
@@ -167,6 +169,7 @@ def _engine_command(backend: ModelBackend, config: Json, workers: Mapping[str, M
     server = workers.get("server")
     if server and (server.pods or 0) > 1:
         requests = (server.resources or {}).get("requests") or {}
+        # Devices in limits alone are not counted (Kthena spec 2.3).
         devices = sum(-int(-parse_quantity(requests[key]) // 1) for key in literal.devices if key in requests)
         line = " ".join((*command, *literal.ray))
         script = literal.script
