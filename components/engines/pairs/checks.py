@@ -1,4 +1,4 @@
-"""Checks what one command line says of handing over the cache: connector and role, by the engine's version."""
+"""Checks the cache transfer settings of one command line: connector and role, by engine version."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -8,11 +8,11 @@ from ...contract.problems import Severity, did_you_mean
 from ..command_line import CommandLine
 from ..versions import ANY, engine_title, format_version
 from .reading import Transfer, transfer_json_uses, transfer_of
-from .rows import Connector, transfer_table
+from .rows import transfer_table
 
 
 class TransferFault(NamedTuple):
-    """Something wrong with what is said, at one of the arguments."""
+    """A problem with the transfer settings, at one of the arguments."""
 
     position: int
     severity: Severity
@@ -20,12 +20,12 @@ class TransferFault(NamedTuple):
 
 
 def handover_rule(severity: Severity) -> RuleId:
-    """Return the rule of what is wrong with handing over the cache: whether it fails, or may fail."""
+    """Return the rule for a transfer that fails (error) or may fail (warning)."""
     return RuleId.HANDOVER_BROKEN if severity is Severity.ERROR else RuleId.HANDOVER_DOUBTFUL
 
 
 def transfer_faults(line: CommandLine) -> Iterator[TransferFault]:
-    """Yield what is wrong with the JSON of a line that the engine reads."""
+    """Yield the problems of the transfer JSON in a command line that the engine parses itself."""
     table = transfer_table(line.engine)
     if table is None or not table.json or line.reading is None:
         return
@@ -38,7 +38,7 @@ def transfer_faults(line: CommandLine) -> Iterator[TransferFault]:
 
 
 def document_faults(transfer: Transfer, title: str) -> Iterator[tuple[Severity, str]]:
-    """Yield what is wrong with JSON by itself; ``title`` is what messages call the engine."""
+    """Yield the problems of one transfer JSON by itself; ``title`` names the engine in messages."""
     keys, roles = transfer.table.json, transfer.table.roles
     if not keys:
         return
@@ -56,7 +56,7 @@ def document_faults(transfer: Transfer, title: str) -> Iterator[tuple[Severity, 
 
 
 def _connector(transfer: Transfer, title: str) -> tuple[Severity, str] | None:
-    """Find a connector that a version does not have."""
+    """Return the problem of a connector that the version does not have, or None."""
     known, version, name = transfer.known, transfer.version, transfer.connector
     if not name:
         return None
@@ -66,15 +66,13 @@ def _connector(transfer: Transfer, title: str) -> tuple[Severity, str] | None:
     if known.plugin and version != ANY:
         reason = f"{name} comes with the plugin {known.plugin}, which {title} does not have"
         return Severity.ERROR, f"{reason}; use {transfer.table.default}, or an image with the plugin"
-    if not known.span.includes(version):
-        return Severity.ERROR, f"{title} does not have {name}{_remedy(known, transfer)}"
-    return None
-
-
-def _remedy(known: Connector, transfer: Transfer) -> str:
-    if known.instead and known.instead in transfer.table.names_in(transfer.version):
-        return f"; use {known.instead}"
-    if known.span.is_after(transfer.version):
-        return f" any more; use {transfer.table.default}"
-    since = known.span.since
-    return f" yet{f' (available in {format_version(since)})' if since else ''}; use a newer image"
+    if known.span.includes(version):
+        return None
+    if known.instead and known.instead in transfer.table.names_in(version):
+        remedy = f"; use {known.instead}"
+    elif known.span.is_after(version):
+        remedy = f" any more; use {transfer.table.default}"
+    else:
+        since = known.span.since
+        remedy = f" yet{f' (available in {format_version(since)})' if since else ''}; use a newer image"
+    return Severity.ERROR, f"{title} does not have {name}{remedy}"

@@ -1,12 +1,10 @@
-"""Finds out whether a connector and the network of its nodes fit: RDMA, and EFA, which is Amazon's."""
+"""Checks whether a connector fits the network of its nodes: RDMA, and Amazon's EFA."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ...contract.problems import Severity
-from ..versions import Version
 from .reading import Transfer
-from .rows import EfaChoice, Rdma, Stage, TransportRow
+from .rows import Rdma, Stage, TransportRow
 
 Fault = tuple[Severity, str]
 
@@ -14,19 +12,19 @@ Fault = tuple[Severity, str]
 def fabric_faults(
     role: Stage, transfer: Transfer, variables: Mapping[str, str], *, efa: bool | None
 ) -> Iterator[Fault]:
-    """Yield why a side cannot hand over its cache by the network of its nodes, or hardly.
+    """Yield why a side cannot transfer its cache over the network of its nodes, or only slowly.
 
     Args:
-        role: Which side it is.
-        transfer: By what it hands over.
+        role: The side.
+        transfer: Its transfer settings.
         variables: The variables of its container.
-        efa: Whether its nodes have EFA; None where that is not known.
+        efa: Whether its nodes have EFA; None if unknown.
     """
     (need, by), name = transfer.rdma(variables), transfer.connector or transfer.table.implied
     if need is Rdma.NONE or efa is None:
         return
     if efa:
-        yield from _of_another_kind(role, variables, transfer)
+        yield from _efa_unused(role, variables, transfer)
     elif need is Rdma.REQUIRED:
         yield (
             Severity.ERROR,
@@ -41,8 +39,8 @@ def fabric_faults(
         )
 
 
-def _of_another_kind(role: Stage, variables: Mapping[str, str], transfer: Transfer) -> Iterator[Fault]:
-    """Find what does not reach EFA by what it is set to, so that it fails, or goes over TCP."""
+def _efa_unused(role: Stage, variables: Mapping[str, str], transfer: Transfer) -> Iterator[Fault]:
+    """Find connectors whose settings do not use EFA, so that the transfer fails or falls back to TCP."""
     for part in transfer.carriers:
         choice = part.known.efa if part.known else None
         if choice is None or transfer.rdma(variables)[0] is Rdma.NONE:
@@ -51,22 +49,23 @@ def _of_another_kind(role: Stage, variables: Mapping[str, str], transfer: Transf
         values = given if isinstance(given, list) else [given] if given else []
         if choice.value not in values:
             name, place = part.connector or part.table.implied, choice.key or choice.variable
-            yield Severity.WARNING, f"{name} {_reaches(choice, place, part.version, _joined(values), role)}"
-
-
-def _reaches(choice: EfaChoice, place: str, version: Version | None, given: str, role: Stage) -> str:
-    if not choice.span.includes(version):
-        return f"does not reach EFA in this version; for {role} use a newer image, with {place} {choice.value}"
-    built = " and a build of its library for that" if choice.built else ""
-    return f"reaches EFA only with {place} {choice.value}{built}, and {role} has {given}; set it on both sides"
-
-
-def _joined(values: list[Any]) -> str:
-    return ", ".join(map(str, values)) or "none"
+            if choice.span.includes(part.version):
+                built = " and a build of its library for that" if choice.built else ""
+                found = ", ".join(map(str, values)) or "none"
+                reason = (
+                    f"{name} reaches EFA only with {place} {choice.value}{built}, and {role} has {found}; set it on "
+                    "both sides"
+                )
+            else:
+                reason = (
+                    f"{name} does not reach EFA in this version; for {role} use a newer image, with {place} "
+                    f"{choice.value}"
+                )
+            yield Severity.WARNING, reason
 
 
 def _without_rdma(transfer: Transfer, by: TransportRow | None) -> str:
-    """Say how to do without RDMA: by a setting of the connector, or by another one."""
+    """Return the remedy that avoids RDMA: a setting of the connector, or another connector."""
     if by:
         words = [word for word, need in by.values.items() if need is Rdma.REQUIRED]
         return f"take {', '.join(words)} out of {by.key or by.variable} on both sides"

@@ -1,4 +1,4 @@
-"""Finds out whether prefill and decode can talk to one another."""
+"""Checks whether prefill and decode servers can transfer the KV cache to each other."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from .fabric import fabric_faults
 from .reading import Transfer, transfer_of
 from .rows import Connector, Stage, transfer_table
 
-_NOWHERE = ("0.0.0.0", "::", "localhost", "127.0.0.1", "::1")  # noqa: S104  what others cannot reach
+_NOWHERE = ("0.0.0.0", "::", "localhost", "127.0.0.1", "::1")  # noqa: S104  addresses that other pods cannot reach
 _OTHER = {Stage.PREFILL: Stage.DECODE, Stage.DECODE: Stage.PREFILL}
 
 
@@ -22,10 +22,10 @@ class Side:
     """One side of a pair.
 
     Attributes:
-        line: What its container is started with.
-        efa: Whether its nodes have EFA, Amazon's RDMA; None where that is not known.
-        variables: The variables of the container; those whose value comes from elsewhere are empty.
-        is_whole: Whether these are all that it has.
+        line: The command line of its container.
+        efa: Whether its nodes have EFA, Amazon's RDMA; None if unknown.
+        variables: The variables of the container; empty for values from ``valueFrom``.
+        is_whole: Whether these are all of its variables.
     """
 
     line: CommandLine
@@ -36,12 +36,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class PairFault:
-    """Something wrong with a pair.
+    """A problem of a pair.
 
     Attributes:
-        role: The side that is to blame.
-        severity: ``error`` where the two cannot talk, else ``warning``.
-        reason: What is wrong, and what to do.
+        role: The side to change.
+        severity: ``error`` if the transfer fails, else ``warning``.
+        reason: The problem and the remedy.
     """
 
     role: Stage
@@ -50,13 +50,9 @@ class PairFault:
 
 
 def pair_faults(prefill: Side, decode: Side) -> Iterator[PairFault]:
-    """Yield why prefill cannot hand over its cache to decode, or hardly.
+    """Yield why prefill cannot transfer its cache to decode, or may fail to.
 
-    Nothing is found of an engine whose ways are not known. What the lint of the arguments finds is left to it.
-
-    Args:
-        prefill: The side that reads the prompt.
-        decode: The side that answers.
+    Engines without a transfer table are not checked, and problems that the lint of the arguments reports are omitted.
     """
     if prefill.line.engine != decode.line.engine:
         yield _strangers(prefill, decode)
@@ -71,7 +67,7 @@ def pair_faults(prefill: Side, decode: Side) -> Iterator[PairFault]:
 
 
 def _strangers(prefill: Side, decode: Side) -> PairFault:
-    """Return what is wrong with different engines; an image of one's own may hold any."""
+    """Return the problem of two different engines; a warning if one is unknown, because any image may contain it."""
     both = bool(prefill.line.engine and decode.line.engine)
     reason = (
         f"decode runs {decode.line.engine or 'an unknown engine'} and prefill "
@@ -82,14 +78,12 @@ def _strangers(prefill: Side, decode: Side) -> PairFault:
 
 
 def _side(role: Stage, side: Side, transfer: Transfer | None, other: Transfer | None) -> Iterator[PairFault]:
-    """Find what is wrong with one side."""
     if transfer is None:
-        if not (
-            other and any(document_faults(other, ""))
-        ):  # nothing is taken over from a side that is wrong by itself
+        # If the other side is invalid, its settings could not be copied here; only that problem is reported then.
+        if not (other and any(document_faults(other, ""))):
             yield from _silent(role, side)
     elif not transfer.is_open:
-        if side.line.reading is None:  # else the lint of the arguments tells
+        if side.line.reading is None:  # otherwise the lint of the arguments reports them
             for severity, reason in document_faults(transfer, engine_title(side.line.engine, side.line.tag)):
                 yield PairFault(role, severity, reason)
         yield from _role(role, side, transfer)
@@ -113,7 +107,7 @@ def _silent(role: Stage, side: Side) -> Iterator[PairFault]:
 
 
 def _role(role: Stage, side: Side, transfer: Transfer) -> Iterator[PairFault]:
-    """Find a role that is missing, or that of the other side."""
+    """Find a missing role, or the role of the other side."""
     table, found = transfer.table, transfer.role
     key, word = table.json.get("role") or _flag(side), table.word(role)
     if found is role:
@@ -138,7 +132,7 @@ def _role(role: Stage, side: Side, transfer: Transfer) -> Iterator[PairFault]:
 
 
 def _carrier(role: Stage, side: Side, part: Transfer) -> Iterator[PairFault]:
-    """Find what a connector lacks in this version, image or configuration; a name that nobody knows is linted."""
+    """Find what a connector lacks in the version, image, or configuration; the lint reports unknown connectors."""
     known, title = part.known, engine_title(side.line.engine, side.line.tag)
     if known is None:
         return
@@ -156,7 +150,7 @@ def _carrier(role: Stage, side: Side, part: Transfer) -> Iterator[PairFault]:
 
 
 def _address(name: str, side: Side) -> Iterator[PairFault]:
-    """Find an address where decode does not find prefill."""
+    """Find an address at which decode cannot reach prefill."""
     address = side.variables.get(name)
     if address in _NOWHERE:
         found = f"is {address}, where decode does not find prefill"
@@ -169,18 +163,20 @@ def _address(name: str, side: Side) -> Iterator[PairFault]:
 
 
 def _lacks_library(known: Connector, part: Transfer, tag: str) -> bool:
-    """Tell whether the engine's own image of a version lacks a library; a tag may say that another one has it."""
+    """Return whether the official image lacks the library of a connector; custom images may name it in their tag."""
     if known.shipped is None or part.version == ANY or known.library in tag:
         return False
     return known.span.includes(part.version) and not known.shipped.includes(part.version)
 
 
 def _both(prefill: Side, first: Transfer, decode: Side, second: Transfer) -> Iterator[PairFault]:
-    """Find what does not fit between two sides."""
-    names = tuple(_names(each) for each in (first, second))
-    if all(names) and set(names[0]).isdisjoint(names[1]):
+    """Find settings that do not match between the two sides."""
+    gives, takes = (
+        tuple(part.connector or transfer.table.implied for part in transfer.carriers) for transfer in (first, second)
+    )
+    if gives and takes and set(gives).isdisjoint(takes):
         reason = (
-            f"decode takes the cache by {_joined(names[1])} and prefill gives it by {_joined(names[0])}; use the same"
+            f"decode takes the cache by {', '.join(takes)} and prefill gives it by {', '.join(gives)}; use the same"
         )
         yield PairFault(Stage.DECODE, Severity.ERROR, reason)
         return
@@ -220,12 +216,12 @@ def _fits(rule: str, gives: int, takes: int) -> bool:
 
 
 def _size(line: CommandLine, setting: Setting) -> int:
-    """Return a size that a line sets, 1 where it does not; 0 where it is filled in later."""
+    """Return a parallel size: 1 if it is not set, 0 if it is filled in later."""
     return line.number_of(setting) or (0 if line.holds(setting) else 1)
 
 
 def _shared(first: Transfer, second: Transfer) -> Iterator[PairFault]:
-    """Find settings that must be the same, and are not."""
+    """Find settings that must be equal on both sides but differ."""
     for part in first.carriers:
         other = next((each for each in second.carriers if each.connector == part.connector), None)
         for key in part.known.shared if part.known and other else ():
@@ -247,18 +243,10 @@ def _versions(prefill: Side, first: Transfer, decode: Side, second: Transfer) ->
 
 
 def _is_strict(known: Connector, part: Transfer, *sides: Transfer) -> bool:
-    """Tell whether a connector takes a cache from its own version only, and is not told to take any."""
+    """Return whether a connector accepts only caches of its own version, unless that check is turned off."""
     span, unless = known.same_version, known.same_version_unless
     strict = span is not None and any(span.includes(side.version) for side in sides)
     return strict and not (unless and part.config.get(unless) is False)
-
-
-def _names(transfer: Transfer) -> tuple[str, ...]:
-    return tuple(part.connector or transfer.table.implied for part in transfer.carriers)
-
-
-def _joined(names: tuple[str, ...]) -> str:
-    return ", ".join(names)
 
 
 def _flag(side: Side) -> str:

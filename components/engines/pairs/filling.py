@@ -1,4 +1,4 @@
-"""Writes down what prefill and decode need to find one another, where their users did not."""
+"""Adds the cache transfer settings that the users of prefill and decode servers left out."""
 
 import json
 from collections.abc import Mapping
@@ -17,16 +17,16 @@ _COMPACT = (",", ":")
 def pair_lines(
     engine: Engine, prefill: CommandLine, decode: CommandLine, *, efa: bool = False
 ) -> tuple[CommandLine, CommandLine]:
-    """Return what prefill and decode are started with, so that one can hand over its cache to the other.
+    """Return the command lines of prefill and decode with transfer settings.
 
-    What is written stays. A side that does not say by what it goes takes what the other side does, or the engine's
-    default; where the engine's version has none, or something else than the engine reads the line, nothing is added.
+    Existing settings are kept. A side without a connector gets that of the other side, or the engine's default;
+    nothing is added if the version does not have it, or if another program parses the arguments.
 
     Args:
         engine: The engine of both.
-        prefill: What prefill would be started with.
-        decode: What decode would be started with.
-        efa: Whether the pods of both ask for EFA; the default then goes by it, if the version can.
+        prefill: The command line of prefill.
+        decode: The command line of decode.
+        efa: Whether the pods of both request EFA; the default connector then uses it, if the version supports it.
     """
     table = transfer_table(engine.name)
     if table is None:
@@ -61,7 +61,7 @@ def _with_json(
 def _document(
     table: TransferTable, line: CommandLine, role: Stage, other: Transfer | None, *, efa: bool
 ) -> dict[str, Any]:
-    """Return what to say on a side that says nothing: what the other one says, as far as it must be the same."""
+    """Return the JSON for a side without one: the default, or the settings of the other side that must match."""
     keys, version = table.json, table.engine.version(line.tag)
     if other is None:
         config = _by_efa(table, version) if efa else {}
@@ -80,7 +80,7 @@ def _document(
 
 
 def _by_efa(table: TransferTable, version: Version | None) -> dict[str, Any]:
-    """Return the settings by which the default goes by EFA."""
+    """Return the settings with which the default connector uses EFA."""
     known = table.find(table.default, version)
     choice = known.efa if known else None
     if choice is None or not choice.key or version == ANY or not choice.span.includes(version):
@@ -89,7 +89,7 @@ def _by_efa(table: TransferTable, version: Version | None) -> dict[str, Any]:
 
 
 def _shared(other: Transfer, role: Stage) -> dict[str, Any]:
-    """Return the settings of a connector that both sides must have alike; all of one that is made of several."""
+    """Return the connector settings that must match on both sides; for a composite connector, all of its parts."""
     known = other.known
     if known is None:
         return {}
@@ -103,7 +103,7 @@ def _shared(other: Transfer, role: Stage) -> dict[str, Any]:
 
 
 def _with_role(table: TransferTable, line: CommandLine, role: Stage) -> CommandLine:
-    """Add the role to what is said already, as it is written."""
+    """Add the role to the existing JSON, without changing its formatting."""
     key, word = table.json["role"], table.word(role)
     use, text = list(transfer_json_uses(line))[-1]
     dotted = next((each for each, _ in transfer_json_uses(line) if each.dotted), None)

@@ -1,5 +1,6 @@
-"""What a side of a pair needs around its command line: variables, and ports that the other side reaches."""
+"""The variables and ports that a side of a pair needs besides its arguments."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,9 +16,9 @@ class Ports:
     """Ports that a side listens on.
 
     Attributes:
-        name: What they are for.
-        first: Number of the first one.
-        count: How many there are, one after the other.
+        name: Their purpose.
+        first: The first port.
+        count: Number of consecutive ports.
     """
 
     name: str
@@ -27,12 +28,12 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a side needs.
+    """The requirements of a side.
 
     Attributes:
-        variables: Variables of the container; one that the user sets is left to the user.
+        variables: Variables of the container, except those that the user sets.
         ports: Ports that the other side must reach.
-        any_port: Whether it must reach all others too: data goes over ports that are chosen at run time.
+        any_port: Whether the other side must reach all ports, because data uses ports chosen at run time.
     """
 
     variables: tuple[Variable, ...] = ()
@@ -41,12 +42,12 @@ class Needs:
 
 
 def needs_of(line: CommandLine, role: Stage, variables: Mapping[str, str] | None = None) -> Needs:
-    """Return what a side needs; nothing where its command line does not tell by what it hands over.
+    """Return the requirements of a side; empty if its command line has no transfer settings.
 
     Args:
-        line: What its container is started with.
-        role: Which side it is.
-        variables: The user's own variables of the container.
+        line: The command line of its container.
+        role: The side.
+        variables: The variables that the user sets on the container.
     """
     transfer, given = transfer_of(line), dict(variables or {})
     parts = [part for part in transfer.carriers if part.known] if transfer else []
@@ -66,11 +67,15 @@ def _ports(part: Transfer, line: CommandLine, role: Stage, variables: Mapping[st
     known, own = part.known, engine_line(line) or line
     rows = [row for row in (known.ports if known else ()) if role in row.sides and row.span.includes(part.version)]
     found = [(row, _number(row, part, own, variables)) for row in rows]
-    return [Ports(row.name, number, _count(row, own)) for row, number in found if number]
+    return [
+        Ports(row.name, number, math.prod(own.number_of(Setting(setting)) or 1 for setting in row.per))
+        for row, number in found
+        if number
+    ]
 
 
 def _number(row: PortRow, part: Transfer, line: CommandLine, variables: Mapping[str, str]) -> int:
-    """Return the number of the first port; 0 where it is not known."""
+    """Return the first port; 0 if unknown."""
     if row.variable:
         text = variables.get(row.variable, "")
     elif row.json:
@@ -78,10 +83,3 @@ def _number(row: PortRow, part: Transfer, line: CommandLine, variables: Mapping[
     else:
         text = (line.value_of(row.setting) if row.setting else None) or str(row.number)
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= len("65535") else 0
-
-
-def _count(row: PortRow, line: CommandLine) -> int:
-    count = 1
-    for setting in row.per:
-        count *= line.number_of(Setting(setting)) or 1
-    return count

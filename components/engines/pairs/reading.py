@@ -1,4 +1,4 @@
-"""Reads from a command line how a server hands over its key-value cache."""
+"""Reads the KV cache transfer settings of a command line."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,19 +16,19 @@ from .rows import Connector, Rdma, Stage, TransferTable, TransportRow, transfer_
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """How a server hands over its cache, as its command line says.
+    """The KV cache transfer settings of a server.
 
     Attributes:
-        table: What is known of the engine.
+        table: The transfer table of the engine.
         version: Its version, as in :mod:`..versions`.
-        connector: By what; empty where nothing is said.
-        word: The role, as it is written; empty where nothing is said.
+        connector: The connector; empty if not set.
+        word: The role as written; empty if not set.
         config: The settings of the connector itself.
-        document: All of the JSON, where it is JSON that says it.
-        known: What is known of the connector; None of one that comes along as a plugin, or that nobody knows.
-        parts: What it is made of.
-        is_plugin: Whether the module of the connector is named, so that nothing is known of it.
-        is_open: Whether it is filled in later, or cannot be read.
+        document: The whole JSON, for engines that are configured by JSON.
+        known: The row of the connector; None for a plugin or an unknown connector.
+        parts: The connectors of a composite connector.
+        is_plugin: Whether the settings name the Python module of the connector, which is then unknown.
+        is_open: Whether the settings are filled in later or cannot be parsed.
     """
 
     table: TransferTable = field(repr=False)
@@ -44,31 +44,31 @@ class Transfer:
 
     @property
     def role(self) -> Stage | None:
-        """What the server does; None where it does not say, or not in the engine's words."""
+        """The role of the server; None if it is not set or invalid."""
         return self.table.roles.get(self.word)
 
     @property
     def carriers(self) -> tuple["Transfer", ...]:
-        """What the cache goes by from pod to pod."""
+        """The connectors that transfer the cache between pods."""
         return tuple(part for part in self.parts or (self,) if not (part.known and part.known.local))
 
     @property
     def router(self) -> str:
-        """What a router before the pair must speak; empty where that is not known."""
+        """The protocol that a router in front of the pair must use; empty if unknown."""
         words = (part.known.router for part in self.carriers if part.known)
         return next(filter(None, words), "")
 
     def rdma(self, variables: Mapping[str, str]) -> tuple[Rdma, TransportRow | None]:
-        """Return what it makes of RDMA, in a container with some variables, and what decided that if anything did."""
+        """Return the use of RDMA in a container with some variables, and the setting that determines it, if any."""
         found = [_rdma(part, variables) for part in self.carriers]
         return max(found, key=lambda each: list(Rdma).index(each[0]), default=(Rdma.NONE, None))
 
 
 def transfer_of(line: CommandLine) -> Transfer | None:
-    """Return how a server hands over its cache; None where its command line says nothing of it, or is not read.
+    """Return the transfer settings of a server; None if there are none, or the engine does not parse the arguments.
 
     Args:
-        line: What the container is started with. A script is looked into.
+        line: The command line of the container, which may be in a script.
     """
     table, own = transfer_table(line.engine), engine_line(line)
     reading = own.reading if own else None
@@ -78,12 +78,13 @@ def transfer_of(line: CommandLine) -> Transfer | None:
 
 
 def transfer_of_document(table: TransferTable, version: Version | None, document: Mapping[str, Any]) -> Transfer:
-    """Return what some JSON says of handing over."""
+    """Return the transfer settings in a JSON document."""
     keys = table.json
     name, config = document.get(keys["connector"]), document.get(keys["extra"])
     is_plugin = bool(document.get(keys["plugin"]))
     connector, own = name if isinstance(name, str) else "", config if isinstance(config, Mapping) else {}
-    known = None if is_plugin else table.find(connector, version)
+    named = table.find(connector, version)
+    known = None if is_plugin else named
     children = own.get(known.parts) if known and known.parts else None
     return Transfer(
         table=table,
@@ -92,7 +93,7 @@ def transfer_of_document(table: TransferTable, version: Version | None, document
         word=str(document.get(keys["role"]) or ""),
         config=own,
         document=document,
-        known=known or _plugged(table, connector, version),
+        known=known or (named if named and named.plugin else None),
         parts=tuple(
             transfer_of_document(table, version, each) for each in children or () if isinstance(each, Mapping)
         ),
@@ -102,19 +103,13 @@ def transfer_of_document(table: TransferTable, version: Version | None, document
 
 
 def transfer_json_uses(line: CommandLine) -> Iterator[tuple[FlagUse, str]]:
-    """Yield the uses of the JSON of a line that the engine reads, each with its text; those of single keys too."""
+    """Yield the uses of the transfer JSON flag, including those of single keys, each with its text."""
     reading, words, start = line.reading, line.words, len(line.command)
     flags = {flag.name for flag in map(reading.table.find, _json_flags(line)) if flag} if reading else set()
     for use in reading.uses if flags and reading else ():
         if use.flag and use.flag.name in flags:
             word = words[start + use.values[0].position] if use.values else ""
             yield use, word.partition("=")[2] if use.joined else word
-
-
-def _plugged(table: TransferTable, connector: str, version: Version | None) -> Connector | None:
-    """Return what is known of a connector that a plugin brings along."""
-    known = table.find(connector, version)
-    return known if known and known.plugin else None
 
 
 def _json_flags(line: CommandLine) -> tuple[str, ...]:
@@ -128,7 +123,7 @@ def _of_json(line: CommandLine, table: TransferTable) -> Transfer | None:
     if not found:
         return None
     dotted = [(use, text) for use, text in found if use.dotted]
-    # Keys of their own are put together and come last (vLLM, FlexibleArgumentParser.parse_args).
+    # Single keys are merged into one document, which comes last and wins (vLLM, FlexibleArgumentParser.parse_args).
     document = _gathered(dotted) if dotted else _object(found[-1][1])
     return (
         Transfer(table, version, is_open=True) if document is None else transfer_of_document(table, version, document)
@@ -144,7 +139,7 @@ def _object(text: str) -> dict[str, Any] | None:
 
 
 def _gathered(uses: list[tuple[FlagUse, str]]) -> dict[str, Any]:
-    """Put keys together, such as ``--flag.a.b 1`` and ``--flag.c+ x``, which adds to a list."""
+    """Merge single keys, such as ``--flag.a.b 1`` and ``--flag.c+ x``, which appends to a list."""
     document: dict[str, Any] = {}
     for use, text in uses:
         *path, last = use.name.split(".")[1:]

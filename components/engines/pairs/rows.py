@@ -37,7 +37,7 @@ from ..versions import Span, Version
 
 
 class Stage(StrEnum):
-    """What a server does."""
+    """The role of a server."""
 
     PREFILL = "prefill"
     DECODE = "decode"
@@ -45,7 +45,7 @@ class Stage(StrEnum):
 
 
 class Rdma(StrEnum):
-    """What a connector makes of RDMA."""
+    """Whether a connector uses RDMA."""
 
     NONE = "none"
     USEFUL = "useful"
@@ -54,7 +54,7 @@ class Rdma(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TransportRow:
-    """What decides whether RDMA is used; one of ``key`` and ``variable`` is empty."""
+    """A setting that determines whether RDMA is used; either ``key`` or ``variable`` is empty."""
 
     key: str
     variable: str
@@ -63,7 +63,7 @@ class TransportRow:
 
 @dataclass(frozen=True, slots=True)
 class EfaChoice:
-    """What chooses EFA; one of ``key`` and ``variable`` is empty."""
+    """The setting that selects EFA; either ``key`` or ``variable`` is empty."""
 
     value: str
     span: Span
@@ -127,7 +127,7 @@ class Connector:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TransferTable:
-    """How an engine hands over its cache; the attributes are the columns."""
+    """The KV cache transfer of an engine; the attributes are the columns."""
 
     engine: Engine
     json: Mapping[str, str]
@@ -137,12 +137,12 @@ class TransferTable:
     connectors: tuple[Connector, ...]
 
     def find(self, name: str, version: Version | None) -> Connector | None:
-        """Return what a version knows by a name, or else another version."""
+        """Return the connector with a name in a version, or else in any version."""
         rows = [row for row in self.connectors if row.name == name]
         return next((row for row in rows if row.span.includes(version)), rows[0] if rows else None)
 
     def names_in(self, version: Version | None) -> tuple[str, ...]:
-        """Return the connectors that a version may know by itself."""
+        """Return the connectors that a version may have without a plugin."""
         return tuple(row.name for row in self.connectors if row.span.includes(version) and not row.plugin)
 
     def word(self, role: Stage) -> str:
@@ -151,7 +151,7 @@ class TransferTable:
 
 
 def transfer_table(engine: str) -> TransferTable | None:
-    """Return how an engine hands over its cache; None where nothing is known of it."""
+    """Return the transfer table of an engine; None if it has none."""
     known = engines().get(engine)
     return _read(known) if known else None
 
@@ -177,11 +177,21 @@ def _connector(row: Mapping[str, Any]) -> Connector:
     return Connector(
         span=Span.from_row(row),
         rdma=Rdma(row.get("rdma", "none")),
-        transports=tuple(map(_transport, row.get("transports", ()))),
+        transports=tuple(
+            TransportRow(
+                each.get("key", ""),
+                each.get("variable", ""),
+                {value: Rdma(need) for value, need in each["values"].items()},
+            )
+            for each in row.get("transports", ())
+        ),
         efa=_efa(row["efa"]) if "efa" in row else None,
         shared=tuple(row.get("shared", ())),
         tensor_parallel=tuple((Span.from_row(each), each["rule"]) for each in row.get("tensor_parallel", ())),
-        variables=tuple(map(_variable, row.get("variables", ()))),
+        variables=tuple(
+            (_sides(each), Variable(each["name"], each.get("value", ""), each.get("field", "")))
+            for each in row.get("variables", ())
+        ),
         ports=tuple(map(_port, row.get("ports", ()))),
         library=row.get("shipped", {}).get("library", ""),
         shipped=_span(row, "shipped"),
@@ -205,17 +215,8 @@ def _efa(row: Mapping[str, Any]) -> EfaChoice:
     return EfaChoice(span=Span.from_row(row), **plain)
 
 
-def _transport(row: Mapping[str, Any]) -> TransportRow:
-    values = {value: Rdma(need) for value, need in row["values"].items()}
-    return TransportRow(row.get("key", ""), row.get("variable", ""), values)
-
-
 def _sides(row: Mapping[str, Any]) -> frozenset[Stage]:
     return frozenset(map(Stage, row.get("sides", (Stage.PREFILL, Stage.DECODE))))
-
-
-def _variable(row: Mapping[str, Any]) -> tuple[frozenset[Stage], Variable]:
-    return _sides(row), Variable(row["name"], row.get("value", ""), row.get("field", ""))
 
 
 def _port(row: Mapping[str, Any]) -> PortRow:
