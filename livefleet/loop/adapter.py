@@ -22,10 +22,10 @@ from .registration import HOST, await_available, grant, register
 
 
 def adapter_config(rules: Mapping[str, Any]) -> Object:
-    """Return the adapter's config file for the chart value ``rules``, as the chart's ConfigMap template makes it.
+    """Return the adapter's config file for the chart value ``rules``, like the chart's ConfigMap template.
 
     Raises:
-        UserError: the rules rely on something that only the chart has: its default rules, or another ConfigMap.
+        UserError: the rules need something that only the chart has: its default rules, or another ConfigMap.
     """
     if rules.get("default", True):
         raise UserError("rules.default is true unless set to false, and the chart's default rules are not known here")
@@ -43,16 +43,17 @@ def adapter_config(rules: Mapping[str, Any]) -> Object:
 
 NAME = "prometheus-adapter"
 IDENTITY = "prometheus-adapter"
-"""As which it talks to the cluster (``pki.IDENTITIES``)."""
+"""Its identity in the cluster (``pki.IDENTITIES``)."""
 RELIST = "5s"
-"""How often it looks for new series. Its chart has a minute, in which a new model's autoscaler reads nothing."""
+"""Interval of the search for new series. The chart's default is a minute, during which the autoscaler of a new model
+reads no metrics."""
 _MAX_AGE = "1m"
-"""How far back it looks for series: a pod that just ended is still named, but has no value any more."""
+"""How far back it searches for series. Those of a pod that just ended still exist, but have no value any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterFiles:
-    """Where the files of the adapter lie."""
+    """Paths of the adapter's files."""
 
     folder: Path
     config: Path
@@ -61,6 +62,7 @@ class AdapterFiles:
     def written(cls, folder: Path, config: Mapping[str, Any]) -> "AdapterFiles":
         """Write a config, and a certificate unless there is one."""
         content = json.dumps(config, indent=1).encode()  # JSON is YAML
+        # With a digest in its name, a changed config changes the command line, and so restarts the adapter.
         files = cls(folder, folder / f"config-{hashlib.sha256(content).hexdigest()[:12]}.yaml")
         for old in folder.glob("config-*.yaml"):
             old.unlink()
@@ -71,38 +73,36 @@ class AdapterFiles:
 
     @property
     def certificate(self) -> Path:
-        """By which it is known."""
         return self.folder / f"{NAME}.crt"
 
     @property
     def key(self) -> Path:
-        """Key of the certificate."""
         return self.folder / f"{NAME}.key"
 
 
 def start_adapter(
     program: Path, folder: LiveFolder, kube: Kube, rules: Mapping[str, Any], prometheus: str, progress: Progress
 ) -> None:
-    """Start the adapter, or start it again with other rules, and return when the cluster reaches it.
+    """Start the adapter, or restart it with other rules, and return when the cluster reaches it.
 
     Args:
-        program: the adapter.
-        folder: for its files.
-        kube: a client with every right.
-        rules: the ``custom`` and ``external`` of its chart's ``rules``.
+        program: The adapter.
+        folder: Folder of the live fleet.
+        kube: A client with all rights.
+        rules: ``custom`` and ``external`` of the chart value ``rules``.
         prometheus: URL of Prometheus.
-        progress: is told.
+        progress: Receives messages about the progress.
 
     Raises:
-        UserError: it did not start, or the cluster does not reach it.
+        UserError: the adapter did not start, or the cluster does not reach it.
     """
     config = adapter_config({"default": False, **rules})
     port = kept_port(folder, NAME)
     files = AdapterFiles.written(folder.path / NAME, config)
     kubeconfig = folder.state_dir / "cluster" / f"{IDENTITY}.kubeconfig"
-    grant(kube)
-    words = command(program, files, kubeconfig, port, prometheus)
-    started = keep_running(folder, NAME, words, lambda: listens(port))
+    grant(kube)  # it needs its rights to start
+    arguments = command(program, files, kubeconfig, port, prometheus)
+    started = keep_running(folder, NAME, arguments, lambda: listens(port))
     if started:
         progress("started prometheus-adapter")
     register(kube, config, port, files.certificate, anew=started)
@@ -112,7 +112,6 @@ def start_adapter(
 def command(
     program: Path, files: AdapterFiles, kubeconfig: Path, port: int, prometheus: str, relist: str = RELIST
 ) -> list[str]:
-    """Return the command line."""
     settings = {
         "config": files.config,
         "bind-address": LOOPBACK,

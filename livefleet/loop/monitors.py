@@ -1,9 +1,9 @@
-"""What becomes of a PodMonitor and of a pod on their way into Prometheus: a scrape job and targets.
+"""Translate PodMonitors to scrape jobs of Prometheus, and pods to their targets.
 
-The operator's side is what prometheus-operator documents of ``PodMonitor`` and does in ``generatePodMonitorConfig``
-(pkg/prometheus/promcfg.go): pods of the monitor's own namespace unless it selects others, not those that ended, only
-with the labels and the port asked for; its labels come first and the monitor's relabelings after them. Prometheus'
-side are the meta labels of role ``pod``, one target per declared port, as its configuration page documents them.
+Scrape jobs follow prometheus-operator: its documentation of ``PodMonitor``, and ``generatePodMonitorConfig``
+(pkg/prometheus/promcfg.go). A job keeps the pods of the monitor's own namespace (unless it selects others) that have
+not ended and have the selected labels and port; the operator's labels come before the monitor's relabelings. Targets
+have the meta labels of role ``pod``, one target per declared port, as Prometheus' configuration page documents them.
 """
 
 import re
@@ -28,24 +28,24 @@ _AS_IN_THE_CLUSTER: list[Object] = [
         "target_label": "__address__",
     },
 ]
-"""Targets get the address that they would have in a cluster, where a pod answers on its own one."""
+"""The monitor's relabelings see the address that a target has in a cluster: that of its pod."""
 _WHERE_IT_IS: list[Object] = [
     {"source_labels": ["__address__"], "target_label": "instance"},
     {"source_labels": [_FOUND], "target_label": "__address__"},
 ]
-"""The address of the cluster stays as the name of the instance, and the scrape goes to where the target was found."""
+"""``instance`` keeps the address in the cluster, while Prometheus scrapes the one that service discovery returned."""
 
 
 def scrape_job(monitor: Mapping[str, Any], discovery: Object, last: Sequence[Object] = ()) -> Object:
     """Return the scrape job of a PodMonitor.
 
     Args:
-        monitor: the PodMonitor.
-        discovery: where its targets are found, such as ``http_sd_configs``; they are those of :func:`targets_of`.
-        last: relabelings after the monitor's own.
+        monitor: The PodMonitor.
+        discovery: Service discovery that returns :func:`targets_of`, such as ``http_sd_configs``.
+        last: Relabelings after the monitor's own.
 
     Raises:
-        UserError: the monitor has a field that is not translated here.
+        UserError: the monitor has an unsupported field.
     """
     metadata, spec = monitor["metadata"], monitor["spec"]
     endpoint = _only_endpoint(monitor)
@@ -80,12 +80,12 @@ def _only_endpoint(monitor: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def targets_of(pod: Mapping[str, Any], at: str | None = None) -> list[Object]:
-    """Return what service discovery of role ``pod`` finds of a pod: one target per declared port.
+    """Return the targets of a pod in service discovery of role ``pod``: one per declared port.
 
     Args:
-        pod: a pod that has an address.
-        at: host and port where its metrics really are, such as an address of loopback; elsewhere those of the pod.
-            The job goes there, while ``instance`` and the monitor's relabelings see the pod's own address.
+        pod: A pod that has an address.
+        at: Host and port to scrape instead of the pod's own, such as a loopback address. ``instance`` and the
+            monitor's relabelings see the pod's own address in any case.
     """
     metadata, spec = pod["metadata"], pod["spec"]
     address = pod["status"]["podIP"]
@@ -98,11 +98,12 @@ def targets_of(pod: Mapping[str, Any], at: str | None = None) -> list[Object]:
     for key, value in (metadata.get("labels") or {}).items():
         shared[f"{_META}pod_label_{_label(key)}"] = value
         shared[f"{_META}pod_labelpresent_{_label(key)}"] = "true"
-    containers = [(each, "false") for each in spec["containers"]]
-    containers += [(each, "true") for each in spec.get("initContainers") or ()]
-    found = []
+    containers = [(container, "false") for container in spec["containers"]]
+    containers += [(container, "true") for container in spec.get("initContainers") or ()]
+    targets = []
     for container, init in containers:
         named = {f"{_META}pod_container_name": container["name"], f"{_META}pod_container_init": init}
+        # A container without ports has one target, without a port.
         ports: list[Object] = container.get("ports") or [{}]
         for port in ports:
             declared = {
@@ -111,12 +112,12 @@ def targets_of(pod: Mapping[str, Any], at: str | None = None) -> list[Object]:
                 if port
             }
             own = f"{address}:{port['containerPort']}" if port else address
-            found.append({"targets": [at or own], "labels": {**shared, **named, **declared}})
-    return found
+            targets.append({"targets": [at or own], "labels": {**shared, **named, **declared}})
+    return targets
 
 
 def _chosen(namespace: str, labels: Mapping[str, str], endpoint: Mapping[str, Any]) -> list[Object]:
-    """Which of all targets are the monitor's."""
+    """Return the rules that keep the targets that a monitor selects."""
     rules = [_keep("namespace", namespace)]
     rules.append({**_keep("pod_phase", "(Failed|Succeeded)"), "action": "drop"})
     for key, value in sorted(labels.items()):
@@ -130,7 +131,7 @@ def _chosen(namespace: str, labels: Mapping[str, str], endpoint: Mapping[str, An
 
 
 def _operators(metadata: Mapping[str, Any], endpoint: Mapping[str, Any]) -> list[Object]:
-    """The labels that the operator gives to every target."""
+    """Return the rules that set the labels of prometheus-operator."""
     named = {"namespace": "namespace", "pod_container_name": "container", "pod_name": "pod"}
     job = f"{metadata['namespace']}/{metadata['name']}"
     port = endpoint.get("port", endpoint.get("portNumber"))

@@ -1,4 +1,4 @@
-"""The loop of autoscaling as a part of the live fleet."""
+"""The autoscaling loop as a part of the live fleet."""
 
 from toolkit.errors import UserError
 from toolkit.kube import Kube, KubeError
@@ -17,23 +17,23 @@ _PARTS = (adapter.NAME, prometheus.NAME)
 
 
 class LoopPart:
-    """Prometheus and prometheus-adapter; the autoscalers themselves are the cluster's."""
+    """Prometheus and prometheus-adapter; the autoscalers themselves run in the cluster."""
 
     name = "loop"
 
     def is_wanted(self, fleet: LiveFleet) -> bool:
-        """Tell whether an autoscaler reads a metric of serving."""
+        """Tell whether an autoscaler reads a serving metric."""
         return bool(fleet.autoscalers)
 
     def unbuilt(self) -> tuple[str, ...]:
-        """Return the programs that are not there."""
+        """Return the missing programs."""
         return unbuilt(PROMETHEUS, ADAPTER)
 
     def prepare(self, fleet: LiveFleet, progress: Progress) -> None:  # noqa: ARG002 - as parts are called
         """Build both programs.
 
         Raises:
-            UserError: they cannot be built here.
+            UserError: they cannot be built on this machine.
         """
         try:
             for tool in (PROMETHEUS, ADAPTER):
@@ -42,10 +42,10 @@ class LoopPart:
             raise UserError(f"autoscalers will not scale, since their metrics need a program: {error}") from None
 
     def start(self, folder: LiveFolder, fleet: LiveFleet, progress: Progress) -> None:
-        """Start both, or bring them up to date; return when the cluster reads metrics.
+        """Start both programs, or restart them where their configuration changed; return when metrics are available.
 
         Raises:
-            UserError: one did not start, or the cluster does not reach it.
+            UserError: a program did not start, or the cluster does not reach the adapter.
         """
         for name in _PARTS:
             private_folder(folder.path / name)
@@ -60,21 +60,19 @@ class LoopPart:
                 raise UserError(f"autoscalers will not scale: {error}") from None
 
     def stop(self, folder: LiveFolder) -> tuple[str, ...]:
-        """Take the metrics APIs out of the cluster, stop both, and return the names of those that ran."""
+        """Unregister the metrics APIs, stop both programs, and return the names of those that ran."""
         self._withdraw(folder)
         folder.forget_addresses(self.name)
         return tuple(name for name in _PARTS if stop_daemon(folder, name))
 
     def recover(self, folder: LiveFolder) -> None:
-        """Take the metrics APIs out of the cluster where the adapter was ended by force.
-
-        Before anything is deployed: an API that nobody serves keeps every namespace from being deleted.
-        """
+        """Unregister the metrics APIs if the adapter was killed."""
+        # Before anything is deployed: Kubernetes does not delete a namespace while a registered API has no server.
         if (folder.path / adapter.NAME).exists() and running_daemon(folder, adapter.NAME) is None:
             self._withdraw(folder)
 
     def _withdraw(self, folder: LiveFolder) -> None:
-        """Without a cluster nothing is to be withdrawn; one that comes back is the business of the next command."""
+        # If the cluster does not run, ``recover`` of the next command does this.
         if not folder.kubeconfig.exists():
             return
         try:

@@ -1,11 +1,11 @@
-"""The programs of the loop, and the modules that pin them."""
+"""The programs of the autoscaling loop, and the Go modules that pin them."""
 
 from ..go_tools import Tool
 
 PROMETHEUS = Tool(
     "prometheus",
     ("github.com/prometheus/prometheus/cmd/prometheus",),
-    # Clouds' service discovery is three quarters of the program; files, HTTP and static targets stay.
+    # Service discovery of the clouds is three quarters of the program; files, HTTP and static targets remain.
     tags="remove_all_sd",
 )
 ADAPTER = Tool("adapter", ("sigs.k8s.io/prometheus-adapter/cmd/adapter",))

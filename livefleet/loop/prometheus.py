@@ -1,4 +1,4 @@
-"""Prometheus of the live fleet: what it scrapes, and how it is started."""
+"""Configure and start Prometheus of the live fleet."""
 
 import hashlib
 import http.client
@@ -19,17 +19,17 @@ from .monitors import scrape_job
 
 NAME = "prometheus"
 _INTERVAL = "15s"
-"""Of a PodMonitor that names none (kube-prometheus has 30s)."""
+"""Scrape interval of a PodMonitor that has none (kube-prometheus has 30s)."""
 _DISCOVERY = "2s"
-"""In a cluster Prometheus watches pods; here it asks for them, as often as that."""
+"""Poll interval of service discovery. In a cluster, Prometheus watches pods instead."""
 _KEPT = {"time": "6h", "size": "256MB"}
 
 
 def start_prometheus(program: Path, folder: LiveFolder, monitors: Iterable[Object], progress: Progress) -> str:
-    """Start Prometheus, or start it again where its jobs have changed, and return its URL.
+    """Start Prometheus, or restart it if its jobs have changed, and return its URL.
 
     Raises:
-        UserError: nobody plays the pods, or it did not start.
+        UserError: the process of the pods does not run, or Prometheus did not start.
     """
     own = folder.path / NAME
     addresses = folder.addresses()
@@ -37,6 +37,7 @@ def start_prometheus(program: Path, folder: LiveFolder, monitors: Iterable[Objec
         raise UserError("Prometheus has nothing to scrape: the process behind the pods does not run")
     write_private(own / "token", addresses.token.encode())
     content = json.dumps(config(monitors, addresses, own / "token", progress), indent=1).encode()  # JSON is YAML
+    # With a digest in its name, a changed config changes the command line, and so restarts Prometheus.
     file = own / f"prometheus-{hashlib.sha256(content).hexdigest()[:12]}.yml"
     for old in own.glob("prometheus-*.yml"):
         old.unlink()
@@ -52,9 +53,9 @@ def command(program: Path, file: Path, storage: Path, port: int) -> list[str]:
     settings = {
         "config.file": file,
         "storage.tsdb.path": storage,
-        **{f"storage.tsdb.retention.{what}": value for what, value in _KEPT.items()},
+        **{f"storage.tsdb.retention.{limit}": value for limit, value in _KEPT.items()},
         "web.listen-address": f"{LOOPBACK}:{port}",
-        # Hidden, and 5 s by default.
+        # A hidden flag. By default, new targets are scraped only after up to 5 s.
         "scrape.discovery-reload-interval": _DISCOVERY,
         "log.level": "warn",
     }
@@ -62,13 +63,13 @@ def command(program: Path, file: Path, storage: Path, port: int) -> list[str]:
 
 
 def config(monitors: Iterable[Object], addresses: Addresses, token: Path, progress: Progress) -> Object:
-    """Return what Prometheus reads: a job of each PodMonitor, with the targets that the process of the pods tells.
+    """Return Prometheus' configuration: a job for each PodMonitor, with targets from the process of the pods.
 
     Args:
-        monitors: PodMonitors; one that cannot be played is left out, and ``progress`` is told.
-        addresses: with that of the process.
-        token: file with its token.
-        progress: is told.
+        monitors: PodMonitors; unsupported ones are left out and reported to ``progress``.
+        addresses: Addresses of the live fleet, with that of the process.
+        token: File with the token of the process.
+        progress: Receives messages about the progress.
     """
     jobs = []
     for monitor in monitors:

@@ -1,4 +1,4 @@
-"""What the cluster is told of prometheus-adapter: its rights, and the metrics APIs that it serves."""
+"""Register prometheus-adapter in the cluster: its RBAC objects and the metrics APIs that it serves."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from ..fleet import Object
 
 NAMESPACE, NAME = "kube-system", "workbench-prometheus-adapter"
 HOST = f"{NAME}.{NAMESPACE}.svc"
-"""The name in the certificate by which the API server knows the adapter."""
+"""The name in the adapter's certificate, which the API server verifies."""
 CUSTOM, EXTERNAL = "custom.metrics.k8s.io", "external.metrics.k8s.io"
 _SERVED: Mapping[str, tuple[str, Sequence[str]]] = {
     "rules": (CUSTOM, ("v1beta1", "v1beta2")),
@@ -28,25 +28,26 @@ _AVAILABLE_SECONDS = 30.0
 
 
 def grant(kube: Kube) -> None:
-    """Give the adapter its rights, which it needs to start."""
+    """Create the adapter's RBAC objects, without which it does not start."""
     for obj in _rights():
         kube.apply(obj, manager=_MANAGER)
 
 
 def register(kube: Kube, config: Mapping[str, Any], port: int, certificate: Path, *, anew: bool = False) -> None:
-    """Serve the APIs that the adapter's rules call for, and withdraw those that it has no more.
+    """Register the APIs of the adapter's rules, and unregister those that it no longer serves.
 
     Args:
-        kube: a client with every right.
-        config: the adapter's config.
-        port: where the adapter listens on loopback.
-        certificate: by which it is known.
-        anew: that it was away: the API server asks for one that it missed every 30 s at last, and for a new one at
-            once (kube-aggregator, pkg/controllers/status).
+        kube: A client with all rights.
+        config: The adapter's config.
+        port: The adapter's port on loopback.
+        certificate: The adapter's certificate.
+        anew: Whether the adapter was restarted, so that its APIs are deleted and created again.
     """
     services = _api_services(config, port, certificate)
-    kept = {each["metadata"]["name"] for each in services if not anew}
-    _delete(kube, [each for each in _registered(kube) if each not in kept])
+    # The API server checks a new APIService at once, but one that was unavailable only every 30 s in the end
+    # (kube-aggregator, pkg/controllers/status).
+    unchanged = {service["metadata"]["name"] for service in services if not anew}
+    _delete(kube, [name for name in _registered(kube) if name not in unchanged])
     for obj in (_service(), *services):
         kube.apply(obj, manager=_MANAGER)
 
@@ -55,7 +56,7 @@ def await_available(kube: Kube) -> None:
     """Return when the API server reaches the adapter.
 
     Raises:
-        UserError: it does not; the message is the API server's.
+        UserError: it does not within 30 s; the message has the API server's reasons.
     """
     reasons: dict[str, str] = {}
 
@@ -65,21 +66,21 @@ def await_available(kube: Kube) -> None:
         return not any(reasons.values())
 
     if not wait_until(all_available, _AVAILABLE_SECONDS):
-        shown = "; ".join(f"{name}: {why}" for name, why in sorted(reasons.items()) if why)
+        problems = "; ".join(f"{name}: {why}" for name, why in sorted(reasons.items()) if why)
         raise UserError(
-            f"the cluster does not reach prometheus-adapter after {_AVAILABLE_SECONDS:.0f} s: {shown}; run "
+            f"the cluster does not reach prometheus-adapter after {_AVAILABLE_SECONDS:.0f} s: {problems}; run "
             "`workbench cluster start`, which brings a cluster of an older version up to date"
         )
 
 
 def _unavailable(kube: Kube, service: Object) -> str:
-    """Return why an API does not answer; empty where it does."""
+    """Return why an API is unavailable; empty if it is available."""
     conditions: Sequence[Object] = service.get("status", {}).get("conditions", ())
-    found = next((each for each in conditions if each["type"] == "Available"), {})
-    if found.get("status") != "True":
-        return str(found.get("message", "nobody has asked it yet"))
+    available = next((condition for condition in conditions if condition["type"] == "Available"), {})
+    if available.get("status") != "True":
+        return str(available.get("message", "nobody has asked it yet"))
     try:
-        # The API server goes by what it has seen of the object, which may be older than the object.
+        # The API server routes by its cache, which may be older than the object: only a request shows that it works.
         kube.request("GET", f"/apis/{service['spec']['group']}/{service['spec']['version']}")
     except KubeError as error:
         return error.message
@@ -87,9 +88,9 @@ def _unavailable(kube: Kube, service: Object) -> str:
 
 
 def withdraw(kube: Kube) -> bool:
-    """Take the APIs out of the cluster, and say whether some were there.
+    """Unregister the APIs; return whether there were any.
 
-    An API that nobody serves keeps every namespace from being deleted.
+    Kubernetes does not delete a namespace while a registered API has no server.
     """
     names = _registered(kube)
     _delete(kube, names)
@@ -100,9 +101,9 @@ def withdraw(kube: Kube) -> bool:
 
 
 def _rights() -> list[Object]:
-    """What the adapter may do: read the objects that metrics are of, and ask the API server who somebody is.
+    """Return the adapter's RBAC objects: it reads the objects that metrics describe, and delegates authentication.
 
-    The templates of its chart bind the same roles, and let it read services and config maps, too.
+    The chart's templates bind the same roles, and also let it read services and config maps.
     """
     name = {"metadata": {"name": _ROLE}}
     rules = [{"apiGroups": [""], "resources": ["namespaces", "pods"], "verbs": ["get", "list", "watch"]}]
@@ -125,11 +126,8 @@ def _binding(kind: str, name: str, role: tuple[str, str]) -> Object:
 
 
 def _service() -> Object:
-    """Return what the APIs name as their server.
-
-    The API server goes to the name of an ExternalName service, which may be the loopback interface; addresses of
-    loopback in an EndpointSlice are refused by validation.
-    """
+    """Return the Service of the APIs."""
+    # An ExternalName Service may lead to the loopback interface, whose addresses EndpointSlices must not contain.
     metadata = {"name": NAME, "namespace": NAMESPACE, "labels": _OURS}
     spec = {"type": "ExternalName", "externalName": "localhost"}
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
@@ -158,8 +156,8 @@ def _api_services(config: Mapping[str, Any], port: int, certificate: Path) -> li
 
 
 def _registered(kube: Kube) -> list[str]:
-    found = kube.list(_REGISTRATION, "APIService", labels=_selector())
-    return sorted(each["metadata"]["name"] for each in found)
+    services = kube.list(_REGISTRATION, "APIService", labels=_selector())
+    return sorted(service["metadata"]["name"] for service in services)
 
 
 def _selector() -> str:

@@ -1,4 +1,4 @@
-"""Autoscalers that do nothing here, because what they wait for is not played: said once, in a sentence each."""
+"""Find the autoscalers that will not scale, because the workbench does not simulate what they read."""
 
 from collections import defaultdict
 from typing import TYPE_CHECKING
@@ -14,22 +14,22 @@ _SERVING = frozenset({CUSTOM_METRICS, EXTERNAL_METRICS})
 
 
 def reads_played_metrics(planned: "Plan", scaler: Autoscaler) -> bool:
-    """Tell whether the cluster's own autoscaler moves a workload, by metrics that are played."""
+    """Tell whether the cluster's HPA controller scales a workload, by metrics that are simulated."""
     return bool(scaler.apis & _SERVING) and not scaler.operated and not _why(planned, scaler)
 
 
 def at_rest(planned: "Plan") -> tuple[str, ...]:
-    """Return what is to be said of autoscalers that leave the number of replicas as it is."""
-    found: dict[str, list[str]] = defaultdict(list)
+    """Return a message for each reason why autoscalers will not change the number of replicas."""
+    targets: dict[str, list[str]] = defaultdict(list)
     for _, scaler in planned.fleet.autoscalers:
         why = _why(planned, scaler)
         if why:
-            found[why].append(f"{scaler.target[1]}/{scaler.target[2]}")
-    return tuple(f"{why}: {', '.join(sorted(names))} keep their replicas" for why, names in sorted(found.items()))
+            targets[why].append(f"{scaler.target[1]}/{scaler.target[2]}")
+    return tuple(f"{why}: {', '.join(sorted(names))} keep their replicas" for why, names in sorted(targets.items()))
 
 
 def _why(planned: "Plan", scaler: Autoscaler) -> str:
-    """Return why an autoscaler does nothing; empty where it does, and of what an operator would make."""
+    """Return why an autoscaler does nothing; empty if it scales, or if an operator would create it."""
     if scaler.operated:
         return ""
     if scaler.replacement is not None:
@@ -43,9 +43,9 @@ def _why(planned: "Plan", scaler: Autoscaler) -> str:
 
 
 def _unemitted(planned: "Plan", scaler: Autoscaler) -> list[str]:
-    """Return the external metrics of an autoscaler that come from no engine."""
-    others = {name for metric in gateway_metrics() for name in (metric.name, metric.neutral)}
-    known = {rule["name"]["as"] for rule in planned.chain.adapter_rules["external"]} - others
+    """Return the external metrics of an autoscaler that no engine emits."""
+    of_gateways = {name for metric in gateway_metrics() for name in (metric.name, metric.neutral)}
+    emitted = {rule["name"]["as"] for rule in planned.chain.adapter_rules["external"]} - of_gateways
     metrics = scaler.hpa["spec"].get("metrics") or ()
-    names = (each["external"]["metric"]["name"] for each in metrics if each.get("type") == "External")
-    return sorted({name for name in names if name not in known})
+    names = (metric["external"]["metric"]["name"] for metric in metrics if metric.get("type") == "External")
+    return sorted({name for name in names if name not in emitted})

@@ -1,4 +1,4 @@
-"""Where models answer, and which workloads answer there."""
+"""The endpoints of models, and the workloads that serve them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def served_endpoints(planned: "Plan") -> tuple[ServedEndpoint, ...]:
-    """Return every endpoint of the outputs."""
-    through_door = {(each.namespace, each.name) for each in planned.door.endpoints}
+    """Return every endpoint of the stack's outputs."""
+    through_door = {(endpoint.namespace, endpoint.name) for endpoint in planned.door.endpoints}
     is_gateway = planned.environment.door.expose == Exposure.GATEWAY
     roles = roles_of(planned.fleet)
     return tuple(
@@ -53,42 +53,39 @@ class _Behind:
     def __init__(self, fleet: "Fleet", roles: dict[str, PodRole], endpoint: Endpoint) -> None:
         self._fleet, self._roles, self._endpoint = fleet, roles, endpoint
         self.stand_in = ""
-        """What is played by something else; known once the weights are."""
+        """Component that the live fleet replaces; set by :meth:`weights`."""
 
     def weights(self) -> dict[str, float]:
         """Return the share of each workload, by its namespace and name."""
-        found: dict[str, float] = {}
+        shares: dict[str, float] = {}
         for backend in self._endpoint.backends:
             share = float(backend.share if backend.weight is None else backend.weight)
             workloads = self._answering(backend)
-            total = sum(each.replicas for each in workloads)
-            for each in workloads:
-                # A Service chooses among all pods behind it alike.
-                part = each.replicas / total if total else 1 / len(workloads)
-                place = place_of(each)
-                found[place] = found.get(place, 0.0) + share * part
-        return found
+            total = sum(workload.replicas for workload in workloads)
+            for workload in workloads:
+                # A Service spreads requests evenly over the pods of all its workloads.
+                part = workload.replicas / total if total else 1 / len(workloads)
+                place = place_of(workload)
+                shares[place] = shares.get(place, 0.0) + share * part
+        return shares
 
     def _answering(self, backend: Backend) -> Sequence[Workload]:
-        """Return the workloads that answer for a Service: in place of what only passes requests on, who decodes."""
+        """Return the workloads that answer for a Service; for a router, those that decode behind it."""
         if backend.router:
             places = {(self._endpoint.namespace, name) for name in backend.router.workloads}
         else:
             places = {(backend.namespace, backend.workload)}
-        reached = [each for _, each in self._fleet.workloads if each.backend_keys & places]
-        passing = backend.router is not None or any(self._role(each) == PodRole.ROUTER for each in reached)
-        if not passing:
-            return reached
+        targets = [workload for _, workload in self._fleet.workloads if workload.backend_keys & places]
+        if backend.router is None and all(self._role(workload) != PodRole.ROUTER for workload in targets):
+            return targets
         self.stand_in = "router"
-        return self._decoding(reached)
-
-    def _decoding(self, reached: Sequence[Workload]) -> Sequence[Workload]:
-        """Return who answers behind a router: of the workloads that it reaches, or of its own resource."""
-        owners = {id(item) for item, each in self._fleet.workloads if any(each is one for one in reached)}
-        own = [each for item, each in self._fleet.workloads if id(item) in owners]
-        asked = [each for each in reached if self._role(each) != PodRole.ROUTER] or own
-        asked = [each for each in asked if self._role(each) != PodRole.ROUTER]
-        return [each for each in asked if self._role(each) == PodRole.DECODE] or asked
+        # If the Service selects only the router, the other workloads of the router's resource answer.
+        answering = [workload for workload in targets if self._role(workload) != PodRole.ROUTER]
+        if not answering:
+            owners = {id(item) for item, each in self._fleet.workloads if any(each is target for target in targets)}
+            own = [workload for item, workload in self._fleet.workloads if id(item) in owners]
+            answering = [workload for workload in own if self._role(workload) != PodRole.ROUTER]
+        return [workload for workload in answering if self._role(workload) == PodRole.DECODE] or answering
 
     def _role(self, workload: Workload) -> PodRole:
         return self._roles[place_of(workload)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def fleet_of(stack: str, planned: "Plan") -> LiveFleet:
-    """Return what is played of a plan."""
+    """Return the simulated fleet of a plan."""
     return LiveFleet(
         stack=stack,
         workloads=served_workloads(planned),
@@ -36,30 +36,30 @@ def fleet_of(stack: str, planned: "Plan") -> LiveFleet:
 
 
 def _autoscalers(planned: "Plan") -> dict[str, tuple[str, str]]:
-    """Return the HorizontalPodAutoscalers that there will be and that read a serving metric, by their workload."""
-    found = {}
+    """Return namespace and name of each HorizontalPodAutoscaler that reads a serving metric, by its workload."""
+    by_workload = {}
     for _, scaler in planned.fleet.autoscalers:
         if reads_played_metrics(planned, scaler):
             _, namespace, name = scaler.target
-            found[f"{namespace}/{name}"] = (namespace, scaler.name)
-    return dict(sorted(found.items()))
+            by_workload[f"{namespace}/{name}"] = (namespace, scaler.name)
+    return dict(sorted(by_workload.items()))
 
 
 def _door(planned: "Plan") -> tuple[Object, ...]:
-    """Return the objects of the gateway, with the Services that routes lead to and those Secrets that are planned."""
+    """Return the objects of the gateway, with the Services and the planned Secrets that they reference."""
     if planned.environment.door.expose != Exposure.GATEWAY or not planned.door.objects:
         return ()
     services = (body for body in planned.fleet.objects if is_core_service(body))
     secrets = (body for body in planned.others if key_of(body)[0] == "Secret")
-    wanted = {("Secret", *place) for place in planned.door.secrets}
-    return (*planned.door.objects, *services, *(body for body in secrets if key_of(body) in wanted))
+    referenced = {("Secret", *place) for place in planned.door.secrets}
+    return (*planned.door.objects, *services, *(body for body in secrets if key_of(body) in referenced))
 
 
 _PRICES = Prices(default_provider().prices.region)
 
 
 def served_groups(groups: Iterable[NodeGroupDemand]) -> tuple[ServedGroup, ...]:
-    """Return the groups of nodes of a plan."""
+    """Return the node groups of a plan."""
     return tuple(map(_group, groups))
 
 
@@ -70,7 +70,7 @@ def _group(group: NodeGroupDemand) -> ServedGroup:
         instance_type=group.instance_type,
         labels=dict(group.labels),
         least=group.nodes,
-        # More than there are Node objects cannot be played.
+        # The live fleet cannot use more nodes than there are Node objects.
         most=min(group.max_nodes, simulated_count(group)),
         usd_per_hour=None if isinstance(price, str) else float(price.usd),
     )

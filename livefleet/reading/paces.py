@@ -1,4 +1,4 @@
-"""How fast replicas are on the instance types that they may run on, and how long they take to start."""
+"""Estimate how fast replicas are on each instance type that they may run on, and how long they take to start."""
 
 import functools
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from components.fleet.instances import instance
 from components.fleet.objects import Object
 from components.fleet.workloads import Workload
 from components.performance.sizing.accelerators import known_accelerator
-from components.plan.review.starts import StartEstimate, start_estimate
+from components.plan.review.starts import start_estimate
 
 from ..fleet import Startup, TokenPace
 from ..pace.estimates import pace_of, profiled
@@ -34,11 +34,11 @@ _UNKNOWN = MemoryVerdict(Fit.UNKNOWN, "nothing is known of it")
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """How one workload takes requests.
+    """How a workload serves requests.
 
     Attributes:
-        paces: By instance type; under the empty name, elsewhere.
-        context: Tokens of a request with its answer; None where nobody knows it.
+        paces: By instance type; the empty name stands for all others.
+        context: Maximum tokens of a request with its answer; None if unknown.
         images: Whether the model reads images; None if unknown.
         dimensions: Length of an embedding; None if unknown.
     """
@@ -52,15 +52,15 @@ class Speed:
 
 
 def speeds_of(planned: "Plan") -> dict[str, Speed]:
-    """Return how each workload takes requests, by its namespace and name."""
+    """Return how each workload serves requests, by its namespace and name."""
     verdicts = {name: each.verdict for each in planned.verdicts for name in each.names}
     measured = _measured(planned)
-    found = {}
-    for _, each in planned.fleet.workloads:
-        place = f"{each.namespace}/{each.name}"
-        verdict = verdicts.get(f"{each.kind} {place}", _UNKNOWN)
-        found[place] = _speed(each, verdict, _shape(each, verdict, planned), measured.get(place))
-    return found
+    speeds = {}
+    for _, workload in planned.fleet.workloads:
+        place = f"{workload.namespace}/{workload.name}"
+        verdict = verdicts.get(f"{workload.kind} {place}", _UNKNOWN)
+        speeds[place] = _speed(workload, verdict, _shape(workload, verdict, planned), measured.get(place))
+    return speeds
 
 
 def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant: "ModelVariant | None") -> Speed:
@@ -87,32 +87,32 @@ def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant:
 
 def _model(each: Workload, answering: ServerBehavior) -> str:
     """Return the model that a server's command line loads, else the name of the model."""
-    asked = memory_settings_of(each.server.line)
-    return answering.model or (asked.model if isinstance(asked, MemorySettings) else "") or each.model
+    settings = memory_settings_of(each.server.line)
+    return answering.model or (settings.model if isinstance(settings, MemorySettings) else "") or each.model
 
 
 def _types(each: Workload) -> list[str]:
-    """Return the instance types that its pods may be on, in order of preference."""
+    """Return the instance types that its pods may run on, in order of preference."""
     choices = (choice for demand in each.pods for choice in demand.choices)
     names = (name for choice in choices for name in (choice.instance_type, *choice.alternatives))
     return list(dict.fromkeys(name for name in names if name))
 
 
 def _shape(each: Workload, verdict: MemoryVerdict, planned: "Plan") -> Shape | None:
-    """Return what is known of the model, also of one that runs without accelerators."""
+    """Return the model's shape, even if it runs without accelerators; None if it is unknown."""
     if verdict.asked:
         return verdict.asked.shape
     line = each.server.line
-    asked, table = memory_settings_of(line), memory_settings_table(line.engine)
-    model = asked.model if isinstance(asked, MemorySettings) else each.model
-    found = planned.environment.shapes.find(
+    settings, table = memory_settings_of(line), memory_settings_table(line.engine)
+    model = settings.model if isinstance(settings, MemorySettings) else each.model
+    shape = planned.environment.shapes.find(
         model, each.server.weights, single_file=table is not None and table.single_files
     )
-    return None if isinstance(found, str) else found
+    return None if isinstance(shape, str) else shape
 
 
 def _device(instance_type: str) -> Device | None:
-    """Return the accelerator of an instance type, which an engine's default may depend on."""
+    """Return the accelerator of an instance type; the defaults of engines may depend on it."""
     node = instance(instance_type)
     if node is None or node.accelerator_memory_gib is None:
         return None
@@ -123,23 +123,23 @@ def _context(each: Workload, verdict: MemoryVerdict, shape: Shape | None) -> int
     """Return the context: that of the memory verdict, else of the command line, else of the model."""
     if verdict.asked and verdict.context:
         return verdict.context
-    asked = memory_settings_of(each.server.line)
-    stated = asked.limits.context if isinstance(asked, MemorySettings) else None
-    return stated or (shape.max_context if shape else None)
+    settings = memory_settings_of(each.server.line)
+    configured = settings.limits.context if isinstance(settings, MemorySettings) else None
+    return configured or (shape.max_context if shape else None)
 
 
 def _measured(planned: "Plan") -> dict[str, "ModelVariant"]:
-    """Return the variants that somebody measured, by the workload that they scale."""
-    found: dict[str, ModelVariant] = {}
+    """Return the variants with measured profiles, by the workload that they scale."""
+    by_workload: dict[str, ModelVariant] = {}
     for item, scaler in planned.fleet.autoscalers:
         for variant in variants([item.source]):
             _, namespace, name = scaler.target
-            found[f"{namespace}/{name}"] = variant
-    return found
+            by_workload[f"{namespace}/{name}"] = variant
+    return by_workload
 
 
 def _profile(variant: "ModelVariant | None", instance_type: str) -> "Profile | None":
-    """Return the profile of a variant on an instance type; on others that nobody names, its own accelerator's."""
+    """Return the profile of a variant on an instance type; for the empty name, that of its own accelerator."""
     if variant is None:
         return None
     own = [each for each in variant.profiles if each.accelerator == variant.accelerator]
@@ -178,20 +178,20 @@ def _embedders() -> Mapping[str, Embedder]:
 
 
 _USUAL_WEIGHTS = 16 * 2**30
-"""Those of a model with 8 billion parameters, where nobody knows the size."""
+"""Bytes of the weights of a model with 8 billion parameters; used if the size is unknown."""
 
 
 def startup_of(body: Object, weights: int | None) -> Startup:
-    """Return how long a replica of a workload takes: pulling the image belongs to the pod, as nodes are new.
+    """Return how long a replica of a workload takes to start.
 
     Args:
         body: The workload.
-        weights: Size of the weights in bytes; None where nobody knows it.
+        weights: Size of the weights in bytes; None if unknown.
     """
     size = _USUAL_WEIGHTS if weights is None else weights
-    pod, whole = (_seconds(start_estimate(body, size, new_node=new, new_image=True)) for new in (False, True))
+    # Pulling the image counts as the pod's time, since the nodes of the live fleet are new.
+    pod, whole = (
+        sum(seconds for _, seconds in start_estimate(body, size, new_node=new, new_image=True).parts)
+        for new in (False, True)
+    )
     return Startup(pod=float(pod), node=float(whole - pod))
-
-
-def _seconds(estimate: StartEstimate) -> int:
-    return sum(seconds for _, seconds in estimate.parts)

@@ -1,4 +1,4 @@
-"""What a workload does for a resource that has several."""
+"""The role of each workload of a resource that has several."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -16,38 +16,40 @@ class PodRole(StrEnum):
     """What pods do with a request."""
 
     ANSWER = ""
-    """All that there is to do."""
+    """Both prefill and decode."""
     PREFILL = "prefill"
     DECODE = "decode"
     ROUTER = "router"
-    """They pass it on."""
+    """Forward it to an engine."""
 
 
 _SIDES: dict[str, PodRole] = {Stage.PREFILL: PodRole.PREFILL, Stage.DECODE: PodRole.DECODE}
-"""Who does both does not say what it is asked to do."""
+"""Without the stage that does both: it does not tell which side of a pair a server is."""
 
 
 def roles_of(fleet: "Fleet") -> dict[str, PodRole]:
     """Return the role of every workload, by its namespace and name."""
-    found: dict[str, PodRole] = {}
+    by_workload: dict[str, PodRole] = {}
     for item in fleet.rendered:
-        roles = [_role(each) for each in item.workloads]
+        roles = [_role(workload) for workload in item.workloads]
         for workload, role in zip(item.workloads, roles, strict=True):
-            found[f"{workload.namespace}/{workload.name}"] = _among(workload, role, roles)
-    return found
+            by_workload[f"{workload.namespace}/{workload.name}"] = _among(workload, role, roles)
+    return by_workload
 
 
 def _role(workload: Workload) -> PodRole:
-    """Return what a server says it does, in the words of its engine, or else as its resource calls it."""
+    """Return the role in the engine's command line, else the one that the resource gives the workload."""
     transfer = transfer_of(workload.server.line)
     stage = transfer.role if transfer else None
     return _SIDES.get(stage or "") or _SIDES.get(workload.role, PodRole.ANSWER)
 
 
 def _among(workload: Workload, role: PodRole, roles: Sequence[PodRole]) -> PodRole:
-    """Return its role among others: no pair is a pair alone, and what is no engine beside one passes requests on."""
+    """Return the role of a workload among those of its resource."""
+    # Without a decoding side there is no pair.
     if PodRole.DECODE not in roles:
         return PodRole.ANSWER
+    # Beside a pair, a workload without an engine forwards requests.
     if role == PodRole.ANSWER and not workload.server.line.engine:
         return PodRole.ROUTER
     return role

@@ -1,4 +1,4 @@
-"""The pods that take requests, as the live fleet plays them."""
+"""The workloads that serve requests, as the live fleet simulates them."""
 
 import re
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ _MODELS = (Setting.MODEL, Setting.MODEL_REPOSITORY, Setting.MODEL_ADDRESS)
 
 
 def served_workloads(planned: "Plan") -> tuple[ServedWorkload, ...]:
-    """Return every workload of a plan that serves."""
+    """Return every workload of a plan that listens on a port."""
     roles, titles, speeds = roles_of(planned.fleet), _titles(planned), speeds_of(planned)
     names = _asked_names(planned)
     return tuple(
@@ -77,35 +77,38 @@ def _workload(each: Workload, title: str, role: PodRole, speed: Speed, asked: tu
 
 
 def _titles(planned: "Plan") -> dict[str, str]:
-    """Return what the outputs call the resource of each workload, or the one that says where it answers."""
+    """Return the name in the outputs of each workload's resource, or of the resource with its endpoint."""
     routed: dict[tuple[str, str], Rendered] = {}
     for item, endpoint in planned.fleet.endpoints:
         for place in endpoint.backend_keys:
             routed.setdefault(place, item)
-    found = {}
-    for item, each in planned.fleet.workloads:
-        others = [routed[place] for place in sorted(each.backend_keys) if place in routed]
-        shown = item if item.endpoints or not others else others[0]
-        found[f"{each.namespace}/{each.name}"] = output_name(planned, shown.namespace, shown.name)
-    return found
+    titles = {}
+    for item, workload in planned.fleet.workloads:
+        routing = [routed[place] for place in sorted(workload.backend_keys) if place in routed]
+        resource = item if item.endpoints or not routing else routing[0]
+        title = output_name(planned, resource.namespace, resource.name)
+        titles[f"{workload.namespace}/{workload.name}"] = title
+    return titles
 
 
 def _asked_names(planned: "Plan") -> dict[str, tuple[str, ...]]:
-    """Return what requests call the model, by workload, as the endpoints say it."""
-    found: dict[str, list[str]] = {}
+    """Return the model names that requests to the endpoints use, by workload."""
+    names: dict[str, list[str]] = {}
     for _, endpoint in planned.fleet.endpoints:
         renamed = {
-            (each.namespace, each.workload): each.served_name for each in endpoint.backends if each.served_name
+            (backend.namespace, backend.workload): backend.served_name
+            for backend in endpoint.backends
+            if backend.served_name
         }
-        for _, each in planned.fleet.workloads:
-            if each.backend_keys & endpoint.backend_keys:
-                name = next((renamed[place] for place in each.backend_keys if place in renamed), endpoint.model)
-                found.setdefault(f"{each.namespace}/{each.name}", []).append(name)
-    return {place: tuple(dict.fromkeys(names)) for place, names in found.items()}
+        for _, workload in planned.fleet.workloads:
+            if workload.backend_keys & endpoint.backend_keys:
+                name = next((renamed[place] for place in workload.backend_keys if place in renamed), endpoint.model)
+                names.setdefault(f"{workload.namespace}/{workload.name}", []).append(name)
+    return {place: tuple(dict.fromkeys(aliases)) for place, aliases in names.items()}
 
 
 def _own_names(line: "CommandLine") -> tuple[str, ...]:
-    """Return the names of the model that its server is known to have."""
+    """Return the model names that the server's command line sets."""
     return served_names(line) or tuple(filter(None, (line.value_of(Setting.SERVED_NAME),)))
 
 
@@ -114,7 +117,7 @@ def _loaded(line: "CommandLine") -> str:
 
 
 def _port(each: Workload) -> int:
-    """Return where the server listens; 0 where nothing says it."""
+    """Return the server's port; 0 if it is unknown."""
     chosen = each.port or each.server.line.number_of(Setting.PORT)
     engine = engines().get(each.server.line.engine)
     declared = next((int(port["containerPort"]) for port in each.container.get("ports") or ()), 0)
@@ -122,12 +125,12 @@ def _port(each: Workload) -> int:
 
 
 def _version(line: "CommandLine", api: str) -> str:
-    """Return the version as people write it, with the zeros that the tag has."""
+    """Return the version in the image's tag, with its trailing zeros; empty if there is none."""
     engine = engines().get(line.engine)
     if engine is None and api != Speaks.OPENAI:
-        found = _NUMBERED.search(line.tag)
-        return found[1] if found else ""
+        match = _NUMBERED.search(line.tag)
+        return match[1] if match else ""
     if engine is None or engine.version(line.tag) in (None, ANY):
         return ""
-    found = _BUILD.search(line.tag) if engine.builds else _NUMBERED.match(line.tag)
-    return found[1] if found else ""
+    match = _BUILD.search(line.tag) if engine.builds else _NUMBERED.match(line.tag)
+    return match[1] if match else ""

@@ -33,13 +33,19 @@ async def complete(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     body, model = await read_object(request), pod.workload.models[0]
     if pod.workload.embeds:
         raise ApiError(501, "This server does not support completions.")
-    prompt = await _prompt(body)
+    text_or_tokens = body.get("prompt")
+    if isinstance(text_or_tokens, str):
+        prompt = Prompt(max(await counted(text_or_tokens), 1), text_or_tokens)
+    elif text_or_tokens is None:
+        raise ApiError(400, '"prompt" is missing', "prompt")
+    else:
+        prompt = Prompt(max(len(bodies.numbers(body, "prompt")), 1), text_or_tokens)
     sampling = _sampling(body)
 
     def events(generation: Generation, new: range) -> Iterator[str]:
         for number in new:
             text = generation.planned.piece(number)
-            found = {
+            chunk = {
                 "index": 0,
                 "content": text,
                 "tokens": IDS.of(text),
@@ -48,7 +54,7 @@ async def complete(pod: "LivePod", request: web.Request) -> web.StreamResponse:
                 "tokens_predicted": number + 1,
                 "tokens_evaluated": generation.prompt,
             }
-            yield event(json.dumps(found, separators=(",", ":")))
+            yield event(json.dumps(chunk, separators=(",", ":")))
         if generation.over:
             yield event(json.dumps(_end(model, body, generation, ""), separators=(",", ":")))
 
@@ -61,7 +67,7 @@ async def complete(pod: "LivePod", request: web.Request) -> web.StreamResponse:
 async def props(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
     """Answer ``GET /props``."""
     workload = pod.workload
-    found = {
+    properties = {
         "default_generation_settings": {"n_ctx": workload.context or 0},
         "total_slots": pod.pace.batch,
         "model_path": workload.loaded,
@@ -69,7 +75,7 @@ async def props(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
         "modalities": {"vision": bool(workload.images), "audio": False},
         "build_info": f"{workload.version or 'simulated'}-simulated",
     }
-    return json_reply(pod, found)
+    return json_reply(pod, properties)
 
 
 async def slots(pod: "LivePod", request: web.Request) -> web.StreamResponse:
@@ -79,8 +85,9 @@ async def slots(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     if "fail_on_no_slot" in request.query and running >= pod.pace.batch:
         raise ApiError(503, "no slot available")
     context = pod.workload.context or 0
-    found = [{"id": slot, "n_ctx": context, "is_processing": slot < running} for slot in range(pod.pace.batch)]
-    return json_reply(pod, found)
+    return json_reply(
+        pod, [{"id": slot, "n_ctx": context, "is_processing": slot < running} for slot in range(pod.pace.batch)]
+    )
 
 
 async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
@@ -92,15 +99,6 @@ async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
 async def detokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /detokenize``."""
     return json_reply(pod, {"content": IDS.text(bodies.numbers(await read_object(request, MOST_TEXT), "tokens"))})
-
-
-async def _prompt(body: Body) -> Prompt:
-    found = body.get("prompt")
-    if isinstance(found, str):
-        return Prompt(max(await counted(found), 1), found)
-    if found is None:
-        raise ApiError(400, '"prompt" is missing', "prompt")
-    return Prompt(max(len(bodies.numbers(body, "prompt")), 1), found)
 
 
 def _sampling(body: Body) -> Sampling:
@@ -143,18 +141,18 @@ def _end(model: str, body: Body, generation: Generation, text: str) -> dict[str,
 
 
 def _timings(generation: Generation) -> dict[str, Any]:
-    """Return times in milliseconds, and speeds (``result_timings``)."""
-    _, reading, writing = times(generation)
-    found: dict[str, Any] = {}
+    """Return the times of prefill and decode in milliseconds, and their speeds (``result_timings``)."""
+    _, prefill, decode = times(generation)
+    timings: dict[str, Any] = {}
     for name, tokens, seconds in (
-        ("prompt", generation.prompt, reading),
-        ("predicted", generation.planned.tokens, writing),
+        ("prompt", generation.prompt, prefill),
+        ("predicted", generation.planned.tokens, decode),
     ):
         milliseconds = seconds * 1000
-        found |= {
+        timings |= {
             f"{name}_n": tokens,
             f"{name}_ms": milliseconds,
             f"{name}_per_token_ms": milliseconds / max(tokens, 1),
             f"{name}_per_second": tokens / seconds if seconds else 0.0,
         }
-    return found
+    return timings

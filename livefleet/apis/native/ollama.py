@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
 _PICTURE = 256
-"""Tokens of a picture, about."""
+"""Tokens of an image; an estimate."""
 
 
 async def chat(pod: "LivePod", request: web.Request) -> web.StreamResponse:
@@ -70,12 +70,24 @@ async def _answer(
     pod: "LivePod", request: web.Request, body: Body, model: str, prompt: Prompt, text: str | None = None
 ) -> web.StreamResponse:
     """Send an answer: that of ``/api/generate`` if there is a text to continue, otherwise that of ``/api/chat``."""
-    sampling = _sampling(bodies.inner(body, "options"), _form(body))
+    options, form = bodies.inner(body, "options"), _form(body)
+    limit = bodies.whole(options, "num_predict")
+    sampling = Sampling(
+        most=limit if limit is not None and limit > 0 else None,  # a negative ``num_predict`` is no limit
+        stops=bodies.texts(options, "stop"),
+        seed=bodies.whole(options, "seed"),
+        fitted=True,
+        form=form,
+    )
 
     def pieces(generation: Generation, new: range) -> Iterator[str]:
         start = f'{{"model":{quoted(model)},"created_at":"{now_text()}",'
         for number in new:
-            yield f'{start}{_piece(text is None, generation.planned.piece(number))},"done":false}}\n'
+            piece = quoted(generation.planned.piece(number))
+            if text is None:
+                yield f'{start}"message":{{"role":"assistant","content":{piece}}},"done":false}}\n'
+            else:
+                yield f'{start}"response":{piece},"done":false}}\n'
         if generation.over:
             yield line(_end(model, generation, text, ""))
 
@@ -85,38 +97,32 @@ async def _answer(
     return json_reply(pod, _end(model, generation, text, generation.planned.whole))
 
 
-def _piece(is_chat: bool, text: str) -> str:  # noqa: FBT001
-    if is_chat:
-        return f'"message":{{"role":"assistant","content":{quoted(text)}}}'
-    return f'"response":{quoted(text)}'
-
-
 def _end(model: str, generation: Generation, prompt: str | None, text: str) -> dict[str, Any]:
-    """Return the last object of an answer, with its figures; without a prompt it is one of ``/api/chat``."""
+    """Return the last object of an answer, with its statistics; for ``/api/chat`` if ``prompt`` is None."""
     content = {"message": {"role": "assistant", "content": text}} if prompt is None else {"response": text}
-    seen = {} if prompt is None else {"context": IDS.of(prompt + generation.planned.whole)}
-    waiting, reading, writing = times(generation)
+    context = {} if prompt is None else {"context": IDS.of(prompt + generation.planned.whole)}
+    queued, prefill, decode = times(generation)
     return {
         "model": model,
         "created_at": now_text(),
         **content,
         "done": True,
         "done_reason": generation.planned.finish,
-        **seen,
-        "total_duration": nanoseconds(waiting + reading + writing),
-        "load_duration": nanoseconds(waiting),
+        **context,
+        "total_duration": nanoseconds(queued + prefill + decode),
+        "load_duration": nanoseconds(queued),
         "prompt_eval_count": generation.prompt,
-        "prompt_eval_duration": nanoseconds(reading),
+        "prompt_eval_duration": nanoseconds(prefill),
         "eval_count": generation.planned.tokens,
-        "eval_duration": nanoseconds(writing),
+        "eval_duration": nanoseconds(decode),
     }
 
 
 def _pictures(pod: "LivePod", body: Body) -> int:
-    """Return the tokens of pictures.
+    """Return the tokens of the images in a request.
 
     Raises:
-        ApiError: the model does not read any.
+        ApiError: the model does not support images.
     """
     pictures = bodies.array(body, "images") or []
     if pictures and pod.workload.images is False and pod.workload.image_refusal:
@@ -125,36 +131,24 @@ def _pictures(pod: "LivePod", body: Body) -> int:
 
 
 def _form(body: Body) -> Form | None:
-    """Return the form of an answer: ``json``, or a schema (``format`` of ``api/types.go``)."""
-    found = body.get("format")
-    if found is None or found == "":
+    """Return the form of structured output: ``json``, or a schema (``format`` of ``api/types.go``)."""
+    value = body.get("format")
+    if value is None or value == "":
         return None
-    if found == "json":
+    if value == "json":
         return any_object_form("format")
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ApiError(
-            400, f'invalid format: {str(found)[:80]!r}; expected "json" or a valid JSON Schema object', "format"
+            400, f'invalid format: {str(value)[:80]!r}; expected "json" or a valid JSON Schema object', "format"
         )
-    return json_form(found, "format")
-
-
-def _sampling(options: Body, form: Form | None) -> Sampling:
-    """Return what the options say; a negative ``num_predict`` is no bound."""
-    most = bodies.whole(options, "num_predict")
-    return Sampling(
-        most=most if most is not None and most > 0 else None,
-        stops=bodies.texts(options, "stop"),
-        seed=bodies.whole(options, "seed"),
-        fitted=True,
-        form=form,
-    )
+    return json_form(value, "format")
 
 
 def model_called(pod: "LivePod", body: Body) -> str:
-    """Return the model that a request names, as it names it; a name without a tag is that of the tag ``latest``.
+    """Return the model's name in a request; a name without a tag means the tag ``latest``.
 
     Raises:
-        ApiError: there is none of that name.
+        ApiError: the request names no model, or one that the server does not have.
     """
     name = bodies.text(body, "model") or bodies.text(body, "name") or ""
     if not name:
@@ -165,7 +159,7 @@ def model_called(pod: "LivePod", body: Body) -> str:
 
 
 def _tagged(name: str) -> str:
-    """Return a name with its tag; names are the same in capitals (``types/model/name.go``)."""
+    """Return a name with its tag, in lower case: names are case-insensitive (``types/model/name.go``)."""
     name = name.casefold()
     return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
 
@@ -175,7 +169,7 @@ _KEPT = timedelta(minutes=5)
 
 
 def now_text() -> str:
-    """Return the time as ollama writes it."""
+    """Return the current time in ollama's format."""
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -206,7 +200,7 @@ async def version(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
 
 
 async def running(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
-    """Answer ``GET /``, as probes ask."""
+    """Answer ``GET /``, which probes request."""
     return text_reply(pod, "Ollama is running")
 
 
@@ -219,22 +213,22 @@ async def embed(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     if not 0 < size <= MOST_DIMENSIONS:
         raise ApiError(400, f"dimensions: must be 1 to {MOST_DIMENSIONS}", "dimensions")
     check_size(len(inputs), size)
-    prompts = [max(await counted(each), 1) for each in inputs]
+    prompts = [max(await counted(text), 1) for text in inputs]
     started = pod.clock()
     if prompts:
         await compute(pod, request, model, _fitting(pod, prompts))
-    found: dict[str, Any] = {
+    response: dict[str, Any] = {
         "model": model,
-        "embeddings": [embedding(model, each, size) for each in inputs],
+        "embeddings": [embedding(model, text, size) for text in inputs],
         "total_duration": round((pod.clock() - started) * 1e9),
         "load_duration": 0,
         "prompt_eval_count": sum(prompts),
     }
-    return json_reply(pod, found)
+    return json_reply(pod, response)
 
 
 async def embed_one(pod: "LivePod", request: web.Request) -> web.StreamResponse:
-    """Answer ``POST /api/embeddings``, which came before ``/api/embed``."""
+    """Answer ``POST /api/embeddings``, the predecessor of ``/api/embed``."""
     body = await read_object(request)
     model = model_called(pod, body)
     prompt = bodies.text(body, "prompt") or ""
@@ -245,7 +239,7 @@ async def embed_one(pod: "LivePod", request: web.Request) -> web.StreamResponse:
 
 
 def _fitting(pod: "LivePod", prompts: list[int]) -> list[int]:
-    """Return the tokens that are read of each: what does not fit is left out (``truncate``)."""
+    """Return the tokens of each prompt after truncation to the context (``truncate``)."""
     context = pod.workload.context
     return prompts if context is None else [min(tokens, context) for tokens in prompts]
 
@@ -257,6 +251,6 @@ def _model(name: str) -> dict[str, Any]:
 
 
 def _details() -> dict[str, Any]:
-    """Return what is not known of a model, and says so."""
+    """Return a model's details; the live fleet does not know them and says so."""
     nothing = {"parent_model": "", "format": "gguf", "parameter_size": "", "quantization_level": ""}
     return {**nothing, "family": "simulated", "families": ["simulated"]}

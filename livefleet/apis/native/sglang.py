@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
 _DEFAULT_MOST = 128
-"""Tokens of an answer for which the client says nothing (``sampling_params.py``)."""
+"""Default of ``max_new_tokens`` (``sampling_params.py``)."""
 
 
 async def generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
-    """Answer ``POST /generate``; each event of a stream has the whole text so far."""
+    """Answer ``POST /generate``; each event of a stream contains the whole text so far."""
     body, model = await read_object(request), pod.workload.models[0]
     prompt, sampling = await _prompt(body), _sampling(bodies.inner(body, "sampling_params"))
     name = pod.next_id()
@@ -56,7 +56,7 @@ async def generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
 
 
 async def health_generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
-    """Answer ``GET /health_generate``: well, once a token was made."""
+    """Answer ``GET /health_generate``, after the generation of one token."""
     await answer_one(pod, request, pod.workload.models[0], Prompt(1, "health"), Sampling(most=1))
     return text_reply(pod, "")
 
@@ -65,20 +65,24 @@ async def model_info(pod: "LivePod", _request: web.Request) -> web.StreamRespons
     """Answer ``GET /get_model_info``."""
     workload = pod.workload
     path = workload.loaded or workload.models[0]
-    found = {
+    info = {
         "model_path": path,
         "tokenizer_path": path,
         "is_generation": not workload.embeds,
         "preferred_sampling_params": None,
         "weight_version": "default",
     }
-    return json_reply(pod, found)
+    return json_reply(pod, info)
 
 
 def _meta(name: str, generation: Generation, tokens: int, over: bool) -> dict[str, Any]:  # noqa: FBT001
+    planned, finish = generation.planned, None
+    if over:
+        is_cut = planned.finish == "length"
+        finish = {"type": "length", "length": planned.tokens} if is_cut else {"type": "stop", "matched": planned.stop}
     meta: dict[str, Any] = {
         "id": name,
-        "finish_reason": _finish(generation) if over else None,
+        "finish_reason": finish,
         "prompt_tokens": generation.prompt,
         "completion_tokens": tokens,
         "cached_tokens": 0,
@@ -86,13 +90,6 @@ def _meta(name: str, generation: Generation, tokens: int, over: bool) -> dict[st
     if over and generation.over:
         meta["e2e_latency"] = sum(times(generation))
     return {"meta_info": meta}
-
-
-def _finish(generation: Generation) -> dict[str, Any]:
-    planned = generation.planned
-    if planned.finish == "length":
-        return {"type": "length", "length": planned.tokens}
-    return {"type": "stop", "matched": planned.stop}
 
 
 async def _prompt(body: Body) -> Prompt:

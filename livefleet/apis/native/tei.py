@@ -1,7 +1,7 @@
-"""text-embeddings-inference's own API, and its part of OpenAI's.
+"""text-embeddings-inference's own API, and its subset of OpenAI's.
 
 Sources: ``router/src/http/server.rs``, ``router/src/http/types.rs``, ``router/src/lib.rs`` (Info) and
-``core/src/infer.rs`` of huggingface/text-embeddings-inference at 0d124dc (1.9.3). Not played are ``/predict``,
+``core/src/infer.rs`` of huggingface/text-embeddings-inference at 0d124dc (1.9.3). It does not support ``/predict``,
 ``/rerank``, ``/similarity``, ``/embed_sparse`` and ``/embed_all``: most need models of another kind.
 """
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
 _MOST_BYTES = 2_000_000
-"""Of a body (``payload_limit``)."""
+"""Maximum size of a body (``payload_limit``)."""
 _SPECIAL = 2
-"""Tokens that a model puts around a text."""
+"""Special tokens around a text."""
 
 
 async def embed(pod: "LivePod", request: web.Request) -> web.StreamResponse:
@@ -51,7 +51,7 @@ async def openai_embed(pod: "LivePod", request: web.Request) -> web.StreamRespon
 async def info(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
     """Answer ``GET /info``."""
     workload = pod.workload
-    found = {
+    response = {
         "model_id": workload.loaded or workload.models[0],
         "model_sha": None,
         "model_dtype": "float32",
@@ -68,54 +68,55 @@ async def info(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
         "sha": None,
         "docker_label": None,
     }
-    return json_reply(pod, found)
+    return json_reply(pod, response)
 
 
 async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /tokenize``."""
     texts = _texts(pod, await read_object(request, _MOST_BYTES), "inputs")
-    found = []
+    response = []
     for text in texts:
-        tokens, at = [], 0
+        tokens, start = [], 0
         for number, piece in zip(IDS.of(text), pieces(text), strict=True):
-            tokens.append({"id": number, "text": piece, "special": False, "start": at, "stop": at + len(piece)})
-            at += len(piece)
-        found.append(tokens)
-    return json_reply(pod, found)
+            stop = start + len(piece)
+            tokens.append({"id": number, "text": piece, "special": False, "start": start, "stop": stop})
+            start = stop
+        response.append(tokens)
+    return json_reply(pod, response)
 
 
 async def _vectors(
     pod: "LivePod", request: web.Request, body: Body, field: str, *, truncates: bool
 ) -> tuple[list[list[float]], int]:
-    """Return a vector for each text, and the tokens of all."""
+    """Return a vector for each text, and the total number of tokens."""
     texts, context = _texts(pod, body, field), pod.workload.context
-    own, asked = dimensions_of(pod), bodies.whole(body, "dimensions")
-    if asked is not None and asked < 1:
+    maximum, dimensions = dimensions_of(pod), bodies.whole(body, "dimensions")
+    if dimensions is not None and dimensions < 1:
         raise ApiError(422, "`dimensions` should be positive", "dimensions")
-    if asked is not None and asked > own:
+    if dimensions is not None and dimensions > maximum:
         raise ApiError(422, "`dimensions` should be smaller than the maximum embedding dimension.", "dimensions")
-    check_size(len(texts), own)
+    check_size(len(texts), maximum)
     prompts = [await counted(text) + _SPECIAL for text in texts]
-    for place, tokens in enumerate(prompts):
+    for index, tokens in enumerate(prompts):
         if context is not None and tokens > context:
             if not truncates:
                 message = f"`inputs` must have less than {context} tokens. Given: {tokens}"
                 raise ApiError(422, message, field, "context")
-            prompts[place] = context
+            prompts[index] = context
     pod.meter.counts["single" if isinstance(body.get(field), str) else "batch"] += 1
     await compute(pod, request, pod.workload.models[0], prompts)
     pod.meter.counts["single_success" if isinstance(body.get(field), str) else "batch_success"] += 1
-    return [embedding(pod.workload.models[0], text, asked or own) for text in texts], sum(prompts)
+    return [embedding(pod.workload.models[0], text, dimensions or maximum) for text in texts], sum(prompts)
 
 
 def _texts(pod: "LivePod", body: Body, field: str) -> list[str]:
-    found: Any = body.get(field)
-    several = [found] if isinstance(found, str) else found
-    if not isinstance(several, list) or not all(isinstance(each, str) for each in several):
+    value: Any = body.get(field)
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ApiError(400, f"data did not match any variant of untagged enum Input: `{field}`", field, "body")
-    if not several or not all(several):
+    if not texts or not all(texts):
         raise ApiError(400, "`inputs` cannot be empty", field, "empty")
-    most = pod.workload.inputs
-    if most is not None and len(several) > most:
-        raise ApiError(422, f"batch size {len(several)} > maximum allowed batch size {most}", field)
-    return several
+    maximum = pod.workload.inputs
+    if maximum is not None and len(texts) > maximum:
+        raise ApiError(422, f"batch size {len(texts)} > maximum allowed batch size {maximum}", field)
+    return texts

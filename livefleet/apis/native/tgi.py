@@ -1,4 +1,4 @@
-"""Text Generation Inference's own API: ``/generate`` and what is about it.
+"""Text Generation Inference's own API: ``/generate`` and the paths beside it.
 
 Sources: ``router/src/server.rs``, ``router/src/lib.rs`` (GenerateResponse, StreamResponse, Info) and
 ``router/src/validation.rs`` of release 3.3.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
 MOST_BYTES = 2_000_000
-"""Of a body (``payload_limit``)."""
+"""Maximum size of a body (``payload_limit``)."""
 _MOST_STOPS = 4
 
 
@@ -41,7 +41,7 @@ async def generate_stream(pod: "LivePod", request: web.Request) -> web.StreamRes
 
 
 async def generate_either(pod: "LivePod", request: web.Request) -> web.StreamResponse:
-    """Answer ``POST /``: streamed or not, as the body says."""
+    """Answer ``POST /``: streamed or not, depending on ``stream`` in the body."""
     body = await read_object(request, MOST_BYTES)
     if bodies.flag(body, "stream"):
         return await _stream(pod, request, body)
@@ -52,7 +52,7 @@ async def info(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
     """Answer ``GET /info``."""
     workload = pod.workload
     context = workload.context or 0
-    found = {
+    response = {
         "model_id": workload.loaded or workload.models[0],
         "model_sha": None,
         "model_pipeline_tag": "text-generation",
@@ -68,49 +68,48 @@ async def info(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
         "sha": None,
         "docker_label": None,
     }
-    return json_reply(pod, found)
+    return json_reply(pod, response)
 
 
 async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /tokenize``."""
     text = _inputs(await read_object(request, MOST_BYTES))
-    found, at = [], 0
+    tokens, start = [], 0
     for number, piece in zip(IDS.of(text), pieces(text), strict=True):
-        found.append({"id": number, "text": piece, "start": at, "stop": at + len(piece)})
-        at += len(piece)
-    return json_reply(pod, found)
+        tokens.append({"id": number, "text": piece, "start": start, "stop": start + len(piece)})
+        start += len(piece)
+    return json_reply(pod, tokens)
 
 
 async def _generate(pod: "LivePod", request: web.Request, body: Body, *, as_list: bool = False) -> web.StreamResponse:
     text, model = _inputs(body), pod.workload.models[0]
     generation = await answer_one(pod, request, model, await _prompt(text), _sampling(body))
     parameters, planned = bodies.inner(body, "parameters"), generation.planned
-    before = text if bodies.flag(parameters, "return_full_text") else ""
-    found: dict[str, Any] = {"generated_text": before + planned.whole}
+    prefix = text if bodies.flag(parameters, "return_full_text") else ""
+    response: dict[str, Any] = {"generated_text": prefix + planned.whole}
     if bodies.flag(parameters, "details"):
         tokens = [_token(planned, number) for number in range(planned.tokens)]
         seed = bodies.whole(parameters, "seed")
-        found["details"] = {**_end(planned), "seed": seed, "prefill": [], "tokens": tokens}
-    return json_reply(pod, [found] if as_list else found)
+        response["details"] = {**_end(planned), "seed": seed, "prefill": [], "tokens": tokens}
+    return json_reply(pod, [response] if as_list else response)
 
 
 async def _stream(pod: "LivePod", request: web.Request, body: Body) -> web.StreamResponse:
-    asked, model = (await _prompt(_inputs(body)), _sampling(body)), pod.workload.models[0]
-    seed = asked[1].seed
+    prompt, sampling = await _prompt(_inputs(body)), _sampling(body)
 
     def events(generation: Generation, new: range) -> Iterator[str]:
         planned = generation.planned
         for number in new:
-            found = {"index": number + 1, "token": _token(planned, number), "generated_text": None, "details": None}
+            chunk = {"index": number + 1, "token": _token(planned, number), "generated_text": None, "details": None}
             if number == planned.tokens - 1:
-                found["generated_text"] = planned.whole
-                found["details"] = {**_end(planned), "seed": seed, "input_length": generation.prompt}
-            yield event(json.dumps(found, separators=(",", ":")))
+                chunk["generated_text"] = planned.whole
+                chunk["details"] = {**_end(planned), "seed": sampling.seed, "input_length": generation.prompt}
+            yield event(json.dumps(chunk, separators=(",", ":")))
 
     try:
-        return await stream_one(pod, request, model, asked, events)
+        return await stream_one(pod, request, pod.workload.models[0], (prompt, sampling), events)
     except (ApiError, QueueFullError) as refused:
-        # The stream has begun when the request is looked at: an error is an event of it.
+        # The real server starts the stream before it validates the request: an error is an event of the stream.
         error = refused if isinstance(refused, ApiError) else FULL
     pod.refused += 1
     reply = StreamReply(pod, request)
@@ -119,12 +118,12 @@ async def _stream(pod: "LivePod", request: web.Request, body: Body) -> web.Strea
 
 
 def _inputs(body: Body) -> str:
-    found = bodies.text(body, "inputs")
-    if found is None:
+    text = bodies.text(body, "inputs")
+    if text is None:
         raise ApiError(400, "missing field `inputs`", "inputs", "body")
-    if not found:
+    if not text:
         raise ApiError(422, "`inputs` cannot be empty", "inputs")
-    return found
+    return text
 
 
 async def _prompt(text: str) -> Prompt:
