@@ -1,9 +1,9 @@
-"""Values that satisfy a JSON schema, or texts that match a pattern: what structured output returns.
+"""Generate values that satisfy a JSON schema, or texts that match a pattern, for structured output.
 
-The usual keywords are followed. Whatever comes out is checked by a validator before it is returned, so that one that
-is not followed ends in a refusal and never in a wrong value. References are followed within the schema alone, and
-patterns are checked by an engine without backtracking: a schema is a client's, and must neither open a connection
-nor hold up other requests.
+The generator follows the usual keywords. A validator checks each value before it is returned, so that a keyword that
+is not followed leads to an error, never to an invalid value. Schemas come from clients and must neither open
+connections nor block other requests: references are followed only within the schema, and patterns are validated by an
+engine without backtracking.
 """
 
 import functools
@@ -17,14 +17,14 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 _MOST_TEXT = 100_000
-"""Characters of a schema."""
+"""Maximum characters of a schema."""
 _MOST_VALUES = 2000
-"""Values that are made for one answer, also those that are thrown away again."""
+"""Maximum values generated for one attempt, including those that are discarded."""
 _MOST_ITEMS = 256
 _MOST_CHARACTERS = 4096
 _DEEPEST = 24
 _OPTIONAL = 4
-"""Levels down to which properties are written that a schema does not require."""
+"""Levels down to which optional properties are generated."""
 _ATTEMPTS = 6
 _WORDS = ("simulated", "value", "river", "garden", "stone", "window", "paper", "silver")
 _TEXT_KEYS = ("minLength", "maxLength", "pattern", "format")
@@ -59,18 +59,18 @@ _FORMATS: Mapping[str, str] = {
     "relative-json-pointer": "0",
     "regex": "a+",
 }
-"""Texts of the formats of JSON Schema, draft 2020-12 (validation vocabulary, section 7.3)."""
+"""A text for each format of JSON Schema, draft 2020-12 (validation vocabulary, section 7.3)."""
 
 
 class SchemaError(Exception):
-    """Nothing that satisfies a schema or a pattern is found; the message says why."""
+    """No value for a schema or a pattern was generated; the message says why."""
 
 
 def example_of(schema: object, seed: int) -> Any:  # noqa: ANN401  any JSON
-    """Return a value that satisfies a JSON schema: the same one for the same seed.
+    """Return a value that satisfies a JSON schema; it is a function of the schema and the seed.
 
     Raises:
-        SchemaError: the schema is none, nothing satisfies it, or it uses what is not followed here.
+        SchemaError: the schema is invalid, cannot be satisfied, or uses unsupported keywords.
     """
     is_valid = _checker(schema)
     why = "no value satisfies it"
@@ -91,17 +91,16 @@ def example_of(schema: object, seed: int) -> Any:  # noqa: ANN401  any JSON
 
 
 def matching(pattern: str, seed: int) -> str:
-    """Return a text that a pattern matches from its beginning to its end.
+    """Return a text that a pattern matches as a whole.
 
     Raises:
-        SchemaError: it is none, matches nothing that is found, or uses what is not followed here.
+        SchemaError: the pattern is invalid, no match was generated, or it uses unsupported syntax.
     """
-    found = example_of({"type": "string", "pattern": f"^(?:{pattern})$"}, seed)
-    return str(found)
+    return str(example_of({"type": "string", "pattern": f"^(?:{pattern})$"}, seed))
 
 
 def _checker(schema: object) -> Callable[[Any], bool]:
-    """Return what tells whether a value satisfies a schema."""
+    """Return a predicate for values that satisfy a schema."""
     if not isinstance(schema, dict | bool):
         raise SchemaError("a schema is an object or a boolean")
     text = json.dumps(schema)
@@ -112,7 +111,7 @@ def _checker(schema: object) -> Callable[[Any], bool]:
 
 @functools.lru_cache(maxsize=64)
 def _compiled(text: str) -> Callable[[Any], bool]:
-    """Return what tells whether a value satisfies a schema, which a request may ask of many answers."""
+    # Cached, since a request may ask for several answers with the same schema.
     import jsonschema_rs
 
     try:
@@ -123,18 +122,18 @@ def _compiled(text: str) -> Callable[[Any], bool]:
             offline=True,
         )
     except (ValueError, jsonschema_rs.ReferencingError) as error:
-        # The first line says what is wrong; what follows may quote the whole schema.
+        # The first line names the problem; the rest may quote the whole schema.
         raise SchemaError(str(error).splitlines()[0][:200]) from None
     return validator.is_valid
 
 
 class _ExampleMaker:
-    """Makes a value for a schema.
+    """Generates a value for a schema.
 
     Args:
-        root: What references start from.
-        chance: Chooses where a schema leaves something open.
-        attempt: How often it was tried before: of several alternatives another one comes first.
+        root: The schema that references start from.
+        chance: Random choices where a schema allows several values.
+        attempt: Number of attempts before this one; each starts with another one of several alternatives.
     """
 
     def __init__(self, root: object, chance: random.Random, attempt: int) -> None:
@@ -142,10 +141,10 @@ class _ExampleMaker:
         self._count = 0
 
     def value(self, schema: object, depth: int) -> Any:  # noqa: ANN401  any JSON
-        """Return a value.
+        """Return a value for a schema, which is ``root`` or a part of it.
 
         Raises:
-            SchemaError: there is none.
+            SchemaError: no value was generated.
         """
         self._count += 1
         if depth > _DEEPEST or self._count > _MOST_VALUES:
@@ -158,18 +157,21 @@ class _ExampleMaker:
         if "const" in schema:
             return schema["const"]
         if "enum" in schema:
-            return self._one(self._alternatives(schema["enum"]))
+            values = self._alternatives(schema["enum"])
+            if not values:
+                raise SchemaError("its enum is empty")
+            return values[self._chance.randrange(len(values))]
         for several in ("anyOf", "oneOf"):
             if several in schema:
-                rest = {key: each for key, each in schema.items() if key != several}
+                rest = {key: value for key, value in schema.items() if key != several}
                 return self._first(
                     [_merged(rest, self._flat_or_bool(each, depth)) for each in self._alternatives(schema[several])],
                     depth,
                 )
         if "if" in schema:
-            rest = {key: each for key, each in schema.items() if key not in ("if", "then", "else")}
-            yes = _merged(_merged(rest, schema["if"]), schema.get("then", True))
-            return self._first([yes, _merged(rest, schema.get("else", True))], depth)
+            rest = {key: value for key, value in schema.items() if key not in ("if", "then", "else")}
+            consequence = _merged(_merged(rest, schema["if"]), schema.get("then", True))
+            return self._first([consequence, _merged(rest, schema.get("else", True))], depth)
         kinds = _kinds(schema)
         return self._first_of([functools.partial(self._of_kind, kind, schema, depth) for kind in kinds])
 
@@ -193,37 +195,37 @@ class _ExampleMaker:
         return self._flat(schema, depth) if isinstance(schema, dict) else schema
 
     def _flat(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
-        """Return a schema without references and without ``allOf`` at its top."""
-        found, steps = dict(schema), depth
-        while "$ref" in found or "allOf" in found:
+        """Return a schema without ``$ref`` and ``allOf`` at its top level."""
+        flat, steps = dict(schema), depth
+        while "$ref" in flat or "allOf" in flat:
             steps += 1
             if steps > _DEEPEST:
                 raise SchemaError("its references lead to each other")
-            if "$ref" in found:
-                reference = found.pop("$ref")
-                merged = _merged(found, self._referred(reference))
+            if "$ref" in flat:
+                reference = flat.pop("$ref")
+                merged = _merged(flat, self._referred(reference))
             else:
-                merged = found
-                for each in self._alternatives(found.pop("allOf")):
-                    merged = _merged(merged, self._flat_or_bool(each, steps))
+                merged = flat
+                for part in self._alternatives(flat.pop("allOf")):
+                    merged = _merged(merged, self._flat_or_bool(part, steps))
             if not isinstance(merged, dict):
                 raise SchemaError("nothing satisfies the schema false")
-            found = merged
-        return found
+            flat = merged
+        return flat
 
     def _referred(self, reference: object) -> object:
         if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
             raise SchemaError(f"a reference leads elsewhere than into the schema: {str(reference)[:80]!r}")
-        found: Any = self._root
+        target: Any = self._root
         for part in reference.removeprefix("#").split("/")[1:]:
-            name = part.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list) and name.isdecimal() and int(name) < len(found):
-                found = found[int(name)]
-            elif isinstance(found, dict) and name in found:
-                found = found[name]
+            name = part.replace("~1", "/").replace("~0", "~")  # JSON Pointer, RFC 6901, section 4
+            if isinstance(target, list) and name.isdecimal() and int(name) < len(target):
+                target = target[int(name)]
+            elif isinstance(target, dict) and name in target:
+                target = target[name]
             else:
                 raise SchemaError(f"the reference {reference[:80]!r} leads nowhere")
-        return found
+        return target
 
     def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
         properties = schema.get("properties", {})
@@ -232,26 +234,26 @@ class _ExampleMaker:
         names = [*dict.fromkeys([*(name for name in properties if name in required), *required])]
         if depth < _OPTIONAL:
             names += [name for name in properties if name not in names]
-        most = schema.get("maxProperties", math.inf)
-        found: dict[str, Any] = {}
+        maximum = schema.get("maxProperties", math.inf)
+        members: dict[str, Any] = {}
         for name in names:
-            if name not in required and len(found) >= most:
+            if name not in required and len(members) >= maximum:
                 continue
             try:
-                found[name] = self.value(self._schema_of(schema, name), depth + 1)
+                members[name] = self.value(self._schema_of(schema, name), depth + 1)
             except SchemaError:
                 if name in required:
                     raise
-        for name in [each for present in found for each in dependent.get(present, ())]:
-            found.setdefault(name, self.value(self._schema_of(schema, name), depth + 1))
+        for name in [needed for present in members for needed in dependent.get(present, ())]:
+            members.setdefault(name, self.value(self._schema_of(schema, name), depth + 1))
         number = 0
-        while len(found) < schema.get("minProperties", 0) and number < _MOST_ITEMS:
+        while len(members) < schema.get("minProperties", 0) and number < _MOST_ITEMS:
             number += 1
             name = self._name(schema, number)
-            if name not in found:
-                found[name] = self.value(self._schema_of(schema, name), depth + 1)
-        # As the schema writes them: engines with a grammar follow its order.
-        return {name: found[name] for name in [*properties, *found] if name in found}
+            if name not in members:
+                members[name] = self.value(self._schema_of(schema, name), depth + 1)
+        # In the order of the schema, as engines with a grammar generate them.
+        return {name: members[name] for name in [*properties, *members] if name in members}
 
     def _name(self, schema: Mapping[str, Any], number: int) -> str:
         if "propertyNames" in schema:
@@ -259,77 +261,77 @@ class _ExampleMaker:
         patterns = schema.get("patternProperties", {})
         if patterns and schema.get("additionalProperties", True) is False:
             pattern = next(iter(patterns))
-            found = self._matching(pattern)
-            return f"{found}{number}" if _finds(pattern, f"{found}{number}") else found
+            match = self._matching(pattern)
+            return f"{match}{number}" if _finds(pattern, f"{match}{number}") else match
         return f"key{number}"
 
     def _schema_of(self, schema: Mapping[str, Any], name: str) -> object:
-        found: object = True
-        known = False
+        """Return the schema of a property."""
+        own: object = True
+        is_known = False
         if name in schema.get("properties", {}):
-            found, known = schema["properties"][name], True
-        for pattern, each in schema.get("patternProperties", {}).items():
+            own, is_known = schema["properties"][name], True
+        for pattern, pattern_schema in schema.get("patternProperties", {}).items():
             if _finds(pattern, name):
-                found, known = (_merged(found, each) if known else each), True
-        return found if known else schema.get("additionalProperties", True)
+                own, is_known = (_merged(own, pattern_schema) if is_known else pattern_schema), True
+        return own if is_known else schema.get("additionalProperties", True)
 
     def _array(self, schema: Mapping[str, Any], depth: int) -> list[Any]:
         first, rest = schema.get("prefixItems", []), schema.get("items", True)
         if isinstance(rest, list):  # drafts before 2020-12
             first, rest = rest, schema.get("additionalItems", True)
-        least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
-        wanted = max(least, len(first), 0 if rest is False else 2 if depth < _OPTIONAL else 0)
-        wanted = min(max(wanted, schema.get("minContains", 1) if "contains" in schema else 0), most)
-        if wanted > _MOST_ITEMS:
-            raise SchemaError(f"a list of {wanted} items is longer than {_MOST_ITEMS}")
-        inside = schema.get("minContains", 1) if "contains" in schema else 0
-        found: list[Any] = []
-        for place in range(int(wanted)):
-            each = first[place] if place < len(first) else rest
-            if place >= len(first) and len(found) - len(first) < inside:
-                each = _merged(each, schema["contains"])
+        minimum, maximum = schema.get("minItems", 0), schema.get("maxItems", math.inf)
+        contained = schema.get("minContains", 1) if "contains" in schema else 0
+        # Two items where the schema leaves the number open, but none deep inside: nested lists would multiply.
+        size = max(minimum, len(first), 0 if rest is False else 2 if depth < _OPTIONAL else 0)
+        size = min(max(size, contained), maximum)
+        if size > _MOST_ITEMS:
+            raise SchemaError(f"a list of {size} items is longer than {_MOST_ITEMS}")
+        items: list[Any] = []
+        for index in range(int(size)):
+            item = first[index] if index < len(first) else rest
+            if index >= len(first) and len(items) - len(first) < contained:
+                item = _merged(item, schema["contains"])
             try:
-                found.append(
-                    self._other(each, found, depth) if schema.get("uniqueItems") else self._item(each, depth)
-                )
+                if schema.get("uniqueItems"):
+                    items.append(self._other(item, items, depth))
+                else:
+                    items.append(self.value(item, depth + 1))
             except SchemaError:
-                if place < least:
+                if index < minimum:
                     raise
                 break
-        return found
-
-    def _item(self, schema: object, depth: int) -> Any:  # noqa: ANN401  any JSON
-        return self.value(schema, depth + 1)
+        return items
 
     def _other(self, schema: object, before: Sequence[Any], depth: int) -> Any:  # noqa: ANN401  any JSON
-        """Return a value that is none of those before it."""
-        seen = [json.dumps(each, sort_keys=True) for each in before]
+        """Return a value that differs from those before it."""
+        texts = [json.dumps(value, sort_keys=True) for value in before]
         for _ in range(40):
-            found = self.value(schema, depth + 1)
-            if json.dumps(found, sort_keys=True) not in seen:
-                return found
+            value = self.value(schema, depth + 1)
+            if json.dumps(value, sort_keys=True) not in texts:
+                return value
         raise SchemaError("its items must differ, and too few are found")
 
     def _text(self, schema: Mapping[str, Any]) -> str:
-        least, most = int(schema.get("minLength", 0)), schema.get("maxLength", math.inf)
-        if least > _MOST_CHARACTERS:
-            raise SchemaError(f"a text of {least} characters is longer than {_MOST_CHARACTERS}")
+        minimum, maximum = int(schema.get("minLength", 0)), schema.get("maxLength", math.inf)
+        if minimum > _MOST_CHARACTERS:
+            raise SchemaError(f"a text of {minimum} characters is longer than {_MOST_CHARACTERS}")
         if "pattern" in schema:
             for _ in range(60):
-                found = self._matching(schema["pattern"], least)
-                if least <= len(found) <= most:
-                    return found
+                match = self._matching(schema["pattern"], minimum)
+                if minimum <= len(match) <= maximum:
+                    return match
             raise SchemaError("no text of the lengths matches its pattern")
+        if schema.get("format") == "uuid":
+            digits = f"{self._chance.getrandbits(128):032x}"
+            # Version 4 and variant 10 (RFC 9562, section 5.4).
+            return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
         if schema.get("format") in _FORMATS:
-            found = _FORMATS[schema["format"]]
-            if schema["format"] == "uuid":
-                digits = f"{self._chance.getrandbits(128):032x}"
-                found = f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
-            return found
+            return _FORMATS[schema["format"]]
         words = [self._word()]
-        while len(" ".join(words)) < least:
+        while len(" ".join(words)) < minimum:
             words.append(self._word())
-        return " ".join(words)[: int(min(most, _MOST_CHARACTERS))]
+        return " ".join(words)[: int(min(maximum, _MOST_CHARACTERS))]
 
     def _word(self) -> str:
         return f"{self._chance.choice(_WORDS)} {self._chance.randrange(100)}"
@@ -352,11 +354,11 @@ class _ExampleMaker:
         last = min(high, first + 40) if high is not None else first + 40
         if first > last:
             raise SchemaError("no number is within its bounds")
-        found = step * self._chance.randint(first, last)
-        return int(found) if found.denominator == 1 else float(found)
+        number = step * self._chance.randint(first, last)
+        return int(number) if number.denominator == 1 else float(number)
 
     def _between(self, schema: Mapping[str, Any]) -> float:
-        """Return a number between two bounds that are closer than half."""
+        """Return a number between two bounds that have no multiple of the step between them."""
         low = max(float(schema[key]) for key in ("minimum", "exclusiveMinimum") if key in schema)
         high = min(float(schema[key]) for key in ("maximum", "exclusiveMaximum") if key in schema)
         if low > high:
@@ -364,7 +366,7 @@ class _ExampleMaker:
         return low if low == high else (low + high) / 2
 
     def _matching(self, pattern: object, least: int = 0) -> str:
-        """Return a text in which a pattern is found; it may match more than the pattern asks."""
+        """Return a text that should match a pattern; anchors are ignored, and the validator checks the result."""
         if not isinstance(pattern, str):
             raise SchemaError("a pattern is a string")
         try:
@@ -377,7 +379,7 @@ class _ExampleMaker:
         return self._first_of([functools.partial(self.value, each, depth + 1) for each in schemas])
 
     def _first_of(self, makers: Sequence[Callable[[], Any]]) -> Any:  # noqa: ANN401  any JSON
-        """Return what the first one that can makes; with each attempt another one is the first."""
+        """Return the value of the first maker that succeeds; each attempt starts with another one."""
         if not makers:
             raise SchemaError("it has no alternative")
         start, error = self._attempt % len(makers), SchemaError("it has no alternative")
@@ -388,11 +390,6 @@ class _ExampleMaker:
                 error = caught
         raise error
 
-    def _one(self, values: Sequence[Any]) -> Any:  # noqa: ANN401  any JSON
-        if not values:
-            raise SchemaError("its enum is empty")
-        return values[self._chance.randrange(len(values))]
-
     @staticmethod
     def _alternatives(value: object) -> list[Any]:
         if not isinstance(value, list):
@@ -401,10 +398,10 @@ class _ExampleMaker:
 
 
 def _kinds(schema: Mapping[str, Any]) -> list[str]:
-    """Return the types that a value may have, those first that say something."""
+    """Return the types that a value may have, ``null`` last; without ``type``, the one that the keywords imply."""
     kind = schema.get("type")
     if isinstance(kind, list):
-        return sorted(map(str, kind), key=lambda each: each == "null")
+        return sorted(map(str, kind), key=lambda name: name == "null")
     if isinstance(kind, str):
         return [kind]
     for name, keys in (
@@ -419,8 +416,8 @@ def _kinds(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _end(schema: Mapping[str, Any], plain: str, exclusive: str, step: Fraction, sign: int) -> int | None:
-    """Return the number of steps from 0 to the first multiple within a bound; None without one."""
-    found: list[int] = []
+    """Return the number of steps from 0 to the first multiple within a bound; None without a bound."""
+    ends: list[int] = []
     for key in (plain, exclusive):
         bound = schema.get(key)
         if bound is None:
@@ -428,25 +425,24 @@ def _end(schema: Mapping[str, Any], plain: str, exclusive: str, step: Fraction, 
         if isinstance(bound, bool):  # draft 4
             if key == exclusive and bound and plain in schema:
                 steps = _exact(schema[plain]) / step
-                found.append(math.floor(steps) + 1 if sign > 0 else math.ceil(steps) - 1)
+                ends.append(math.floor(steps) + 1 if sign > 0 else math.ceil(steps) - 1)
             continue
         steps = _exact(bound) / step
         if key == exclusive:
-            found.append(math.floor(steps) + 1 if sign > 0 else math.ceil(steps) - 1)
+            ends.append(math.floor(steps) + 1 if sign > 0 else math.ceil(steps) - 1)
         else:
-            found.append(math.ceil(steps) if sign > 0 else math.floor(steps))
-    if not found:
+            ends.append(math.ceil(steps) if sign > 0 else math.floor(steps))
+    if not ends:
         return None
-    return max(found) if sign > 0 else min(found)
+    return max(ends) if sign > 0 else min(ends)
 
 
 def _exact(bound: float) -> Fraction:
-    """Return a bound as people write it; beyond what a float tells apart, as a float has it."""
+    """Return the decimal value of a bound; from 2**53, where floats are further apart than 1, its binary value."""
     return Fraction(str(bound)) if abs(bound) < 2**53 else Fraction(bound)
 
 
 def _finds(pattern: str, name: str) -> bool:
-    """Tell whether a pattern is found in a name."""
     import jsonschema_rs
 
     schema = {"pattern": pattern}
@@ -454,15 +450,15 @@ def _finds(pattern: str, name: str) -> bool:
 
 
 def _merged(one: object, other: object) -> Any:  # noqa: ANN401  a schema
-    """Return a schema that asks what two of them ask, as far as their keywords can be put together."""
+    """Return the conjunction of two schemas, as far as their keywords can be combined."""
     if one is False or other is False:
         return False
     if not isinstance(one, dict) or not isinstance(other, dict):
         return one if isinstance(one, dict) else other
-    found = dict(one)
+    merged = dict(one)
     for key, value in other.items():
-        found[key] = _joined(key, found[key], value) if key in found else value
-    return found
+        merged[key] = _joined(key, merged[key], value) if key in merged else value
+    return merged
 
 
 def _joined(key: str, one: Any, other: Any) -> Any:  # noqa: ANN401  any JSON
@@ -481,27 +477,27 @@ def _joined(key: str, one: Any, other: Any) -> Any:  # noqa: ANN401  any JSON
         case "maximum" | "maxLength" | "maxItems" | "maxProperties":
             return min(one, other)
         case "enum":
-            return [each for each in one if each in other]
+            return [value for value in one if value in other]
         case "type":
-            ones, others = ([each] if isinstance(each, str) else each for each in (one, other))
-            both = [each for each in ones if each in others or (each == "integer" and "number" in others)]
-            return both + [each for each in others if each == "integer" and "number" in ones and each not in both]
+            ones, others = ([kinds] if isinstance(kinds, str) else kinds for kinds in (one, other))
+            both = [kind for kind in ones if kind in others or (kind == "integer" and "number" in others)]
+            return both + [kind for kind in others if kind == "integer" and "number" in ones and kind not in both]
     return other
 
 
 class _PatternText:
-    """Makes a text that a parsed pattern matches.
+    """Generates a text that a parsed pattern matches.
 
     Args:
-        chance: Chooses among what the pattern lets.
-        least: Characters that the text should have; repetitions go on for that.
+        chance: Random choices where the pattern allows several texts.
+        least: Minimum characters that unbounded repetitions try to reach.
     """
 
     _PRINTABLE = tuple(map(chr, range(32, 127)))
     _CLASSES: Mapping[str, Callable[[str], bool]] = {
         "CATEGORY_DIGIT": str.isdecimal,
         "CATEGORY_SPACE": str.isspace,
-        "CATEGORY_WORD": lambda each: each.isalnum() or each == "_",
+        "CATEGORY_WORD": lambda char: char.isalnum() or char == "_",
     }
 
     def __init__(self, chance: random.Random, least: int) -> None:
@@ -510,7 +506,6 @@ class _PatternText:
         self._length = 0
 
     def text(self, parsed: Any) -> str:  # noqa: ANN401  what Python's parser of patterns returns
-        """Return a text."""
         return "".join(self._pieces(parsed))
 
     def _pieces(self, parsed: Any) -> Iterator[str]:  # noqa: ANN401
@@ -524,7 +519,7 @@ class _PatternText:
             case "LITERAL":
                 yield self._counted(chr(argument))
             case "NOT_LITERAL":
-                yield self._counted(self._any(lambda each: each != chr(argument)))
+                yield self._counted(self._any(lambda char: char != chr(argument)))
             case "ANY":
                 yield self._counted(self._any(str.isalnum))
             case "IN":
@@ -533,10 +528,10 @@ class _PatternText:
                 yield from self._pieces(argument[1][self._chance.randrange(len(argument[1]))])
             case "SUBPATTERN":
                 group, _, _, inner = argument
-                found = self.text(inner)
+                text = self.text(inner)
                 if group is not None:
-                    self._groups[group] = found
-                yield found
+                    self._groups[group] = text
+                yield text
             case "GROUPREF":
                 yield self._counted(self._groups.get(argument, ""))
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
@@ -557,6 +552,7 @@ class _PatternText:
             before = self._length
             yield from self._pieces(inner)
             number += 1
+            # An empty repetition never reaches the minimum length.
             if number >= times and self._length == before:
                 return
 
@@ -569,28 +565,27 @@ class _PatternText:
                 return chr(argument)
             if str(code) == "RANGE":
                 return chr(self._chance.randint(*argument))
-        return self._any(lambda each: any(test(each) for test in tests) is not negated)
+        return self._any(lambda char: any(test(char) for test in tests) is not negated)
 
     def _test(self, code: str, argument: Any) -> Callable[[str], bool]:  # noqa: ANN401
         match code:
             case "LITERAL":
-                return lambda each: each == chr(argument)
+                return lambda char: char == chr(argument)
             case "RANGE":
-                return lambda each: argument[0] <= ord(each) <= argument[1]
+                return lambda char: argument[0] <= ord(char) <= argument[1]
             case "CATEGORY":
                 name = str(argument)
                 test = self._CLASSES.get(name.replace("NOT_", ""))
                 if test is not None:
-                    return test if "NOT_" not in name else lambda each: not test(each)
+                    return test if "NOT_" not in name else lambda char: not test(char)
         raise SchemaError("its pattern has a class of characters that is not followed")
 
     def _any(self, test: Callable[[str], bool]) -> str:
-        # Letters and digits first: a text of punctuation alone is harder to read.
-        found = [each for each in self._PRINTABLE if test(each)]
-        plain = [each for each in found if each.isalnum()]
-        if not found:
+        characters = [char for char in self._PRINTABLE if test(char)]
+        if not characters:
             raise SchemaError("its pattern has a class without a printable character")
-        return self._chance.choice(plain or found)
+        # Letters and digits if possible: a text of punctuation alone is harder to read.
+        return self._chance.choice([char for char in characters if char.isalnum()] or characters)
 
     def _counted(self, text: str) -> str:
         self._length += len(text)

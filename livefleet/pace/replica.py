@@ -1,4 +1,4 @@
-"""A request in a replica, and where it stands."""
+"""Simulate the batch and the queue of an inference engine, step by step."""
 
 import heapq
 from bisect import bisect_left, insort
@@ -13,31 +13,29 @@ from ..fleet import TokenPace
 
 
 class Standing(Enum):
-    """Where a request stands."""
+    """State of a request."""
 
     WAITING = auto()
     """In the queue."""
     FILLING = auto()
-    """In the batch; its prompt is computed in parts, and some is left."""
+    """In the batch; its prompt is computed in chunks, and some are left."""
     ANSWERING = auto()
     """In the batch; it gets a token in each step."""
     OVER = auto()
-    """It has its answer, or was cancelled."""
+    """Completed or cancelled."""
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """One request in a replica. Times are the replica's, None while they are not known.
-
-    What has a leading underscore is the replica's own.
+    """One request in a replica. Times are in the replica's seconds, None while they are unknown.
 
     Attributes:
         prompt: Tokens of the prompt.
         wanted: Tokens of the answer.
-        arrived: When it was submitted.
-        started: When it left the queue for the first time.
-        first: When its first token was there.
-        ended: When its last token was there.
+        arrived: Time of its submission.
+        started: Time when it left the queue for the first time.
+        first: Time of its first token.
+        ended: Time of its last token.
     """
 
     prompt: int
@@ -50,9 +48,9 @@ class Job:
     had: int = field(default=0, init=False, repr=False)
     """Tokens of its answer when it last joined or left the batch."""
     number: int = field(default=0, init=False, repr=False)
-    """Rises with every request that joins the batch."""
+    """Order in which requests joined the batch."""
     since: int = field(default=0, init=False, repr=False)
-    """The step after which it would have had no token of its answer, had it had all of them in a row."""
+    """The step before that of its first token, if no preemption had interrupted its answer."""
 
     @property
     def last(self) -> int:
@@ -61,29 +59,27 @@ class Job:
 
     @property
     def uncomputed(self) -> int:
-        """Tokens that are computed before it gets its next one, while it is waiting.
-
-        One that was taken out of the batch computes its answer so far again.
-        """
+        """Tokens to compute before it gets its next one, while it is waiting."""
+        # A preempted request computes the beginning of its answer again.
         return self.prompt + self.had
 
 
 class QueueFullError(Exception):
-    """More requests wait than the engine lets."""
+    """The queue of the engine is full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A replica at the end of its present stretch of equal steps.
+    """A replica at the end of its current stretch, during which no request joins or leaves the batch.
 
     Attributes:
-        at: When that is.
+        at: Time of the end.
         step: The number of the last step of the stretch.
-        ends: Last steps of the requests that get tokens, and what each has in the cache then, sorted.
-        cached: What they have in the cache together.
-        filling: The request whose prompt is computed in parts.
+        ends: Last step of each request that gets tokens, and its tokens in the cache then, sorted.
+        cached: Tokens of all of them in the cache.
+        filling: The request whose prompt is computed in chunks.
         left: Tokens of its prompt after the stretch.
-        waiting: Requests that wait, in order.
+        waiting: The queue, in order.
     """
 
     pace: TokenPace
@@ -96,7 +92,7 @@ class Forecast:
     waiting: Collection[Job]
 
     def due(self, job: Job, tokens: int) -> float:
-        """Return when a request will have so many tokens, for one that does not have them within the stretch."""
+        """Return when a request will have so many tokens; for requests that do not have them within the stretch."""
         match job.standing:
             case Standing.ANSWERING:
                 return self._moment(job.since + tokens)
@@ -118,7 +114,7 @@ class Forecast:
         return len(self.ends) + (self.filling is not None)
 
     def _start(self, ahead: Sequence[Job]) -> int:
-        """Return the step after which a request joins, by the places in the batch alone."""
+        """Return the step after which a request joins, considering the size of the batch alone."""
         free = self.pace.batch - self._running
         seats = [*([self.step] * free), *(last for last, _ in self.ends)]
         if self.filling:
@@ -129,10 +125,8 @@ class Forecast:
         return seats[0]
 
     def _moment(self, step: int) -> float:
-        """Return when a step is done; steps get shorter as requests leave, unless others take their places.
-
-        Those who wait are not known to have anything in the cache: with them it is early rather than late.
-        """
+        """Return when a step is done; steps get shorter as requests leave, unless others take their places."""
+        # The cache tokens of waiting requests are left out, so that the estimate is early rather than late.
         at, done, running, waiting = self.at, self.step, max(1, self._running), len(self.waiting)
         cached, answering = self.cached, len(self.ends)
         for last, held in self.ends:
@@ -149,28 +143,28 @@ class Forecast:
         return at + self._steps(step - done, running, answering, cached)
 
     def _steps(self, number: int, running: int, answering: int, cached: int) -> float:
-        """Return how long some steps take, in which each request that answers has one token more than before."""
+        """Return the seconds of consecutive steps, each with one more token in the cache per answering request."""
         grown = self.pace.cached * answering * (number * (number - 1) / 2)
         return number * self.pace.step(running, cached) + grown
 
 
 Watcher = Callable[[int, int, int, int, float], None]
-"""Receives completed steps of equal length: their number, requests that got a token in each, tokens of prompts and
-requests that joined in the first one, and the seconds of each."""
+"""Receives completed steps: their number, requests that got a token in each, tokens of prompts and requests that
+joined in the first one, and the mean seconds of each."""
 _PRUDENCE = 0.75
-"""Part of an uncertain time that passes before one looks again: answers of those that join may be short."""
+"""Part of an uncertain time after which callers check again: answers of requests that join may be short."""
 
 
 class EngineReplica:
-    """The requests of one engine. Every call first brings it up to ``now``, which never goes back.
+    """The requests of one engine. Every call first advances it to ``now``, which never goes back.
 
     Args:
-        pace: How fast it is.
-        queue: Requests that may wait beside a full batch; None without a bound.
-        now: When it starts.
+        pace: Its speed and limits.
+        queue: Maximum requests that wait beside a full batch; None without a limit.
+        now: Time of its start.
 
     Raises:
-        ValueError: a step would take no time, or there is no place in the batch.
+        ValueError: a step would take no time, or the batch has no room for a request.
     """
 
     def __init__(self, pace: TokenPace, queue: int | None, now: float) -> None:
@@ -199,16 +193,16 @@ class EngineReplica:
         self._room = inf if pace.cache_tokens is None else pace.cache_tokens
 
     def submit(self, now: float, prompt: int, wanted: int) -> Job:
-        """Take a request.
+        """Add a request to the queue.
 
         Args:
             now: The time.
             prompt: Tokens of the prompt, 0 or more.
-            wanted: Tokens of the answer, 1 or more. What a model's context allows is the caller's matter.
+            wanted: Tokens of the answer, 1 or more. The caller checks the model's context.
 
         Raises:
-            QueueFullError: too many wait.
-            ValueError: there is no such request.
+            QueueFullError: the queue is full.
+            ValueError: a number is too small.
         """
         if prompt < 0 or wanted < 1:
             raise ValueError(f"a prompt of {prompt} tokens and an answer of {wanted}: 0 and 1 are the least")
@@ -225,9 +219,9 @@ class EngineReplica:
         return job
 
     def cancel(self, now: float, job: Job) -> None:
-        """Forget a request whose client hung up; one that has ended already is left alone.
+        """Cancel a request whose client disconnected, unless it is over.
 
-        Its place is free after the present step, which takes as long as it would have.
+        Its place in the batch is free after the current step, whose duration does not change.
         """
         self.advance(now)
         match job.standing:
@@ -242,7 +236,7 @@ class EngineReplica:
         self._stop_after_step()
 
     def advance(self, now: float) -> None:
-        """Bring the replica up to a time."""
+        """Advance the replica to a time."""
         self._now = max(self._now, now)
         while self._steps and self._moment(self._steps) <= self._now:
             self._settle(self._steps)
@@ -251,7 +245,7 @@ class EngineReplica:
         self._note_first()
 
     def settle(self, now: float) -> None:
-        """Bring the replica up to a time, and tell the watcher of every step that is done by then."""
+        """Advance the replica to a time, and report all steps completed by then to the watcher."""
         self.advance(now)
         if self._steps:
             self._settle(self._done)
@@ -261,26 +255,26 @@ class EngineReplica:
         return self._step + self._done - job.since if job.standing is Standing.ANSWERING else job.had
 
     def due(self, job: Job, tokens: int) -> float:
-        """Return when a request will have so many tokens, if nothing else happens before.
+        """Return when a request will have so many tokens, if no request is added or cancelled before.
 
-        It is exact for a request in the batch while no other one waits or has prompt tokens left; where some do, it
-        is an estimate that is early rather than late: ask again then. The present for what it has already, and for
-        a request that is over.
+        The time is exact for a request in the batch while no other one waits or has prompt tokens left; otherwise it
+        is an estimate that is early rather than late: call again then. It is the current time for tokens that the
+        request has already, and for a request that is over.
         """
         if job.standing is Standing.OVER or tokens <= self.produced(job):
             return self._now
         tokens = min(tokens, job.wanted)
         if job.standing is Standing.ANSWERING and job.since + tokens <= self._step + self._steps:
             return self._moment(job.since + tokens - self._step)
-        sure = self._moment(self._steps)
+        certain = self._moment(self._steps)
         estimate = self._forecast().due(job, tokens)
         if self._waiting or self._filling:
-            estimate = sure + (estimate - sure) * _PRUDENCE
+            estimate = certain + (estimate - certain) * _PRUDENCE
         return max(self._now, estimate)
 
     @property
     def waiting(self) -> int:
-        """Requests that wait."""
+        """Requests in the queue."""
         return len(self._waiting)
 
     @property
@@ -290,7 +284,7 @@ class EngineReplica:
 
     @property
     def throughput(self) -> float:
-        """Tokens a second of all answers, if the batch stays as it is."""
+        """Tokens per second of all answers in the current step."""
         answering = len(self._answering)
         return answering / self.pace.step(self.running, self._read + self._done * answering) if answering else 0.0
 
@@ -301,33 +295,33 @@ class EngineReplica:
 
     @property
     def _read(self) -> int:
-        """Tokens that those who answer have in the cache: a step reads them."""
+        """Tokens of answering requests in the cache, which a step reads."""
         return self._cached - (self._filling.uncomputed if self._filling else 0)
 
     def _moment(self, steps: int) -> float:
-        """Return when so many steps of the stretch are done."""
+        """Return when a number of steps of the stretch is done."""
         return self._at + steps * self._each + self._more * (steps * (steps - 1) / 2)
 
     @property
     def _done(self) -> int:
-        """Steps of the stretch that are done: the most whose moment is not after the present."""
+        """Completed steps of the stretch."""
         if not self._steps:
             return 0
         passed = self._now - self._at
         if self._more:
-            # Where the sum of steps that grow evenly reaches a time: the root of a quadratic.
+            # The inverse of ``_moment``, a quadratic, in the form that stays accurate when ``_more`` is tiny.
             half = self._each - self._more / 2
-            found = 2 * passed / (half + sqrt(half * half + 2 * self._more * passed))
+            exact = 2 * passed / (half + sqrt(half * half + 2 * self._more * passed))
         else:
-            found = passed / self._each
-        steps = int(min(found, self._steps))
-        # That is rounded; what counts is the moment, which ``due`` returns.
+            exact = passed / self._each
+        steps = int(min(exact, self._steps))
+        # Correct the rounding: ``_moment`` decides, whose times ``due`` returns.
         if self._moment(steps) > self._now:
             return steps - 1
         return steps + (steps < self._steps and self._moment(steps + 1) <= self._now)
 
     def _settle(self, done: int) -> None:
-        """Let the stretch begin after some of its steps, which are done."""
+        """Report completed steps of the stretch to the watcher, and begin the stretch after them."""
         self._note_first()
         if done and self.watcher:
             mean = (self._moment(done) - self._at) / done
@@ -341,7 +335,7 @@ class EngineReplica:
         self._steps -= done
 
     def _stop_after_step(self) -> None:
-        """End the stretch with the present step, for something has changed."""
+        """End the stretch with the current step, because the batch changes."""
         if self._steps:
             self._steps = min(self._steps, self._done + 1)
 
@@ -359,7 +353,7 @@ class EngineReplica:
         del self._answering[:ended]
 
     def _begin(self) -> None:
-        """Begin the next stretch, if there is anything to do."""
+        """Begin the next stretch, if there are requests."""
         while self.running > 1 and self._room - self._cached < len(self._answering):
             self._preempt()
         self._prompts = 0.0
@@ -382,14 +376,14 @@ class EngineReplica:
         return min(steps, int(self._room - self._cached) // self.running)
 
     def _fits(self, job: Job) -> bool:
-        """Tell whether a request may join."""
+        """Tell whether the batch and the cache have room for a request."""
         if not self.running:
-            return True
+            return True  # a request that is alone always runs, even if it exceeds the cache
         tokens = self._cached + job.uncomputed + len(self._answering) + 1
         return self.running < self.pace.batch and tokens <= self._room
 
     def _admit(self, job: Job, budget: int) -> int:
-        """Let a request join; return how many tokens of its prompt this step computes."""
+        """Add a request to the batch; return how many tokens of its prompt this step computes."""
         if job.started is None:
             job.started = self._at
         self._joined += 1
@@ -400,7 +394,7 @@ class EngineReplica:
         return self._fill(job, budget)
 
     def _fill(self, job: Job, budget: int) -> int:
-        """Compute tokens of a prompt; return how many."""
+        """Compute up to ``budget`` tokens of a prompt; return how many."""
         computed = min(self._left, budget)
         self._prompts += self.pace.prompt(computed, job.uncomputed - self._left) if computed else 0.0
         self._left -= computed
@@ -414,15 +408,15 @@ class EngineReplica:
         return computed
 
     def _preempt(self) -> None:
-        """Take out the request that joined last; it is the first that waits."""
+        """Move the request that joined last to the front of the queue."""
         self.preemptions += 1
-        job = self._filling or max(self._answering, key=lambda each: each[1])[2]
+        job = self._filling or max(self._answering, key=lambda entry: entry[1])[2]
         self._take_out(job)
         job.standing = Standing.WAITING
         self._waiting.appendleft(job)
 
     def _take_out(self, job: Job) -> None:
-        """Take a request out of the batch, at the beginning of a stretch."""
+        """Remove a request from the batch, at the beginning of a stretch."""
         self._cached -= job.prompt + self.produced(job)
         if job is self._filling:
             self._filling = None
