@@ -16,32 +16,28 @@ def hpas_of(fleet: Fleet, scenario: Scenario) -> dict[str, HpaSpec]:
     Raises:
         HpaError: there is none, or it reads metrics that the trace lacks.
     """
-    found = {}
+    scalers = {scaler.target[1:]: scaler for _, scaler in fleet.autoscalers if not scaler.operated}
+    specs = {}
     for target in scenario.targets:
-        scaler = _scaler(fleet, scenario.namespace, target.name)
+        scaler = scalers.get((scenario.namespace, target.name))
         if scaler is None:
             raise HpaError(
                 f"no HorizontalPodAutoscaler is rendered for {target.name!r}, target of {scenario.sources[0].title}"
                 "; pass the manifest of the target too, with realization native"
             )
-        found[target.name] = read_spec(scaler.hpa["spec"], _columns(scaler, scenario))
-    return found
+        specs[target.name] = read_spec(scaler.hpa["spec"], _columns(scaler, scenario))
+    return specs
 
 
 def prices_of(fleet: Fleet, scenario: Scenario) -> dict[str, Decimal]:
     """Return the price of a replica of each target, in US dollars per hour, if known."""
     names = {target.name for target in scenario.targets}
-    found = {
+    prices = {
         workload.name: replica_price(workload.pods)
         for _, workload in fleet.workloads
         if workload.namespace == scenario.namespace and workload.name in names
     }
-    return {name: price for name, price in found.items() if price is not None}
-
-
-def _scaler(fleet: Fleet, namespace: str, target: str) -> Autoscaler | None:
-    scalers = {scaler.target[1:]: scaler for _, scaler in fleet.autoscalers if not scaler.operated}
-    return scalers.get((namespace, target))
+    return {name: price for name, price in prices.items() if price is not None}
 
 
 def _columns(scaler: Autoscaler, scenario: Scenario) -> Mapping[str, str]:

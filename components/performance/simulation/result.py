@@ -73,6 +73,7 @@ class Simulation:
 
     def as_dict(self) -> dict[str, Any]:
         scenario, trial = self.trial.scenario, self.trial
+        loads = {metric: self.loads(metric) for metric in scenario.metrics}
         return {
             "binding": scenario.sources[0].title,
             "policy": scenario.sources[1].title,
@@ -83,8 +84,8 @@ class Simulation:
             "defects": list(trial.defects),
             "usdPerReplicaHour": {name: float(price) for name, price in (trial.prices or {}).items()},
             "loads": [
-                {"time": moment.time / 1000, **{metric: float(values[place]) for metric, values in self._loads()}}
-                for place, moment in enumerate(self.moments)
+                {"time": moment.time / 1000, **{metric: float(values[index]) for metric, values in loads.items()}}
+                for index, moment in enumerate(self.moments)
             ],
             "runs": [
                 {
@@ -96,9 +97,6 @@ class Simulation:
             ],
             "difference": self.difference or None,
         }
-
-    def _loads(self) -> list[tuple[str, list[Fraction]]]:
-        return [(metric, self.loads(metric)) for metric in self.trial.scenario.metrics]
 
 
 def simulated(trial: Trial) -> Simulation:

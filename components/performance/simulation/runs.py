@@ -1,7 +1,7 @@
 """Simulated runs of an autoscaler, and their measures."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -125,8 +125,16 @@ def measure(
         metrics: Target per replica, by metric.
         prices: Price of a replica by target, in US dollars per hour.
     """
-    spans = list(_spans([moment.time for moment in moments]))
-    hours = {target: _hours(target, run.passes, spans) for target in run.start}
+    times = [moment.time for moment in moments]
+    spans = [after - before for before, after in itertools.pairwise(times)]
+    if times:
+        spans.append(spans[-1] if spans else INTERVAL)
+    hours = {
+        target: Fraction(
+            sum(each.replicas[target] * span for each, span in zip(run.passes, spans, strict=True)), _HOUR
+        )
+        for target in run.start
+    }
     above = sum(
         span
         for each, moment, span in zip(run.passes, moments, spans, strict=True)
@@ -142,16 +150,6 @@ def measure(
         changes=run.changes,
         peak=max((each.total for each in run.passes), default=sum(run.start.values())),
     )
-
-
-def _spans(times: Sequence[int]) -> Iterator[int]:
-    yield from (after - before for before, after in itertools.pairwise(times))
-    if times:
-        yield times[-1] - times[-2] if len(times) > 1 else INTERVAL
-
-
-def _hours(target: str, passes: Sequence[Pass], spans: Sequence[int]) -> Fraction:
-    return Fraction(sum(each.replicas[target] * span for each, span in zip(passes, spans, strict=True)), _HOUR)
 
 
 def _is_above(replicas: int, moment: Moment, metrics: Mapping[str, Fraction]) -> bool:

@@ -154,23 +154,17 @@ class Assessment:
 
 def reference_candidates(found: Sequence[ReferenceProfile], load: Load) -> tuple[Candidate, ...]:
     """Return candidates from the reference table, with batches scaled to the request length of a load."""
-    return tuple(_reference_candidate(each, load) for each in found)
-
-
-def _reference_candidate(found: ReferenceProfile, load: Load) -> Candidate:
-    profile, low, high = (
-        replace(each, batch=_batch(each.batch, found.source.tokens, load))
-        for each in (found.profile, found.low, found.high)
-    )
-    source = found.source
-    return Candidate(
-        profile,
-        f"reference: {source.title}",
-        found.profile.batch,
-        source.tokens,
-        f"{source.title}, {source.date}: {source.doubt}",
-        (low, high),
-    )
+    candidates = []
+    for reference in found:
+        source = reference.source
+        profile, low, high = (
+            replace(published, batch=_batch(published.batch, source.tokens, load))
+            for published in (reference.profile, reference.low, reference.high)
+        )
+        doubt = f"{source.title}, {source.date}: {source.doubt}"
+        batch = reference.profile.batch
+        candidates.append(Candidate(profile, f"reference: {source.title}", batch, source.tokens, doubt, (low, high)))
+    return tuple(candidates)
 
 
 def _batch(batch: int, tokens: int | None, load: Load) -> int:

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -79,12 +79,9 @@ def _profiles() -> Mapping[tuple[str, ...], tuple[ReferenceProfile, ...]]:
     found = {}
     for model in facts["models"]:
         profiles = tuple(_read(model, row, facts["sources"]) for row in model["profiles"])
-        found.update(dict.fromkeys(_keys(model), profiles))
+        names = (model["name"], *model.get("also", ()))
+        found.update(dict.fromkeys(map(_key, names), profiles))
     return MappingProxyType(found)
-
-
-def _keys(model: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    yield from map(_key, (model["name"], *model.get("also", ())))
 
 
 def _read(model: Mapping[str, Any], row: Mapping[str, Any], sources: Mapping[str, Any]) -> ReferenceProfile:

@@ -45,19 +45,16 @@ class HpaController:
         if not self._known:
             self._known = True
             self._recommendations.append((now, replicas))
-        self._forget(now)
-        found = self._rescaling(now, replicas, reading)
-        if self._spec.rated and found.replicas > replicas:
-            _store(self._added, (now, found.replicas - replicas), self._spec.up)
-        elif self._spec.rated and found.replicas < replicas:
-            _store(self._removed, (now, replicas - found.replicas), self._spec.down)
-        return found
-
-    def _forget(self, now: int) -> None:
-        """Drop recommendations that are older than both windows."""
+        # Recommendations older than both windows no longer count.
         oldest = now - max(self._spec.up.window, self._spec.down.window)
         while self._recommendations and self._recommendations[0][0] < oldest:
             del self._recommendations[0]
+        result = self._rescaling(now, replicas, reading)
+        if self._spec.rated and result.replicas > replicas:
+            _store(self._added, (now, result.replicas - replicas), self._spec.up)
+        elif self._spec.rated and result.replicas < replicas:
+            _store(self._removed, (now, replicas - result.replicas), self._spec.down)
+        return result
 
     def _rescaling(self, now: int, replicas: int, reading: TargetReading) -> Rescaling:
         spec = self._spec
@@ -68,15 +65,13 @@ class HpaController:
         proposal = proposed(spec, replicas, reading)
         if proposal is None:
             return Rescaling(replicas, None, "no metrics")
-        return Rescaling(self._normalized(now, replicas, proposal), proposal)
-
-    def _normalized(self, now: int, replicas: int, proposal: int) -> int:
-        if not self._spec.rated:
-            highest = max([proposal, *self._recent(now, self._spec.down.window, ge)])
-            self._recommendations.append((now, proposal))
-            limit = min(self._spec.maximum, max(_FACTOR * replicas, _AT_LEAST))
-            return min(max(highest, self._spec.minimum), limit)
-        return self._rated(now, replicas, self._stabilized(now, replicas, proposal))
+        if spec.rated:
+            return Rescaling(self._rated(now, replicas, self._stabilized(now, replicas, proposal)), proposal)
+        # Without a behavior, the window includes its oldest moment (ge); with one it does not (gt), like upstream.
+        highest = max([proposal, *self._recent(now, spec.down.window, ge)])
+        self._recommendations.append((now, proposal))
+        limit = min(spec.maximum, max(_FACTOR * replicas, _AT_LEAST))
+        return Rescaling(min(max(highest, spec.minimum), limit), proposal)
 
     def _stabilized(self, now: int, replicas: int, proposal: int) -> int:
         """Clamp the replicas to the recommendations of both windows (stabilizeRecommendationWithBehaviors)."""
@@ -101,14 +96,13 @@ class HpaController:
     def _limit(self, now: int, replicas: int, rules: Rules, moved: Callable[[RatePolicy, int], int]) -> int:
         if rules.select is None:
             return replicas
-        limits = [moved(policy, self._at_start(now, replicas, policy.span)) for policy in rules.policies]
+        limits = []
+        for policy in rules.policies:
+            # A policy limits the change from the replicas at the start of its period.
+            added = sum(change for time, change in self._added if time > now - policy.span)
+            removed = sum(change for time, change in self._removed if time > now - policy.span)
+            limits.append(moved(policy, replicas - added + removed))
         return rules.select(limits)
-
-    def _at_start(self, now: int, replicas: int, span: int) -> int:
-        """Return the replicas at the start of a policy's period."""
-        added = sum(change for time, change in self._added if time > now - span)
-        removed = sum(change for time, change in self._removed if time > now - span)
-        return replicas - added + removed
 
 
 def _store(events: _Memory, event: tuple[int, int], rules: Rules) -> None:
@@ -149,16 +143,11 @@ def simulate_hpas(
             for target, controller in controllers.items()
         }
         replicas = {target: step.replicas for target, step in steps.items()}
-        passes.append(Pass(moment.time, dict(replicas), _wanted(steps), _note(steps)))
+        proposals = [step.proposed for step in steps.values() if step.proposed is not None]
+        total = sum(proposals) if len(proposals) == len(steps) else None
+        if len(steps) == 1:
+            note = next(step.note for step in steps.values())
+        else:
+            note = ", ".join(f"{target}: {step.note}" for target, step in steps.items() if step.note)
+        passes.append(Pass(moment.time, dict(replicas), total, note))
     return ScalingRun(scaler, dict(start), tuple(passes))
-
-
-def _wanted(steps: Mapping[str, Rescaling]) -> int | None:
-    known = [step.proposed for step in steps.values() if step.proposed is not None]
-    return sum(known) if len(known) == len(steps) else None
-
-
-def _note(steps: Mapping[str, Rescaling]) -> str:
-    if len(steps) == 1:
-        return next(step.note for step in steps.values())
-    return ", ".join(f"{target}: {step.note}" for target, step in steps.items() if step.note)

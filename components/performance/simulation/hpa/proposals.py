@@ -14,21 +14,17 @@ def proposed(spec: HpaSpec, replicas: int, reading: TargetReading) -> int | None
 
     None if no metric is known, or if one is unknown and the others would scale down.
     """
-    found = [_proposal(spec, metric, replicas, reading) for metric in spec.metrics]
-    known = [proposal for proposal in found if proposal is not None]
-    if not known or (len(known) < len(found) and max(known) < replicas):
+    known = []
+    for metric in spec.metrics:
+        value = reading.values.get(metric.name)
+        if value is not None:
+            calculate = _of_pods if metric.of_pods else _of_all
+            proposal = calculate(spec, metric, replicas, reading, math.floor(value * 1000))
+            if proposal is not None:
+                known.append(proposal)
+    if not known or (len(known) < len(spec.metrics) and max(known) < replicas):
         return None
     return max(known)
-
-
-def _proposal(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetReading) -> int | None:
-    value = reading.values.get(metric.name)
-    if value is None:
-        return None
-    usage = math.floor(value * 1000)
-    if metric.of_pods:
-        return _of_pods(spec, metric, replicas, reading, usage)
-    return _of_all(spec, metric, replicas, reading, usage)
 
 
 def _of_pods(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetReading, total: int) -> int | None:

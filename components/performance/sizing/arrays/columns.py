@@ -1,4 +1,4 @@
-"""Cases with one batch as columns of numbers: what replicas do, and how much they can take (WVA spec 8.3 to 8.5)."""
+"""Behaviour and maximum load of replicas, for cases with the same batch as columns (WVA spec 8.3 to 8.5)."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,21 +14,21 @@ from .roots import Floats, Rows, roots
 from .states import States
 
 P95 = -math.log(1 - 0.95)
-"""The 95th percentile of an exponential distribution, in means."""
+"""The 95th percentile of an exponential distribution, as a multiple of its mean."""
 _MARGIN = 0.001
-"""Of the rates between which the largest is looked for (WVA spec 8.1)."""
+"""Margin of the range in which the maximum rate is searched (WVA spec 8.1)."""
 _LOADS = 1e-250, 1e250
-"""Between which the shares of states are told apart: below, there is at most one request; above, the room is full."""
+"""Range of loads that are computed: below it there is at most one request; above it the replica is full."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Some numbers of each case; those that have no figures are not among them.
+    """The parameters of each case; cases that cannot be computed are excluded.
 
-    A load is the logarithm of a rate of requests, as a share of the largest rate at which a replica completes them.
+    A load is the logarithm of a request rate, as a share of the maximum rate at which a replica completes requests.
 
     Attributes:
-        batch: Requests that a replica works on at once: the same in all cases.
+        batch: Concurrent requests of a replica, equal in all cases.
     """
 
     batch: int
@@ -40,7 +40,6 @@ class Columns:
 
     @classmethod
     def of(cls, cases: Sequence[Case]) -> Self:
-        """Return the columns of some cases."""
         numbers = [
             (
                 case.profile.alpha,
@@ -55,41 +54,40 @@ class Columns:
 
     @cached_property
     def states(self) -> States:
-        """The weights of their states."""
         return States.of(self.alpha, self.beta, self.batch)
 
     @cached_property
     def completion_ms(self) -> Floats:
-        """Mean time from one completion to the next, with a full batch."""
+        """Mean time between completions with a full batch."""
         return np.asarray(self.tokens * (self.alpha + self.beta * self.batch) / self.batch)
 
     @cached_property
     def low(self) -> Floats:
-        """Least load that is tried: a thousandth of the completions with one request."""
+        """Lower end of the search: a thousandth of the completion rate with one request."""
         return np.asarray(np.log(_MARGIN * self.completion_ms / (self.tokens * (self.alpha + self.beta))))
 
     @cached_property
     def high(self) -> Floats:
-        """Largest load that is tried."""
+        """Upper end of the search."""
         return np.full_like(self.alpha, np.log1p(-_MARGIN))
 
     def per_minute(self, load: Floats) -> Floats:
-        """Return the rates of some loads; 0 for minus infinity."""
+        """Return the request rates of loads; 0 for minus infinity."""
         return np.asarray(np.exp(load) * (MINUTE / self.completion_ms))
 
     @cached_property
     def service_limit_ms(self) -> Floats:
-        """Mean time from first to last token that the promises allow."""
+        """Mean time from the first to the last token that the latency targets allow."""
         return np.asarray(self.tokens * self.itl_ms)
 
     @cached_property
     def wait_limit_ms(self) -> Floats:
-        """Mean wait that the promises allow: waits count as exponential."""
+        """Mean wait that the latency targets allow, if waits are distributed exponentially."""
         return np.asarray(self.ttft_ms / P95)
 
     @cached_property
     def itl_load(self) -> Floats:
-        """Largest load within the promised inter-token latency; minus infinity if it is broken under any load."""
+        """Maximum load that meets the target for inter-token latency; minus infinity if no load does."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             others = (self.itl_ms - (self.alpha + self.beta)) / self.beta
         return self._largest(
@@ -101,9 +99,9 @@ class Columns:
 
     @cached_property
     def ttft_load(self) -> Floats:
-        """Largest load within the promised time to the first token; minus infinity if it is broken under any load."""
+        """Maximum load that meets the target for the time to the first token; minus infinity if no load does."""
         ahead = self.wait_limit_ms / self.completion_ms
-        # Large batches smooth the load: requests hardly wait until it is close to 1.
+        # Large batches smooth the load: requests hardly wait until the load is close to 1.
         guess = np.full_like(ahead, -3 / math.sqrt(self.batch))
         return self._largest(lambda load, rows: self.states.at(load, rows).log_ahead, ahead, self.ttft_ms > 0, guess)
 
@@ -127,7 +125,7 @@ class Columns:
         return found
 
     def behaviours(self, per_minute: Floats, rows: Rows) -> list[Behaviour]:
-        """Return what replicas of some rows do at a rate each."""
+        """Return the behaviour of replicas of the given rows, at one request rate each."""
         completion, tokens, fixed = self.completion_ms[rows], self.tokens[rows], (self.alpha + self.beta)[rows]
         with np.errstate(over="ignore"):
             exact = per_minute / MINUTE * completion

@@ -1,7 +1,7 @@
 """Replicas of many cases at once (WVA spec 8.5, 8.6).
 
-Cases with one batch are computed together, so many at a time that their states stay in the processor's cache. No case
-depends on its neighbours: not one bit of what it needs changes with them.
+Cases with the same batch are computed together, in chunks whose states fit into the processor's cache. The results do
+not depend on the chunk: each case gets exactly the same bits as if it were computed alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,11 +14,11 @@ from .columns import Columns
 from .roots import Floats
 
 _TOGETHER = 65_536
-"""States that are computed together, unless one replica has more."""
+"""Maximum states in a chunk, unless a single case has more."""
 
 
 def size_all(cases: Sequence[Case]) -> tuple[Sized, ...]:
-    """Return how many replicas each case needs, and what they do."""
+    """Return the replicas that each case needs, and their behaviour, in the order of the cases."""
     sized: dict[int, Sized] = {}
     by_batch: dict[int, list[int]] = {}
     for number, case in enumerate(cases):
@@ -35,17 +35,17 @@ def size_all(cases: Sequence[Case]) -> tuple[Sized, ...]:
 
 
 def behave_all(case: Case, per_minute: Sequence[float]) -> list[Behaviour]:
-    """Return what one replica does at each of some rates of requests."""
+    """Return the behaviour of one replica at each of several request rates per minute."""
     columns, step = Columns.of([case]), max(1, _TOGETHER // case.profile.batch)
-    found: list[Behaviour] = []
+    behaviours: list[Behaviour] = []
     for start in range(0, len(per_minute), step):
         some = np.array(per_minute[start : start + step], dtype=np.float64)
-        found += columns.behaviours(some, np.zeros(len(some), dtype=np.intp))
-    return found
+        behaviours += columns.behaviours(some, np.zeros(len(some), dtype=np.intp))
+    return behaviours
 
 
 def _without_queue(case: Case) -> Sized | None:
-    """Return the answer if there are no figures, or nothing is asked of which there could be; None otherwise."""
+    """Return the result of a case that needs no queueing model, such as one without output tokens; None otherwise."""
     if reason := unusable(case):
         return Sized(case, reason, Limit.CAPACITY, 0.0, None, None, 0.0, 0, None, 0.0)
     tokens, reason = int(case.output_tokens), constant(case)
@@ -63,32 +63,32 @@ def _price(case: Case, replicas: int) -> float:
 
 
 def _sized(cases: Sequence[Case]) -> Iterator[Sized]:
-    """Yield the answers for cases with one batch."""
+    """Yield the results of cases with the same batch."""
     columns = Columns.of(cases)
     itl, ttft, high = columns.itl_load, columns.ttft_load, columns.high
-    asked, least = (np.array([getattr(case, name) for case in cases], float) for name in ("per_minute", "least"))
+    requested, least = (np.array([getattr(case, name) for case in cases], float) for name in ("per_minute", "least"))
     most = columns.per_minute(np.minimum(itl, ttft))
-    needed = np.maximum(_needed(asked, most), least)
-    rows = np.flatnonzero((asked == 0) | (most > 0) & (needed <= MOST_REPLICAS))
-    behaviours = columns.behaviours(asked[rows] / np.maximum(needed[rows], 1), rows)
+    needed = np.maximum(_needed(requested, most), least)
+    rows = np.flatnonzero((requested == 0) | (most > 0) & (needed <= MOST_REPLICAS))
+    behaviours = columns.behaviours(requested[rows] / np.maximum(needed[rows], 1), rows)
     known = dict(zip(rows.tolist(), behaviours, strict=True))
     rates = [most, columns.per_minute(itl), columns.per_minute(ttft), columns.per_minute(high)]
     figures = [*rates, columns.per_minute(columns.low), columns.service_limit_ms, columns.wait_limit_ms]
     reasons = _reasons(columns, cases, most)
     for row, numbers in enumerate(zip(*(column.tolist() for column in figures), strict=True)):
         case, (rate, by_itl, by_ttft, capacity, slowest, service, wait) = cases[row], numbers
-        does, promise = known.get(row), case.promise
-        replicas = int(needed[row]) if does else 0
+        behaviour, promise = known.get(row), case.promise
+        replicas = int(needed[row]) if behaviour else 0
         yield Sized(
             case=case,
-            reason="" if does else reasons.get(row) or too_many(case, rate),
+            reason="" if behaviour else reasons.get(row) or too_many(case, rate),
             limit=_limit(rate, by_itl, capacity),
             most_per_minute=rate,
             itl_per_minute=by_itl if promise.itl_ms else None,
             ttft_per_minute=by_ttft if promise.ttft_ms else None,
             capacity_per_minute=capacity,
             replicas=replicas,
-            behaviour=does,
+            behaviour=behaviour,
             cents_per_hour=_price(case, replicas),
             slowest_per_minute=slowest,
             service_limit_ms=service if promise.itl_ms else None,
@@ -96,12 +96,12 @@ def _sized(cases: Sequence[Case]) -> Iterator[Sized]:
         )
 
 
-def _needed(asked: Floats, most: Floats) -> Floats:
-    """Return replicas for a rate; without one that can take any, infinitely many."""
+def _needed(rate: Floats, most: Floats) -> Floats:
+    """Return the replicas for each rate; infinity if a replica meets the targets at no rate."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        needed = np.ceil(asked / most)
-        needed -= (needed - 1) * most >= asked  # a quotient that was rounded up to above a whole number
-    return np.where(asked > 0, np.maximum(needed, 1.0), 0.0)
+        needed = np.ceil(rate / most)
+        needed -= (needed - 1) * most >= rate  # rounding can lift a quotient just above a whole number
+    return np.where(rate > 0, np.maximum(needed, 1.0), 0.0)
 
 
 def _limit(most: float, by_itl: float, capacity: float) -> Limit:
@@ -111,14 +111,14 @@ def _limit(most: float, by_itl: float, capacity: float) -> Limit:
 
 
 def _reasons(columns: Columns, cases: Sequence[Case], most: Floats) -> dict[int, str]:
-    """Return why promises cannot be kept, by row."""
+    """Return why latency targets cannot be met, by row, with the latencies at the lowest rate."""
     rows = np.flatnonzero(most == 0)
     slowest = columns.per_minute(columns.low)[rows]
     least = zip(rows.tolist(), slowest.tolist(), columns.behaviours(slowest, rows), strict=True)
     reasons = {}
-    for row, rate, does in least:
+    for row, rate, behaviour in least:
         case = cases[row]
-        itl = broken_itl(case, rate, does.itl_ms) if columns.itl_load[row] == -np.inf else ""
-        ttft = broken_ttft(case, rate, does.wait_p95_ms) if columns.ttft_load[row] == -np.inf else ""
+        itl = broken_itl(case, rate, behaviour.itl_ms) if columns.itl_load[row] == -np.inf else ""
+        ttft = broken_ttft(case, rate, behaviour.wait_p95_ms) if columns.ttft_load[row] == -np.inf else ""
         reasons[row] = "; ".join(filter(None, (itl, ttft)))
     return reasons

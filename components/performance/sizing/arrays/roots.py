@@ -1,4 +1,4 @@
-"""Where increasing functions cross zero, many at once."""
+"""Roots of many increasing functions at once."""
 
 from collections.abc import Callable
 
@@ -9,28 +9,28 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _TOLERANCE = 2e-15
-"""Of a root, as a share of it or, below 1, of 1."""
+"""Relative to the root, but absolute for roots below 1."""
 _MOST_STEPS = 200
-"""Bisection alone would need sixty."""
+"""Bisection alone would need sixty steps."""
 
 
 def roots(
     function: Callable[[Floats, Rows], Floats], low: Floats, high: Floats, ends: tuple[Floats, Floats], guess: Floats
 ) -> Floats:
-    """Return the largest number known to be below or at each root, by the method of Chandrupatla.
+    """Return the largest number known to be at or below each root, by Chandrupatla's method.
 
-    It takes steps of inverse quadratic interpolation where they can be trusted, and halves the interval where not
-    (Chandrupatla, "A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without
-    using derivatives", 1997). A row is left alone once it has its root, so that no row depends on its neighbours.
+    The method uses inverse quadratic interpolation where it is reliable, and bisection elsewhere (Chandrupatla, "A
+    new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using derivatives",
+    1997). A row that has its root is not iterated further, so that no row depends on the others.
 
     Args:
-        function: The values of some rows, at a number for each.
-        low: Where each function is below zero, or zero.
-        high: Where it is above zero.
-        ends: Its values there.
-        guess: Where to look first.
+        function: Returns the values of the given rows, at one number each.
+        low: Where each function is at most zero.
+        high: Where each function is above zero.
+        ends: The values at ``low`` and ``high``.
+        guess: Initial guesses.
     """
-    found = low.copy()
+    result = low.copy()
     rows: Rows = np.arange(len(low))
     # x1 and x2 enclose the root; x3 is the point before. State: x1, x2, x3, f1, f2, f3, share of the next step.
     share = np.clip((high - guess) / (high - low), 0.01, 0.99)
@@ -40,12 +40,12 @@ def roots(
             break
         x = state[0] + state[6] * (state[1] - state[0])
         state = _enclose(state, x, function(x, rows))
-        found[rows] = np.where(state[3] <= 0, state[0], state[1])
+        result[rows] = np.where(state[3] <= 0, state[0], state[1])
         smallest = _smallest_share(state)
-        goes_on = (smallest < 0.5) & (state[3] != 0)
-        state, rows = state[:, goes_on], rows[goes_on]
-        state[6] = _next_share(state, smallest[goes_on])
-    return found
+        unfinished = (smallest < 0.5) & (state[3] != 0)
+        state, rows = state[:, unfinished], rows[unfinished]
+        state[6] = _next_share(state, smallest[unfinished])
+    return result
 
 
 def _enclose(state: Floats, x: Floats, f: Floats) -> Floats:
@@ -57,14 +57,14 @@ def _enclose(state: Floats, x: Floats, f: Floats) -> Floats:
 
 
 def _smallest_share(state: Floats) -> Floats:
-    """Return which share of the interval is within the tolerance; a half and more means that it is narrow enough."""
+    """Return the tolerance as a share of the interval; the interval is narrow enough from one half on."""
     x1, x2 = state[:2]
     width = np.maximum(np.abs(x2 - x1), np.finfo(np.float64).tiny)
     return np.asarray(_TOLERANCE * np.maximum(1.0, np.abs(x1)) / width)
 
 
 def _next_share(state: Floats, smallest: Floats) -> Floats:
-    """Return how far to go from x1 to x2: by interpolation through three points, if that is between them."""
+    """Return the next step from x1 towards x2 as a share: interpolated through three points, or one half."""
     x1, x2, x3, f1, f2, f3, _ = state
     with np.errstate(divide="ignore", invalid="ignore"):
         xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
