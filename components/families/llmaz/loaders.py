@@ -63,6 +63,7 @@ def mount_models(spec: Object, claim: Claim, options: Options, findings: Finding
         for index, model in enumerate(claim.models)
         if source_of(model).scheme == "hub" or source_of(model).object_store
     ]
+    # As in llmaz, loaders get the variables of the first container (llmaz spec 2.6).
     base_env = spec["containers"][0].get("env") or []
     for index, model in loaded:
         loader = _loader(index, model, base_env, claim, options, findings)
@@ -88,6 +89,7 @@ def _loader(
     index: int, model: OpenModel, base_env: list[Object], claim: Claim, options: Options, findings: Findings
 ) -> Object:
     source = source_of(model)
+    # llmaz gives the loader no variables for these, and it exits with "unknown source type" (llmaz spec 2.6).
     if source.scheme in ("s3", "gcs"):
         findings.error(
             claim.paths[index],
@@ -137,6 +139,7 @@ def _mount_hosts(spec: Object, runner: Object, claim: Claim, findings: Findings,
                 )
             paths.setdefault(address, index)
     for path, index in paths.items():
+        # Upstream gives every volume the same name, which the API server rejects (llmaz spec 2.6).
         name = VOLUME if index == 0 and not shared else f"{VOLUME}-{index}"
         _add_volume(spec, {"name": name, "hostPath": {"path": path}})
         _add_mount(runner, {"name": name, "mountPath": path, "readOnly": True})
@@ -184,6 +187,7 @@ def _loader_env(source: WeightSource) -> list[Object]:
 
 def _merged(base: list[Object], added: list[Object], *, always: bool = True) -> list[Object]:
     """Append variables. A user's value overrides references to Secrets, and everything unless ``always``."""
+    # Upstream adds credentials that the user sets once more, which the API server rejects (llmaz spec 2.6).
     forced = {env["name"] for env in added if always and "valueFrom" not in env}
     users = [env for env in base if env["name"] not in forced]
     names = {env["name"] for env in users}

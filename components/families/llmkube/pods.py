@@ -226,6 +226,7 @@ def _settings(serving: ServiceContext, options: Options) -> Object:
         "priorityClassName": priority_of(spec, options),
         "runtimeClassName": spec.runtime_class_name,
         "imagePullSecrets": _value_or(spec.image_pull_secrets, pull),
+        # A Service named vllm would set VLLM_PORT, which vLLM takes for its own.
         "enableServiceLinks": None if llmkube().runtimes[serving.runtime].service_links else False,
         "serviceAccountName": overrides.service_account_name,
         "schedulerName": None if options.scheduler_name == Options().scheduler_name else options.scheduler_name,

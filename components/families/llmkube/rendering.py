@@ -147,6 +147,7 @@ def _resolve(service: InferenceService, library: Library, options: Options, find
     origin = Origin(findings.source, NODES_PATH)
     choices = node_choices(selected_nodes(spec, options), options, origin)
     check_nodes(spec, model, hardware, choices, findings)
+    # An endpoint without a port has the contract's default, which then takes precedence over the runtime's port.
     port = spec.container_port or (spec.endpoint.port if spec.endpoint else runtime.port)
     serving = ServiceContext(
         service=service,

@@ -198,6 +198,7 @@ def _loaded(model: Model, kind: Kind, cache: ModelCache | None, findings: Findin
             RuleId.WEIGHTS_UNREACHABLE,
         )
         return MountedWeights()
+    # The operator's cache key (LLMKube spec 3).
     folder = f"{FOLDER}/{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     # The file is named after the Model, because the name in its header is unknown before the download.
     name = re.sub("-+", "-", _NOT_IN_NAME.sub("-", model.metadata.name)).strip("-._") or "model"
