@@ -1,4 +1,4 @@
-"""Reads the shape of a model from its ``config.json``, as Hugging Face's transformers write it."""
+"""Reads the shape of a model from its ``config.json``, in the format of Hugging Face's transformers."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -11,9 +11,9 @@ from .configs.values import ConfigValues, parsed
 from .shapes import Layers, Shape
 
 _TOWERS = ("vision_config", "audio_config", "vision_tower")
-"""Parts beside the text model, whose parameters are not counted."""
+"""Parts other than the text model; their parameters are not counted."""
 _SCALED = frozenset({"linear", "dynamic", "yarn", "deepseek_yarn", "mrope_yarn"})
-"""How positions are scaled so that the context is longer than was trained; with others it stands as it is."""
+"""Types of position scaling that extend the trained context; other types leave the stated context unchanged."""
 _LONGEST = 10**9
 _RENAMED = {
     "chatglm": {
@@ -23,21 +23,20 @@ _RENAMED = {
         "padded_vocab_size": "vocab_size",
     }
 }
-"""Keys of models whose own code reads them, by ``model_type``, and what transformers calls the same."""
+"""Keys of models with custom code, by ``model_type``, and their names in transformers."""
 
 
 def read_config(text: str, name: str) -> Shape:
     """Return the shape of a model.
 
-    What cannot be told for sure is None: parameters of an architecture that is not listed, or of one with a vision
-    tower.
+    Unknown values are None: the parameters of architectures that are not listed, or with a vision tower.
 
     Args:
-        text: A ``config.json``.
-        name: What the model is called.
+        text: Content of a ``config.json``.
+        name: Name of the model.
 
     Raises:
-        ValueError: The text is no configuration; the message names the key.
+        ValueError: The text is not a valid configuration; the message names the key.
     """
     whole = parsed(text, name)
     inner = whole.part("text_config") or whole.part("llm_config") or whole.part("language_config")
@@ -91,7 +90,7 @@ def _context(values: ConfigValues) -> int | None:
         "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_sequence_length", most=_LONGEST
     )
     scaling = values.part("rope_scaling") or values.part("rope_parameters")
-    # The context of Gemma 3 has been multiplied already.
+    # Gemma 3 states the context after scaling.
     if given is None or scaling is None or values.text("model_type") == "gemma3_text":
         return given
     kind = scaling.text("rope_type", "type")
@@ -103,7 +102,7 @@ def _context(values: ConfigValues) -> int | None:
 
 
 def _cuts(values: ConfigValues, layers: tuple[Layers, ...], experts: ExpertLayers | None) -> tuple[int, ...]:
-    """Return the widths that tensor parallelism cuts: of feed-forward networks, and of all heads together."""
+    """Return the widths that tensor parallelism divides: of feed-forward networks, and of all heads together."""
     widths = {experts.width if experts else values.maybe("intermediate_size")}
     if not any(kind.is_latent for kind in layers):
         widths.add(values.number("num_attention_heads", "n_head") * head_dim(values))

@@ -24,7 +24,7 @@ _UNITS = {"b": 10**9, "m": 10**6, "t": 10**12}
 _LEAST_MILLIONS = 50
 """Smaller numbers are a context, such as the million tokens of Qwen2.5-7B-Instruct-1M."""
 _OF_A_PATH = re.compile(r"(?<![a-z0-9])(?:\d+e|a\d[\d.]*b|e\d[\d.]*b)(?![a-z0-9])", re.IGNORECASE)
-"""Numbers of experts, and of active parameters: 16E, A3B, E4B."""
+"""Numbers of experts and of active parameters: 16E, A3B, E4B."""
 _NO_MODEL = re.compile(
     r"eagle|medusa|draft|lora|adapter|speculator|mmproj|projector|exl[23]|bpw|[23][-_]?bit|aqlm|hqq|mlx",
     re.IGNORECASE,
@@ -48,12 +48,12 @@ _UNNAMED_TYPES = re.compile(
     r"devstral-(2|small-2)|mistral-(large-3|small-4|medium-3)|deepseek-(v3|r1)(?!-distill)",
     re.IGNORECASE,
 )
-"""Publishers and models with weights of 4 or 8 bits whose names do not say so. For Mistral AI that is since December
-2025; its names end in the year and month."""
+"""Publishers and models with weights of 4 or 8 bits whose names do not state it. For Mistral AI, since December 2025;
+its names end in year and month."""
 _UNNAMED_BITS = re.compile(
     r"quant|auto[-_]?round|gptqmodel|autoawq|marlin|torchao|squeezellm|compressed", re.IGNORECASE
 )
-"""Names that say that weights are quantized, but not to how many bits."""
+"""Names of quantized weights that do not state the number of bits."""
 _GGUF_BITS = {
     "IQ1_S": "2.00", "IQ1_M": "2.15", "IQ2_XXS": "2.38", "IQ2_XS": "2.59", "IQ2_S": "2.74", "IQ2_M": "2.93",
     "IQ3_XXS": "3.25", "IQ3_XS": "3.50", "IQ3_S": "3.66", "IQ3_M": "3.76", "IQ4_XS": "4.46", "IQ4_NL": "4.68",
@@ -168,12 +168,15 @@ def _of_repository(name: str) -> Shape | None:
     like = None if is_open else _like(own)
     if like is not None and (like.dtype in _WHOLE or _bare(own) == _bare(like.name)):
         dtype = named or like.dtype
-        kept = like.weights_bytes if dtype == like.dtype else None
+        size = like.weights_bytes if dtype == like.dtype else None
         basis = f"what is known of {like.name}, which has the same name"
         # The vocabulary of a quantized model stays at 16 bits, which needs its size.
         is_sized = like.parameters and (dtype in _WHOLE or like.embeddings is not None)
-        if kept is not None or is_sized:
-            return replace(like, dtype=dtype, weights_bytes=kept, estimate=basis, max_context=_context(own, like))
+        if size is not None or is_sized:
+            # The context is unknown if the name states a longer one than that of the known model.
+            longer = set(_LONGER.findall(own.lower())) - set(_LONGER.findall(like.name.lower()))
+            context = None if longer else like.max_context
+            return replace(like, dtype=dtype, weights_bytes=size, estimate=basis, max_context=context)
     count = _count(own)
     if count is None:
         return None
@@ -198,7 +201,8 @@ def _of_file(name: str) -> Shape | None:
         span = SizeSpan(like.parameters, like.parameters, bits * _GGUF_LEAST, bits * most)
         basis = f"what is known of {like.name}, which has the same name, and the type {kind[1].upper()} of the file"
         size = int(like.parameters * bits * most / 8)
-        return replace(like, dtype="", weights_bytes=size, span=None, estimate=basis, least_bytes=_least_bytes(span))
+        least_size = int(span.least_parameters * span.least_bits / 8)
+        return replace(like, dtype="", weights_bytes=size, span=None, estimate=basis, least_bytes=least_size)
     if count is None:
         return None
     text, low, high = count
@@ -207,19 +211,19 @@ def _of_file(name: str) -> Shape | None:
     return Shape(name, span=SizeSpan(low, high, bits * _GGUF_LEAST, bits * most), estimate=basis)
 
 
-def _least_bytes(span: SizeSpan) -> int:
-    return int(span.least_parameters * span.least_bits / 8)
-
-
 def _count(name: str) -> tuple[str, int, int] | None:
     """Return the number of parameters in a name: as text, and the least and the most it may stand for."""
     rest = _OF_A_PATH.sub("", name)
     if re.search(r"(?<![a-z0-9])\d+e(?![a-z0-9])", name, re.IGNORECASE):
         return None
-    found = [match for match in _COUNT.finditer(rest) if _is_count(match)]
-    if not found:
+    numbers = [
+        match
+        for match in _COUNT.finditer(rest)
+        if match["unit"].lower() != "m" or int(match["whole"]) >= _LEAST_MILLIONS
+    ]
+    if not numbers:
         return None
-    match = max(found, key=lambda each: (each["unit"].lower() == "b", _value(each)))
+    match = max(numbers, key=lambda each: (each["unit"].lower() == "b", _value(each)))
     value = _value(match)
     number = Decimal(f"{match['whole']}.{match['part'] or match['tenth'] or 0}").normalize()
     text = f"{number:f}{match['unit'].upper()}"
@@ -229,11 +233,6 @@ def _count(name: str) -> tuple[str, int, int] | None:
     most = _MOST_OF_SMALL if value < _SMALL_NAME else _MOST if value < _LARGE else _MOST_OF_LARGE
     most = Decimal(1) if match["times"] else most
     return text, int(value * least), int(value * most)
-
-
-def _is_count(match: re.Match[str]) -> bool:
-    unit = match["unit"].lower()
-    return unit != "m" or int(match["whole"]) >= _LEAST_MILLIONS
 
 
 def _value(match: re.Match[str]) -> Decimal:
@@ -251,17 +250,10 @@ def _type_of(name: str) -> tuple[str, Decimal, Decimal]:
     return "", Decimal(16), Decimal(16)
 
 
-def _context(name: str, like: Shape) -> int | None:
-    """Return the context of a derived model: unknown if its name states a longer one."""
-    own = set(_LONGER.findall(name.lower()))
-    return like.max_context if own <= set(_LONGER.findall(like.name.lower())) else None
-
-
 def _like(name: str) -> Shape | None:
     """Return the known model that another is derived from: the longest whose name is a prefix.
 
-    Only with a number of parameters in it, unless that is all of the name: DeepSeek-R1-Distill-Qwen-14B is not made
-    from DeepSeek-R1.
+    A prefix must contain the number of parameters: DeepSeek-R1-Distill-Qwen-14B is not derived from DeepSeek-R1.
     """
     bare = _bare(name)
     exact = _keys().get(bare)

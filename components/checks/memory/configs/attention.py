@@ -1,7 +1,7 @@
-"""What each layer keeps of a token, and of a sequence, by a model's ``config.json``.
+"""The cache of each layer, per token and per sequence, from a model's ``config.json``.
 
-Sources: the configuration classes of huggingface/transformers v5 (``layer_types`` and how each fills it where it is
-not given: gemma2, gemma3, gpt_oss, llama4, qwen2, qwen3_next, cohere2), and vLLM's ``MambaStateShapeCalculator``.
+Sources: the configuration classes of huggingface/transformers v5 (``layer_types`` and its defaults in gemma2, gemma3,
+gpt_oss, llama4, qwen2, qwen3_next, cohere2), and vLLM's ``MambaStateShapeCalculator``.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from .values import ConfigValues
 _MOST_LAYERS = 10_000
 FULL, WINDOW, CHUNK, LINEAR, MAMBA, NOTHING = "full", "window", "chunk", "linear", "mamba", "nothing"
 UNKNOWN = "unknown"
-"""A layer of a kind that nothing is known of: it counts as one that keeps the whole context."""
+"""A layer of an unknown kind; it counts as one that caches the whole context."""
 _TYPES = {
     "full_attention": FULL,
     "attention": FULL,
@@ -28,9 +28,9 @@ _TYPES = {
 _PATTERN = {"*": FULL, "M": MAMBA, "E": NOTHING, "-": NOTHING}
 """Letters of ``hybrid_override_pattern``: attention, Mamba, experts, feed-forward."""
 _INTERVALS = {"gemma2": 2, "gemma3_text": 6, "gpt_oss": 2, "cohere2": 4}
-"""Of so many layers the last one keeps the whole context, where ``config.json`` does not say which."""
+"""Every n-th layer caches the whole context, if ``config.json`` does not list the layers."""
 _WINDOWED = frozenset({"mistral", "mixtral", "phi3", "starcoder2"})
-"""Models all of whose layers have the window that is set."""
+"""Models in which all layers use the window of the configuration."""
 
 
 def layer_kinds(values: ConfigValues, model: str) -> tuple[str, ...]:
@@ -47,7 +47,10 @@ def layer_kinds(values: ConfigValues, model: str) -> tuple[str, ...]:
 
 
 def layers_of(values: ConfigValues, kinds: tuple[str, ...]) -> tuple[Layers, ...]:
-    """Return the layers of a model, by kind; those that keep nothing are left out."""
+    """Return the layers of a model by kind, without those that cache nothing.
+
+    Layers that share the cache of others are not counted (``num_kv_shared_layers``).
+    """
     shared = values.maybe("num_kv_shared_layers", least=0, most=len(kinds)) or 0
     counts = Counter(kinds[: len(kinds) - shared] if shared else kinds)
     kept = [(kind, count) for kind, count in sorted(counts.items()) if kind != NOTHING]
@@ -55,7 +58,7 @@ def layers_of(values: ConfigValues, kinds: tuple[str, ...]) -> tuple[Layers, ...
 
 
 def head_dim(values: ConfigValues) -> int:
-    """Return how many numbers a head has."""
+    """Return the size of a head: ``head_dim``, or the hidden size divided by the heads."""
     given = values.maybe("head_dim", "attention_head_dim")
     if given is not None:
         return given
@@ -63,7 +66,7 @@ def head_dim(values: ConfigValues) -> int:
 
 
 def kv_heads(values: ConfigValues) -> int:
-    """Return how many heads of keys and values there are: as many as of queries unless it is said."""
+    """Return the number of key-value heads, by default that of query heads."""
     return values.maybe("num_key_value_heads", "num_kv_heads") or values.number("num_attention_heads", "n_head")
 
 
@@ -91,7 +94,7 @@ def _every(interval: int, other: str, count: int) -> Iterator[str]:
 
 
 def _chunked(values: ConfigValues, count: int) -> Iterator[str]:
-    """Llama 4: layers with rotary positions attend to their chunk, every fourth one has none, and attends to all."""
+    """Llama 4: layers with rotary positions attend to a chunk; every fourth one has none and attends to all."""
     given = values.numbers("no_rope_layers")
     if given:
         yield from (CHUNK if rotary else FULL for rotary in given)
@@ -129,7 +132,7 @@ def _layers(values: ConfigValues, kind: str, count: int) -> Iterator[Layers]:
 
 
 def indexers(values: ConfigValues, count: int) -> int:
-    """Return how many of so many layers have an index of their own; GLM 5.2 shares one among some."""
+    """Return the number of layers with an index of their own; in GLM 5.2, several layers share one."""
     if "index_head_dim" not in values:
         return 0
     types = values.texts("indexer_types")
@@ -137,7 +140,7 @@ def indexers(values: ConfigValues, count: int) -> int:
 
 
 def _attention(values: ConfigValues, kind: str, count: int) -> Layers:
-    """Layers of some models have other heads where they have a window (MiMo) or where they have none (Gemma 4)."""
+    """Return attention layers. Layers with a window (MiMo) or without one (Gemma 4) may have other heads."""
     heads, key = kv_heads(values), head_dim(values)
     value = values.maybe("v_head_dim") or key
     if kind in (FULL, UNKNOWN):
@@ -152,13 +155,13 @@ def _attention(values: ConfigValues, kind: str, count: int) -> Layers:
 
 
 def _index_bytes(values: ConfigValues) -> int:
-    """DeepSeek V3.2 keeps an index key of a token, in FP8 with scales (vLLM ``DeepseekV32IndexerCache``)."""
+    """DeepSeek V3.2 caches an index key per token, in FP8 with scales (vLLM ``DeepseekV32IndexerCache``)."""
     size = values.maybe("index_head_dim") or 0
     return size + 4 * -(-size // 128)
 
 
 def _linear_state(values: ConfigValues) -> int:
-    """Gated delta nets: the state of a head is a matrix, and the convolution keeps the inputs before."""
+    """Gated delta nets: the state of a head is a matrix, and the convolution keeps previous inputs."""
     config = values.part("linear_attn_config")
     if config is not None:
         heads, size = config.number("num_heads"), config.number("head_dim")
@@ -172,7 +175,7 @@ def _linear_state(values: ConfigValues) -> int:
 
 
 def _mamba_state(values: ConfigValues) -> int:
-    """Mamba 2: the state of a head is a matrix, and the convolution keeps the inputs before the present one."""
+    """Mamba 2: the state of a head is a matrix, and the convolution keeps previous inputs."""
     heads = values.number("mamba_num_heads", "mamba_n_heads")
     size = values.number("mamba_head_dim", "mamba_d_head")
     state = values.number("ssm_state_size", "mamba_d_state")

@@ -1,4 +1,4 @@
-"""How many parameters a model has, by its ``config.json``: exact for the architectures that are listed.
+"""The number of parameters of a model, from its ``config.json``: exact for the listed architectures.
 
 Checked against publishers: Llama-3.1-8B 8,030,261,248, Qwen2.5-7B 7,615,616,512, Mixtral-8x7B 46,702,792,704.
 """
@@ -14,29 +14,29 @@ from .experts import ExpertLayers
 from .values import ConfigValues
 
 _UNCOUNTED = ("moe_latent_size", "block_configs")
-"""Keys of variants that are built in another way."""
+"""Keys of variants with a different structure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """What models of one ``model_type`` have that their configuration does not say.
+    """Properties of the models of one ``model_type`` that their configurations do not state.
 
     Attributes:
         qkv_bias: Whether queries, keys and values have biases.
-        out_bias: Whether the output of attention has one.
-        out_unbiased: Whether the output of attention has none even where ``attention_bias`` is set.
+        out_bias: Whether the output of attention has a bias.
+        out_unbiased: Whether it has none even if ``attention_bias`` is set.
         qk_norm: Whether queries and keys have norms: of a ``head``, or of ``all`` heads together.
-        qk_norm_asked: Whether they have them only where ``use_qk_norm`` is set.
-        norms: Norms of a layer.
+        qk_norm_asked: Whether they have them only if ``use_qk_norm`` is set.
+        norms: Number of norms per layer.
         norm_bias: Whether norms have biases.
-        tied: Whether the output shares the table of tokens unless it is said.
-        sinks: Whether attention has a number per head that takes what no token gets.
+        tied: Whether output and input share the embeddings by default.
+        sinks: Whether attention has a sink: a number per head that absorbs attention no token gets.
         plain: Whether feed-forward networks have two matrices instead of three.
-        network_bias: Whether they have biases unless it is said.
-        router_bias: Whether the choice of experts has a bias.
+        network_bias: Whether they have biases by default.
+        router_bias: Whether the router of experts has a bias.
         expert_bias: Whether experts have biases.
-        shared_gate: Whether the experts that every token goes through have a gate.
-        shared: Experts that every token goes through, where no key says it.
+        shared_gate: Whether shared experts, which process every token, have a gate.
+        shared: Number of shared experts, if no key states it.
         dense_width: Key of the inner width of layers without experts.
     """
 
@@ -66,8 +66,8 @@ class Counted:
     """Parameters of a model.
 
     Attributes:
-        experts: Of them the experts that tokens are routed to.
-        embeddings: Of them the vocabulary at both ends.
+        experts: Those of the experts that tokens are routed to.
+        embeddings: Those of the input and output embeddings.
     """
 
     total: int
@@ -76,7 +76,7 @@ class Counted:
 
 
 def count(values: ConfigValues, model: str, kinds: Sequence[str], experts: ExpertLayers | None) -> Counted | None:
-    """Return how many parameters a model has; None for an architecture that is not listed."""
+    """Count the parameters of a model; None for architectures that are not listed."""
     traits = _counted().get(model)
     if traits is None or any(key in values for key in _UNCOUNTED):
         return None
@@ -93,13 +93,13 @@ def count(values: ConfigValues, model: str, kinds: Sequence[str], experts: Exper
 
 
 def embeddings(values: ConfigValues, model: str) -> int:
-    """Return how many parameters the vocabulary has at both ends of a model."""
+    """Count the parameters of input and output embeddings."""
     tied = values.flag("tie_word_embeddings", default=_counted().get(model, _PLAIN).tied)
     return values.number("vocab_size") * values.number("hidden_size", "n_embd") * (1 if tied else 2)
 
 
 def replicated(values: ConfigValues, kinds: Sequence[str]) -> int:
-    """Return how many parameters each rank keeps whole: latents and the index (vLLM ``ReplicatedLinear``)."""
+    """Count the parameters that every rank holds in full: latents and the index (vLLM ``ReplicatedLinear``)."""
     if "kv_lora_rank" not in values:
         return 0
     layers = sum(1 for kind in kinds if kind not in (MAMBA, NOTHING, LINEAR))
@@ -109,7 +109,7 @@ def replicated(values: ConfigValues, kinds: Sequence[str]) -> int:
 
 
 def is_known(model: str) -> bool:
-    """Tell whether all layers of models of a ``model_type`` cache what their configuration says, and nothing else."""
+    """Tell whether the cache of models of a ``model_type`` is exactly what their configurations state."""
     return model in _counted() or model in _table()["cached"]
 
 
@@ -125,7 +125,7 @@ def _table() -> Mapping[str, Any]:
 
 
 def _mixers(values: ConfigValues, traits: Architecture, kinds: Sequence[str]) -> int:
-    """Return the parameters of what mixes tokens: attention, or Mamba."""
+    """Count the parameters of attention and Mamba layers."""
     mamba = kinds.count(MAMBA)
     attention = len(kinds) - mamba - kinds.count(NOTHING)
     one = _latent(values) if "kv_lora_rank" in values else _attention(values, traits)
@@ -168,7 +168,7 @@ def _indexer(values: ConfigValues) -> int:
 
 
 def _networks(values: ConfigValues, traits: Architecture, kinds: Sequence[str], experts: ExpertLayers | None) -> int:
-    """Return the parameters of feed-forward networks, without the experts that tokens are routed to."""
+    """Count the parameters of feed-forward networks, without the experts that tokens are routed to."""
     hidden = values.number("hidden_size")
     layers = len(kinds) if MAMBA not in kinds else kinds.count(NOTHING)
     if experts is None:

@@ -1,4 +1,4 @@
-"""What weights are kept in, by a model's ``config.json``.
+"""The data type of a model's weights, from its ``config.json``.
 
 Sources: huggingface/transformers ``utils/quantization_config.py``; vllm-project/compressed-tensors
 ``QuantizationConfig``; NVIDIA's modelopt writes ``quant_algo``.
@@ -11,17 +11,17 @@ from .values import ConfigValues
 
 _METHODS = {"awq": "int4-awq", "gptq": "int4-gptq"}
 _ALGORITHMS = {"FP8": "fp8", "NVFP4": "nvfp4", "W4A16_AWQ": "int4-awq"}
-_TOLD_BY_NAME = re.compile(r"FP8|NVFP4|MXFP4|AWQ|GPTQ|INT[48]", re.IGNORECASE)
+_QUANTIZED_NAME = re.compile(r"FP8|NVFP4|MXFP4|AWQ|GPTQ|INT[48]", re.IGNORECASE)
 _FOUR, _EIGHT = 4, 8
 
 
 @dataclass(frozen=True, slots=True)
 class Quantized:
-    """What weights are kept in.
+    """Data type of weights.
 
     Attributes:
-        dtype: Such as ``bfloat16`` or ``int4-awq``; empty where it is not said.
-        block: Numbers that are scaled together, along the width that is cut; None where that is all of them.
+        dtype: Such as ``bfloat16`` or ``int4-awq``; empty if unknown.
+        block: Numbers with a common scale, along the width that tensor parallelism cuts; None if all have one scale.
     """
 
     dtype: str
@@ -29,11 +29,11 @@ class Quantized:
 
 
 def quantized(values: ConfigValues, whole: ConfigValues) -> Quantized:
-    """Return what the weights of a model are kept in."""
+    """Return the data type of a model's weights."""
     config = values.part("quantization_config") or whole.part("quantization_config")
     if config is None:
-        # NVIDIA says it in a file of its own, hf_quant_config.json.
-        elsewhere = _TOLD_BY_NAME.search(values.name)
+        # NVIDIA's models have their quantization in another file, hf_quant_config.json; only the name tells.
+        elsewhere = _QUANTIZED_NAME.search(values.name)
         return Quantized("" if elsewhere else values.text("dtype", "torch_dtype"))
     method = config.text("quant_method")
     if method in _METHODS:
