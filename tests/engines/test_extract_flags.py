@@ -274,6 +274,26 @@ def test_a_release_with_unreadable_spellings_is_not_complete(run: Run) -> None:
     assert text == VLLM_TABLE
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "try:\n            group.add_argument(name(), type=int)\n        except ValueError:\n            pass",
+        "missing(parser)",
+    ],
+)
+def test_what_cannot_be_followed_leaves_the_release_incomplete(run: Run, statement: str) -> None:
+    code, _, text = run("0.3", engine=ENGINE.replace(SEED, f"        {statement}\n"))
+    assert (code, text) == (1, VLLM_TABLE)
+
+
+def test_functions_that_take_the_parser_are_followed(run: Run) -> None:
+    helper = "def add_seed(parser):\n    parser.add_argument('--seed', type=int)\n"
+    engine = ENGINE.replace(SEED, "        os.environ['A'] = 'b'\n        add_seed(parser)\n") + helper
+    code, output, text = run("0.2", "--check", engine=engine)
+    assert (code, text) == (0, VLLM_TABLE)
+    assert output == "not readable: vllm/engine/arg_utils.py:17: os.environ['A'] = 'b'\n"
+
+
 @pytest.mark.parametrize("version", ["main", "v0.3", "3"])
 def test_only_versions_of_releases_are_read(run: Run, version: str) -> None:
     with pytest.raises(SystemExit) as exit_:

@@ -105,15 +105,17 @@ class Reader:
 
     def body(self, module: Module, body: Sequence[ast.stmt], scope: Scope) -> None:
         for node in body:
-            match node:
-                case ast.If(test=test, body=inner, orelse=others):
-                    try:
-                        chosen = inner if self.sources.constant(module, test, scope) else others
-                    except UnreadableError:
-                        pass
-                    else:
-                        self.body(module, chosen, scope)
-                        continue
+            try:
+                self.statement(module, node, scope)
+            except UnreadableError:
+                self.note(module, node, ast.unparse(node))
+
+    def statement(self, module: Module, node: ast.stmt, scope: Scope) -> None:
+        match node:
+            case ast.If(test=test, body=inner, orelse=others):
+                try:
+                    self.body(module, inner if self.sources.constant(module, test, scope) else others, scope)
+                except UnreadableError:
                     before = len(self.release.options)
                     for name in _mutated(inner) | _mutated(others):
                         if isinstance(scope.get(name), ast.AST):
@@ -122,14 +124,16 @@ class Reader:
                     self.body(module, others, scope)
                     for option in self.release.options[before:]:
                         self.note(module, node, f"{option.names[0]} is registered if {ast.unparse(test)}")
-                case ast.Expr(value=ast.Call() as call):
-                    self.call(module, call, scope)
-                case ast.Assign(targets=[target], value=value):
-                    self.assign(module, target, value, scope)
-                case ast.For():
-                    self.loop(module, node, scope)
-                case ast.Delete(targets=[ast.Subscript() as target]):
-                    self.keyword(module, self.option(module, target.value, scope), text_of(target.slice), None, scope)
+            case ast.Expr(value=ast.Call() as call) | ast.Return(value=ast.Call() as call):
+                self.call(module, call, scope)
+            case ast.Assign(targets=[target], value=value):
+                self.assign(module, target, value, scope)
+            case ast.For():
+                self.loop(module, node, scope)
+            case ast.Delete(targets=[ast.Subscript() as target]):
+                self.keyword(module, self.option(module, target.value, scope), text_of(target.slice), None, scope)
+            case _:
+                self.unknown_names(module, node)
 
     def call(self, module: Module, call: ast.Call, scope: Scope) -> None:
         match call.func:
@@ -137,6 +141,8 @@ class Reader:
                 self.add_argument(module, call, scope)
             case ast.Attribute(attr="add_cli_args", value=ast.Name(id=owner)):
                 self.add_class(module, call, owner)
+            case ast.Name(id=name) if _takes_parser(call):
+                self.add_function(module, call, name)
             case ast.Attribute(attr="remove", value=ast.Subscript(value=target, slice=key)) if (
                 text_of(key) == "choices"
             ):
@@ -145,12 +151,12 @@ class Reader:
                     option.values.remove(str(self.sources.constant(module, call.args[0], scope)))
                 except (UnreadableError, ValueError):
                     self.note(module, call, ast.unparse(call))
-            case _ if any(isinstance(argument, ast.Name) and argument.id == "parser" for argument in call.args):
+            case _ if _takes_parser(call):  # a hook of the platform, or of plugins
                 self.note(module, call, f"{ast.unparse(call)} may register more")
 
     def assign(self, module: Module, target: ast.expr, value: ast.expr, scope: Scope) -> None:
         match target, value:
-            case ast.Name(), ast.Call(func=ast.Attribute(attr="add_cli_args")):
+            case ast.Name(), ast.Call() if _takes_parser(value):
                 self.call(module, value, scope)
             case ast.Name(id=name), _:
                 scope[name] = value
@@ -182,6 +188,15 @@ class Reader:
         method = method_of(lineage, "add_cli_args")
         if method is not None:
             self.follow(*method, {"cls": lineage, "parser": None})
+
+    def add_function(self, module: Module, call: ast.Call, name: str) -> None:
+        """Follow ``function(parser)``."""
+        functions = self.sources.definitions(module, name)
+        if len(functions) == 1 and isinstance(functions[0][1], ast.FunctionDef):
+            self.follow(functions[0][0], functions[0][1], {})
+        else:
+            self.note(module, call, f"{ast.unparse(call)} may register more")
+            self.release.complete = False
 
     def add_argument(self, module: Module, call: ast.Call, scope: Scope) -> None:
         try:
@@ -278,6 +293,10 @@ class Reader:
                 if argument.arg == "nargs" and isinstance(default, ast.Constant) and default.value == 0:
                     option.type = "switch"
             option.deprecated = option.deprecated or str(name).startswith("Deprecated")
+
+
+def _takes_parser(call: ast.Call) -> bool:
+    return any(isinstance(argument, ast.Name) and argument.id in ("parser", "group") for argument in call.args)
 
 
 def _mutated(body: Sequence[ast.stmt]) -> set[str]:

@@ -29,13 +29,18 @@ class SglangReader(Reader):
         ]
         classes = collected[0].args[0] if collected else ast.List([ast.Name(last_name(call.args[1]))])
         if isinstance(classes, ast.Name):
-            classes = next(n for n in module.definitions[classes.id] if isinstance(n, ast.expr))
+            classes = next((n for n in module.definitions.get(classes.id, ()) if isinstance(n, ast.expr)), classes)
         names = [last_name(item) for item in classes.elts] if isinstance(classes, ast.List | ast.Tuple) else []
         if not names:
             self.note(module, call, ast.unparse(call))
             self.release.complete = False
         for name in names:
-            home, cls = self.sources.class_of(module, name)
+            try:
+                home, cls = self.sources.class_of(module, name)
+            except UnreadableError:
+                self.note(module, call, f"the fields of {name}")
+                self.release.complete = False
+                continue
             for node in cls.body:
                 if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                     self.field(home, node, node.target.id)
