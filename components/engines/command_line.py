@@ -1,7 +1,7 @@
-"""What a container is started with: the one reader of command lines.
+"""The command lines of containers.
 
-Where the engine itself reads the words, they are split as it splits them. Where something else does, such as a shell
-or a script of one's own, their text is searched for flags.
+If the engine itself parses the arguments, they are split as the engine does. If another program does, such as a shell
+or a custom script, their text is searched for flags.
 """
 
 import functools
@@ -20,20 +20,19 @@ from .versions import Version
 _SHELLS = ("sh", "bash", "ash", "dash", "zsh")
 _RUNS_TEXT = re.compile(r"-[a-z]*c")
 _HELPERS = re.compile(r"\bray start\b[^\n;&|]*")
-"""Programs that a script runs beside the engine; their flags are not the engine's."""
+"""Other programs in scripts, whose flags are not those of the engine."""
 _NOT_READ: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
 class EngineReading:
-    """What an engine reads of a command line.
+    """A command line as the engine parses it.
 
     Attributes:
-        table: Its flags.
-        version: Its version; None is the newest, ``ANY`` one that is not known.
-        uses: The flags and what they are given. Positions count from the first argument: in the command they are
-            negative.
-        found: What was asked of it before.
+        table: The flags of the engine.
+        version: Its version; None is the newest, ``ANY`` an unknown one.
+        uses: The flags and their values. Positions count from the first argument; in the command they are negative.
+        found: Cache of the uses of flags.
     """
 
     table: EngineFlags
@@ -42,7 +41,7 @@ class EngineReading:
     found: dict[object, tuple[FlagUse, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def uses_of(self, flags: Sequence[str], *, off: bool) -> Iterator[FlagUse]:
-        """Yield the uses of some flags, of what turns them off too if that is asked for."""
+        """Yield the uses of some flags, with ``off`` also those of their negative forms."""
         known, names = _names(self.table, tuple(flags))
         for use in self.uses:
             if use.flag is None:
@@ -55,14 +54,14 @@ class EngineReading:
 
 
 class CommandLine:
-    """What a container is started with; read when something is asked of it first, and once.
+    """The command and arguments of a container, parsed once, on first use.
 
     Attributes:
-        engine: Name of the engine that reads it; empty where none is known.
-        tag: Tag of the image, as far as it tells the engine's version (:meth:`.registry.Engine.version_tag`).
-        args: Arguments.
-        command: Command of the container; empty where the image's own entrypoint runs.
-        unread: Whether it is known that the engine does not read it.
+        engine: Name of the engine; empty if unknown.
+        tag: Version tag of the image (:meth:`.registry.Engine.version_tag`).
+        args: The arguments.
+        command: The command of the container; empty if the image's entrypoint runs.
+        unread: Whether the engine is known not to parse the arguments.
     """
 
     __slots__ = ("_reading", "args", "command", "engine", "tag", "unread")
@@ -78,11 +77,9 @@ class CommandLine:
         self._reading: EngineReading | None = None if unread else _NOT_READ
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether another one is started alike."""
         return isinstance(other, CommandLine) and self._key == other._key
 
     def __hash__(self) -> int:
-        """Return the hash of what is started."""
         return hash(self._key)
 
     @property
@@ -96,23 +93,23 @@ class CommandLine:
 
     @property
     def is_script(self) -> bool:
-        """Whether a shell runs it: what is appended to the arguments then never reaches the engine."""
+        """Whether a shell runs it, so that appended arguments do not reach the engine."""
         return bool(self.script)
 
     @property
     def script(self) -> int:
-        """Which of its words is the text of a script that a shell runs; 0 where none is."""
+        """Index of the word that is the text of a shell script; 0 if there is none."""
         place = self._script_place
         return place if place < len(self.words) else 0
 
     @property
     def lacks_script(self) -> bool:
-        """Whether a shell with ``-c`` lacks its script, and exits at once with an error."""
+        """Whether ``-c`` of a shell has no script, so that the shell exits with an error."""
         return self._script_place >= len(self.words) > 0
 
     @property
     def _script_place(self) -> int:
-        """Index of a shell's script, which may be past the end; 0 without a shell."""
+        """Index of the script of a shell, which may be past the end; 0 without a shell."""
         first = self.words[:3]
         if not first or first[0].rpartition("/")[2] not in _SHELLS:
             return 0
@@ -120,7 +117,7 @@ class CommandLine:
 
     @property
     def is_read(self) -> bool:
-        """Whether the engine reads it, and its flags are known."""
+        """Whether the engine parses the arguments and has a flag table."""
         if not self.unread:
             return self.reading is not None
         table = flags_of(self.engine)
@@ -128,7 +125,7 @@ class CommandLine:
 
     @property
     def reading(self) -> EngineReading | None:
-        """What the engine reads; None where another program does, or no flags of the engine are known."""
+        """The parsed line; None if another program parses the arguments, or the engine has no flag table."""
         if self._reading is _NOT_READ:
             table = flags_of(self.engine)
             self._reading = _read(table, self.tag, self.args, self.command) if table else None
@@ -136,29 +133,29 @@ class CommandLine:
 
     @property
     def started(self) -> tuple[str, ...]:
-        """The engine's program and its arguments; empty if the image's entrypoint runs."""
+        """The program of the engine and its arguments; empty if the image's entrypoint runs."""
         table = flags_of(self.engine)
         start = _start_of(table, self.command, self.args, self.tag) if table else None
         return self.words[start - 1 :] if start else ()
 
     def holds(self, *wanted: Setting | str) -> bool:
-        """Tell whether it has one of some settings or flags, with a value or without."""
+        """Return whether it contains any of some settings or flags."""
         return bool(self._uses(wanted)) if self.reading else next(self._found(wanted), None) is not None
 
     def value_of(self, *wanted: Setting | str) -> str | None:
-        """Return the value that it gives to the last of some settings or flags, the first one of several values."""
+        """Return the first value of the last use of some settings or flags."""
         found = list(self._values(wanted))
         return found[-1] if found else None
 
     def number_of(self, *wanted: Setting | str) -> int | None:
-        """Return the whole number that it gives to the last of some settings or flags."""
+        """Return the value of the last use of some settings or flags, if it is a whole number."""
         found = list(self._values(wanted))
         if self.reading is None:
             found = [value for value in found if _is_number(value)]
         return int(found[-1]) if found and _is_number(found[-1]) else None
 
     def word_of(self, *wanted: Setting | str) -> str | None:
-        """Return how it writes the first of some settings or flags, or what turns it off; None where it does not."""
+        """Return the argument with the first use of some settings or flags, or of their negative forms; else None."""
         if self.reading is None:
             names = self._spellings(wanted)
             return next((word for arg in self.args for word in arg.split() if _name(word) in names), None)
@@ -166,16 +163,23 @@ class CommandLine:
         return None if position is None else self.args[position]
 
     def filled(self, fill: Callable[[str], str], most: int) -> "CommandLine":
-        """Return the line with other values among its first arguments; its flags must stay what they are."""
+        """Return the line with the first ``most`` arguments replaced; the replacement must not change the flags."""
         args = (*map(fill, self.args[:most]), *self.args[most:])
         line = CommandLine(self.engine, self.tag, args, self.command)
         line._reading = self._reading
         return line
 
     def without(self, *wanted: Setting | str) -> "CommandLine":
-        """Return the line without some settings or flags and their values."""
+        """Return the line without some settings or flags, including their values."""
         if self.reading is None:
-            return CommandLine(self.engine, self.tag, tuple(_kept(self.args, self._spellings(wanted))), self.command)
+            names, rest = self._spellings(wanted), iter(self.args)
+            args = []
+            for arg in rest:
+                if _name(arg) not in names:
+                    args.append(arg)
+                elif "=" not in arg:
+                    next(rest, None)  # the flag's value
+            return CommandLine(self.engine, self.tag, args, self.command)
         dropped = {place for use in self._uses(wanted) for place in use.places}
         if not dropped:
             return self
@@ -183,7 +187,7 @@ class CommandLine:
         return CommandLine(self.engine, self.tag, kept, self.command)
 
     def followed_by(self, more: "CommandLine") -> "CommandLine":
-        """Return the line with the arguments of another one behind its own; what was read is not read again."""
+        """Return the line with the arguments of another one appended, reusing what was parsed already."""
         if not more.args:
             return self
         line = CommandLine(self.engine, self.tag, self.args + more.args, self.command)
@@ -194,7 +198,7 @@ class CommandLine:
         return line
 
     def continued(self, args: Sequence[str]) -> "CommandLine":
-        """Return arguments that may follow its own, by themselves: read as the engine does, if it reads this line."""
+        """Return arguments that may follow its own as a separate line, parsed by the engine if this line is."""
         whole = CommandLine(self.engine, self.tag, (*self.args, *args), self.command)
         engine = engines().get(self.engine)
         command = engine.programs[:1] if engine else ()
@@ -216,9 +220,8 @@ class CommandLine:
         return frozenset(map(_name, self._flags(wanted)))
 
     def _uses(self, wanted: tuple[Setting | str, ...], *, off: bool = False) -> tuple[FlagUse, ...]:
-        """Return the uses of some flags, of what turns them off too if that is asked for."""
         reading = self.reading
-        assert reading is not None  # noqa: S101  the callers asked
+        assert reading is not None  # noqa: S101  checked by the callers
         found = reading.found.get((wanted, off))
         if found is None:
             found = reading.found[wanted, off] = tuple(reading.uses_of(self._flags(wanted), off=off))
@@ -234,7 +237,7 @@ class CommandLine:
                 yield value
 
     def _value(self, use: FlagUse) -> str | None:
-        """Return the first value of a use, as this line has it."""
+        """Return the first value of a use, as written in this line."""
         words, start = self.words, len(self.command)
         if not use.values:
             after = start + use.position + 1
@@ -245,7 +248,7 @@ class CommandLine:
         return word.partition("=")[2] if use.joined else word[len(use.name) :].removeprefix("=")
 
     def _found(self, wanted: tuple[Setting | str, ...]) -> Iterator[str]:
-        """Search the text for some flags, and yield what stands behind each."""
+        """Search the text for some flags, and yield the word after each."""
         names = self._spellings(wanted)
         words = _HELPERS.sub("", " ".join(self.words)).split()
         for position, word in enumerate(words):
@@ -255,11 +258,11 @@ class CommandLine:
 
 
 def command_line_of(container: Mapping[str, Any], engine: str = "") -> CommandLine:
-    """Return what a container is started with.
+    """Return the command line of a container.
 
     Args:
         container: The container.
-        engine: Name of its engine, where that is known; else its image tells, or the program that it runs.
+        engine: Name of its engine, if known; otherwise it is inferred from the image or the program.
     """
     image = parse_image(str(container.get("image") or ""))
     words = (*(container.get("command") or ()), *(container.get("args") or ()))
@@ -278,9 +281,9 @@ def _read(table: EngineFlags, tag: str, args: tuple[str, ...], command: tuple[st
 
 
 def _start_of(table: EngineFlags, command: Sequence[str], args: Sequence[str], tag: str) -> int | None:
-    """Return from which word of command and arguments on the engine reads; None where something else is run.
+    """Return the index of the first word that the engine parses; None if another program is run.
 
-    What another program does with its words is not known: a shell, a script of one's own, a client in the same image.
+    It is unknown how other programs use their arguments, such as a shell, a custom script, or a client in the image.
     """
     engine, words = table.engine, [*command, *args]
     first = words[0].rpartition("/")[2] if words else ""
@@ -296,22 +299,13 @@ def _start_of(table: EngineFlags, command: Sequence[str], args: Sequence[str], t
 
 @functools.lru_cache(maxsize=256)
 def _names(table: EngineFlags, flags: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return what some flags are called in the table, and what they are called where the table does not have them."""
+    """Return the names of some flags in the table, and the normalized spellings for flags that are not in it."""
     return frozenset(flag.name for flag in map(table.find, flags) if flag), frozenset(map(_name, flags))
 
 
 def _name(word: str) -> str:
-    """Return the flag of a word, with dashes: some engines take ``--a_b`` for ``--a-b``."""
+    """Return the flag of a word with dashes, because some engines accept ``--a_b`` for ``--a-b``."""
     return word.partition("=")[0].replace("_", "-")
-
-
-def _kept(args: Sequence[str], names: frozenset[str]) -> Iterator[str]:
-    rest = iter(args)
-    for arg in rest:
-        if _name(arg) not in names:
-            yield arg
-        elif "=" not in arg:
-            next(rest, None)
 
 
 def _is_number(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Reads the values of flags as engines do."""
+"""Parses the values of numeric flags as engines do."""
 
 import re
 from decimal import Decimal, InvalidOperation
@@ -10,7 +10,7 @@ _MOST = Decimal(2**63)
 
 
 def parse_int(text: str) -> int | None:
-    """Return a whole number, which may have a unit as in ``32k``; None for anything else."""
+    """Parse a whole number, which may have a suffix as in ``32k``; None for anything else."""
     if re.fullmatch(r"-?\d{1,18}", text, re.ASCII):
         return int(text)
     found = _HUMAN.fullmatch(text)
@@ -21,7 +21,7 @@ def parse_int(text: str) -> int | None:
 
 
 def parse_decimal(text: str) -> Decimal | None:
-    """Return a number that is finite; None for anything else."""
+    """Parse a finite number; None for anything else."""
     try:
         number = Decimal(text)
     except InvalidOperation:

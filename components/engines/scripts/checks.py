@@ -1,4 +1,4 @@
-"""Checks scripts that start an engine: the engine's own words, and programs that its image does not have."""
+"""Checks scripts that start an engine: the engine's arguments, and programs that its image lacks."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -13,13 +13,13 @@ from ..versions import ANY, Span, engine_title
 from .commands import commands_of, engine_line
 
 _RUNNERS = ("bash", "sh", "exec", "source", ".")
-"""What may stand before a program."""
+"""Words that run the program after them."""
 _OPEN = frozenset("$`")
-"""What the shell fills in."""
+"""Characters of shell expansions, whose result is unknown."""
 
 
 class ScriptFault(NamedTuple):
-    """Something wrong with what a script runs."""
+    """A problem in a script."""
 
     severity: Severity
     reason: str
@@ -27,11 +27,7 @@ class ScriptFault(NamedTuple):
 
 
 def script_faults(line: CommandLine) -> Iterator[ScriptFault]:
-    """Yield what is wrong in the script that a line runs; nothing where the engine reads the line itself.
-
-    Args:
-        line: What a container is started with.
-    """
+    """Yield the problems of the script in a command line; none if the engine parses the arguments itself."""
     if line.reading is not None or not line.is_script:
         return
     yield from _missing(line)
@@ -49,7 +45,11 @@ def _missing(line: CommandLine) -> Iterator[ScriptFault]:
     """Find programs that the image does not have."""
     engine = engines().get(line.engine)
     version = engine.version(line.tag) if engine else ANY
-    called = {PurePosixPath(word).name for command in commands_of(line) for word in _programs(command)}
+    called = {
+        PurePosixPath(word).name
+        for command in commands_of(line)
+        for word in (command[:2] if command and command[0] in _RUNNERS else command[:1])
+    }
     for row in engine.lacks if engine and version != ANY else ():
         if row["name"] in called and Span.from_row(row).includes(version):
             reason = (
@@ -57,8 +57,3 @@ def _missing(line: CommandLine) -> Iterator[ScriptFault]:
                 "use one that has it, or let the engine join the pods"
             )
             yield ScriptFault(Severity.WARNING, reason, RuleId.IMAGE_LACKS_PROGRAM)
-
-
-def _programs(command: list[str]) -> list[str]:
-    """Return what may be the program of a command: its first word, or the one that a shell is given."""
-    return command[:2] if command[:1] and command[0] in _RUNNERS else command[:1]

@@ -1,4 +1,4 @@
-"""Finds the engine's own command line within the text of a script, to be read only."""
+"""Finds the engine's command line in the text of a script, for reading only."""
 
 import shlex
 from collections.abc import Iterator
@@ -7,15 +7,13 @@ from ..command_line import CommandLine
 
 _JOINED = "\\\n"
 _ENDS = ";&|\n"
-"""What ends a command. A parenthesis may be that of ``$(NAME)``."""
+"""Characters that end a command; not parentheses, which may belong to ``$(NAME)``."""
 
 
 def engine_line(line: CommandLine) -> CommandLine | None:
-    """Return what the engine reads of a line: the line itself, or the words of a script that start the engine.
+    """Return the command line that the engine parses: the line itself, or the last start of the engine in a script.
 
-    Args:
-        line: What a container is started with. Where a shell runs a script that starts the engine several times, the
-            last time counts: what comes before is joined to it (``ray start``), or checks something.
+    Earlier commands in a script join other nodes (``ray start``) or check something.
     """
     if line.reading is not None:
         return line
@@ -30,7 +28,7 @@ def engine_line(line: CommandLine) -> CommandLine | None:
 
 
 def commands_of(line: CommandLine) -> Iterator[list[str]]:
-    """Yield the commands of a script, each split into words; nothing where the shell would not take it either."""
+    """Yield the commands of a script, each split into words; stops at the first syntax error."""
     place = line.script
     if not place:
         return

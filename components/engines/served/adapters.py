@@ -1,4 +1,4 @@
-"""Adapters that a server is told of when it starts."""
+"""LoRA adapters in the command line of a server."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,15 +14,15 @@ from .rows import AdapterSyntax, ServedNames, served_names_table
 
 
 def with_adapters(engine: Engine, line: CommandLine, adapters: Mapping[str, str]) -> CommandLine:
-    """Return a line whose server has some adapters, besides those that it has.
+    """Return a line with additional adapters.
 
-    One whose name it has already stays what it is. Nothing is added where something else than the engine reads the
-    line, where its adapters are not known, or where the user turned adapters off.
+    Existing adapters of the same name are kept. Nothing is added if another program parses the arguments, if the
+    engine's syntax for adapters is unknown, or if the user turned adapters off.
 
     Args:
         engine: The engine.
-        line: What the container is started with.
-        adapters: Where each one is, by its name.
+        line: The command line of the container.
+        adapters: The path of each adapter, by name.
     """
     if not adapters:
         return line
@@ -40,7 +40,7 @@ def with_adapters(engine: Engine, line: CommandLine, adapters: Mapping[str, str]
 
 
 def adapters_of(line: CommandLine) -> tuple[tuple[str, str], ...]:
-    """Return the names and places of the adapters that a line tells of, in its order."""
+    """Return the names and paths of the adapters in a line, in order."""
     known, own = served_names_table(line.engine), engine_line(line)
     if known is None or own is None:
         return ()
@@ -48,7 +48,7 @@ def adapters_of(line: CommandLine) -> tuple[tuple[str, str], ...]:
     if not uses:
         return ()
     way, words, start = known.adapter_syntax(known.engine.version(line.tag)), own.words, len(own.command)
-    last, found = uses[-1], []  # the last one counts
+    last, found = uses[-1], []  # the last use wins
     for value in last.values:
         word = words[start + value.position]
         found.append(_read(way, word.partition("=")[2] if last.joined else word))
@@ -56,7 +56,7 @@ def adapters_of(line: CommandLine) -> tuple[tuple[str, str], ...]:
 
 
 def adapter_model_name(line: CommandLine, adapter: str) -> str:
-    """Return what a request must call its model to get an adapter; empty where a field of its own tells."""
+    """Return the model name in requests for an adapter; empty if requests have a separate field for it."""
     known, names = served_names_table(line.engine), served_names(line)
     way = known.adapter_syntax(known.engine.version(line.tag)) if known else None
     if way is None:
@@ -65,7 +65,7 @@ def adapter_model_name(line: CommandLine, adapter: str) -> str:
 
 
 def adapter_problems(line: CommandLine) -> Iterator[tuple[Severity, str]]:
-    """Yield what is wrong with the adapters of a line."""
+    """Yield the problems of the adapters in a line."""
     known, adapters = served_names_table(line.engine), adapters_of(line)
     if known is None or not adapters:
         return
@@ -86,7 +86,7 @@ def adapter_problems(line: CommandLine) -> Iterator[tuple[Severity, str]]:
 
 
 def _read(way: AdapterSyntax, text: str) -> tuple[str, str]:
-    """Read an adapter like its engine; without a name it is called like its path, one that is refused is empty."""
+    """Parse an adapter as the engine does: the path is the default name; both are empty if the engine rejects it."""
     if way.takes_for_json(text):
         try:
             found = json.loads(text)
@@ -101,7 +101,7 @@ def _read(way: AdapterSyntax, text: str) -> tuple[str, str]:
 
 
 def _written(way: AdapterSyntax, name: str, path: str) -> str:
-    """Write an adapter as name=path, or as JSON where that would be read otherwise."""
+    """Format an adapter as name=path, or as JSON if the engine would parse that differently."""
     plain = f"{name}={path}"
     if not way.json or _read(way, plain) == (name, path):
         return plain
@@ -114,7 +114,6 @@ def _uses(line: CommandLine, known: ServedNames) -> list[FlagUse]:
 
 
 def _is_off(line: CommandLine) -> bool:
-    """Tell whether a line turns adapters off."""
     reading, known = line.reading, served_names_table(line.engine)
     if reading is None or known is None:
         return False
@@ -123,7 +122,7 @@ def _is_off(line: CommandLine) -> bool:
 
 
 def _with(line: CommandLine, flag: str) -> CommandLine:
-    """Add a switch that a version knows, unless it is there."""
+    """Add a switch, unless it is present or the version does not have it."""
     reading = line.reading
     found = reading.table.find(flag) if reading else None
     if reading is None or found is None or not found.span.includes(reading.version) or line.holds(flag):
@@ -132,7 +131,7 @@ def _with(line: CommandLine, flag: str) -> CommandLine:
 
 
 def _behind(line: CommandLine, use: FlagUse, values: list[str]) -> CommandLine:
-    """Add values to those of a flag: a second use of it would take their place."""
+    """Append values to those of a flag; a second use of the flag would replace them."""
     words, start = list(line.words), len(line.command)
     first, last = start + use.position, start + use.last
     words[last + 1 : last + 1] = values

@@ -52,17 +52,17 @@ _REFERENCE = re.compile(r"\$\(([\w.-]+)\)")
 
 @dataclass(frozen=True, slots=True)
 class ServerBehavior:
-    """How one server takes requests; None where nothing bounds it, or it is not known.
+    """How one server handles requests; limits are None if there is none, or if they are unknown.
 
     Attributes:
-        api: The API that is its own.
-        embeds: Whether it makes embeddings instead of text.
-        batch: Requests that it computes at once, at most.
-        is_told: Whether its command line or a variable says that.
+        api: Its own API.
+        embeds: Whether it returns embeddings instead of text.
+        batch: Maximum number of requests processed at once.
+        is_batch_set: Whether its command line or a variable sets that.
         queue: Requests that may wait.
-        in_flight: Requests that may wait or be computed.
-        context: Tokens of a request with its answer, as far as the engine's own table says it.
-        inputs: Texts of one request for embeddings.
+        in_flight: Requests that may wait or be processed.
+        context: Tokens of a request including its answer, if the engine's own table has it.
+        inputs: Texts of one embeddings request.
         model: The model to load, if the engine's settings do not have it.
         truncates: Whether it truncates long inputs instead of rejecting them.
         images: Whether its model reads images, according to its command line; None if unknown.
@@ -92,10 +92,11 @@ class ConcurrencyLimit:
     """A server's limit on concurrent requests.
 
     Attributes:
-        most: The limit; None if it is unknown or there is none.
+        limit: The limit; None if it is unknown or there is none.
         reason: Source of the limit, such as ``--max-num-seqs 19``; else why there is none.
-        is_told: Whether the command line or a variable of the container sets it, not the engine's default.
-        is_least: Whether it is the smallest of several possible defaults: the version or accelerator is unknown.
+        is_set: Whether the command line or a variable of the container sets it, not the engine's default.
+        is_lowest_default: Whether it is the smallest of several possible defaults, because the version or
+            accelerator is unknown.
     """
 
     limit: int | None
@@ -134,7 +135,7 @@ class _RequestBound:
     shared: str = ""
 
     def stated(self, line: CommandLine, variables: Mapping[str, str | None]) -> int | None:
-        """Return what a command line or a variable says."""
+        """Return the limit that the command line or a variable sets, or None."""
         text = line.value_of(*self.flags) if self.flags else None
         number = parse_int(text or variables.get(self.variable) or "")
         return number if number is not None and number > 0 else None
@@ -182,40 +183,42 @@ class _Table:
     facts: Mapping[str, Any]
 
     def version(self, tag: str) -> Version | None:
-        """Return the version in an image tag, of a server without a folder the first one in it; None without."""
+        """Return the version in an image tag, or None; for servers without a folder, the first number in the tag."""
         if self.engine:
             return self.engine.version(tag)
         found = _NUMBERED.search(tag)
         return without_trailing_zeros(tuple(map(int, found[0].split(".")))) if found else None
 
     def usual(self, name: str, line: CommandLine) -> int | None:
-        """Return a number where nothing says it; None where there is none."""
+        """Return the default of a limit; None if there is none."""
         return next(iter(self.bounds[name].defaults(line, self.version(line.tag), None)), None)
 
 
 def server_behavior(container: Mapping[str, Any], line: CommandLine) -> ServerBehavior:
-    """Return how the server in a container takes requests.
+    """Return how the server in a container handles requests.
 
     Args:
         container: The container.
-        line: What it is started with. A script is looked into.
+        line: Its command line, which may be in a script.
     """
     engine = engines().get(line.engine)
     known = _table(engine) if engine else _other(parse_image(str(container.get("image") or "")).repository)
     if known is None:
         return ServerBehavior()
     own = engine_line(line) or line
+    tools = known.facts.get("tools", {})
     variables = _variables(container)
     stated = {name: bound.stated(own, variables) for name, bound in known.bounds.items()}
     found = {name: number or known.usual(name, own) for name, number in stated.items()}
     return ServerBehavior(
         api=known.api,
-        embeds=engine is None or any(_is_given(own, flag, values) for flag, values in known.embeds.items()),
+        embeds=engine is None
+        or any(own.value_of(flag) in values if values else own.holds(flag) for flag, values in known.embeds.items()),
         is_batch_set=stated.get("batch") is not None,
         model=_stated(known.facts.get("model", {}), own, variables),
         truncates=_truncates(known, own, variables),
         metrics_refusal=known.facts.get("silent", ""),
-        tool_refusal=_tool_refusal(known, own),
+        tool_refusal="" if any(map(own.holds, tools.get("flags", ()))) else str(tools.get("refused", "")),
         images=_reads_images(known, own, variables),
         image_refusal=known.facts.get("images", {}).get("refused", ""),
         **found,
@@ -312,22 +315,13 @@ def _truncates(known: _Table, line: CommandLine, variables: Mapping[str, str | N
     )
 
 
-def _tool_refusal(known: _Table, line: CommandLine) -> str:
-    row = known.facts.get("tools", {})
-    return "" if any(line.holds(flag) for flag in row.get("flags", ())) else str(row.get("refused", ""))
-
-
 def _reads_images(known: _Table, line: CommandLine, variables: Mapping[str, str | None]) -> bool | None:
-    """Tell whether a model reads images, if its command line or variables decide that; else None."""
+    """Return whether the model reads images, if the command line or variables determine that; else None."""
     row = known.facts.get("images", {})
     given = [name for name in (*row.get("variables", ()), *row.get("unless", ())) if variables.get(name)]
     if "flags" not in row or line.holds(*row["unless"]) or any(name in row["unless"] for name in given):
         return None
     return line.holds(*row["flags"]) or bool(given)
-
-
-def _is_given(line: CommandLine, flag: str, values: tuple[str, ...]) -> bool:
-    return line.value_of(flag) in values if values else line.holds(flag)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The names that a server answers to."""
+"""The model names that a server accepts."""
 
 from ..command_line import CommandLine
 from ..scripts.commands import engine_line
@@ -9,9 +9,9 @@ _SERVE = "serve"
 
 
 def served_names(line: CommandLine) -> tuple[str, ...]:
-    """Return the names of the model that a server has, the first one that of responses; none where it is not known.
+    """Return the model names that a server accepts, the first of which is used in responses; empty if unknown.
 
-    Without a name of its own the model is called like its file, folder or repository.
+    The default name is that of the file, folder, or repository of the model.
     """
     own = engine_line(line)
     reading = own.reading if own else None
@@ -23,9 +23,9 @@ def served_names(line: CommandLine) -> tuple[str, ...]:
 
 
 def answers_to(line: CommandLine, name: str) -> bool | None:
-    """Tell whether a server answers a request for a model of some name; None where it is not known.
+    """Return whether a server accepts requests for a model name; None if unknown.
 
-    Adapters have names of their own (:func:`.adapters.asked_as`).
+    Adapters have separate names (:func:`.adapters.adapter_model_name`).
     """
     known, names = served_names_table(line.engine), served_names(line)
     if known is None or not names:
@@ -34,7 +34,7 @@ def answers_to(line: CommandLine, name: str) -> bool | None:
 
 
 def positional(line: CommandLine) -> str:
-    """Return what stands without a flag, ``serve`` aside: vLLM takes its model so. Empty where nothing does."""
+    """Return the positional argument other than ``serve``, which is the model in vLLM; empty if there is none."""
     reading, words, start = line.reading, line.words, len(line.command)
     if reading is None or not reading.table.positionals:
         return ""

@@ -24,7 +24,7 @@ from ..versions import Span, Version
 
 @dataclass(frozen=True, slots=True)
 class AdapterSyntax:
-    """How a version is told its adapters; the attributes are the columns."""
+    """A version's syntax for adapters; the attributes are the columns."""
 
     span: Span
     json: Mapping[str, str] = field(default_factory=dict)
@@ -35,13 +35,13 @@ class AdapterSyntax:
     most: str = ""
 
     def takes_for_json(self, text: str) -> bool:
-        """Tell whether an adapter is read as JSON."""
+        """Return whether the engine parses the text of an adapter as JSON."""
         return self.read is not None and self.read.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServedNames:
-    """What an engine answers to; the attributes are the columns."""
+    """The model names and adapters of an engine; the attributes are the columns."""
 
     engine: Engine
     several: bool
@@ -49,12 +49,11 @@ class ServedNames:
     adapters: tuple[AdapterSyntax, ...]
 
     def adapter_syntax(self, version: Version | None) -> AdapterSyntax:
-        """Return how a version is told its adapters."""
         return next(way for way in self.adapters if way.span.includes(version))
 
 
 def served_names_table(engine: str) -> ServedNames | None:
-    """Return what an engine answers to; None where that is not known."""
+    """Return the names table of an engine; None if it has none."""
     known = engines().get(engine)
     return _read(known) if known else None
 
@@ -65,10 +64,10 @@ def _read(engine: Engine) -> ServedNames | None:
     if not file.is_file():
         return None
     facts: Mapping[str, Any] = read_table(file)
-    return ServedNames(engine, facts["several"], facts["others"], tuple(map(_way, facts["adapters"])))
+    return ServedNames(engine, facts["several"], facts["others"], tuple(map(_adapter_syntax, facts["adapters"])))
 
 
-def _way(row: Mapping[str, Any]) -> AdapterSyntax:
+def _adapter_syntax(row: Mapping[str, Any]) -> AdapterSyntax:
     needs = tuple(row.get("needs", ()))
     plain = {name: row[name] for name in ("json", "unsafe", "asked", "most") if name in row}
     read = re.compile(row["read"], re.DOTALL) if "read" in row else None
