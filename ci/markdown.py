@@ -1,4 +1,4 @@
-"""Markdown that holds what others wrote: shown as text, cut where it is too long, without reaching out of itself."""
+"""Sanitize and shorten Markdown that contains untrusted text."""
 
 import html
 import re
@@ -10,25 +10,25 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, and those that turn the direction of text around: what is read must be what is there."""
+"""Control characters, including those that reverse the direction of text: readers must see what is there."""
 _FENCE = re.compile(r"((?:[ >]|[-*+] |\d{1,9}[.)] )*)(`{3,}|~{3,})")
-"""Where a block of code begins or ends, also within quotes and lists, with what stands before it."""
+"""A fence of a code block, also within quotes and lists, with the text before it."""
 _OF_ONE_STACK = re.compile(r"^<!-- inference-platform plan: [\w.-]+ -->\n?", re.MULTILINE)
-"""By this line the comment of a single stack is found; here all stacks have one comment, with a line of its own."""
+"""Marker of the comment of a single stack. Here all stacks share a comment, which has a marker of its own."""
 _LISTS = ("bullet_list", "ordered_list")
 _SPANS = frozenset({"br", "sub", "sup", "b", "i", "code"})
-"""Tags that may stand in a line."""
+"""Inline tags that are allowed."""
 _BLOCK_SPANS = _SPANS | {"summary"}
 _ANY_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _TAG_NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)(?:[\s/][^<>]*)?>")
 _FOLD = re.compile(r"<(/?)details(?:[\s/][^<>]*)?>", re.IGNORECASE)
 _OPEN = re.compile(r"\sopen\b", re.IGNORECASE)
 _SPECIAL = re.compile(r"[\\`*_\[\]|~$]")
-"""What means something to Markdown wherever it stands in a text; ``&`` and ``<`` are written as entities."""
+"""Characters with a meaning anywhere in Markdown; ``&`` and ``<`` become entities."""
 _MEANING = re.compile(r"[^\w\s.,;:%/()'@#?\u200c-]|_")
 _CALLS = re.compile(r"@|#(?=\d)")
 _BEGINS = re.compile(r"^(\d{0,9})([-+=#>.)])")
-"""What begins a heading, a list, a quote or a rule at the start of a line; a number belongs to the sign behind it."""
+"""The start of a line that begins a heading, a list, a quote or a rule; with the number of a list item."""
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{1,20}")
 _PICTURE = "mermaid"
 _NODE = r'\w+(?:\["(?:[^"<>&]|<br/>|&[a-z]+;|#\w+;)*"\]|\[[\w ./-]*\])?'
@@ -41,12 +41,12 @@ _TAG = re.compile(r"<(/?)details\b", re.IGNORECASE)
 
 
 def length(text: str) -> int:
-    """Return how long a text is for code hosts, which count UTF-16: at most 65,536 in a comment of GitHub."""
+    """Return the length of a text in UTF-16 code units, which code hosts limit: 65,536 in a comment on GitHub."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def code(text: str) -> str:
-    """Return a text as code within a line, also in a table, whatever is in it."""
+    """Return untrusted text as a code span that is also valid in a table."""
     plain = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split("\n")))
     plain = plain.encode("utf-8", "replace").decode().replace("|", "\\|")
     longest = max((len(run) for run in re.findall("`+", plain)), default=0)
@@ -55,7 +55,7 @@ def code(text: str) -> str:
 
 
 def block(text: str) -> str:
-    """Return a text as a block of code, whatever is in it."""
+    """Return untrusted text as a code block."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     body = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text).rstrip("\n")
@@ -63,13 +63,14 @@ def block(text: str) -> str:
 
 
 def cleaned(text: str, links: str) -> str:
-    """Return Markdown from anybody's code such that it can do no more than say something.
+    """Return untrusted Markdown in a form that is safe in a comment of the repository.
 
-    It notifies nobody, loads no picture, hides no text and no marker of ours, and links to nowhere but ``links``:
-    who writes it must not speak with the voice of the repository. Addresses that are spelled out stay as they are.
-    The text is parsed, and written anew from what is allowed in it, so that nothing depends on how it was spelled.
+    The result mentions nobody, loads no images, contains no hidden text or markers, and links only to addresses below
+    ``links``; other addresses appear as text. The input is parsed and written again from an allowlist of elements, so
+    that the result does not depend on unusual spellings.
     """
-    # Only what writes comments needs the parser (ci/requirements.lock); the other jobs with rights install nothing.
+    # Imported here: only the job that writes comments installs the parser (ci/requirements.lock). The other
+    # privileged jobs install nothing.
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
@@ -79,10 +80,10 @@ def cleaned(text: str, links: str) -> str:
 
 
 class _Writer:
-    """Writes a parsed text as Markdown, with every character of it escaped that could mean something.
+    """Writes parsed Markdown, with all special characters of its text escaped.
 
-    Folds and other tags are closed in the quote, list item or line in which they were opened, and nothing else is
-    closed there: they must not reach into what surrounds the text.
+    Folds (``<details>``) and other tags are closed in the quote, list item or line that opened them, and closing tags
+    without an opening one are dropped, so that tags do not affect the text around the Markdown.
     """
 
     def __init__(self, links: str) -> None:
@@ -102,12 +103,11 @@ class _Writer:
         self._folds = 0
 
     def document(self, root: "SyntaxTreeNode") -> str:
-        """Return the whole text."""
         body = self._blocks(root)
         return f"{body}\n" if body else ""
 
     def _blocks(self, node: "SyntaxTreeNode", between: str = "\n\n") -> str:
-        """Return what a container holds, with the folds that were opened in it closed."""
+        """Return the blocks of a container, and close the folds that it opened."""
         outside, self._folds = self._folds, 0
         parts = [self._write[child.type](child) for child in node.children if child.type in self._write]
         parts += ["</details>"] * self._folds
@@ -130,11 +130,11 @@ class _Writer:
         for item in node.children:
             marker = "- " if number is None else f"{number}. "
             number = None if number is None else number + 1
-            # A block within a tight item needs an empty line before it all the same, or it is a part of the text.
+            # Even in a tight list, a block other than a list needs an empty line before it, or it becomes text.
             simple = is_tight and all(block.type in ("paragraph", *_LISTS) for block in item.children)
             body = self._blocks(item, "\n" if simple else "\n\n")
             items.append((marker + body.replace("\n", "\n" + " " * len(marker))).rstrip())
-        # Lines that hold nothing but the indentation are empty ones.
+        # Remove the indentation of empty lines.
         return re.sub(r"\n +(?=\n)", "\n", ("\n" if is_tight else "\n\n").join(items))
 
     def _fence(self, node: "SyntaxTreeNode") -> str:
@@ -166,9 +166,10 @@ class _Writer:
 
         Args:
             nodes: The spans.
-            opened: The tags that are open; those that the spans open are added, and those that they close removed.
-            line_break: What is written between two lines, where no tag is open: a cut falls between lines.
-            cell: Whether it is the text of a cell.
+            opened: The open tags, which is updated.
+            line_break: Separator of lines where no tag is open; within a tag it is a space, since the text may be cut
+                between lines.
+            cell: Whether the spans are in a table cell.
         """
         parts = []
         for node in nodes:
@@ -198,7 +199,7 @@ class _Writer:
         return "".join(parts)
 
     def _html(self, content: str) -> str:
-        """Return a block of HTML: allowed tags, and everything else as text that is none of Markdown either."""
+        """Return a block of HTML: its allowed tags, and everything else as text."""
         parts, opened, place = list[str](), list[str](), 0
         for found in _ANY_TAG.finditer(content):
             between = html.unescape(content[place : found.start()])
@@ -220,7 +221,7 @@ class _Writer:
         return "\n".join(line for line in "".join(parts).split("\n") if line.strip())
 
     def _is_ours(self, href: str) -> bool:
-        """Tell whether an address is one of the repository, however a browser resolves it."""
+        """Tell whether an address is below ``links``, whichever way a browser resolves it."""
         if re.fullmatch(r"#[\w-]*", href, re.ASCII):
             return True
         if not self.links or not href.startswith(self.links) or not _ADDRESS.fullmatch(href):
@@ -230,21 +231,22 @@ class _Writer:
 
 
 def _tag(text: str, opened: list[str], allowed: Container[str]) -> str:
-    """Return an allowed tag without attributes, if it opens something or closes what is open; else nothing."""
-    found = _TAG_NAME.fullmatch(text)
-    name = found[2].lower() if found else ""
-    if found is None or name not in allowed:
+    """Return an allowed tag without attributes; empty for other tags, and for a closing tag without an open one."""
+    match = _TAG_NAME.fullmatch(text)
+    name = match[2].lower() if match else ""
+    if match is None or name not in allowed:
         return ""
     if name == "br":
         return "<br>"
-    if not found[1]:
+    if not match[1]:
         opened.append(name)
         return f"<{name}>"
     if name not in opened:
         return ""
+    # Tags that were opened after it are closed with it.
     closed = opened[opened.index(name) :]
     del opened[opened.index(name) :]
-    return "".join(f"</{each}>" for each in reversed(closed))
+    return "".join(f"</{tag}>" for tag in reversed(closed))
 
 
 def _plain(node: "SyntaxTreeNode") -> str:
@@ -252,40 +254,43 @@ def _plain(node: "SyntaxTreeNode") -> str:
 
 
 def _span(text: str) -> str:
-    """Return code within a line."""
+    """Return a code span."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence, pad = "`" * (longest + 1), " " if longest or text[:1] == text[-1:] == " " else ""
     return f"{fence}{pad}{text}{pad}{fence}"
 
 
 def _escaped(text: str) -> str:
-    """Return a text that Markdown takes as it is, and that calls nobody."""
+    """Return a text with Markdown escaped and without mentions."""
     text = _SPECIAL.sub(r"\\\g<0>", text.replace("&", "&amp;").replace("<", "&lt;"))
     return _uncalled(text)
 
 
 def _entities(text: str) -> str:
-    """Return a text in which neither Markdown nor HTML finds a sign that means something."""
-    return _MEANING.sub(lambda found: f"&#{ord(found[0])};", _uncalled(text))
+    """Return a text with all characters as entities that have a meaning in Markdown or HTML."""
+    return _MEANING.sub(lambda match: f"&#{ord(match[0])};", _uncalled(text))
 
 
 def _uncalled(text: str) -> str:
-    """Part ``@`` from the name behind it, and ``#`` from the number of an issue, which would be told of it."""
-    return _CALLS.sub(lambda found: f"{found[0]}\N{ZERO WIDTH NON-JOINER}", text)
+    """Separate ``@`` from a name and ``#`` from a number, which would notify a person or an issue."""
+    return _CALLS.sub(lambda match: f"{match[0]}\N{ZERO WIDTH NON-JOINER}", text)
 
 
 def _at_the_start(line: str) -> str:
-    """Return a line of a paragraph that begins nothing else."""
+    """Escape the start of a line, so that it remains part of its paragraph."""
     return _BEGINS.sub(r"\1\\\2", line.lstrip())
 
 
 def _is_plain_picture(content: str) -> bool:
-    """Tell whether a picture consists of nodes, arrows and colours: other statements of Mermaid make links."""
+    """Tell whether a diagram consists of nodes, arrows and colors alone: other statements of Mermaid create links."""
     return all(_PICTURED.fullmatch(line.strip()) for line in content.split("\n") if line.strip())
 
 
 def shortened(text: str, most: int, where: str) -> str:
-    """Return as many whole lines as fit, with every block and fold closed, and where the rest is."""
+    """Return as many whole lines as fit into ``most`` code units, close open blocks and folds, and add a note.
+
+    The note says where the whole report is.
+    """
     if length(text) <= most:
         return text
     note = f"\n*Cut here: the whole report is {where}.*\n"
@@ -302,27 +307,27 @@ def shortened(text: str, most: int, where: str) -> str:
 
 
 def _after(line: str, fence: str, folds: int) -> tuple[str, int]:
-    """Return which block of code, as it is closed, and how many folds are open after a line."""
-    found = _FENCE.match(line)
+    """Return the closing fence of the open code block, if any, and the number of open folds after a line."""
+    match = _FENCE.match(line)
     if fence:
         marks = fence.lstrip(" >")
-        closes = found and found[2].startswith(marks) and not line[found.end() :].strip()
+        closes = match and match[2].startswith(marks) and not line[match.end() :].strip()
         return ("" if closes else fence), folds
-    if found:
-        return re.sub(r"[^ >]", " ", found[1]) + found[2], folds
+    if match:
+        return re.sub(r"[^ >]", " ", match[1]) + match[2], folds
     return "", max(0, folds + sum(-1 if tag[1] else 1 for tag in _TAG.finditer(line)))
 
 
 def _closing(fence: str, folds: int) -> str:
-    # At its own place: at the start of a line it would end the list that the block is in, and begin another block; an
-    # empty line would end a quote.
+    # The fence keeps its indentation: at the start of a line it would end the list that contains the block, and open
+    # another block. In a quote, an empty line before it would end the quote.
     before = "" if ">" in fence else "\n"
     return (f"{before}{fence}\n" if fence else "") + "\n</details>\n" * folds
 
 
 def shares(lengths: Mapping[str, int], room: int) -> dict[str, int]:
-    """Divide room among texts: short ones get what they need, and long ones the same of what is left."""
-    given: dict[str, int] = {}
+    """Divide ``room`` among texts: short ones get what they need, and long ones equal shares of the rest."""
+    sizes: dict[str, int] = {}
     for count, name in enumerate(sorted(lengths, key=lambda name: (lengths[name], name))):
-        given[name] = min(lengths[name], (room - sum(given.values())) // (len(lengths) - count))
-    return given
+        sizes[name] = min(lengths[name], (room - sum(sizes.values())) // (len(lengths) - count))
+    return sizes

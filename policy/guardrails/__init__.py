@@ -1,5 +1,5 @@
-"""Guardrails for stacks with models: pure checks, and a pack that hands them what Pulumi is about to do.
+"""Guardrails for stacks that serve models: pure checks, and a policy pack that runs them on Pulumi's resources.
 
-The pack stands alone: an organization publishes this folder and nothing else of the project, and its programs may be
-in any language.
+The pack is self-contained: an organization publishes this folder without the rest of the project, and may apply it to
+programs in any language.
 """

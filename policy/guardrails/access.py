@@ -1,4 +1,4 @@
-"""Who can reach what from the internet."""
+"""Check which endpoints are reachable from the internet."""
 
 import ipaddress
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,21 +16,20 @@ _INGRESS_SCHEME = "alb.ingress.kubernetes.io/scheme"
 _INGRESS_RANGES = "alb.ingress.kubernetes.io/inbound-cidrs"
 _PUBLIC = "internet-facing"
 _AUTHENTICATION = ("jwt", "apiKeyAuth", "basicAuth", "oidc", "extAuth")
-"""What an Envoy Gateway SecurityPolicy knows clients by (Envoy Gateway API, SecurityPolicySpec)."""
+"""Ways to authenticate clients in an Envoy Gateway SecurityPolicy (Envoy Gateway API, SecurityPolicySpec)."""
 _CONTROLLED = ("external", "nlb-ip")
-"""Types of Services that the AWS Load Balancer Controller takes, and makes internal unless they say otherwise.
-What is left to the cloud provider is internet-facing (AWS Load Balancer Controller, docs/guide/service/nlb.md)."""
+"""Load balancer types that the AWS Load Balancer Controller handles; they are internal by default. The cloud provider
+handles all others, which are internet-facing (AWS Load Balancer Controller, docs/guide/service/nlb.md)."""
 
 
 def open_clusters(subject: GuardedResource, widest: int) -> Iterator[Violation]:
-    """Yield a cluster whose API server answers too many.
-
-    EKS makes the endpoint public, for everybody, where nothing is said (EKS API, VpcConfigRequest).
+    """Report a cluster whose public API endpoint accepts clients from too large ranges.
 
     Args:
         subject: Any resource.
-        widest: The shortest prefix that a range may have.
+        widest: The shortest prefix allowed for a range.
     """
+    # By default, EKS makes the endpoint public and open to all addresses (EKS API, VpcConfigRequest).
     if subject.type != CLUSTER or subject.at("vpcConfig.endpointPublicAccess") in (False, UNKNOWN):
         return
     path = "vpcConfig.publicAccessCidrs"
@@ -44,23 +43,24 @@ def open_clusters(subject: GuardedResource, widest: int) -> Iterator[Violation]:
 
 
 def is_wide(cidr: str, widest: int) -> bool:
-    """Tell whether a range is larger than it may be; what is no range is left to the provider."""
+    """Tell whether a range has a shorter prefix than ``widest``, or than twice that for IPv6."""
     try:
         network = ipaddress.ip_network(cidr, strict=False)
     except ValueError:
-        return False
+        return False  # the provider rejects an invalid range
     return network.prefixlen < (widest if network.version == 4 else widest * 2)
 
 
 def open_balancers(subjects: Sequence[GuardedResource], widest: int, allowed: Sequence[str]) -> Iterator[Violation]:
-    """Yield load balancers on the internet that let everybody in, and ask nobody who they are.
+    """Report internet-facing load balancers that neither restrict nor authenticate their clients.
 
     Args:
         subjects: All resources of a stack.
-        widest: The shortest prefix that a range of clients may have.
-        allowed: Those that may, each as ``namespace/name``.
+        widest: The shortest prefix allowed for a range of clients.
+        allowed: Exceptions, each as ``namespace/name``.
     """
     guarded = set(_guarded(subjects))
+    # A proxy authenticates its clients if all gateways that use it do.
     guarded |= {proxy for proxy, gateways in _gateways(subjects).items() if gateways <= guarded}
     for subject in subjects:
         place = _place(subject)
@@ -69,14 +69,14 @@ def open_balancers(subjects: Sequence[GuardedResource], widest: int, allowed: Se
         for path, ranges in _public(subject):
             wide = [cidr for cidr in ranges if is_wide(cidr, widest)]
             if (wide or not ranges) and place not in guarded:
-                found = wide or "open to the internet"
+                exposure = wide or "open to the internet"
                 step = "make it internal, name or authenticate its clients (inference-platform:frontDoor)"
                 limit = f"internal, clients in ranges of /{widest} or smaller, or {place} in `allowed`"
-                yield violation(subject, path, found, limit, step)
+                yield violation(subject, path, exposure, limit, step)
 
 
 def _public(subject: GuardedResource) -> Iterator[tuple[str, list[str]]]:
-    """Yield the path of what makes a load balancer public, and the ranges that it lets in."""
+    """Yield the path of each public load balancer in a resource, and the ranges of its clients."""
     kind = subject.type.rpartition(":")[2]
     if kind == "Service" and subject.at("spec.type") == "LoadBalancer":
         notes = _mapping(subject.at("metadata.annotations"))
@@ -85,8 +85,8 @@ def _public(subject: GuardedResource) -> Iterator[tuple[str, list[str]]]:
     if kind == "EnvoyProxy":
         service = _mapping(subject.at("spec.provider.kubernetes.envoyService"))
         notes = _mapping(service.get("annotations"))
-        named = service.get("type", "LoadBalancer")
-        if service and named == "LoadBalancer" and _is_public(notes, service.get("loadBalancerClass")):
+        service_type = service.get("type", "LoadBalancer")
+        if service and service_type == "LoadBalancer" and _is_public(notes, service.get("loadBalancerClass")):
             path = "spec.provider.kubernetes.envoyService"
             yield path, _ranges(service.get("loadBalancerSourceRanges"), notes.get(_RANGES))
     if kind == "Ingress":
@@ -103,15 +103,16 @@ def _is_public(notes: Mapping[str, Any], controller: object) -> bool:
 
 
 def _ranges(field: object, annotation: object) -> list[str]:
-    """Return the ranges of clients; those that are not known yet let nobody else in."""
+    """Return the ranges of clients; empty if all addresses are allowed."""
     if UNKNOWN in (field, annotation):
+        # Unknown ranges are no violation in a preview: one address stands for them, since none would mean all.
         return ["0.0.0.0/32"]
-    given = list(known_texts(field))
-    return given or [each.strip() for text in known_texts(annotation) for each in text.split(",") if each.strip()]
+    ranges = list(known_texts(field))
+    return ranges or [cidr.strip() for text in known_texts(annotation) for cidr in text.split(",") if cidr.strip()]
 
 
 def _guarded(subjects: Iterable[GuardedResource]) -> Iterator[str]:
-    """Yield the gateways whose clients must say who they are, each as ``namespace/name``."""
+    """Yield the gateways that authenticate their clients, each as ``namespace/name``."""
     for subject in subjects:
         spec = _mapping(subject.at("spec"))
         if subject.type.endswith(":SecurityPolicy") and any(spec.get(key) for key in _AUTHENTICATION):
@@ -123,13 +124,13 @@ def _guarded(subjects: Iterable[GuardedResource]) -> Iterator[str]:
 
 
 def _gateways(subjects: Iterable[GuardedResource]) -> dict[str, set[str]]:
-    """Return the gateways of each EnvoyProxy that one names, each as ``namespace/name``."""
-    found: dict[str, set[str]] = {}
+    """Return the gateways by the EnvoyProxy that they reference, all as ``namespace/name``."""
+    gateways: dict[str, set[str]] = {}
     for subject in subjects:
         name = subject.at("spec.infrastructure.parametersRef.name")
         if subject.type.endswith(":Gateway") and isinstance(name, str):
-            found.setdefault(f"{subject.at('metadata.namespace')}/{name}", set()).add(_place(subject))
-    return found
+            gateways.setdefault(f"{subject.at('metadata.namespace')}/{name}", set()).add(_place(subject))
+    return gateways
 
 
 def _place(subject: GuardedResource) -> str:

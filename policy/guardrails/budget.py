@@ -1,4 +1,4 @@
-"""What a stack may cost a month."""
+"""Check the monthly cost of a stack."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,28 +10,27 @@ STACK = "pulumi:pulumi:Stack"
 FLEET = "inference-platform:index:ModelFleet"
 _NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 _HOURS = 730
-"""Of a month, as in AWS's own estimates."""
+"""Hours of a month, as in AWS's own estimates."""
 _COUNTS = {"now": "desiredSize", "min": "minSize", "max": "maxSize"}
 
 
 def over_budget(
     subjects: Sequence[GuardedResource], most: float, when: str, prices: Mapping[str, float]
 ) -> Iterator[Violation]:
-    """Yield that a stack costs too much, or that nobody knows what it costs.
+    """Report a stack that exceeds its budget, or whose cost is unknown.
 
-    What it costs is the stack's output ``cost``, or that of its fleets; where there is none, its node groups alone
-    are counted, with the given prices. A budget that cannot be checked is not kept; a stack with neither fleet nor
-    node groups needs none.
+    The cost is the output ``cost`` of the stack or of its fleets; without one, the node groups alone are counted, at
+    the given prices. A stack with neither fleet nor node groups passes.
 
     Args:
         subjects: All resources of the stack.
-        most: US dollars a month.
-        when: ``now``, ``min`` or ``max``: with which number of replicas.
-        prices: US dollars an hour by instance type.
+        most: Maximum in US dollars per month.
+        when: Number of replicas: ``now``, ``min`` or ``max``.
+        prices: US dollars per hour by instance type.
     """
-    stated = _stated(subjects)
-    if stated:
-        yield from _compared(stated, most, when)
+    outputs = _stated(subjects)
+    if outputs:
+        yield from _compared(outputs, most, when)
         return
     groups = [subject for subject in subjects if subject.type == _NODE_GROUP]
     counted = [(group, _count(group, when), _price(group, prices)) for group in groups]
@@ -51,28 +50,28 @@ def over_budget(
 
 
 def _stated(subjects: Sequence[GuardedResource]) -> list[tuple[GuardedResource, Mapping[str, Any]]]:
-    """Return the costs that the stack says; those of its fleets where it does not."""
+    """Return the output ``cost`` of the stack; without one, those of its fleets."""
     for kind in (STACK, FLEET):
-        found = [(each, each.at("cost")) for each in subjects if each.type == kind]
-        costs = [(each, cost) for each, cost in found if isinstance(cost, Mapping) and "usdPerMonth" in cost]
+        outputs = [(subject, subject.at("cost")) for subject in subjects if subject.type == kind]
+        costs = [(subject, cost) for subject, cost in outputs if isinstance(cost, Mapping) and "usdPerMonth" in cost]
         if costs:
             return costs
     return []
 
 
 def _compared(
-    stated: Sequence[tuple[GuardedResource, Mapping[str, Any]]], most: float, when: str
+    outputs: Sequence[tuple[GuardedResource, Mapping[str, Any]]], most: float, when: str
 ) -> Iterator[Violation]:
-    months = [cost["usdPerMonth"] for _, cost in stated]
-    found = [month.get(when) for month in months if isinstance(month, Mapping)]
-    amounts = [float(each) for each in found if isinstance(each, (int, float))]
-    if len(amounts) < len(stated):
-        return  # not known before the deployment, which looks again
+    months = [cost["usdPerMonth"] for _, cost in outputs]
+    values = [month.get(when) for month in months if isinstance(month, Mapping)]
+    amounts = [float(value) for value in values if isinstance(value, (int, float))]
+    if len(amounts) < len(outputs):
+        return  # unknown in a preview; the deployment runs the check again
     total = sum(amounts)
-    missing = [str(name) for _, cost in stated for name in cost.get("unpriced") or () if name is not UNKNOWN]
+    unpriced = [str(name) for _, cost in outputs for name in cost.get("unpriced") or () if name is not UNKNOWN]
     if total > most:
-        without = f", and without a price: {', '.join(missing)}" if missing else ""
-        yield Violation(stated[0][0].urn, f"{_too_much(total, most, when)}{without}")
+        without = f", and without a price: {', '.join(unpriced)}" if unpriced else ""
+        yield Violation(outputs[0][0].urn, f"{_too_much(total, most, when)}{without}")
 
 
 def _too_much(total: float, most: float, when: str) -> str:
@@ -83,11 +82,11 @@ def _too_much(total: float, most: float, when: str) -> str:
 
 
 def _count(group: GuardedResource, when: str) -> float | None:
-    found = group.at(f"scalingConfig.{_COUNTS[when]}")
-    return found if isinstance(found, (int, float)) else None
+    count = group.at(f"scalingConfig.{_COUNTS[when]}")
+    return count if isinstance(count, (int, float)) else None
 
 
 def _price(group: GuardedResource, prices: Mapping[str, float]) -> float | None:
-    """Return the price of the dearest type that a group may start."""
-    found = [prices.get(name) for _, name in machine_types(group)]
-    return max(price for price in found if price is not None) if found and None not in found else None
+    """Return the price of a group's most expensive instance type; None if the price of any type is unknown."""
+    by_type = [prices.get(name) for _, name in machine_types(group)]
+    return max(price for price in by_type if price is not None) if by_type and None not in by_type else None

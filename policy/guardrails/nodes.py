@@ -1,4 +1,4 @@
-"""Which machines a stack may use, and where."""
+"""Check the instance types, regions and tags of a stack's resources."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ _TYPES = {
     "aws:ec2/instance:Instance": "instanceType",
 }
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-"""The label by which Karpenter's pools choose (Karpenter, "NodePools", spec.template.spec.requirements)."""
+"""The label that restricts Karpenter's NodePools (Karpenter, "NodePools", spec.template.spec.requirements)."""
 
 
 def machine_types(subject: GuardedResource) -> Iterator[tuple[str, str]]:
@@ -23,18 +23,18 @@ def machine_types(subject: GuardedResource) -> Iterator[tuple[str, str]]:
         yield from ((path, name) for name in subject.texts(path))
     if subject.type.startswith("kubernetes:karpenter.sh/") and subject.type.endswith(":NodePool"):
         path = "spec.template.spec.requirements"
-        for each in subject.at(path) or ():
-            if isinstance(each, Mapping) and (each.get("key"), each.get("operator")) == (_INSTANCE_TYPE, "In"):
-                yield from ((path, name) for name in known_texts(each.get("values")))
+        for rule in subject.at(path) or ():
+            if isinstance(rule, Mapping) and (rule.get("key"), rule.get("operator")) == (_INSTANCE_TYPE, "In"):
+                yield from ((path, name) for name in known_texts(rule.get("values")))
 
 
 def forbidden_types(subject: GuardedResource, allowed: Sequence[str], denied: Sequence[str]) -> Iterator[Violation]:
-    """Yield the instance types that may not be used.
+    """Report instance types that the policy does not allow.
 
     Args:
         subject: Any resource.
-        allowed: Patterns such as ``g6e.*``; one must fit.
-        denied: Patterns of which none may fit.
+        allowed: Patterns such as ``g6e.*``; one must match.
+        denied: Patterns that must not match.
     """
     for path, name in machine_types(subject):
         step = "choose another instance type, or extend the policy"
@@ -45,10 +45,10 @@ def forbidden_types(subject: GuardedResource, allowed: Sequence[str], denied: Se
 
 
 def forbidden_regions(subject: GuardedResource, allowed: Sequence[str]) -> Iterator[Violation]:
-    """Yield the regions where nothing may be.
+    """Report regions that the policy does not allow.
 
     Args:
-        subject: A provider of AWS, or a resource that names a region of its own (pulumi-aws 7, ``region``).
+        subject: Any resource; AWS providers, and AWS resources with a ``region`` (pulumi-aws 7), are checked.
         allowed: Patterns such as ``eu-*``.
     """
     if subject.type == AWS_PROVIDER or subject.type.startswith("aws:"):
@@ -59,32 +59,33 @@ def forbidden_regions(subject: GuardedResource, allowed: Sequence[str]) -> Itera
 
 
 def missing_tags(subject: GuardedResource, required: Sequence[str], taggable: Sequence[str]) -> Iterator[Violation]:
-    """Yield a resource that lacks tags.
+    """Report an AWS resource that lacks required tags.
 
     Args:
-        subject: Any resource; those that have tags, or whose type is taggable, are looked at.
+        subject: Any resource; those that have tags, or whose type is taggable, are checked.
         required: Names of tags.
-        taggable: Types that have tags.
+        taggable: Resource types that support tags.
     """
     tags = subject.at("tags")
     if not (isinstance(tags, Mapping) or (tags is None and subject.type in taggable)):
         return
-    found = {**_default_tags(subject.provider), **(tags or {})}
-    lacking = [name for name in required if not found.get(name)]
-    if lacking and subject.type.startswith("aws:"):
-        step = f"add {', '.join(lacking)} to inference-platform:tags, or to the tags of the resource"
-        yield violation(subject, "tags", sorted(found), f"with {', '.join(required)}", step)
+    all_tags = {**_default_tags(subject.provider), **(tags or {})}
+    missing = [name for name in required if not all_tags.get(name)]
+    if missing and subject.type.startswith("aws:"):
+        step = f"add {', '.join(missing)} to inference-platform:tags, or to the tags of the resource"
+        yield violation(subject, "tags", sorted(all_tags), f"with {', '.join(required)}", step)
 
 
 def _default_tags(provider: Mapping[str, object]) -> dict[str, object]:
-    """Return the tags that a provider adds; the settings of providers are JSON within a text."""
-    given = provider.get("defaultTags")
-    if isinstance(given, str):
+    """Return the tags that a provider adds to all its resources."""
+    default_tags = provider.get("defaultTags")
+    if isinstance(default_tags, str):
+        # Pulumi encodes nested properties of providers as JSON strings.
         try:
-            given = json.loads(given)
+            default_tags = json.loads(default_tags)
         except ValueError:
             return {}
-    tags = given.get("tags") if isinstance(given, Mapping) else None
+    tags = default_tags.get("tags") if isinstance(default_tags, Mapping) else None
     return dict(tags) if isinstance(tags, Mapping) else {}
 
 

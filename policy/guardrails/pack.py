@@ -1,10 +1,9 @@
-"""The pack: each policy hands what Pulumi is about to do to a check, as plain data.
+"""The policy pack: each policy passes Pulumi's resources to a check, as plain data.
 
-A policy of single resources sees their inputs as they are about to be; a policy of the stack sees the outputs of all
-of them, those of components and of the stack itself among them, in a preview too (pulumi/pulumi, pkg/resource/deploy/
-step_generator.go, AnalyzeResources: "on the final outputs of each resource"; step_executor.go, which sets the outputs
-that a program registers in either case). In a preview some values are unknown: checks skip those, and see them when
-the stack is deployed.
+Resource policies see the inputs of each resource. Stack policies see the outputs of all resources, including those of
+components and of the stack itself, also in a preview (pulumi/pulumi, pkg/resource/deploy/step_generator.go,
+AnalyzeResources: "on the final outputs of each resource"; step_executor.go, which sets the outputs that a program
+registers in either case). Values that are unknown in a preview are skipped, and checked during the deployment.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -44,11 +43,12 @@ from .values import GuardedResource, Violation, plain
 Settings = Mapping[str, Any]
 
 
-def subject_of(found: ResourceValidationArgs | PolicyResource) -> GuardedResource:
-    """Return a resource as plain data."""
-    provider = plain(found.provider.props, UnknownValueError) if found.provider else {}
-    props = plain(found.props, UnknownValueError)
-    return GuardedResource(found.resource_type, found.name, found.urn, props, bool(found.opts.protect), provider)
+def subject_of(resource: ResourceValidationArgs | PolicyResource) -> GuardedResource:
+    """Convert a resource to plain data."""
+    provider = plain(resource.provider.props, UnknownValueError) if resource.provider else {}
+    props = plain(resource.props, UnknownValueError)
+    protect = bool(resource.opts.protect)
+    return GuardedResource(resource.resource_type, resource.name, resource.urn, props, protect, provider)
 
 
 def _described(guardrail: Guardrail) -> dict[str, Any]:
@@ -62,13 +62,13 @@ def _described(guardrail: Guardrail) -> dict[str, Any]:
     }
 
 
-def _report(found: Iterable[Violation], report: ReportViolation) -> None:
-    for each in found:
-        report(each.message, each.urn or None)
+def _report(violations: Iterable[Violation], report: ReportViolation) -> None:
+    for violation in violations:
+        report(violation.message, violation.urn or None)
 
 
 def of_resources(guardrail: Guardrail, check: Callable[[GuardedResource, Settings], Iterable[Violation]]) -> Policy:
-    """Return a policy that looks at each resource by itself."""
+    """Return a policy that checks each resource by itself."""
 
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
         _report(check(subject_of(args), guardrail.settings(args.get_config())), report)
@@ -79,10 +79,11 @@ def of_resources(guardrail: Guardrail, check: Callable[[GuardedResource, Setting
 def of_stacks(
     guardrail: Guardrail, check: Callable[[list[GuardedResource], Settings], Iterable[Violation]]
 ) -> Policy:
-    """Return a policy that looks at all resources together."""
+    """Return a policy that checks all resources together."""
 
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
-        _report(check([subject_of(each) for each in args.resources], guardrail.settings(args.get_config())), report)
+        subjects = [subject_of(resource) for resource in args.resources]
+        _report(check(subjects, guardrail.settings(args.get_config())), report)
 
     return StackValidationPolicy(validate=validate, **_described(guardrail))
 
@@ -94,18 +95,17 @@ def _budget(subjects: list[GuardedResource], settings: Settings) -> Iterable[Vio
 
 
 def policies() -> list[Policy]:
-    """Return every policy."""
     return [
         of_stacks(BUDGET, _budget),
-        of_resources(INSTANCE_TYPES, lambda found, to: forbidden_types(found, to["allowed"], to["denied"])),
-        of_resources(REGIONS, lambda found, to: forbidden_regions(found, to["allowed"])),
-        of_resources(CLUSTER_ACCESS, lambda found, to: open_clusters(found, int(to["widestPrefix"]))),
-        of_stacks(BALANCERS, lambda found, to: open_balancers(found, int(to["widestPrefix"]), to["allowed"])),
-        of_resources(PROTECTION, lambda found, to: unprotected(found, to["stacks"], to["protected"])),
-        of_resources(TAGS, lambda found, to: missing_tags(found, to["tags"], to["taggable"])),
+        of_resources(INSTANCE_TYPES, lambda subject, s: forbidden_types(subject, s["allowed"], s["denied"])),
+        of_resources(REGIONS, lambda subject, s: forbidden_regions(subject, s["allowed"])),
+        of_resources(CLUSTER_ACCESS, lambda subject, s: open_clusters(subject, int(s["widestPrefix"]))),
+        of_stacks(BALANCERS, lambda subjects, s: open_balancers(subjects, int(s["widestPrefix"]), s["allowed"])),
+        of_resources(PROTECTION, lambda subject, s: unprotected(subject, s["stacks"], s["protected"])),
+        of_resources(TAGS, lambda subject, s: missing_tags(subject, s["tags"], s["taggable"])),
     ]
 
 
 def serve() -> None:
-    """Answer Pulumi until it is done."""
+    """Serve the policies until Pulumi ends the process."""
     PolicyPack("inference-platform", policies(), enforcement_level=EnforcementLevel.MANDATORY)

@@ -1,4 +1,4 @@
-"""What must not go with a single command."""
+"""Check the protection of production stacks against deletion."""
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -13,12 +13,12 @@ _DELETION_PROTECTION = {
 
 
 def unprotected(subject: GuardedResource, stacks: Sequence[str], protected: Sequence[str]) -> Iterator[Violation]:
-    """Yield what lacks protection in production.
+    """Report a production resource without deletion protection.
 
     Args:
         subject: Any resource.
-        stacks: Patterns of the names of stacks that are production.
-        protected: Types of resources that Pulumi must protect.
+        stacks: Patterns of the names of production stacks.
+        protected: Resource types that need Pulumi's option ``protect``.
     """
     if not any(fnmatchcase(subject.stack, pattern) for pattern in stacks):
         return

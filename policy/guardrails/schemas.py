@@ -1,4 +1,4 @@
-"""What each policy can be told, with the values that hold until somebody tells it something else."""
+"""Metadata, settings and default values of the policies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Guardrail:
-    """What is known of a policy without looking at any resource.
+    """Metadata and settings of a policy.
 
     Attributes:
-        level: ``mandatory`` stops a deployment, ``advisory`` warns, ``disabled`` looks at nothing.
+        level: Default enforcement level: ``mandatory`` stops a deployment, ``advisory`` warns, ``disabled`` skips it.
         properties: JSON schema of each setting, with its default.
     """
 
@@ -24,7 +24,7 @@ class Guardrail:
     properties: Mapping[str, Json] = field(default_factory=dict)
 
     def settings(self, given: Mapping[str, Any] | None) -> Json:
-        """Return the settings, with a default where none is given."""
+        """Return the settings, with defaults for those that are not given."""
         defaults = {key: schema["default"] for key, schema in self.properties.items() if "default" in schema}
         return {**defaults, **(given or {})}
 

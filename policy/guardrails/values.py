@@ -1,4 +1,4 @@
-"""What a check looks at: a resource as plain data, in which what is not known yet says so."""
+"""The input and output of checks: resources as plain data with unknown values, and violations."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,10 +6,10 @@ from typing import Any, Final
 
 
 class UntilDeployed:
-    """A value that only the deployment will tell. It is nobody's fault, and looked at again when it is known."""
+    """A value that is unknown in a preview. It is no violation; the deployment checks it again."""
 
     def __repr__(self) -> str:
-        """Return how it reads in a message."""
+        """Return the text of the value in a message."""
         return "[unknown]"
 
 
@@ -18,12 +18,12 @@ UNKNOWN: Final = UntilDeployed()
 
 @dataclass(frozen=True, slots=True)
 class GuardedResource:
-    """A resource that a stack is about to have.
+    """A resource of a preview or deployment.
 
     Attributes:
         type: Its type token.
-        props: Its inputs (of a single resource) or outputs (in a stack), as the provider's schema names them.
-        protect: Whether Pulumi protects it.
+        props: Its inputs (for resource policies) or outputs (for stack policies), with the schema's names.
+        protect: Its resource option ``protect``.
         provider: The properties of its provider.
     """
 
@@ -36,11 +36,11 @@ class GuardedResource:
 
     @property
     def stack(self) -> str:
-        """The stack's name, which is in every URN: ``urn:pulumi:<stack>::<project>::<type>::<name>``."""
+        """The stack's name in the URN: ``urn:pulumi:<stack>::<project>::<type>::<name>``."""
         return self.urn.split("::", 1)[0].removeprefix("urn:pulumi:")
 
     def at(self, path: str) -> Any:  # noqa: ANN401  whatever a resource has
-        """Return what is at a path, such as ``vpcConfig.publicAccessCidrs``: None if nothing, UNKNOWN if unknown."""
+        """Return the value at a path such as ``vpcConfig.publicAccessCidrs``; None if missing, or UNKNOWN."""
         value: Any = self.props
         for step in path.split("."):
             if value is UNKNOWN:
@@ -49,29 +49,30 @@ class GuardedResource:
         return value
 
     def texts(self, path: str) -> list[str]:
-        """Return the known texts of a list, or the one text, at a path."""
+        """Return the known strings of a list, or a single string, at a path."""
         return list(known_texts(self.at(path)))
 
 
 def known_texts(value: object) -> Iterator[str]:
-    """Yield the texts in a value that is one, or a list of some."""
+    """Yield a value if it is a string, or the strings in it if it is a list."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Sequence):
-        yield from (each for each in value if isinstance(each, str))
+        yield from (item for item in value if isinstance(item, str))
 
 
 def plain(value: object, unknown: type[Exception]) -> Any:  # noqa: ANN401  any JSON
-    """Return what Pulumi's proxies hold. Reading an unknown value through one raises, and would end the whole policy.
+    """Return the value of one of Pulumi's proxies, with ``UNKNOWN`` for unknown values.
 
     Args:
-        value: What ``pulumi_policy`` hands over.
-        unknown: What its proxies raise (pulumi_policy 1.21, proxy.py: UnknownValueError).
+        value: A value of ``pulumi_policy``.
+        unknown: The exception of its proxies for unknown values (pulumi_policy 1.21, proxy.py: UnknownValueError).
     """
+    # Item by item: the exception would otherwise end the whole policy at the first unknown value.
     if isinstance(value, Mapping):
         return {key: _known(value.__getitem__, key, unknown) for key in value}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_known(value.__getitem__, at, unknown) for at in range(len(value))]
+        return [_known(value.__getitem__, index, unknown) for index in range(len(value))]
     return value
 
 
@@ -84,10 +85,10 @@ def _known(get: Callable[[Any], object], key: object, unknown: type[Exception]) 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What is wrong with a resource.
+    """A violation of a policy.
 
     Attributes:
-        urn: Of the resource; empty for the whole stack.
+        urn: URN of the resource; empty for the whole stack.
     """
 
     urn: str
@@ -95,6 +96,6 @@ class Violation:
 
 
 def violation(subject: GuardedResource, path: str, found: object, allowed: str, step: str) -> Violation:
-    """Say what is wrong: where, what was found, what is allowed, and what to do."""
+    """Return a violation whose message has the field, its value, the allowed values and the next step."""
     where = f"{subject.type} {subject.name!r}: {path}"
     return Violation(subject.urn, f"{where} is {found!r}; allowed: {allowed}; {step}")
