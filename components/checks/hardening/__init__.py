@@ -1,1 +1,1 @@
-"""What an environment asks of every workload beside serving."""
+"""Hardening of workloads: security, availability, priorities and network access."""

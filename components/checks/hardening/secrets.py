@@ -26,7 +26,11 @@ def check_secrets(fleet: Fleet, resources: Iterable[LoadedResource]) -> Iterator
     ]
     others = list(resources) if secrets else []
     for item, variable in secrets:
-        places = (place for source in (item.source, *others) for place in _places(source, variable))
+        places = (
+            (source, field_path(path))
+            for source in (item.source, *others)
+            for path in _paths(source.resource.wire(), variable, ())
+        )
         source, path = next(places, (item.source, "spec"))
         yield source.problem(
             path, _reason(item, variable["name"]), Severity.WARNING, rule=RuleId.SECURITY_SECRET_IN_CLEAR
@@ -49,12 +53,6 @@ def _reason(item: Rendered, variable: str) -> str:
         f"the Secret {name!r} in namespace {item.namespace}, and set valueFrom: {{secretKeyRef: {{name: {name}, key: "
         f"{variable}}}}}"
     )
-
-
-def _places(source: LoadedResource, variable: Object) -> Iterator[tuple[LoadedResource, str]]:
-    """Yield the fields in which a resource sets a variable."""
-    for path in _paths(source.resource.wire(), variable, ()):
-        yield source, field_path(path)
 
 
 def _paths(value: Any, variable: Object, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:  # noqa: ANN401

@@ -16,7 +16,22 @@ _BYTES = 2
 
 def activation_bytes(case: MemoryCase, context: int) -> int:
     """Return the peak bytes per accelerator of one step, as far as the model's widths are known."""
-    return max(_forward(case, context), _logits(case, context))
+    shape, budget, tensor = case.shape, case.budget, case.parallel.tensor
+    tokens = case.tokens_at_a_time(context)
+    forward = logits = 0
+    if shape.hidden is not None:
+        inner = shape.intermediate or 0
+        if shape.active_experts:
+            width = shape.active_experts * (max(-(-2 * inner // tensor), shape.hidden) + -(-inner // tensor))
+        else:
+            width = -(-3 * inner // tensor)
+        forward = tokens * (budget.copies * shape.hidden + width) * _BYTES
+    # vLLM 0.7 with 131,072 tokens and 256 requests: 0.22 GiB for Llama 3.1 8B, of which logits would be 1.2.
+    if not case.cuts_requests(context):
+        requests = 1 if case.requests is None else case.requests
+        rows = tokens if budget.logits_of_all else min(tokens, requests)
+        logits = rows * (shape.vocabulary or 0) * budget.logit_bytes
+    return max(forward, logits)
 
 
 def unknown_widths(shape: Shape) -> tuple[str, ...]:
@@ -48,25 +63,3 @@ def adapter_bytes(case: MemoryCase) -> int | None:
         network = 3 * (shape.hidden + inner) if inner else 0
         size += -(-kind.count // case.parallel.pipeline) * (attention + network)
     return case.adapters * case.adapter_rank * size * _BYTES
-
-
-def _forward(case: MemoryCase, context: int) -> int:
-    shape, tensor = case.shape, case.parallel.tensor
-    if shape.hidden is None:
-        return 0
-    inner = shape.intermediate or 0
-    if shape.active_experts:
-        width = shape.active_experts * (max(-(-2 * inner // tensor), shape.hidden) + -(-inner // tensor))
-    else:
-        width = -(-3 * inner // tensor)
-    return case.tokens_at_a_time(context) * (case.budget.copies * shape.hidden + width) * _BYTES
-
-
-def _logits(case: MemoryCase, context: int) -> int:
-    if case.cuts_requests(context):
-        # vLLM 0.7 with 131,072 tokens and 256 requests: 0.22 GiB for Llama 3.1 8B, of which logits would be 1.2.
-        return 0
-    tokens, budget = case.tokens_at_a_time(context), case.budget
-    requests = 1 if case.requests is None else case.requests
-    rows = tokens if budget.logits_of_all else min(tokens, requests)
-    return rows * (case.shape.vocabulary or 0) * budget.logit_bytes

@@ -62,15 +62,15 @@ class KeyCache:
         return Decimal(self._count(kind) * -(-kind.state_bytes // self.parallel.tensor))
 
     def _grown(self, kind: Layers, context: int) -> Decimal:
+        if kind.window is None or not self.windows:
+            blocks = -(-context // self.block)
+        else:
+            kept = min(context, kind.window - 1 + self.batch_tokens if self.batch_tokens else kind.window)
+            # A window that moves with the context may begin within a block.
+            blocks = -(-kept // self.block) + (kept < context and self.block > 1)
         heads = 1 if kind.is_latent else -(-kind.kv_heads // self.parallel.tensor)
         token = heads * (kind.key_dim + kind.value_dim) * self.number_bytes + kind.token_bytes
-        return self._count(kind) * self._tokens(kind, context) * token
-
-    def _tokens(self, kind: Layers, context: int) -> int:
-        if kind.window is None or not self.windows:
-            return -(-context // self.block) * self.block
-        kept = min(context, kind.window - 1 + self.batch_tokens if self.batch_tokens else kind.window)
-        return (-(-kept // self.block) + (kept < context and self.block > 1)) * self.block
+        return self._count(kind) * blocks * self.block * token
 
 
 def _up(size: Decimal) -> int:

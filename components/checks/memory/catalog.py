@@ -28,7 +28,7 @@ from .shapes import Layers, Shape
 
 
 def shape_of(name: str) -> Shape | None:
-    """Return what is known of a model by the name of its repository; None where nothing is."""
+    """Return the shape of a known model by the name of its repository; None if it is unknown."""
     return shapes().get(name)
 
 
