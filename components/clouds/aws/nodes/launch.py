@@ -1,6 +1,6 @@
-"""What a node boots with: disks and network interfaces (aws-gpu spec 6 to 8).
+"""Disks, network interfaces and image pulls of nodes (aws-gpu spec 6 to 8).
 
-Plain data in the words of EC2's launch template and of Karpenter's EC2NodeClass, which share them.
+The data uses the terms that EC2 launch templates and Karpenter's EC2NodeClass share.
 """
 
 import re
@@ -12,44 +12,44 @@ from ..facts.eks import first_efa_card
 from ..words import NodeImage, Provisioner
 
 USUAL_REGION = "us-east-1"
-"""Region of an environment whose settings name none."""
+"""Default region."""
 SYSTEM_TYPES = ("m7i.large",)
-"""Instance types of the nodes for the cluster's own pods where settings name none."""
+"""Default instance types of system nodes."""
 SYSTEM_DISK_GIB = 50
-"""Root disk of the nodes for the cluster's own pods."""
+"""Root disk of system nodes."""
 BASTION_TYPE, BASTION_DISK_GIB = "t4g.nano", 8
-"""Of the instance that forwards ports."""
+"""Instance type and root disk of the bastion."""
 OS_DISK_GIB = 80
 """Root disk of nodes that keep images and weights on local NVMe."""
 IMAGE_THROUGHPUT = 600
-"""Of disks that hold images, in MiB/s; gp3 starts at 125. Below it, unpacking in parallel makes pulls slower
+"""Default throughput of disks that hold images, in MiB/s. Below it, parallel unpacking makes pulls slower
 (awslabs/amazon-eks-ami, nodeadm/doc/examples.md, "Enabling fast image pull")."""
 _FAST_PULL_CPU = 8
-"""vCPUs of a 2xlarge, from which on the same page recommends it."""
+"""vCPUs of a 2xlarge, the smallest size for which the same page recommends parallel pulls."""
 LEAST_THROUGHPUT, LEAST_IOPS, MOST_IOPS = 125, 3000, 80_000
-"""Of gp3 (EC2 API reference, LaunchTemplateEbsBlockDeviceRequest, as of botocore 1.44)."""
+"""Limits of gp3 (EC2 API reference, LaunchTemplateEbsBlockDeviceRequest, as of botocore 1.44)."""
 MOST_THROUGHPUT = {Provisioner.MANAGED: 1000, Provisioner.KARPENTER: 2000}
-"""EC2 takes 2000 (same page); the launch template of the AWS provider, 1000 (hashicorp/terraform-provider-aws,
+"""EC2 allows 2000 (same page), but the AWS provider's launch template only 1000 (hashicorp/terraform-provider-aws,
 internal/service/ec2/ec2_launch_template.go)."""
 SOCI_SINCE = (1, 44)
 """The first release of Bottlerocket that pulls images in parallel (bottlerocket-os/bottlerocket, release notes of
 v1.44.0: "Add soci-snapshotter support to kubernetes variants")."""
 _RELEASE = re.compile(r"v?(\d+)\.(\d+)\.", re.ASCII)
 _IOPS_PER_GIB, _IOPS_PER_MIB = 500, 4
-"""Most IOPS per GiB, least IOPS per MiB/s (EBS user guide, "General Purpose SSD volumes")."""
+"""Maximum IOPS per GiB, minimum IOPS per MiB/s (EBS user guide, "General Purpose SSD volumes")."""
 
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """What an environment says of how its nodes start.
+    """Boot settings of all nodes of an environment.
 
     Attributes:
         disk_gib: Disk for images and weights on nodes without local NVMe.
-        throughput: MiB/s of every disk; None for :data:`IMAGE_THROUGHPUT` where it holds images.
-        iops: Of every disk; None for what the throughput needs.
-        kms_key: ARN of the key of the disks; empty for the account's own.
-        fast_image_pull: Whether images are pulled in parallel; None for where that helps on AL2023.
-        user_data: What else nodes are told: a NodeConfig or a script, TOML for Bottlerocket.
+        throughput: MiB/s of every disk; None for :data:`IMAGE_THROUGHPUT` on disks that hold images.
+        iops: IOPS of every disk; None for the minimum that the throughput requires.
+        kms_key: ARN of the disks' KMS key; empty for the account's default key.
+        fast_image_pull: Whether images are pulled in parallel; None to do so on AL2023 nodes that benefit.
+        user_data: Additional user data: a NodeConfig or a script; TOML for Bottlerocket.
     """
 
     disk_gib: int = 200
@@ -74,9 +74,9 @@ class Disk:
     """One EBS volume, encrypted gp3.
 
     Attributes:
-        throughput: In MiB/s; None for the least.
-        iops: None for the least.
-        kms_key: ARN of its key; empty for the account's own.
+        throughput: In MiB/s; None for the minimum.
+        iops: None for the minimum.
+        kms_key: ARN of its KMS key; empty for the account's default key.
     """
 
     device: str
@@ -87,9 +87,9 @@ class Disk:
 
 
 def interfaces(node: Instance) -> tuple[Interface, ...]:
-    """Return the interfaces of a node with all the EFA it can have: one for IP, one ``efa-only`` per card.
+    """Return the interfaces of a node with EFA on every card: one for IP, and one ``efa-only`` per card.
 
-    The layout is that of the EC2 documentation: card 0 carries IP, and EFA beside it where the type allows that.
+    The layout follows the EC2 documentation: card 0 carries IP, and also EFA if the type allows it.
     """
     first = first_efa_card(node.name)
     cards = range(first, first + node.fabric_interfaces)
@@ -100,12 +100,12 @@ def interfaces(node: Instance) -> tuple[Interface, ...]:
 
 
 def data_device(image: str) -> str:
-    """Return the disk for images and logs: on Bottlerocket the second, since the first holds the system alone."""
+    """Return the device of the disk for images and logs; Bottlerocket's first disk has only the operating system."""
     return "/dev/xvdb" if image == NodeImage.BOTTLEROCKET else "/dev/xvda"
 
 
 def disk(node: Instance, image: NodeImage, boot: Boot) -> Disk:
-    """Return the disk that holds images and weights, unless local NVMe does."""
+    """Return the disk for images and weights; it is smaller on nodes whose local NVMe disks hold them."""
     size = min(OS_DISK_GIB, boot.disk_gib) if node.local_nvme_gb else boot.disk_gib
     throughput = boot.throughput or (None if node.local_nvme_gb else IMAGE_THROUGHPUT)
     needed = _IOPS_PER_MIB * (throughput or 0)
@@ -116,11 +116,11 @@ def disk(node: Instance, image: NodeImage, boot: Boot) -> Disk:
 def pulls_fast(
     node: Instance, image: NodeImage, root: Disk, boot: Boot, *, own_image: bool, by_karpenter: bool = False
 ) -> bool:
-    """Tell whether a node pulls and unpacks images in parallel: on disks and processors that keep up.
+    """Return whether a node pulls and unpacks images in parallel, which requires a fast disk and enough vCPUs.
 
-    On AL2023 that is nodeadm's; an image of one's own may have a nodeadm without it. On Bottlerocket it is asked for
-    alone: nodes that run must not be replaced by a default. Karpenter does not put its folder on local NVMe
-    (aws/karpenter-provider-aws issue 8393), so that images would fill the small disk of such nodes.
+    On AL2023 this is a feature of nodeadm, which a custom image may lack. On Bottlerocket it is off unless the
+    settings request it, because a changed default would replace running nodes. Karpenter does not put the folder of
+    parallel pulls on local NVMe (aws/karpenter-provider-aws issue 8393), so images would fill the small disk there.
     """
     if image == NodeImage.BOTTLEROCKET:
         return bool(boot.fast_image_pull) and not (by_karpenter and node.local_nvme_gb)
@@ -133,15 +133,15 @@ def pulls_fast(
 
 
 def _is_older(release: str, least: tuple[int, int]) -> bool:
-    """Compare a release of Bottlerocket, such as ``1.66.0-1ad6b4a4``; one without a number is the newest."""
-    found = _RELEASE.match(release)
-    return found is not None and (int(found[1]), int(found[2])) < least
+    """Compare a Bottlerocket release such as ``1.66.0-1ad6b4a4``; one without a number counts as the newest."""
+    number = _RELEASE.match(release)
+    return number is not None and (int(number[1]), int(number[2])) < least
 
 
 def boot_problems(
     boot: Boot, image: NodeImage, provisioner: Provisioner, release: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Return what EC2 or the image would refuse, by setting."""
+    """Report disk settings and image pulls that EC2 or the image would reject, by setting."""
     most = MOST_THROUGHPUT[provisioner]
     if boot.throughput and boot.throughput > most:
         yield "diskThroughput", f"must be at most {most} MiB/s, found {boot.throughput}"

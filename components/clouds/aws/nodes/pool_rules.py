@@ -1,4 +1,4 @@
-"""What an environment says about Karpenter's pools, and which of Karpenter's features that takes."""
+"""Settings of Karpenter's pools, and the Karpenter features that they require."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,19 +14,19 @@ CONSOLIDATION = (WHEN_EMPTY, "WhenEmptyOrUnderutilized", "Balanced")
 REASONS = ("Underutilized", "Empty", "Drifted", "Unhealthy")
 NODE_REPAIR, SPOT_TO_SPOT, STATIC_CAPACITY = "nodeRepair", "spotToSpotConsolidation", "staticCapacity"
 FEATURES = (NODE_REPAIR, SPOT_TO_SPOT, STATIC_CAPACITY)
-"""Features that are off unless Karpenter is installed with them (aws/karpenter-provider-aws v1.15.1,
-charts/karpenter/values.yaml, settings.featureGates)."""
+"""Feature gates that are off by default (aws/karpenter-provider-aws v1.15.1, charts/karpenter/values.yaml,
+settings.featureGates)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How many nodes of a pool Karpenter may take away at once, always or at times.
+    """How many nodes of a pool Karpenter may disrupt at once, always or on a schedule.
 
     Attributes:
-        nodes: A number, or a share such as ``10%``.
-        schedule: When it begins to count, as a cron line in UTC; empty for always.
-        duration: How long it counts from then on.
-        reasons: Why nodes are taken away; empty for any reason.
+        nodes: A number, or a percentage such as ``10%``.
+        schedule: Start of each active period, as a cron expression in UTC; empty for always.
+        duration: Length of each active period.
+        reasons: Disruption reasons that it applies to; empty for all.
     """
 
     nodes: str
@@ -43,13 +43,13 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Disruption:
-    """When Karpenter takes nodes away by itself.
+    """When Karpenter removes nodes voluntarily.
 
-    Nodes go when they are empty, unless something else is asked for: loading a model again costs more than a few.
+    By default it removes only empty nodes, because reloading a model costs more than consolidation saves.
 
     Attributes:
         policy: One of ``CONSOLIDATION``.
-        after: How long a node must be so, or ``Never``.
+        after: How long a node must be empty or underutilized, or ``Never``.
         spot_to_spot: Whether spot nodes may be replaced by cheaper spot nodes.
     """
 
@@ -72,10 +72,10 @@ class GeneralPool:
     """A pool for pods that name no instance type.
 
     Attributes:
-        capacity: How its nodes may be bought; Karpenter takes spot before on-demand.
+        capacity: Allowed capacity types; Karpenter prefers spot to on-demand.
         categories: Letters of instance families, such as ``m``.
         arch: Architecture of its nodes.
-        max_vcpus: What it may grow to.
+        max_vcpus: Maximum vCPUs of all its nodes.
     """
 
     capacity: tuple[str, ...] = ("on-demand",)
@@ -86,11 +86,11 @@ class GeneralPool:
 
 @dataclass(frozen=True, slots=True)
 class PoolRules:
-    """What an environment says about Karpenter's pools alone.
+    """Settings that apply only to Karpenter's pools.
 
     Attributes:
-        given: Keys that are set, in camelCase; nobody else than Karpenter has a use for them.
-        general: A pool for pods that name no instance type; None where there is none.
+        general: The pool for pods that name no instance type, if any.
+        given: Keys that the settings contain, in camelCase; they have no effect without Karpenter.
     """
 
     disruption: Disruption = field(default_factory=Disruption)
@@ -99,16 +99,16 @@ class PoolRules:
 
     @property
     def swaps_spot(self) -> bool:
-        """Whether there is a pool whose spot nodes may be swapped; of the others only empty nodes go."""
+        """Whether spot-to-spot consolidation can apply to a pool; other pools lose only empty nodes."""
         general = self.general is not None and "spot" in self.general.capacity
         return general or self.disruption.policy != WHEN_EMPTY
 
 
 def features(groups: Iterable["NodeGroupPlan"], rules: PoolRules, *, node_repair: bool) -> tuple[str, ...]:
-    """Return the features that Karpenter must be installed with."""
-    wanted = {
+    """Return the feature gates that must be enabled in Karpenter."""
+    required = {
         NODE_REPAIR: node_repair,
         SPOT_TO_SPOT: rules.disruption.spot_to_spot,
         STATIC_CAPACITY: any(group.minimum for group in groups),
     }
-    return tuple(name for name, asked in wanted.items() if asked)
+    return tuple(name for name, is_required in required.items() if is_required)

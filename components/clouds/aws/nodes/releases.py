@@ -1,8 +1,8 @@
-"""Which release of its image a node starts from.
+"""Releases of node images.
 
-A managed node group without a ``releaseVersion`` starts from the newest one (EKS API reference, CreateNodegroup) and
-stays there: no update ever differs from what is deployed. A pinned one moves with this package, as a change in the
-preview.
+A managed node group without a ``releaseVersion`` starts from the newest release (EKS API reference, CreateNodegroup)
+and stays there, because no update ever differs from what is deployed. A pinned release is updated with this package,
+and the preview shows the change.
 """
 
 import re
@@ -11,14 +11,14 @@ from ..facts.releases import image_release, newest_version
 from ..words import NodeImage, Provisioner
 
 LATEST = "latest"
-"""AWS's newest release, at the time when a node group is created or changed, or when Karpenter looks."""
+"""AWS's newest release at the time when a node group is created or changed, or when Karpenter resolves the alias."""
 _IN_FULL = {
     NodeImage.AL2023: re.compile(r"(?P<kubernetes>\d+\.\d+)\.\d+-(?P<version>\d{8})"),
     NodeImage.BOTTLEROCKET: re.compile(r"(?P<version>\d+\.\d+\.\d+)-[0-9a-f]{8}"),
 }
-"""As EKS writes them: Kubernetes version and date (``1.35.6-20260714``), or Bottlerocket's version and commit."""
+"""Spelling of EKS: Kubernetes version and date (``1.35.6-20260714``), or Bottlerocket version and commit."""
 _ALIAS = {NodeImage.AL2023: re.compile(r"v\d{8}"), NodeImage.BOTTLEROCKET: re.compile(r"v?\d+\.\d+\.\d+")}
-"""As Karpenter writes them in an alias (its documentation, ``amiSelectorTerms``)."""
+"""Spelling of Karpenter in an alias (its documentation, ``amiSelectorTerms``)."""
 _EXAMPLES = {
     NodeImage.AL2023: ("1.35.6-20260714", "v20260714"),
     NodeImage.BOTTLEROCKET: ("1.66.0-1ad6b4a4", "v1.66.0"),
@@ -31,7 +31,7 @@ def eks_release(image: NodeImage, version: str, asked: str = "") -> str:
     Args:
         image: Image of the nodes.
         version: Kubernetes version of the nodes.
-        asked: What the settings say: a release, ``latest``, or nothing for the pinned one.
+        asked: Value of the setting: a release, ``latest``, or empty for the pinned release.
     """
     if asked == LATEST:
         return ""
@@ -43,8 +43,8 @@ def karpenter_release(image: NodeImage, version: str, asked: str = "") -> str:
 
     Args:
         image: Image of the nodes.
-        version: Kubernetes version of the cluster; empty where it is not known: an alias fits every version.
-        asked: What the settings say: a release, ``latest``, or nothing for the pinned one.
+        version: Kubernetes version of the cluster; empty if unknown, because an alias fits every version.
+        asked: Value of the setting: a release, ``latest``, or empty for the pinned release.
     """
     wanted = asked or image_release(image, version or newest_version(image))
     in_full = _IN_FULL[image].fullmatch(wanted)
@@ -52,7 +52,7 @@ def karpenter_release(image: NodeImage, version: str, asked: str = "") -> str:
 
 
 def release_problem(image: NodeImage, version: str, provisioner: Provisioner, asked: str) -> str:
-    """Say what is wrong with a release that is asked for; empty if nothing is."""
+    """Return why a release in the settings is invalid; empty if it is valid."""
     in_full = _IN_FULL[image].fullmatch(asked)
     alias = provisioner == Provisioner.KARPENTER and _ALIAS[image].fullmatch(asked)
     if asked in ("", LATEST) or alias:

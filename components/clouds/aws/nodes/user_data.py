@@ -1,4 +1,4 @@
-"""The first words to a node: nodeadm's NodeConfig and scripts on AL2023, TOML on Bottlerocket (aws-gpu spec 6)."""
+"""User data of nodes: nodeadm's NodeConfig and scripts on AL2023, TOML on Bottlerocket (aws-gpu spec 6)."""
 
 import base64
 import json
@@ -14,9 +14,9 @@ from ..words import NodeImage
 _BOUNDARY = "//"
 _EPHEMERAL = ["/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods"]
 _SOCI_FOLDER = "/var/lib/soci-snapshotter"
-"""Where images are with parallel pulls (bottlerocket-os/bottlerocket pull request 4593)."""
+"""Folder of images with parallel pulls (bottlerocket-os/bottlerocket pull request 4593)."""
 _MOST_BYTES = 12 * 1024
-"""EC2 takes 16 KiB for everything; EKS and Karpenter add theirs."""
+"""EC2 allows 16 KiB in total, to which EKS and Karpenter add their own parts."""
 _DECIDED: Mapping[NodeImage, tuple[tuple[str, ...], ...]] = {
     NodeImage.AL2023: (
         ("spec", "cluster"),
@@ -29,12 +29,12 @@ _DECIDED: Mapping[NodeImage, tuple[tuple[str, ...], ...]] = {
         ("settings", "bootstrap-commands", "ephemeral-storage"),
     ),
 }
-"""What is decided here, for the pods' sake: where it differed, they would not fit."""
+"""Settings that this package controls; with other values, the pods would not fit the nodes as planned."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterAddress:
-    """What a node with an image of one's own must be told, since EKS tells it nothing."""
+    """Connection data that a node with a custom image needs in its user data, because EKS does not add it."""
 
     name: str
     endpoint: str
@@ -44,15 +44,15 @@ class ClusterAddress:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a node is told at its start.
+    """Settings in the user data of a node.
 
     Attributes:
-        pods: How many pods it takes.
-        raid: Whether its local NVMe disks become one, which holds images, weights and logs: the folders of
+        pods: Maximum number of pods.
+        raid: Whether its local NVMe disks form one RAID 0 array for images, weights and logs: the folders of
             containerd, kubelet and pods are mounted there (awslabs/amazon-eks-ami, setup-local-disks).
-        neuron: Whether containers that do not run as root get Neuron devices from their plugin; Bottlerocket asks.
+        neuron: Whether non-root containers get access to Neuron devices, which Bottlerocket does not give by default.
         fast_image_pull: Whether images are pulled and unpacked in parallel.
-        extra: What the environment adds.
+        extra: User data from the settings.
     """
 
     pods: int
@@ -63,7 +63,6 @@ class Start:
 
     @classmethod
     def of(cls, node: Instance, pods: int, *, fast_image_pull: bool = False, extra: str = "") -> "Start":
-        """Return what a node of a type is told."""
         return cls(pods, bool(node.local_nvme_gb), node.manufacturer == "AWS", fast_image_pull, extra)
 
 
@@ -71,9 +70,9 @@ def user_data(start: Start, image: NodeImage, join: ClusterAddress | None = None
     """Return the user data of a launch template, in base64.
 
     Args:
-        start: What the node is told.
-        image: AL2023 takes a NodeConfig, Bottlerocket TOML.
-        join: The cluster, where the image is one's own (AL2023 only).
+        start: Settings of the node.
+        image: AL2023 reads a NodeConfig, Bottlerocket TOML.
+        join: The cluster, for a custom image (AL2023 only).
     """
     text = (
         toml(_bottlerocket(start)) if image == NodeImage.BOTTLEROCKET else _al2023(start, _node_config(start, join))
@@ -82,7 +81,7 @@ def user_data(start: Start, image: NodeImage, join: ClusterAddress | None = None
 
 
 def karpenter_user_data(start: Start, image: NodeImage) -> str:
-    """Return the user data of an EC2NodeClass, to which Karpenter adds pods and disks; empty where there is none."""
+    """Return the user data of an EC2NodeClass, to which Karpenter adds pod limit and disks; may be empty."""
     if image == NodeImage.BOTTLEROCKET:
         return toml(_merged(_extra_toml(start.extra), _merged(_neuron(start), _soci(start))))
     gates = _config(_fast_image_pull(start)) if start.fast_image_pull else ""
@@ -90,7 +89,7 @@ def karpenter_user_data(start: Start, image: NodeImage) -> str:
 
 
 def user_data_problem(text: str, image: NodeImage) -> str:
-    """Say what is wrong with what an environment adds; empty if nothing is."""
+    """Return why user data in the settings is invalid; empty if it is valid."""
     if len(text.encode()) > _MOST_BYTES:
         return (
             f"must be at most {_MOST_BYTES} bytes, found {len(text.encode())}; keep scripts in the image or a bucket"
@@ -151,7 +150,7 @@ def _config(spec: Iterable[str]) -> str:
 
 
 def _al2023(start: Start, config: str) -> str:
-    """Return one message of all parts. Of NodeConfigs a later one wins, and the last is ours."""
+    """Return a MIME multi-part message. Later NodeConfigs override earlier ones, so this package's comes last."""
     extra = start.extra
     kind = "text/x-shellscript" if _is_script(extra) else "application/node.eks.aws"
     parts = [(kind, extra)] if extra else []
@@ -165,7 +164,6 @@ def _al2023(start: Start, config: str) -> str:
 
 
 def _bottlerocket(start: Start) -> dict[str, Any]:
-    """Return the settings of a node, as tables."""
     ours = _merged({"settings": {"kubernetes": {"max-pods": start.pods}}}, _merged(_neuron(start), _soci(start)))
     if start.raid:
         folders = [*_EPHEMERAL, _SOCI_FOLDER] if start.fast_image_pull else _EPHEMERAL
@@ -187,7 +185,7 @@ def _neuron(start: Start) -> dict[str, Any]:
 
 
 def _soci(start: Start) -> dict[str, Any]:
-    """Return what has images pulled and unpacked in parallel, with Bottlerocket's own numbers of each.
+    """Return the settings that enable parallel pulls and unpacking, with Bottlerocket's default concurrency.
 
     Source: bottlerocket.dev, settings.container-runtime-plugins ("soci-snapshotter Parallel Pull Unpack Mode").
     """
@@ -202,7 +200,7 @@ def _extra_toml(text: str) -> dict[str, Any]:
 
 
 def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return both trees as one; where they differ the second holds."""
+    """Merge two trees; values of the second override those of the first."""
     both = {
         key: _merged(first[key], value)
         if isinstance(value, Mapping) and isinstance(first.get(key), Mapping)

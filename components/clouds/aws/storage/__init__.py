@@ -1,1 +1,1 @@
-"""Where weights are kept on AWS: file systems and buckets, as volumes of Kubernetes."""
+"""Storage for weights on AWS: file systems and buckets as Kubernetes volumes."""

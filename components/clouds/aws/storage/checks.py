@@ -1,4 +1,4 @@
-"""What nodes and the storage of weights have to do with each other."""
+"""Checks of nodes against the storage of weights."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,9 +8,9 @@ from ..nodes.plan import NodeGroupPlan
 
 
 def check_cache_zone(groups: Iterable[NodeGroupPlan], zone: str | None, file: str) -> Iterator[Problem]:
-    """Warn of nodes outside the zone of a file system: what they read crosses zones.
+    """Warn about nodes outside the zone of a file system, whose reads cross zones.
 
-    It works, but AWS bills the traffic in both directions and it takes longer (FSx for Lustre user guide, "Accessing
+    This works, but AWS bills the traffic in both directions, and it is slower (FSx for Lustre user guide, "Accessing
     file systems"; EC2 pricing, "Data transfer within the same AWS Region").
     """
     apart = {group.name: [each for each in group.zones if each != zone] for group in groups} if zone else {}

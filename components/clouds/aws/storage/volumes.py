@@ -10,13 +10,13 @@ from ....fleet.options import BoundClaim
 
 
 def volume(namespace: str, claim: BoundClaim, source: dict[str, Any], options: Sequence[str] = ()) -> Object:
-    """Return a volume that one claim alone may be bound to (Kubernetes, "Reserving a PersistentVolume").
+    """Return a volume reserved for one claim (Kubernetes, "Reserving a PersistentVolume").
 
     Args:
         namespace: Namespace of the claim.
         claim: The claim.
-        source: What the volume is, as the driver of its kind has it; leaves may be outputs.
-        options: Options of its mount.
+        source: The CSI volume source; leaves may be outputs.
+        options: Mount options.
     """
     return {
         "apiVersion": "v1",
@@ -41,7 +41,7 @@ def volume(namespace: str, claim: BoundClaim, source: dict[str, Any], options: S
 
 
 def efs_source(handle: Any) -> dict[str, Any]:  # noqa: ANN401  a text or an output
-    """Return an access point of an EFS file system, encrypted on its way.
+    """Return the volume source of an EFS access point, encrypted in transit.
 
     Source: kubernetes-sigs/aws-efs-csi-driver, docs/parameters.md, and its example of access points.
 
@@ -52,11 +52,11 @@ def efs_source(handle: Any) -> dict[str, Any]:  # noqa: ANN401  a text or an out
 
 
 def s3_source(claim: BoundClaim, namespace: str, bucket: str) -> dict[str, Any]:
-    """Return a bucket, mounted with the credentials of the pod that reads it.
+    """Return the volume source of a bucket, mounted with the credentials of the pod that reads it.
 
-    The driver itself needs no permission: pods run as a service account that may read the bucket, by Pod Identity or
-    by its token (awslabs/mountpoint-s3-csi-driver v2, docs/CONFIGURATION.md, "Pod-Level Credentials"). Handles must
-    differ, or only one of two volumes in a pod is mounted (there, "Static Provisioning").
+    The driver itself needs no permissions: pods run as a service account that may read the bucket, through Pod
+    Identity or its token (awslabs/mountpoint-s3-csi-driver v2, docs/CONFIGURATION.md, "Pod-Level Credentials").
+    Handles must be unique, or only one of two volumes in a pod is mounted (same page, "Static Provisioning").
     """
     return {
         "driver": "s3.csi.aws.com",
@@ -66,16 +66,16 @@ def s3_source(claim: BoundClaim, namespace: str, bucket: str) -> dict[str, Any]:
 
 
 def s3_options(region: str, prefix: str) -> tuple[str, ...]:
-    """Return how a bucket is mounted; that it is read only, its access mode says.
+    """Return the mount options of a bucket; the access mode of the volume makes it read-only.
 
-    Without allow-other only root could read: Mountpoint runs as a user of its own. The region is told, because nodes
-    keep pods from asking the instance metadata for it (docs/UPGRADING_TO_V2.md).
+    Without allow-other only root could read, because Mountpoint runs as a separate user. The region is explicit,
+    because pods cannot read it from the instance metadata (docs/UPGRADING_TO_V2.md).
     """
     return ("allow-other", f"region {region}", *((f"prefix {prefix}",) if prefix else ()))
 
 
 def fsx_source(name: str, dns_name: Any, mount_name: Any) -> dict[str, Any]:  # noqa: ANN401  a text or an output
-    """Return a folder of an FSx for Lustre file system.
+    """Return the volume source of a folder in an FSx for Lustre file system.
 
     Source: kubernetes-sigs/aws-fsx-csi-driver, example of static provisioning. Its node service mounts by the two
     names alone, and never reads the handle.
@@ -83,29 +83,29 @@ def fsx_source(name: str, dns_name: Any, mount_name: Any) -> dict[str, Any]:  # 
     Args:
         name: Name of the volume.
         dns_name: DNS name of the file system.
-        mount_name: Its mount name, with the folder behind it (FSx user guide, "Mounting a specific fileset").
+        mount_name: Its mount name, followed by the folder (FSx user guide, "Mounting a specific fileset").
     """
     attributes = {"dnsname": dns_name, "mountname": mount_name}
     return {"driver": "fsx.csi.aws.com", "volumeHandle": name, "volumeAttributes": attributes}
 
 
 FSX_OPTIONS = ("flock",)
-"""Loaders that share a cache take turns by locks of files, which Lustre has on request only (FSx user guide)."""
+"""Loaders that share a cache use file locks, which Lustre supports only with this option (FSx user guide)."""
 
 
 VOLUME_DRIVER = "aws-ebs-csi-driver"
 """Name of the EKS add-on that provides the volumes."""
 ENCRYPTED_CLASS = "ebs-encrypted"
 FORMER_CLASS = "ebs-csi-default-sc"
-"""The class that the add-on makes if it is told to (``defaultStorageClass.enabled``)."""
+"""The class that the add-on creates with ``defaultStorageClass.enabled``."""
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
 
 def encrypted_class(key_arn: str = "") -> Object:
-    """Return the default class, whose volumes are encrypted whatever the account's setting is.
+    """Return the default class, whose volumes are encrypted regardless of the account's setting.
 
-    Its name is the same with every key. A class cannot be changed, so another key replaces it; claims know a class by
-    its name alone, and the volumes of claims that are bound stay as they are.
+    Storage classes are immutable, so another key replaces the class under the same name. Claims refer to a class by
+    name, and the volumes of bound claims do not change.
 
     Args:
         key_arn: ARN of a KMS key; empty for the account's key for EBS.
@@ -115,11 +115,11 @@ def encrypted_class(key_arn: str = "") -> Object:
 
 
 def former_class() -> Object:
-    """Return the class that claims of an earlier release of this package name, no longer as the default.
+    """Return the class that claims of earlier releases of this package use; it is not the default.
 
-    The class of a claim cannot be changed. Without the class, a bound claim can no longer grow, and one that is not
-    bound yet stays Pending. Apart from the annotation it equals the class in the add-on's chart, so that it is taken
-    over whether or not EKS has removed it by then.
+    The class of a claim is immutable. Without the class, a bound claim cannot grow, and an unbound one stays Pending.
+    Apart from the annotation it equals the class in the add-on's chart, so that it can be adopted whether or not EKS
+    has already removed it.
     """
     return _class(FORMER_CLASS, {}, is_default=False)
 
@@ -127,7 +127,7 @@ def former_class() -> Object:
 def _class(name: str, parameters: dict[str, str], *, is_default: bool) -> Object:
     annotations = {_DEFAULT: "true" if is_default else "false"}
     if not is_default:
-        # The annotation belongs to EKS until it is taken over (Pulumi Kubernetes provider, "Server-Side Apply").
+        # EKS owns the annotation until Pulumi forces the patch (Pulumi Kubernetes provider, "Server-Side Apply").
         annotations["pulumi.com/patchForce"] = "true"
     return {
         "apiVersion": "storage.k8s.io/v1",
@@ -141,7 +141,7 @@ def _class(name: str, parameters: dict[str, str], *, is_default: bool) -> Object
 
 
 NAMESPACE = "kube-system"
-"""Whose pods may be root; those of models may not."""
+"""Its pods may run as root, unlike those in the namespaces of models."""
 _IMAGE = "public.ecr.aws/docker/library/busybox:1.37.0"
 _MOUNTED = "/cache"
 _SCRIPT = f"""\
@@ -153,16 +153,17 @@ _DIGEST = 8
 
 
 def folder_job(claim: BoundClaim, folders: Iterable[str]) -> Object:
-    """Return a job that makes folders, open to all users, on a claim in the same namespace.
+    """Return a Job that creates world-writable folders on a claim in the same namespace.
 
-    A job cannot be changed: with other folders it is another, which makes those that are missing.
+    Jobs are immutable, so the name has a digest of the folders: different folders result in a new Job, which creates
+    the missing ones.
     """
-    wanted = sorted(folders)
-    digest = hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:_DIGEST]
+    names = sorted(folders)
+    digest = hashlib.sha256("\n".join(names).encode()).hexdigest()[:_DIGEST]
     container = {
         "name": "folders",
         "image": _IMAGE,
-        "command": list(script_words(_SCRIPT, "folders", *wanted)),
+        "command": list(script_words(_SCRIPT, "folders", *names)),
         "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"memory": "64Mi"}},
         "securityContext": {
             "runAsUser": 0,
