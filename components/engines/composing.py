@@ -1,8 +1,7 @@
-"""Puts a command line together: recommended arguments, settings that a platform decides, and the user's own.
+"""Composes command lines of recommended arguments, settings that the platform manages, and the user's arguments.
 
-Thousands of models are started alike but for their names. So what they share is read, respelled and checked once,
-with placeholders such as ``{{ .ModelPath }}`` in it, and these are filled in afterwards where that cannot change the
-outcome.
+Thousands of command lines differ only in model names. They are parsed, rewritten, and checked once with placeholders
+such as ``{{ .ModelPath }}``, which are filled in afterwards if the values cannot change the result.
 """
 
 import functools
@@ -19,18 +18,18 @@ from .spelling import json_options_merged, respelled, respelled_with_origins, wi
 PLACEHOLDER = re.compile(r"\{\{\s*\.(\w+)\s*\}\}")
 _OPEN = "{{"
 _PLAIN = re.compile(r"[\w./:@][\w./:@+=,~%-]*", re.ASCII)
-"""A value that is the same in JSON, and no flag."""
+"""A value that needs no escaping in JSON and is not a flag."""
 ManagedSettings = tuple[tuple[Setting, str], ...]
 """Settings and their values."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserLine:
-    """The user's own arguments.
+    """The user's arguments.
 
     Attributes:
-        line: As they are written in the end.
-        origins: Which argument of the user each of them was made of.
+        line: The rewritten arguments.
+        origins: Index of the user's argument from which each was generated.
     """
 
     line: CommandLine
@@ -39,13 +38,13 @@ class UserLine:
 
 @dataclass(frozen=True, slots=True)
 class ComposedLine:
-    """A command line and what is wrong with it.
+    """A command line and its findings.
 
     Attributes:
-        line: All of it.
-        recommended: The recommended arguments as they are written, before what was decided took the place of some.
-        of_recommended: What is wrong with those.
-        of_user: What is wrong with the user's own, at the places where the user wrote them.
+        line: The whole command line.
+        recommended: The rewritten recommended arguments, before managed settings replace some of them.
+        of_recommended: Findings about the recommended arguments.
+        of_user: Findings about the user's arguments, with the positions in the user's list.
     """
 
     line: CommandLine
@@ -56,7 +55,7 @@ class ComposedLine:
 
 @functools.lru_cache(maxsize=4096)
 def user_line(recommended: CommandLine, args: tuple[str, ...], *, fit: bool) -> UserLine:
-    """Return the arguments that follow recommended ones, in the spelling of the engine's version if that may be."""
+    """Return the user's arguments, which follow recommended ones; ``fit`` rewrites them for the engine's version."""
     own = recommended.continued(args)
     words = respelled_with_origins(own) if fit else [(arg, place) for place, arg in enumerate(args)]
     written = tuple(word for word, _ in words)
@@ -70,11 +69,11 @@ def compose_line(
     """Return a whole command line.
 
     Args:
-        recommended: What comes first.
-        values: What stands for its placeholders; others are left as they are.
-        user: What comes last, and wins.
-        decided: Settings that take the place of recommended ones.
-        fit: Whether recommended arguments may be respelled as the engine's version knows them.
+        recommended: The first arguments.
+        values: Values of the placeholders in them; unknown placeholders are kept.
+        user: The last arguments, which take precedence.
+        decided: Managed settings, which replace recommended ones.
+        fit: Whether recommended arguments may be rewritten for the engine's version.
     """
 
     def filled(arg: str) -> str:
@@ -93,7 +92,7 @@ def compose_line(
 
 @functools.lru_cache(maxsize=4096)
 def _asks_for_values(line: CommandLine) -> bool:
-    """Tell whether placeholders stand in values of flags that take any text, so that nothing depends on the text."""
+    """Return whether all placeholders are values of flags that accept any string, so that findings stay the same."""
     reading = line.reading
     if reading is None:
         return False

@@ -1,8 +1,8 @@
-"""Joins the pods of one replica: what leader and workers of a group run.
+"""The command lines of multi-node replicas, for the leader and the workers.
 
-An engine has a row for each way that its versions know; the columns are those of :class:`_Way`. In texts
-``<leader>``, ``<size>`` and ``<index>`` stand for the names of variables in every pod. The leader's script gets the
-command that serves as its parameters, ``"$@"``.
+An engine has a row for each way in which its versions join pods; the columns are those of :class:`_Way`. In texts,
+``<leader>``, ``<size>``, and ``<index>`` are replaced by the names of variables in every pod. The serving command is
+passed to the leader's script as its parameters, ``"$@"``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,12 +18,12 @@ from .versions import Span
 
 @dataclass(frozen=True, slots=True)
 class GroupVariables:
-    """Names of the variables that tell a pod of its group.
+    """Names of the variables that describe the group in each pod.
 
     Attributes:
         leader: Address of the leader.
-        size: Pods of the group.
-        index: Place of the pod in it; the leader's is 0.
+        size: Number of pods in the group.
+        index: Index of the pod in the group; 0 for the leader.
     """
 
     leader: str
@@ -36,12 +36,12 @@ class _Way:
     """How the pods of a group are joined.
 
     Attributes:
-        span: The versions that know it.
+        span: The versions that support it.
         args: Arguments of every pod.
-        worker_args: Further ones of workers.
-        instead: ``by`` what the ``command`` is replaced, and which setting is ``positional`` then.
-        script: What a shell runs in the leader; empty where the engine's own program is run.
-        worker_script: What a shell runs in a worker.
+        worker_args: Additional arguments of workers.
+        instead: Replacement (``by``) of the ``command``, and the setting that becomes ``positional``.
+        script: Shell script of the leader; empty if the engine's own program is run.
+        worker_script: Shell script of the workers.
     """
 
     span: Span
@@ -64,14 +64,14 @@ class _Way:
 
 
 def group_lines(engine: Engine, line: CommandLine, variables: GroupVariables) -> tuple[CommandLine, CommandLine]:
-    """Return what the leader and the workers of a group run, which serve as one; only the leader answers.
+    """Return the command lines of the leader, which takes the requests, and of the workers of a group.
 
     Args:
-        engine: An engine that can join pods.
-        line: What a pod would run by itself.
-        variables: What tells the pods of their group.
+        engine: An engine that supports groups.
+        line: The command line of a single pod.
+        variables: The variables of the group.
     """
-    version = engine.version(line.tag) or None  # one that is not known counts as the newest
+    version = engine.version(line.tag) or None  # an unknown version counts as the newest
     way = next(way for way in map(_Way.of, engine.groups) if way.span.includes(version))
     command, args = _instead(line, way) if way.instead else (line.command, line.args)
 
@@ -86,7 +86,7 @@ def group_lines(engine: Engine, line: CommandLine, variables: GroupVariables) ->
 
 
 def _instead(line: CommandLine, way: _Way) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return another command that joins pods, where the usual one does not, and its arguments."""
+    """Return the command and arguments that support groups, if the usual command does not."""
     instead = way.instead or {}
     if list(line.command) != instead["command"]:
         return line.command, line.args

@@ -1,4 +1,4 @@
-"""References to images: registry, repository, tag and digest."""
+"""Image references: registry, repository, tag, and digest."""
 
 import functools
 import re
@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 DOCKER_HUB = "docker.io"
-"""The registry of references that name none."""
+"""The default registry."""
 _DOCKER_HUB_HOSTS = frozenset({DOCKER_HUB, "index.docker.io", "registry-1.docker.io"})
 _OFFICIAL = "library/"
-"""Where Docker Hub has images whose references have no folder."""
+"""Folder on Docker Hub of images whose references have none."""
 _REFERENCE = re.compile(
     r"[a-z0-9]+((\.|_|__|-+|/)[a-z0-9]+)*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@[a-z0-9]+:[0-9a-f]{32,})?", re.ASCII
 )
@@ -17,7 +17,7 @@ _REFERENCE = re.compile(
 
 
 class Image(NamedTuple):
-    """A reference such as ``registry:5000/vllm/vllm-openai:v0.20.0@sha256:...``; parts that are missing are empty."""
+    """A reference such as ``registry:5000/vllm/vllm-openai:v0.20.0@sha256:...``; missing parts are empty."""
 
     repository: str
     tag: str
@@ -38,7 +38,7 @@ class PullReference(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def parse_image(reference: str) -> Image:
-    """Split a reference; a colon before the last slash is that of a registry's port."""
+    """Split a reference; a colon before the last slash belongs to the port of the registry."""
     name, _, digest = reference.partition("@")
     folder, slash, last = name.rpartition("/")
     last, _, tag = last.partition(":")
@@ -47,9 +47,9 @@ def parse_image(reference: str) -> Image:
 
 @functools.lru_cache(maxsize=4096)
 def pull_reference(reference: str) -> PullReference | None:
-    """Return where a reference is pulled from; None if it is no reference.
+    """Return the registry and path of a reference; None if it is invalid.
 
-    What comes before the first slash is a registry if it has a dot or a port, or is ``localhost``; without one it is
+    The part before the first slash is the registry if it has a dot or a port, or is ``localhost``. The default is
     Docker Hub, where images without a folder are in ``library`` (distribution/reference v0.6.0, normalize.go:
     splitDockerDomain).
     """
@@ -63,5 +63,5 @@ def pull_reference(reference: str) -> PullReference | None:
 
 
 def is_one_of(repository: str, known: Iterable[str]) -> bool:
-    """Tell whether a repository is a known one, in whatever registry or mirror."""
+    """Return whether a repository is a known one, in any registry or mirror."""
     return any(f"/{repository}".endswith(f"/{name}") for name in known)

@@ -38,10 +38,10 @@ from .users import ImageUser
 from .versions import Span, Version, version_of, without_version
 
 FOLDERS: list[Traversable] = [files(__package__)]
-"""Where engines are found: every folder in one of these that has an ``engine.yaml``."""
+"""Search path of engines: every subfolder with an ``engine.yaml`` is one."""
 _LAST = 1000
 PYTHON = re.compile(r"python[\d.]*")
-"""What starts a module, which may be the program of an engine."""
+"""The interpreter, which may run an engine as a module."""
 Flags = tuple[str, ...]
 
 
@@ -50,9 +50,9 @@ class Engine:
     """An inference engine; the attributes are the columns of its table.
 
     Attributes:
-        folder: Where its data is.
+        folder: The folder of its tables.
         groups: Rows of the ways to join pods.
-        lacks: Rows of programs that the image does not have.
+        lacks: Rows of programs that the image lacks.
     """
 
     name: str
@@ -74,32 +74,32 @@ class Engine:
     user: ImageUser | None = None
 
     def flag(self, setting: Setting) -> str | None:
-        """Return the flag for a setting; None where the engine has none."""
+        """Return the flag for a setting; None if the engine has none."""
         flags = self.settings.get(setting)
         return flags[0] if flags else None
 
     def version(self, tag: str) -> Version | None:
-        """Return the version in an image tag; None, the newest, without; ``ANY`` where it says nothing of it."""
+        """Return the version in an image tag; None for the newest, ``ANY`` if the version is unknown."""
         return version_of(tag, builds=self.builds)
 
     def has(self, feature: Feature, tag: str) -> bool:
-        """Tell whether the version in an image tag has a feature; one that is not known counts as the newest."""
+        """Return whether the version in an image tag has a feature; an unknown version counts as the newest."""
         span = self.features.get(feature)
         return span is not None and span.includes(self.version(tag) or None)
 
-    @functools.cache  # noqa: B019  there is one of each engine
+    @functools.cache  # noqa: B019  engines are singletons
     def version_tag(self, repository: str, tag: str, *, declared: bool = False) -> str:
-        """Return a tag as far as it tells the engine's version, which not every number in a tag does.
+        """Return the tag if it contains the engine's version, which not every number in a tag is.
 
-        A number counts in the engine's own repository, in a mirror of it, and in a repository that is called like the
-        engine (``example.com/vllm:0.8.2``). A tag of any other image may name both (``1.4-vllm0.8.2``). The tag of an
-        address where nothing is published any more is that of the last version there: ``server`` of
-        ``ghcr.io/ggerganov/llama.cpp`` is ``server-b4719``. All else is marked as telling nothing.
+        A number is the version in the engine's own repository, its mirrors, and repositories named like the engine
+        (``example.com/vllm:0.8.2``). Tags of other images may contain the engine's name (``1.4-vllm0.8.2``). For a
+        repository that is no longer updated, a floating tag means its last version: ``server`` of
+        ``ghcr.io/ggerganov/llama.cpp`` is ``server-b4719``. All other tags are marked as having no version.
 
         Args:
             repository: Repository of the image.
             tag: Its tag.
-            declared: Whether the tag is what somebody says the engine's version is.
+            declared: Whether the user declares the tag to be the engine's version.
         """
         own = is_one_of(repository, self.images)
         if self.version(tag) is not None and (own or declared or repository.rpartition("/")[2] in self._names):
@@ -117,32 +117,31 @@ class Engine:
 
     @property
     def _names(self) -> tuple[str, ...]:
-        """What images of the engine are called."""
+        """Names of the engine's images."""
         return (self.name, *(image.rpartition("/")[2] for image in self.images))
 
     @property
     def current_image(self) -> Image | None:
-        """The image of the edition "current" where the hardware is not known."""
+        """The image of the edition "current" for unknown hardware."""
         return next(map(parse_image, self.current.values()), None)
 
 
 def folders() -> tuple[Traversable, ...]:
-    """Return where engines are found."""
     return tuple(FOLDERS)
 
 
 def engines() -> Mapping[str, Engine]:
-    """Return every known engine by name."""
+    """Return the known engines by name, in order of rank."""
     return _engines(folders())
 
 
 def engine_of(repository: str) -> Engine | None:
-    """Return the engine that an image holds, by its repository; None for an unknown one."""
+    """Return the engine of an image by its repository; None if unknown."""
     return _engine_of(folders(), repository)
 
 
 def engine_of_program(words: Sequence[object]) -> Engine | None:
-    """Return the engine whose program some words run, whatever the image is called; None where they name none."""
+    """Return the engine whose program a command runs, regardless of the image; None if there is none."""
     first = str(words[0]).rpartition("/")[2] if words else ""
     if PYTHON.fullmatch(first):
         module = words.index("-m") + 1 if "-m" in words else len(words)
@@ -151,7 +150,7 @@ def engine_of_program(words: Sequence[object]) -> Engine | None:
 
 
 def default_flags(setting: Setting) -> Flags:
-    """Return the flags that servers usually have for a setting, for an engine that nothing is known of."""
+    """Return the most common flags for a setting, which are used for unknown engines."""
     return _usual().get(setting, ())
 
 

@@ -1,4 +1,4 @@
-"""Versions in the tags of images, and the spans of versions in which something holds: the only readers of both."""
+"""Versions in image tags, and spans of versions in which a fact holds."""
 
 import functools
 import re
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from typing import Any
 
 Version = tuple[int, ...]
-"""Without zeros at its end, so that 0.20 is 0.20.0."""
+"""Without trailing zeros, so that 0.20 equals 0.20.0."""
 ANY: Version = ()
-"""The version of an image that does not tell it: what some version has, it may have."""
+"""An unknown version, which may have everything that any version has."""
 
 _UNDATED = "@"
-"""Ends what stands for a tag that tells nothing of the engine's version; no tag of an image has it."""
+"""Suffix that marks a tag without the engine's version; it cannot occur in image tags."""
 _NUMBERS = re.compile(r"v?(\d{1,3}(?:\.\d+)+)")
-"""A version; what starts with a year is a date."""
+"""A version; numbers that start with a year are dates."""
 _BUILD = re.compile(r"(?:^|-)b(\d+)(?=-|$)")
 _BOUNDS = {"since": "from", "absent": "absent", "until": "until"}
 
 
 @functools.lru_cache(maxsize=4096)
 def version_of(tag: str, *, builds: bool = False) -> Version | None:
-    """Return the version that a tag names; None for one without, which counts as the newest.
+    """Return the version in a tag; None if there is none, which counts as the newest.
 
-    It is :data:`ANY` for a tag that was marked as telling nothing of the version.
+    Tags marked by :func:`without_version` have the version :data:`ANY`.
 
     Args:
         tag: Such as ``v0.8.3`` or ``0.8.3-cu121``.
-        builds: Whether the version is the number of a build, as in ``server-b6500``.
+        builds: Whether versions are build numbers, as in ``server-b6500``.
     """
     if tag.endswith(_UNDATED):
         return ANY
@@ -39,26 +39,24 @@ def version_of(tag: str, *, builds: bool = False) -> Version | None:
 
 
 def without_version(tag: str) -> str:
-    """Mark a tag as telling nothing of the engine's version, whatever it looks like."""
+    """Mark a tag as not containing the engine's version."""
     return f"{tag.removesuffix(_UNDATED)}{_UNDATED}"
 
 
 def engine_title(engine: str, tag: str) -> str:
-    """Return how messages name an engine of the version in a tag."""
+    """Return the name and version of an engine for messages."""
     if tag.endswith(_UNDATED):
         return f"any known version of {engine}"
     return f"{engine} {tag or '(newest version)'}"
 
 
 def without_trailing_zeros(version: Version) -> Version:
-    """Return a version without zeros at its end."""
     while len(version) > 1 and version[-1] == 0:
         version = version[:-1]
     return version
 
 
 def format_version(version: Version, *, builds: bool = False) -> str:
-    """Return how people write a version."""
     if builds:
         return f"b{version[0]}"
     return ".".join(map(str, version if len(version) > 1 else (*version, 0)))
@@ -66,17 +64,17 @@ def format_version(version: Version, *, builds: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The versions in which something holds: a flag, a value, a metric, a feature, the user of an image.
+    """The versions that have something: a flag, a value, a metric, a feature, the user of an image.
 
-    A version of None is the newest, and :data:`ANY` one that is not known.
+    The version None is the newest; :data:`ANY` is an unknown version.
 
     Attributes:
-        since: First version with it; None where every one has it, or it is not known.
-        absent: Last version known to lack it, if not the one right before ``since``.
+        since: First version with it; None if all versions have it, or if that is unknown.
+        absent: Last version known to lack it, unless it is the version right before ``since``.
         until: First version known to lack it again.
-        gone: The newest version lacks it, since which one is not known.
-        never: No version that is still run has it.
-        deprecated: First version that warns of it; True where only the newest is known to.
+        gone: Whether the newest version lacks it, if ``until`` is unknown.
+        never: Whether no version that is still in use has it.
+        deprecated: First version that deprecates it; True if only the newest is known to.
     """
 
     since: Version | None = None
@@ -103,7 +101,7 @@ class Span:
         )
 
     def is_before(self, version: Version | None) -> bool:
-        """Tell whether a version surely does not have it yet."""
+        """Return whether a version certainly does not have it yet."""
         if not version:
             return False
         if self.absent is not None:
@@ -111,7 +109,7 @@ class Span:
         return self.since is not None and version < self.since
 
     def is_after(self, version: Version | None) -> bool:
-        """Tell whether a version surely does not have it any more."""
+        """Return whether a version certainly no longer has it."""
         if self.never:
             return True
         if version is None:
@@ -119,11 +117,11 @@ class Span:
         return self.until is not None and version != ANY and version >= self.until
 
     def includes(self, version: Version | None) -> bool:
-        """Tell whether a version may have it."""
+        """Return whether a version may have it."""
         return self is ALWAYS or not (self.is_before(version) or self.is_after(version))
 
     def is_deprecated(self, version: Version | None) -> bool:
-        """Tell whether a version warns of it."""
+        """Return whether a version deprecates it."""
         if isinstance(self.deprecated, bool):
             return self.deprecated and version is None
         return version is None or version >= self.deprecated
@@ -131,4 +129,4 @@ class Span:
 
 ALWAYS = Span()
 COLUMNS = frozenset({*_BOUNDS.values(), "gone", "never", "deprecated"})
-"""Columns of a row that say something of versions."""
+"""Columns of a row that describe a span."""
