@@ -112,7 +112,7 @@ def _matches(name: str, resources: "Sequence[LoadedResource]") -> "list[LoadedRe
         from components.contract.problems import did_you_mean
 
         known = sorted(f"{r.resource.kind}/{r.resource.metadata.name}" for r in resources)
-        hint = did_you_mean(name, known) or f"; available: {', '.join(known)}"
+        hint = did_you_mean(name, known) or f"; available: {', '.join(known) or 'none'}"
         raise WorkbenchError(f"resource {name!r} not found{hint}", exit_code=2)
     return matches
 

@@ -101,7 +101,7 @@ def test_secrets_are_masked(written: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--expand", "--literal"], "pass one of the two"),
+        (["--expand", "--literal"], "cannot be used together"),
         (["--literal"], "omit --literal"),
     ],
 )

@@ -79,8 +79,8 @@ def test_a_folder_that_the_server_is_told_is_read_where_it_is_here(folder: Path)
     [
         ("acme/assistant={folder}/none.json", "none.json: cannot be read"),
         ("acme/other={folder}", "no manifest serves acme/other"),
-        ("={folder}", "must be one path for each model"),
-        ("acme/assistant=", "must be one path for each model"),
+        ("={folder}", "must be MODEL=PATH or PATH, once for each model"),
+        ("acme/assistant=", "must be MODEL=PATH or PATH, once for each model"),
     ],
 )
 def test_what_cannot_be_used_is_refused(folder: Path, given: str, says: str) -> None:

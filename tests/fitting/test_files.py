@@ -103,7 +103,7 @@ def test_a_file_without_an_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch
     [
         (Path("missing.csv"), "cannot be read: No such file or directory"),
         (DATA, "cannot be read: Is a directory"),
-        (Path("a\0b"), "no file has such a name"),
+        (Path("a\0b"), "is not a valid file name"),
         (Path("x" * 5000), "cannot be read: File name too long"),
     ],
 )

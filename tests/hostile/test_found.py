@@ -34,8 +34,8 @@ SETTINGS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("local", {"namespace": {"secure": "v1:x:y"}}, "namespace: is encrypted; set PULUMI_CONFIG_PASSPHRASE"),
     ("local", {"pulumi:disable-default-providers": [{}]}, "disable-default-providers: must be a list of packages"),
     ("local", {"pulumi:disable-default-providers": "a: ["}, ""),
-    ("local", {"prices": "a\0b"}, "no file has such a name"),
-    ("local", {"modelShapes": {"m": {"config": "a\0b"}}}, "no file has such a name"),
+    ("local", {"prices": "a\0b"}, "is not a valid file name"),
+    ("local", {"modelShapes": {"m": {"config": "a\0b"}}}, "is not a valid file name"),
     ("local", {"models": ["a\0b"]}, "a\\x00b:1: no such file or folder"),
     (
         "local",
@@ -57,7 +57,7 @@ SETTINGS: tuple[tuple[str, dict[str, Any], str], ...] = (
     (
         "local",
         {"prerequisites": {"prometheusUrl": "http://prometheus.monitoring.svc:9090"}},
-        "put the port into prometheusPort",
+        "set the port in prometheusPort",
     ),
     ("local", {"prerequisites": {"prometheusUrl": ""}}, "prerequisites.prometheusUrl: must be a URL"),
     ("dev", {"prerequisites": {"prometheusUrl": "http://[::1]"}}, ""),

@@ -60,7 +60,7 @@ def run(where: str, *words: str, ignored: bool = False) -> subprocess.CompletedP
     [
         "workbench.cli",
         "typer",
-        "livefleet.load",
+        "workbench.manifests",
         "yaml",
         "components.families",
         "flush",

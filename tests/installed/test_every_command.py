@@ -51,7 +51,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
         ((FOLDER, "--stack", "dev"), 2, "--stack needs a checkout"),
         (("broken",), 1, r"broken/models\.yaml:4: Playground/chat: spec\.replcas: unknown field"),
         (("absent",), 1, "absent:1: no such file or folder"),
-        ((), 2, "pass manifest files or folders"),
+        ((), 2, "no manifests: pass files or folders"),
     ],
     ("plan",): [
         ((FOLDER,), 0, "chat"),
@@ -66,7 +66,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
         ((FOLDER,), 0, "kind: Deployment"),
         ((FOLDER, "--realization", "operator"), 1, r"manifests/second\.yaml:\d+: Playground/chat: spec\."),
         ((FOLDER, "--expand"), 0, "kind: Playground"),
-        ((FOLDER, "--literal"), 1, "no resource is of a kind"),
+        ((FOLDER, "--literal"), 1, "no upstream operator converts"),
         (("broken",), 1, r"broken/models\.yaml:4: "),
     ],
     ("explain",): [

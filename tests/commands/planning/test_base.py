@@ -90,7 +90,7 @@ def test_a_ref_that_names_no_commit(project: Path, ref: str) -> None:
 def test_no_repository(tmp_path: Path) -> None:
     done = plan(write_project(tmp_path / "project"), "--base", "HEAD")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "in no git repository" in done.stderr
+    assert "is not in a readable git repository" in done.stderr
 
 
 def test_no_git(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,4 +230,4 @@ def test_a_model_that_the_base_refuses(project: Path) -> None:
     (project / MANIFEST).write_text(text)
     done = plan(project, "--base", "HEAD")
     assert done.returncode == 0
-    assert "the program fails for the base" in done.stdout
+    assert "program fails for the base" in done.stdout

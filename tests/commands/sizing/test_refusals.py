@@ -72,10 +72,10 @@ MISSING = [
     ),
     (
         ("--model", "llama-7c", "--rate", "40", *SAMPLE),
-        "figures of 'llama-7c'; did you mean 'llama-7b'?",
+        "figures for 'llama-7c'; did you mean 'llama-7b'?",
     ),
-    (("--model", "x" * 60, "--rate", "40", *SAMPLE), "there are granite-13b, llama-13b, llama-3.1-8b, llama-70b"),
-    (("--variant", "x", *SAMPLE), "pass manifest files or folders, - for stdin, or --stack for the models of one"),
+    (("--model", "x" * 60, "--rate", "40", *SAMPLE), "available: granite-13b, llama-13b, llama-3.1-8b, llama-70b"),
+    (("--variant", "x", *SAMPLE), "no manifests: pass files or folders, - for stdin, or --stack"),
 ]
 
 
