@@ -72,7 +72,7 @@ class TestCounts:
         assert done.returncode == code, done.stdout
         first, *unchecked = done.stderr.splitlines()
         assert first == said
-        reason = "  Playground/chat: its pods request no accelerator"
+        reason = "  Playground/chat: the pods request no accelerator"
         counted = ["memory not checked for 1 of 1 model:", reason] if text.startswith(TEXT) and not alone else []
         assert unchecked == counted
 
@@ -103,7 +103,7 @@ class TestOtherKinds:
         done = workbench(command, "-", text=self.TEXT)
         assert done.returncode == 1
         assert "v1/Secret is not a supported kind" in done.stdout + done.stderr
-        assert "otherKinds: skip (--other-kinds)" in done.stdout + done.stderr
+        assert "otherKinds: skip to leave it out (--other-kinds)" in done.stdout + done.stderr
 
     @pytest.mark.parametrize("choice", ["apply", "skip"])
     @pytest.mark.parametrize("command", ["validate", "render", "defaults", "explain"])

@@ -65,7 +65,7 @@ def test_validate_says_what_the_stack_would(project: Path) -> None:
     assert done.stderr.splitlines() == [
         "10 resources in 5 files: 2 warnings",
         "memory not checked for 2 of 5 models:",
-        "  Playground/qwen-cpu, Playground/tiny-ollama: its pods request no accelerator",
+        "  Playground/qwen-cpu, Playground/tiny-ollama: the pods request no accelerator",
         "memory estimated for 2 of 5 models, from their names:",
         "  Playground/phi-hostpath, Playground/qwen-oss: add them to modelShapes for exact figures",
     ]

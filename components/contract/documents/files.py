@@ -51,7 +51,7 @@ def read_text(read: Callable[[], bytes], file: Path | str, problems: list[Proble
     except OSError as error:
         problems.append(_file_problem(file, f"cannot be read: {error.strerror}"))
     except ValueError:  # U+0000 in the name
-        problems.append(_file_problem(file, "cannot be read: no file has such a name; correct it"))
+        problems.append(_file_problem(file, "cannot be read: is not a valid file name; correct it"))
     return None
 
 

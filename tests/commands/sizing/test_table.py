@@ -97,7 +97,7 @@ class TestReference:
 
     def test_batches_are_scaled_and_that_is_told(self) -> None:
         done = run("size", "--model", "llama-7b", *self.LLAMA)
-        told = "reference batches are for requests of 512 tokens and are scaled to 1024 tokens: A100 64 -> 32, H100 64 -> 32"
+        told = "requests of 512 tokens and are scaled to 1024 tokens: A100 64 -> 32, H100 64 -> 32"
         assert told in done.stderr
         published = run("size", "--model", "llama-7b", *self.ASKED, "--input-tokens", "256", "--output-tokens", "256")
         assert published.code == 0

@@ -143,7 +143,7 @@ class TestRefused:
     def test_no_variant_of_this_name(self, folder: Path) -> None:
         assert "--variant: variant 'caht' not found; did you mean 'chat'?" in self.refused(folder, name="caht")
         assert "variant 'zzz' not found; available: chat\n" in self.refused(folder, name="zzz")
-        assert "is named 'other/chat'; there are ns/chat\n" in self.refused(folder, name="other/chat")
+        assert "variant 'other/chat' not found; available: ns/chat\n" in self.refused(folder, name="other/chat")
 
     def test_one_name_in_several_namespaces(self, tmp_path: Path) -> None:
         folder = stack(tmp_path, LEVELS, variant("chat", *PROFILES, namespace="another"))
