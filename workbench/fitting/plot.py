@@ -23,7 +23,10 @@ def text_plot(fitted: LineFit, width: int, *, plain: bool) -> Iterator[str]:
         plain: Whether to use only ASCII characters.
     """
     last = fitted.measurements[-1].concurrency
-    lowest, highest = _range(fitted)
+    ends = [fitted.at(0), fitted.at(last)]
+    latencies = [*ends, *(measurement.itl_ms for measurement in fitted.measurements)]
+    lowest, highest = min(latencies), max(latencies)
+    lowest = lowest if lowest > highest * _FROM_ZERO else 0.0
     labels = [f"{highest:.4g} ms", *[""] * (_HEIGHT - 2), f"{lowest:.4g}"]
     margin = max(map(len, labels))
     columns = max(width - margin - 2, 2)
@@ -36,19 +39,11 @@ def text_plot(fitted: LineFit, width: int, *, plain: bool) -> Iterator[str]:
     for column in range(columns):
         at = column / (columns - 1) * last
         mark(at, fitted.at(at), _PLAIN_LINE if plain else _LINE)
-    for each in fitted.measurements:
-        mark(each.concurrency, each.itl_ms, _PLAIN_MEASURED if plain else _MEASURED)
+    for measurement in fitted.measurements:
+        mark(measurement.concurrency, measurement.itl_ms, _PLAIN_MEASURED if plain else _MEASURED)
     for label, row in zip(labels, rows, strict=True):
         yield f"{label:>{margin}} {'|' if plain else '│'}{''.join(row).rstrip()}"
     yield f"{'':{margin}}  0{f'{last:.4g} at once':>{columns - 1}}"
-
-
-def _range(fitted: LineFit) -> tuple[float, float]:
-    """Return the range of the latency axis."""
-    values = [fitted.at(0), fitted.at(fitted.measurements[-1].concurrency)]
-    values += [each.itl_ms for each in fitted.measurements]
-    lowest, highest = min(values), max(values)
-    return (lowest if lowest > highest * _FROM_ZERO else 0.0), highest
 
 
 def write_plot(fitted: LineFit, path: Path) -> None:

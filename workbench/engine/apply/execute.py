@@ -155,14 +155,22 @@ class Executor:
             self._remove(step, step.delete_first, target)
         elif step.op is Op.UPDATE and step.node.registration.ignore_changes:
             obj = with_live(target.kube, obj, step.node.registration.ignore_changes)
-        row = self._begun(step, target)
+        # Recorded before the call, so that the state shows an operation that was interrupted.
+        row = replace(
+            row_of(step), cluster=target.uid, intent=Intent.UPDATING if step.op is Op.UPDATE else Intent.CREATING
+        )
+        if step.op is Op.UPDATE and step.row:
+            row = replace(row, uid=step.row.uid, adopted=step.row.adopted)
+        former = [former_row(step.row)] if step.moves and step.row else []
+        self.state.write([*former, row])
         try:
             live, created = put(target.kube, obj, self._is_transient, self.patience)
         except KubeError as error:
             if step.delete_first or not error.immutable or step.replaceable is None:
                 raise
             self._remove(step, step.replaceable, target)
-            step.op, step.note = Op.REPLACE, f"cannot change in place: {_fields(error)}"
+            fields = ", ".join(dict.fromkeys(path for path, _ in error.causes if path)) or error.message
+            step.op, step.note = Op.REPLACE, f"cannot change in place: {fields}"
             row = replace(row, intent=Intent.CREATING, uid="")
             self.state.write([row])
             live, created = put(target.kube, obj, self._is_transient, self.patience)
@@ -172,16 +180,6 @@ class Executor:
         if obj["kind"] == CRD:
             await_established(target.kube, obj["metadata"]["name"], self.patience)
         self.state.write([row.settled(live["metadata"]["uid"])])
-
-    def _begun(self, step: Step, target: Target) -> StateRow:
-        """Store the intent of a step, and the former object of a replacement."""
-        intent = Intent.UPDATING if step.op is Op.UPDATE else Intent.CREATING
-        row = replace(row_of(step), cluster=target.uid, intent=intent)
-        if step.op is Op.UPDATE and step.row:
-            row = replace(row, uid=step.row.uid, adopted=step.row.adopted)
-        former = [former_row(step.row)] if step.moves and step.row else []
-        self.state.write([*former, row])
-        return row
 
     def _remove(self, step: Step, row: StateRow, target: Target) -> None:
         """Delete the object to replace, and wait until it is gone."""
@@ -244,7 +242,3 @@ def row_of(step: Step) -> StateRow:
         retain=node.retain,
         deleted_with=registration.deleted_with,
     )
-
-
-def _fields(error: KubeError) -> str:
-    return ", ".join(dict.fromkeys(path for path, _ in error.causes if path)) or error.message

@@ -84,7 +84,8 @@ def await_ready(
                 del waiting[urn]
             elif item.state.startswith("failed") or now > item.deadline:
                 del waiting[urn]
-                failures.append(Failure(urn, _message(item)))
+                message = f"{_name(item)} is not ready after {item.seconds:.0f} s: {item.state}"
+                failures.append(Failure(urn, "\n".join([message, *_pod_reasons(item)])))
         if waiting:
             first = next(iter(waiting.values()))
             progress(f"waiting for {len(waiting)} objects: {_name(first)}: {first.state}")
@@ -124,7 +125,7 @@ def _look(waiting: Mapping[str, _Waiting]) -> None:
         except KubeError as error:
             if error.status < 500 and not error.unreachable:
                 raise
-            continue
+            continue  # the API server may recover before the deadline
         by_name = {(o["metadata"].get("namespace", ""), o["metadata"]["name"]): o for o in objects}
         for item in items:
             _, _, namespace, name = identity(item.step.inputs)
@@ -135,11 +136,6 @@ def _look(waiting: Mapping[str, _Waiting]) -> None:
 def _name(item: _Waiting) -> str:
     _, kind, namespace, name = identity(item.step.inputs)
     return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
-
-
-def _message(item: _Waiting) -> str:
-    text = f"{_name(item)} is not ready after {item.seconds:.0f} s: {item.state}"
-    return "\n".join([text, *_pod_reasons(item)])
 
 
 def _pod_reasons(item: _Waiting) -> list[str]:

@@ -27,7 +27,10 @@ def check_passed_through(steps: Iterable[Step], targets: Targets) -> None:
     """
     steps = list(steps)
     lines = []
-    for step in filter(_passed_through, steps):
+    for step in steps:
+        is_written = step.op in (Op.CREATE, Op.UPDATE) and step.is_object
+        if not is_written or PASSED_THROUGH not in urn_type(step.urn).split("$"):
+            continue
         target = targets.try_connect(step.node.registration.provider) if step.node else None
         try:
             if target:
@@ -39,11 +42,6 @@ def check_passed_through(steps: Iterable[Step], targets: Targets) -> None:
         raise WorkbenchError(
             "\n".join(["the API server rejects passed-through objects; nothing was changed:", *lines])
         )
-
-
-def _passed_through(step: Step) -> bool:
-    creates = step.op in (Op.CREATE, Op.UPDATE) and step.is_object
-    return creates and PASSED_THROUGH in urn_type(step.urn).split("$")
 
 
 def _is_created(step: Step, steps: Iterable[Step], error: KubeError) -> bool:
