@@ -68,12 +68,10 @@ def test_leader_worker_sets() -> None:
 
 @pytest.mark.parametrize(("row", "engine"), [("vLLM", "vllm"), ("SGLang", "sglang"), ("TGI", "tgi")])
 def test_engines(row: str, engine: str) -> None:
-    """The sources of a table are named at its beginning, the oldest release first."""
-    header = (COMPONENTS / f"engines/{engine}/flags.yaml").read_text().partition("style:")[0]
-    releases = re.findall(
-        r"(?<![\w.])\d+\.\d+\.\d+(?![\w.]*:)", header.partition("ource")[2].partition(" A bound")[0]
-    )
-    assert ROWS[f"flags of {row}"] == f"releases from {releases[0]} to {releases[-1]}"
+    """The releases that a table was compared with, the oldest first."""
+    releases = yaml.safe_load((COMPONENTS / f"engines/{engine}/flags.yaml").read_text())["complete"]["versions"]
+    first, last = (".".join(map(str, release)) for release in (releases[0], releases[-1]))
+    assert ROWS[f"flags of {row}"] == f"releases from {first} to {last}"
 
 
 def test_llama_cpp() -> None:

@@ -185,7 +185,7 @@ class TestModelOfAStack:
     def test_it_is_told(self) -> None:
         told = run("size", *self.HERE).stderr
         assert (
-            "note: Deployment/mistral-7b works on fewer requests at once than the figures are for "
+            "note: Deployment/mistral-7b limits concurrent requests below the batch of the profile "
             "(--max-num-seqs 19): L4 121 -> 19\n"
         ) in told
 
@@ -193,7 +193,7 @@ class TestModelOfAStack:
         done = run("size", *self.HERE, "--literal", "--output", "json")
         assert '"batch": 121' in done.stdout
         assert (
-            "upstream does not cap the batch of L4, 121; Deployment/mistral-7b works on 19 requests at once"
+            "upstream does not cap the batch of L4, 121; Deployment/mistral-7b limits concurrent requests to 19"
             in done.stderr
         )
 

@@ -109,8 +109,8 @@ def test_what_it_is_told() -> None:
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
-        ({"prometheus_url": ""}, "prometheus_url: is required, with https"),
-        ({"prometheus_url": None}, "prometheus_url: is required, with https"),
+        ({"prometheus_url": ""}, "prometheus_url: is required, and must be an https URL"),
+        ({"prometheus_url": None}, "prometheus_url: is required, and must be an https URL"),
         ({"prometheus_url": "http://prometheus:9090"}, "prometheus_url: must be an https URL"),
         ({"interval": "0s"}, "interval: must be a duration above zero"),
         ({"ca_secret": "A b"}, "ca_secret: "),

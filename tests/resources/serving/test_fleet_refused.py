@@ -41,7 +41,7 @@ class TestRefusals:
             (
                 {"image_cache": {"registries": ["quay.io"]}, "cluster": {"cloud": "aws", "region": "us-east-1"}},
                 "image_cache",
-                "set account",
+                "requires account; set it",
             ),
             ({"image_cache": {"registries": ["nvcr.io"]}}, "image_cache.registries[0]", "ECR cannot cache 'nvcr.io'"),
             ({"cluster": {"vpc_id": 5}}, "cluster.vpc_id", "must be a string or an output, found 5"),
