@@ -124,7 +124,7 @@ def test_taints_of_nodes_are_tolerated_by_the_models_of_every_family(provisioner
 def test_pods_that_an_operator_makes_do_not_tolerate_them() -> None:
     with pytest.raises(pulumi.RunError) as caught:
         run("dev", realization="operator", gpuNodes={"taints": [{"key": "team"}]})
-    assert "gpuNodes.taints: is set, but pods that an operator makes do not tolerate further taints" in str(
+    assert "gpuNodes.taints: is set, but pods that an operator creates do not tolerate further taints" in str(
         caught.value
     )
 

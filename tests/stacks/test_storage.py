@@ -279,7 +279,7 @@ def test_a_claim_of_ones_own_volumes_is_made_in_the_namespace() -> None:
         ("dev", {"efs": {}, "hostPath": "/weights"}, "modelCache: must be one of claim, hostPath, efs and fsx"),
         ("dev", {"efs": {"throughputs": "elastic"}}, "modelCache.efs.throughputs: unknown key; did you mean"),
         ("dev", {"efs": {"id": "fs-01234567", "mibps": 5}}, "modelCache.efs: an existing file system keeps"),
-        ("dev", {"bound": True}, "modelCache: bound is about a claim"),
+        ("dev", {"bound": True}, "modelCache: bound requires a claim"),
         ("dev", {"readOnlyClaims": ["A"]}, "modelCache.readOnlyClaims.0: must match"),
         ("dev", {"s3": {"library": "models/prod"}}, "modelCache.s3.library: a mounted prefix must be a folder"),
         ("dev", {"s3": {"a": "x-models"}, "claim": "a"}, "modelCache: a is the name of two claims"),
