@@ -75,7 +75,7 @@ def test_a_known_model_and_another_size() -> None:
 
 BROKEN = [
     ("none.json", None, "cannot be read"),
-    ("folder", "folder", "is no file"),
+    ("folder", "folder", "is not a file"),
     ("text.json", b"\xff\xfe\xff", "is not a text file"),
     ("broken.json", b"{", "broken.json"),
     ("list.json", b"[]", "list.json"),

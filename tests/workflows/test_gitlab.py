@@ -65,7 +65,7 @@ def test_two_pushes_make_one_note(gitlab: GitLab) -> None:
 
 def test_nothing_touched_is_no_note(gitlab: GitLab) -> None:
     gitlab.project.commit({"docs/page.md": "x\n"})
-    assert "no note" in gitlab.note(gitlab.push()).stdout
+    assert "no earlier note" in gitlab.note(gitlab.push()).stdout
     assert gitlab.host.writes == []
 
 
