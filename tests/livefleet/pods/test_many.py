@@ -39,7 +39,7 @@ def test_a_router_passes_requests_on_to_pods_that_decode(stand: Stand, role: str
         eventually(lambda: stand.ready() == 1, "the router")
         (backend,) = set(process.backends().values())
         status, body = asked(f"http://{backend}/v1")
-        assert (status, "no pod that would take them is Ready" in body["error"]["message"]) == (503, True)
+        assert (status, "no pod behind it is Ready" in body["error"]["message"]) == (503, True)
         stand.deploy("prefill")
         stand.deploy("decode")
         eventually(lambda: stand.ready() == 3, "the others")
