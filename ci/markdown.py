@@ -65,7 +65,7 @@ def block(text: str) -> str:
 def cleaned(text: str, links: str) -> str:
     """Return untrusted Markdown in a form that is safe in a comment of the repository.
 
-    The result mentions nobody, loads no images, contains no hidden text or markers, and links only to addresses below
+    The result contains no mentions, images, hidden text or markers, and its links point only to addresses below
     ``links``; other addresses appear as text. The input is parsed and written again from an allowlist of elements, so
     that the result does not depend on unusual spellings.
     """

@@ -1,7 +1,7 @@
 """The API families: one folder each, one line here."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -76,8 +76,8 @@ def member_of(kind: Kind) -> tuple[Family, Member]:
     return _members(FAMILIES.of_groups([kind.group]))[kind.title]
 
 
-def _members(families: Sequence[Family]) -> dict[str, tuple[Family, Member]]:
-    repeated = [name for name, count in Counter(family.name for family in families).items() if count > 1]
+def _members(families: Iterable[Family]) -> dict[str, tuple[Family, Member]]:
+    repeated = [name for name, count in Counter(FAMILIES.names).items() if count > 1]
     if repeated:
         raise ValueError(f"several families are named {repeated[0]!r}; rename all but one")
     owners: dict[str, tuple[Family, Member]] = {}

@@ -78,7 +78,7 @@ def _unavailable(kube: Kube, service: Object) -> str:
     conditions: Sequence[Object] = service.get("status", {}).get("conditions", ())
     available = next((condition for condition in conditions if condition["type"] == "Available"), {})
     if available.get("status") != "True":
-        return str(available.get("message", "nobody has asked it yet"))
+        return str(available.get("message", "its status is not reported yet"))
     try:
         # The API server routes by its cache, which may be older than the object: only a request shows that it works.
         kube.request("GET", f"/apis/{service['spec']['group']}/{service['spec']['version']}")

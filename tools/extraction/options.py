@@ -1,5 +1,6 @@
 """The arguments that a release registers, followed in the order in which it builds its parser."""
 
+import abc
 import ast
 import re
 from collections.abc import Sequence
@@ -80,16 +81,16 @@ class Release:
     complete: bool = True
 
 
-class Reader:
+class Reader(abc.ABC):
     """Follows the functions that register the arguments of a server."""
 
     def __init__(self, sources: PackageSources) -> None:
         self.sources = sources
         self.release = Release()
 
+    @abc.abstractmethod
     def read(self) -> Release:
         """Return what the server's parser accepts."""
-        raise NotImplementedError
 
     def note(self, module: Module, node: ast.AST, text: str) -> None:
         place = f"{module.name.replace('.', '/')}.py:{getattr(node, 'lineno', 0)}"

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Severity, did_you_mean
@@ -38,6 +38,15 @@ class ValueFault(NamedTuple):
 def is_filled_later(text: str) -> bool:
     """Return whether Kubernetes (``$(NAME)``) or a template replaces part of a text later."""
     return _FILLED_LATER.search(text) is not None
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object in the value of a flag; None if it is anything else."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
 
 
 def value_fault(name: str, text: str, form: Form, table: EngineFlags, version: Version | None) -> ValueFault | None:

@@ -1,13 +1,11 @@
 """Reads the settings of a command line that determine the memory use of its server."""
 
 import functools
-import json
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
 from ..command_line import CommandLine
-from ..flags.values import is_filled_later
+from ..flags.values import is_filled_later, json_object
 from ..numbers import parse_int
 from ..scripts.commands import engine_line
 from ..served.adapters import adapters_of
@@ -219,7 +217,7 @@ def _draft(settings: SettingsReader) -> tuple[str, int | None]:
     text, keys = settings.text(Setting.SPECULATION), settings.table.speculation
     if not text:
         return settings.text(Setting.DRAFT_MODEL) or "", None
-    document = _object(text)
+    document = json_object(text)
     if document is None or not keys:
         return settings.fail(Setting.SPECULATION, text)
     method, model = (str(document.get(keys[name]) or "") for name in ("method", "model"))
@@ -229,14 +227,6 @@ def _draft(settings: SettingsReader) -> tuple[str, int | None]:
         return "", None
     tensor = document.get(keys["tensor"])
     return model, tensor if isinstance(tensor, int) and not isinstance(tensor, bool) and tensor > 0 else None
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) else None
 
 
 def _adapters(settings: SettingsReader, there: int) -> tuple[int, int]:

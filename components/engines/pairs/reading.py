@@ -7,7 +7,7 @@ from typing import Any
 
 from ..command_line import CommandLine
 from ..flags.splitting import FlagUse
-from ..flags.values import is_filled_later
+from ..flags.values import is_filled_later, json_object
 from ..scripts.commands import engine_line
 from ..settings import Setting
 from ..versions import Version
@@ -124,18 +124,10 @@ def _of_json(line: CommandLine, table: TransferTable) -> Transfer | None:
         return None
     dotted = [(use, text) for use, text in found if use.dotted]
     # Single keys are merged into one document, which comes last and wins (vLLM, FlexibleArgumentParser.parse_args).
-    document = _gathered(dotted) if dotted else _object(found[-1][1])
+    document = _gathered(dotted) if dotted else json_object(found[-1][1])
     return (
         Transfer(table, version, is_open=True) if document is None else transfer_of_document(table, version, document)
     )
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) else None
 
 
 def _gathered(uses: list[tuple[FlagUse, str]]) -> dict[str, Any]:

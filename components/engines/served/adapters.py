@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from ...contract.problems import Severity
 from ..command_line import CommandLine
 from ..flags.splitting import FlagUse
+from ..flags.values import json_object
 from ..registry import Engine
 from ..scripts.commands import engine_line
 from ..settings import Setting
@@ -88,11 +89,8 @@ def adapter_problems(line: CommandLine) -> Iterator[tuple[Severity, str]]:
 def _read(way: AdapterSyntax, text: str) -> tuple[str, str]:
     """Parse an adapter as the engine does: the path is the default name; both are empty if the engine rejects it."""
     if way.takes_for_json(text):
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            return "", ""
-        name, path = (found.get(way.json[key]) for key in ("name", "path")) if isinstance(found, dict) else ("", "")
+        document = json_object(text) or {}
+        name, path = (document.get(way.json[key]) for key in ("name", "path"))
         return str(name or ""), str(path or "")
     name, joint, path = text.partition("=")
     if set(way.unsafe) & set(path):

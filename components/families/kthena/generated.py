@@ -1,4 +1,4 @@
-"""Resources generated from a ModelBooster. Nobody wrote them, so their problems are reported at the ModelBooster."""
+"""Resources generated from a ModelBooster. They have no file, so their problems are reported at the ModelBooster."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -148,5 +148,5 @@ def _access_problems(args: ClusterArgs) -> Problems:
     if not admins and not args.get("creator_is_admin", True):
         yield (
             "creator_is_admin",
-            "is false and admin_role_arns is empty, so that nobody could access the cluster; set one of the two",
+            "is false and admin_role_arns is empty, so no one could access the cluster; set one of the two",
         )

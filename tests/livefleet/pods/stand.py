@@ -145,8 +145,8 @@ class Stand:
     def _without_pods(self) -> bool:
         """Delete the pods that are left, and tell whether there were none.
 
-        Again and again: a controller may create some after its workload is deleted, and the garbage collector looks
-        for new kinds only every thirty seconds. Without a grace period: on a lost node nobody ends them.
+        Called repeatedly, because a controller may create pods after its workload is deleted, and the garbage
+        collector discovers new kinds only every 30 s. Without a grace period, because on a lost node nothing ends it.
         """
         pods = self.pods()
         for pod in pods:

@@ -29,8 +29,8 @@ def control_plane(name: str, cluster_name: str, args: ClusterArgs, parent: pulum
     role, attached = service_role(f"{name}-control-plane", "eks.amazonaws.com", policies, tags, parent, actions)
     log_types = list(args.get("log_types", LOG_TYPES))
     log_group = f"/aws/eks/{cluster_name}/cluster"
-    # EKS would otherwise create the group itself, with unlimited retention and without tags. It does so with its last
-    # lines even after the cluster is deleted, through its service-linked role, to which nobody can deny it
+    # EKS would otherwise create the group itself, with unlimited retention and without tags. It even recreates it for
+    # its last lines after the cluster is deleted, through its service-linked role, which cannot be restricted
     # (terraform-aws-eks, issues 2446 and 2763). A group with log types therefore outlives the cluster, with its
     # retention; without log types there are no last lines.
     logs = cloudwatch.LogGroup(

@@ -59,13 +59,15 @@ class _RefusedError(Exception):
     """AWS would not have taken the request, though moto would."""
 
 
+# moto raises Python's NotImplementedError for operations that it does not know, and a ClientError with this text for
+# most others that it does not emulate.
 _REFUSALS = (NotImplementedError, ClientError)
-"""What moto raises: the first for operations that it does not know, the second for most that it does not emulate."""
+_NOT_EMULATED = "Not yet implemented"
 
 
 def _is_not_emulated(error: Exception) -> bool:
     """Tell what moto does not emulate, which UNSUPPORTED lists, from what AWS would refuse."""
-    return isinstance(error, NotImplementedError) or "Not yet implemented" in str(error)
+    return isinstance(error, NotImplementedError) or _NOT_EMULATED in str(error)
 
 
 class MotoCloud(mocks.Mocks):
