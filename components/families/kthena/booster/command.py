@@ -54,7 +54,16 @@ def commands_of(roles: Sequence[BackendRole], weights: Weights) -> tuple[Command
         served = line.value_of(Setting.SERVED_NAME) or backend.model
         port = line.number_of(Setting.PORT) or engine.port or 0
         entry, worker = (line, line) if role.pods == 1 else group_lines(engine, line, _GROUP)
-        variables = _pair_variables(role, line) if backend.is_disaggregated else ()
+        variables: tuple[Object, ...] = ()
+        if backend.is_disaggregated:
+            # Variables with which prefill and decode connect to each other.
+            env = {variable["name"]: str(variable.get("value") or "") for variable in backend.env}
+            variables = tuple(
+                {"name": need.name, "valueFrom": {"fieldRef": {"fieldPath": need.field}}}
+                if need.field
+                else {"name": need.name, "value": need.value}
+                for need in needs_of(line, Stage(role.name), env).variables
+            )
         commands.append(Commands(entry, worker, served, port, variables))
     return tuple(commands)
 
@@ -86,17 +95,6 @@ def _command_line(role: BackendRole, weights: Weights) -> CommandLine:
         if table is None or any(flag.name in event_flags for flag in table.known_to(tag)):
             args += facts.events
     return with_adapters(engine, CommandLine(engine.name, tag, args, facts.command), dict(weights.adapters))
-
-
-def _pair_variables(role: BackendRole, line: CommandLine) -> tuple[Object, ...]:
-    """Return the variables with which prefill and decode find each other."""
-    env = {variable["name"]: str(variable.get("value") or "") for variable in role.backend.env}
-    return tuple(
-        {"name": item.name, "valueFrom": {"fieldRef": {"fieldPath": item.field}}}
-        if item.field
-        else {"name": item.name, "value": item.value}
-        for item in needs_of(line, Stage(role.name), env).variables
-    )
 
 
 def _version_tag(role: BackendRole) -> str:

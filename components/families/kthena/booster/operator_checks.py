@@ -5,6 +5,7 @@ The numbers D-nn are those of the register of their defects (Kthena spec 10).
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from ....contract.base import Json
@@ -39,9 +40,9 @@ def check_booster_for_operator(backends: Sequence[BackendContext], options: Opti
     if options.loader_image:
         reason = "the option 'loader_image' applies only to realization 'native'; Kthena configures its own"
         findings.error("", reason, RuleId.SETTINGS)
-    for path, reason in (*_booster_errors(backends), *(e for backend in backends for e in _backend_errors(backend))):
+    for path, reason in (*_booster_errors(backends), *chain.from_iterable(map(_backend_errors, backends))):
         findings.error(path, _message(reason), RuleId.OPERATOR_UNSUPPORTED)
-    for path, reason in (warning for backend in backends for warning in _backend_warnings(backend)):
+    for path, reason in chain.from_iterable(map(_backend_warnings, backends)):
         findings.warn(path, _message(reason), RuleId.OPERATOR_DIFFERS)
 
 
@@ -111,14 +112,7 @@ def _backend_errors(backend: BackendContext) -> Iterator[Defect]:
         yield f"{path}.env[{index}]", f"still reads metrics at port {RUNTIME_PORT}; remove it"
 
     for role in backend.roles:
-        for field, value in (("replicas", role.worker.replicas), ("pods", role.worker.pods)):
-            if value is None:
-                yield f"{role.path}.{field}", "takes it for 0, so that nothing runs (D-06); set 1"
-        if role.worker.affinity:
-            yield f"{role.path}.affinity", "ignores it (D-21); remove it"
-        yield from _config_errors(role)
-        if role.pods > 1:
-            yield from _group_errors(role)
+        yield from _role_errors(role)
     fields = spec.wire()
     for field in ("modelURI", "cacheURI", "env", "envFrom", "workers", "loraAdapters"):
         for text in _strings(fields.get(field)):
@@ -127,25 +121,44 @@ def _backend_errors(backend: BackendContext) -> Iterator[Defect]:
                 yield f"{path}.{field}", reason
 
 
-def _config_errors(role: BackendRole) -> Iterator[Defect]:
+def _role_errors(role: BackendRole) -> Iterator[Defect]:
     path, engine = f"{role.path}.config", role.backend.engine.definition
+    for field, value in (("replicas", role.worker.replicas), ("pods", role.worker.pods)):
+        if value is None:
+            yield f"{role.path}.{field}", "takes it for 0, so that nothing runs (D-06); set 1"
+    if role.worker.affinity:
+        yield f"{role.path}.affinity", "ignores it (D-21); remove it"
+
     if role.worker.config is None:
         yield path, "creates no ModelServer without it (D-05); set at least the model name of requests"
+    else:
+        for key, value in sorted(role.config.items()):
+            reason = _formatting_error(value)
+            if reason:
+                yield f"{path}.{key}", reason
+        name = (engine.flag(Setting.SERVED_NAME) or "").lstrip("-")
+        if not isinstance(role.config.get(name), str):
+            model = role.backend.model
+            yield (
+                path,
+                f"lets the router request the model {model!r}, which the engine does not serve; set {name}: {model}",
+            )
+        port = (engine.flag(Setting.PORT) or "").lstrip("-")
+        if port in role.config and str(role.config[port]) != str(engine.port):
+            yield f"{path}.{port}", f"still probes the engine at port {engine.port}; remove it"
+
+    if role.pods <= 1:
         return
+    # A shell script starts the leader of a replica of several pods (D-07).
+    if role.backend.spec.lora_adapters:
+        yield f"{role.backend.path}.loraAdapters", "does not pass adapters on with several pods (D-07); use one pod"
     for key, value in sorted(role.config.items()):
-        reason = _formatting_error(value)
-        if reason:
-            yield f"{path}.{key}", reason
-    name = (engine.flag(Setting.SERVED_NAME) or "").lstrip("-")
-    if not isinstance(role.config.get(name), str):
-        model = role.backend.model
-        yield (
-            path,
-            f"lets the router request the model {model!r}, which the engine does not serve; set {name}: {model}",
-        )
-    port = (engine.flag(Setting.PORT) or "").lstrip("-")
-    if port in role.config and str(role.config[port]) != str(engine.port):
-        yield f"{path}.{port}", f"still probes the engine at port {engine.port}; remove it"
+        if isinstance(value, str) and _SHELL_CHARACTERS & set(value):
+            yield f"{path}.{key}", "inserts it into a script without quotes (D-07); use one pod"
+    resources = role.worker.resources or {}
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    if any(key in limits and key not in requests for key in ("nvidia.com/gpu", "huawei.com/ascend-1980")):
+        yield f"{role.path}.resources", "counts devices in requests only; add those of limits to requests"
 
 
 def _formatting_error(value: Json) -> str:
@@ -160,19 +173,6 @@ def _formatting_error(value: Json) -> str:
     if isinstance(value, dict | list):
         return f"formats it as Go prints it (D-20); set a string, '{json.dumps(value)}'"
     return ""
-
-
-def _group_errors(role: BackendRole) -> Iterator[Defect]:
-    """Yield settings that are lost in a replica of several pods, whose leader a shell script starts (D-07)."""
-    if role.backend.spec.lora_adapters:
-        yield f"{role.backend.path}.loraAdapters", "does not pass adapters on with several pods (D-07); use one pod"
-    for key, value in sorted(role.config.items()):
-        if isinstance(value, str) and _SHELL_CHARACTERS & set(value):
-            yield f"{role.path}.config.{key}", "inserts it into a script without quotes (D-07); use one pod"
-    resources = role.worker.resources or {}
-    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    if any(key in limits and key not in requests for key in ("nvidia.com/gpu", "huawei.com/ascend-1980")):
-        yield f"{role.path}.resources", "counts devices in requests only; add those of limits to requests"
 
 
 def _backend_warnings(backend: BackendContext) -> Iterator[Defect]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from ....contract.findings.collector import Findings, Unrenderable
 from ....contract.kinds import Kind
@@ -75,7 +76,7 @@ def expanded(source: LoadedResource, options: Options, findings: Findings) -> tu
         expansion = expand(source, findings, ExpansionOptions.of(options))
     except Unrenderable:
         return ()
-    return () if findings.has_errors else tuple(item.resource.wire() for item in expansion)
+    return () if findings.has_errors else tuple(generated.resource.wire() for generated in expansion)
 
 
 def _steps(source: LoadedResource, expansion: Expansion, options: Options) -> Iterator[Step]:
@@ -86,31 +87,25 @@ def _steps(source: LoadedResource, expansion: Expansion, options: Options) -> It
         (render_model_route, expansion.routes),
     )
     if expansion.fronts:
-        yield from _direct_steps(source, expansion, options)
+        # Natively nothing reads ModelServers and a ModelRoute: the functions that would render them get what these
+        # resources would contain.
         renderers = ()
+        roles_by_serving: list[Roles] = [tuple(roles_in(serving)) for serving in expansion.servings]
+        for serving, roles in zip(expansion.servings, roles_by_serving, strict=True):
+            yield partial(_render_serving, serving, roles, options), Findings(serving)
+        servers = {}
+        for (backend, front), roles in zip(expansion.fronts, roles_by_serving, strict=True):
+            servers[backend.name] = RoutedServer(backend.name, front.served, front.port, is_pair=False, roles=roles)
+            findings = _findings(source, MODEL_SERVER, backend.name, partial(server_fields, backend))
+            yield partial(check_engines, backend.engine.serves, roles), findings
+        backends = tuple(backend for backend, _ in expansion.fronts)
+        findings = _findings(source, MODEL_ROUTE, source.name, partial(route_fields, backends))
+        yield partial(_render_route, source, backends, servers, options, findings.origin), findings
     if renderers or expansion.bindings:
         library = Library(expansion, options.namespace)
         for render, resources in (*renderers, (render_binding, expansion.bindings)):
             for resource in resources:
                 yield partial(render, resource, library, options), Findings(resource)
-
-
-def _direct_steps(source: LoadedResource, expansion: Expansion, options: Options) -> Iterator[Step]:
-    """Yield the steps for a booster without ModelServers and a ModelRoute.
-
-    Nothing reads those natively: the functions that would render them get what the resources would contain.
-    """
-    roles_by_serving: list[Roles] = [tuple(roles_in(serving)) for serving in expansion.servings]
-    for serving, roles in zip(expansion.servings, roles_by_serving, strict=True):
-        yield partial(_render_serving, serving, roles, options), Findings(serving)
-    servers = {}
-    for (backend, front), roles in zip(expansion.fronts, roles_by_serving, strict=True):
-        servers[backend.name] = RoutedServer(backend.name, front.served, front.port, is_pair=False, roles=roles)
-        findings = _findings(source, MODEL_SERVER, backend.name, partial(server_fields, backend))
-        yield partial(check_engines, backend.engine.serves, roles), findings
-    backends = tuple(backend for backend, _ in expansion.fronts)
-    findings = _findings(source, MODEL_ROUTE, source.name, partial(route_fields, backends))
-    yield partial(_render_route, source, backends, servers, options, findings.origin), findings
 
 
 def _findings(source: LoadedResource, kind: Kind, name: str, fields: Fields) -> GeneratedFindings:
@@ -148,7 +143,7 @@ def _combined(source: LoadedResource, parts: list[Rendered], options: Options) -
     """Merge the rendered resources into one result under the booster's name."""
     name = source.name
     backends = backends_of(source, ExpansionOptions.of(options))
-    weights = tuple(item for backend in backends for item in named_weights(backend))
+    weights = tuple(chain.from_iterable(map(named_weights, backends)))
     scalers = {scaler.target: scaler for part in parts for scaler in part.autoscalers}
     workloads = []
     for workload in (workload for part in parts for workload in part.workloads):

@@ -7,7 +7,7 @@ from ....contract.rules import check_parts, server_only
 
 _Parts = Iterator[tuple[tuple[str | int, ...], Json]]
 
-_WAYS = ("exact", "prefix", "regex")
+_CONDITIONS = ("exact", "prefix", "regex")
 
 
 def _nameless(spec: Json) -> Iterator[Violation]:
@@ -51,15 +51,15 @@ def fits_int64(wire: str) -> Rule:
     )
 
 
-def _several_ways(match: Json) -> Iterator[Violation]:
-    found = [way for way in _WAYS if getattr(match, way) is not None]
-    if len(found) > 1:
-        yield (), f", found {' and '.join(found)}"
+def _several_conditions(match: Json) -> Iterator[Violation]:
+    fields = [field for field in _CONDITIONS if getattr(match, field) is not None]
+    if len(fields) > 1:
+        yield (), f", found {' and '.join(fields)}"
 
 
 ONE_WAY = Rule(
     "set only one of exact, prefix and regex",
-    _several_ways,
+    _several_conditions,
     "!(has(self.exact) && (has(self.prefix) || has(self.regex))) && !(has(self.prefix) && has(self.regex))",
 )
 

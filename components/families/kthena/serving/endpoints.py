@@ -62,10 +62,10 @@ def endpoints_and_services(
 def front_of(roles: list[RolePods]) -> RolePods:
     """Return the role that clients talk to: a proxy for the engines, else an engine of its own, else decode."""
     stages = stages_of(roles)
-    whole = [role for role in roles if role.name not in stages]
-    proxies = [role for role in whole if _is_proxy(role)]
+    unstaged = [role for role in roles if role.name not in stages]
+    proxies = [role for role in unstaged if _is_proxy(role)]
     decodes = [role for role in roles if stages.get(role.name) is Stage.DECODE]
-    return next(iter((proxies if len(roles) > len(proxies) else []) or whole or decodes or roles))
+    return next(iter((proxies if len(roles) > len(proxies) else []) or unstaged or decodes or roles))
 
 
 def _is_proxy(role: RolePods) -> bool:

@@ -11,7 +11,7 @@ from ....fleet.options import Options
 from ....fleet.placement import taints, tolerates
 from .context import GROUP, ServingContext
 from .groups import SCHEDULER, is_gang, pods_per_group, pods_per_instance
-from .pods import SPREAD, Template
+from .pods import SPREAD
 from .roles import RolePods
 
 _ROLLOUT = "spec.rolloutStrategy.rollingUpdateConfiguration"
@@ -34,17 +34,17 @@ def check_options_for_operator(options: Options, findings: Findings) -> None:
 def check_serving_for_operator(serving: ServingContext, roles: Sequence[RolePods]) -> None:
     """Reject settings that Kthena's controller breaks, and warn about those that it ignores."""
     check_options_for_operator(serving.options, serving.findings)
-    for path, reason in (*_spec_errors(serving), *_template_errors(serving, roles)):
+    for path, reason in _broken_settings(serving, roles):
         serving.findings.error(
             path, f"Kthena's controller {reason}, or use realization 'native'", RuleId.OPERATOR_UNSUPPORTED
         )
-    for path, reason in (*_rollout_warnings(serving), *_recovery_warnings(serving)):
+    for path, reason in _ignored_settings(serving):
         serving.findings.warn(
             path, f"Kthena's controller {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS
         )
 
 
-def _spec_errors(serving: ServingContext) -> Iterator[Defect]:
+def _broken_settings(serving: ServingContext, roles: Sequence[RolePods]) -> Iterator[Defect]:
     group = serving.group
     if group.network_topology is not None and group.gang_policy is None:
         yield f"{GROUP}.networkTopology", "crashes on it without a gangPolicy (D-11); add gangPolicy: {}"
@@ -57,30 +57,24 @@ def _spec_errors(serving: ServingContext) -> Iterator[Defect]:
         reason = "deletes a failed pod and does not replace it with None (D-12); set ServingGroupRecreate"
         yield "spec.recoveryPolicy", reason
 
-
-def _template_errors(serving: ServingContext, roles: Sequence[RolePods]) -> Iterator[Defect]:
-    for role in roles:
-        for path, template in role.templates:
-            if not serving.options.tolerates_devices:
-                yield from _missing_tolerations(f"{path}.spec.tolerations", template)
+    for pods in roles:
+        for path, pod_template in pods.templates if not serving.options.tolerates_devices else ():
+            tolerations = pod_template.spec.get("tolerations") or ()
+            node_taints = (taint for choice in pod_template.choices for taint in taints(choice.instance_type))
+            for key, taint in {taint["key"]: taint for taint in node_taints}.items():
+                if not any(tolerates(toleration, taint) for toleration in tolerations):
+                    yield (
+                        f"{path}.spec.tolerations",
+                        f"adds no toleration for the taint {key}={taint['value']}:NoSchedule of the nodes, so the "
+                        f"pods stay Pending; add {{key: {key}, operator: Exists}}",
+                    )
         # Entry pods get the scheduler of the ModelServing, workers keep their own (v0.1.0, GenerateWorkerPod).
-        if is_gang(serving.group) and role.worker and role.worker.spec.get("schedulerName") != SCHEDULER:
+        if is_gang(group) and pods.worker and pods.worker.spec.get("schedulerName") != SCHEDULER:
             reason = f"leaves the workers of a gang to the default scheduler (D-09); set {SCHEDULER}"
-            yield f"{role.path}.workerTemplate.spec.schedulerName", reason
+            yield f"{pods.path}.workerTemplate.spec.schedulerName", reason
 
 
-def _missing_tolerations(path: str, template: Template) -> Iterator[Defect]:
-    tolerations = template.spec.get("tolerations") or ()
-    for taint in {t["key"]: t for choice in template.choices for t in taints(choice.instance_type)}.values():
-        if not any(tolerates(toleration, taint) for toleration in tolerations):
-            yield (
-                path,
-                f"adds no toleration for the taint {taint['key']}={taint['value']}:NoSchedule of the nodes, so the "
-                f"pods stay Pending; add {{key: {taint['key']}, operator: Exists}}",
-            )
-
-
-def _rollout_warnings(serving: ServingContext) -> Iterator[Defect]:
+def _ignored_settings(serving: ServingContext) -> Iterator[Defect]:
     update = serving.rolling_update
     for field, value, default in (("maxUnavailable", update.max_unavailable, 1), ("maxSurge", update.max_surge, 0)):
         if value != default:
@@ -94,13 +88,8 @@ def _rollout_warnings(serving: ServingContext) -> Iterator[Defect]:
     if serving.spec.topology_spread_constraints:
         yield SPREAD, "ignores them (D-21); add them to the pod templates"
 
-
-def _recovery_warnings(serving: ServingContext) -> Iterator[Defect]:
-    """Yield roles whose failed pods are not replaced.
-
-    Before the controller replaces a failed pod, it waits for another pod of the role instance, or of the serving
-    group, to end.
-    """
+    # Before the controller replaces a failed pod, it waits for another pod of the role instance, or of the serving
+    # group, to end. Where there is no other pod, it waits forever.
     single = [role.name for _, role in serving.roles if pods_per_instance(role) == 1 and role.replicas]
     policy = serving.spec.recovery_policy
     if policy == "RoleRecreate" and single:

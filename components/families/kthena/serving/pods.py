@@ -177,24 +177,21 @@ def _node_choices(
         for name in types:
             others = alternatives.get(name or "", ()) if label == INSTANCE_TYPE_LABEL else ()
             choices.append(NodeChoice("affinity", name, labels, others, field))
-    return _by_preference(choices, spec) if any(choice.labels for choice in choices) else ()
-
-
-def _by_preference(choices: list[NodeChoice], spec: Object) -> tuple[NodeChoice, ...]:
-    """Sort nodes by the weights of the pod's preferred node affinity, and remove duplicates."""
-    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    if not any(choice.labels for choice in choices):
+        return ()
     preferences = [
-        (int(term["weight"]), _accepted_values(term["preference"])) for term in affinity.get(_PREFERRED) or ()
+        (int(term["weight"]), _accepted_values(term["preference"]))
+        for term in spec["affinity"]["nodeAffinity"].get(_PREFERRED) or ()
     ]
 
-    def weight(choice: NodeChoice) -> int:
+    def preference(choice: NodeChoice) -> int:
         return sum(
             weight
             for weight, accepted in preferences
             if accepted and all(choice.labels.get(key) in values for key, values in accepted.items())
         )
 
-    ordered = sorted(choices, key=weight, reverse=True)
+    ordered = sorted(choices, key=preference, reverse=True)
     return tuple(choice for position, choice in enumerate(ordered) if choice not in ordered[:position])
 
 

@@ -54,12 +54,18 @@ def workloads(serving: ServingContext, roles: list[RolePods]) -> Iterator[Worklo
     for group in range(serving.replicas):
         for role in roles:
             for instance in range(role.role.replicas):
+                # Only roles with a worker template have the headless Services of instance_services.
+                has_service = role.role.worker_template is not None
+                service = f"{entry_name(serving.name, group, role.name, instance)}.{serving.namespace}"
+                role_instance = RoleInstance(
+                    entry_address=service if has_service else LEADER_ADDRESS,
+                    labels=instance_labels(serving.name, group, role.name, instance),
+                    annotations=gang_annotations(serving, group, role.name, instance),
+                )
                 spec = {
                     "replicas": 1,
                     "startupPolicy": "LeaderCreated",
-                    "leaderWorkerTemplate": _leader_worker_template(
-                        serving, role, _role_instance(serving, role, group, instance)
-                    ),
+                    "leaderWorkerTemplate": _leader_worker_template(serving, role, role_instance),
                 }
                 workload = _workload(serving, role, instance_name(serving.name, group, role.name, instance), spec)
                 yield replace(workload, part_of=_pod_set(serving, role))
@@ -109,16 +115,6 @@ def instance_services(serving: ServingContext, roles: list[RolePods]) -> Iterato
                 body = new_object("v1", "Service", name, serving.namespace, spec)
                 body["metadata"]["labels"] = {**role_labels(serving.name, role.name), **labels}
                 yield body
-
-
-def _role_instance(serving: ServingContext, role: RolePods, group: int, instance: int) -> RoleInstance:
-    # Only roles with a worker template have the headless Services of instance_services.
-    service = f"{entry_name(serving.name, group, role.name, instance)}.{serving.namespace}"
-    return RoleInstance(
-        entry_address=LEADER_ADDRESS if role.role.worker_template is None else service,
-        labels=instance_labels(serving.name, group, role.name, instance),
-        annotations=gang_annotations(serving, group, role.name, instance),
-    )
 
 
 def _pod_set(serving: ServingContext, role: RolePods) -> PodSet:

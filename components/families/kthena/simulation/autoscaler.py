@@ -69,26 +69,26 @@ class BindingScaler:
         states = [self._state(target, moment, replicas[target.name]) for target in targets]
         observed = Observation([state.values for state in states], sum(state.unready for state in states))
         bounds = self._bound.minimum, self._bound.maximum
-        wanted = recommended(self._policy, bounds, current, observed, self._defects)
+        recommendation = recommended(self._policy, bounds, current, observed, self._defects)
         if len(states) == 1:
             note = states[0].note
         else:
             note = ", ".join(f"{state.target}: {state.note}" for state in states if state.note)
-        if wanted is None:
+        if recommendation is None:
             if self._has_no_metrics:
                 note = "the optimizer has no metric targets"
             return Pass(moment.time, dict(replicas), None, _CRASH if self._crashed else note)
         if self._has_no_metrics and self._policy.crashes:
             self._crashed = True
         if self._crashed:
-            return Pass(moment.time, dict(replicas), wanted, _CRASH)
-        corrected, panic = self._corrector.correct(Situation(moment.time, current, wanted))
+            return Pass(moment.time, dict(replicas), recommendation, _CRASH)
+        corrected, panic = self._corrector.correct(Situation(moment.time, current, recommendation))
         if self._bound.expansion is None:
             distributed = {targets[0].name: corrected}
         else:
             names = (target.name for target in targets)
             distributed = dict(zip(names, distribution(self._bound, corrected), strict=True))
-        return Pass(moment.time, distributed, wanted, "panic" if panic else note)
+        return Pass(moment.time, distributed, recommendation, "panic" if panic else note)
 
     def _state(self, scaled: ScaledTarget, moment: Moment, replicas: int) -> _State:
         """Return the metrics that the controller reads of a target: none if any pod has failed or is not ready."""
@@ -116,20 +116,20 @@ class BindingScaler:
 def _redirect_load(moment: Moment, replicas: Mapping[str, int]) -> Moment:
     """Add the load of targets without replicas in this run to another target.
 
-    Requests go to the existing pods; a trace only tells where they went when it was recorded.
+    Requests go to the existing pods; a trace only contains which pods got them when it was recorded.
     """
     readings = dict(moment.readings)
     empty = [
         name for name, reading in readings.items() if reading.ready is None and not reading.pods(replicas[name]).count
     ]
-    heir = next((name for name, reading in readings.items() if name not in empty and reading.values), None)
-    if heir is None or not empty:
+    recipient = next((name for name, reading in readings.items() if name not in empty and reading.values), None)
+    if recipient is None or not empty:
         return moment
     total = {
         metric: value + sum(readings[name].values.get(metric, 0) for name in empty)
-        for metric, value in readings[heir].values.items()
+        for metric, value in readings[recipient].values.items()
     }
-    readings[heir] = replace(readings[heir], values=total)
+    readings[recipient] = replace(readings[recipient], values=total)
     return Moment(moment.time, readings)
 
 
@@ -144,11 +144,11 @@ class Block(NamedTuple):
 def distribution(bound: Bound, total: int) -> tuple[int, ...]:
     """Distribute replicas over the targets of an optimizer: minima first, then the cheapest blocks (spec 4.5)."""
     replicas = [target.minimum for target in bound.targets]
-    rest = min(max(total, bound.minimum), bound.maximum) - bound.minimum
+    remaining = min(max(total, bound.minimum), bound.maximum) - bound.minimum
     for block in blocks(bound):
-        taken = min(rest, block.size)
-        replicas[block.target] += taken
-        rest -= taken
+        added = min(remaining, block.size)
+        replicas[block.target] += added
+        remaining -= added
     return tuple(replicas)
 
 
@@ -157,15 +157,15 @@ def blocks(bound: Bound) -> list[Block]:
     rate = _ONE_BLOCK if bound.expansion is None else bound.expansion
     result = []
     for index, target in enumerate(bound.targets):
-        rest = target.maximum - target.minimum
-        if rate <= _ONE_BLOCK and rest > 0:
-            result.append(Block(target.cost, index, rest))
+        remaining = target.maximum - target.minimum
+        if rate <= _ONE_BLOCK and remaining > 0:
+            result.append(Block(target.cost, index, remaining))
             continue
         # The length grows as float64, as in the controller.
         length = 1.0
-        while rest > 0:
-            size = min(rest, max(int(length), 1))
+        while remaining > 0:
+            size = min(remaining, max(int(length), 1))
             result.append(Block(target.cost * size, index, size))
-            rest -= size
+            remaining -= size
             length = length * float(rate) / 100
     return sorted(result)

@@ -77,7 +77,7 @@ class Situation:
 
     now: int
     current: int
-    wanted: int
+    recommendation: int
 
 
 class Corrector:
@@ -94,27 +94,27 @@ class Corrector:
 
     def correct(self, step: Situation) -> tuple[int, bool]:
         """Return the replicas to set, and whether panic mode is on."""
-        now, current, wanted, policy = step.now, step.current, step.wanted, self._policy
+        now, current, recommendation, policy = step.now, step.current, step.recommendation, self._policy
         panic = policy.panic if policy.panic and policy.panic.hold else None
-        if panic and wanted * 100 >= current * panic.threshold:
+        if panic and recommendation * 100 >= current * panic.threshold:
             self._panic_until = now + panic.hold
         if self._panic_until is None or now > self._panic_until:
             panic = None
-        limited = wanted
+        limited = recommendation
         if panic:
             # Stabilization windows do not count, and no replicas are removed.
             before = self._before_panic.at(now, current)
             if before is not None:
                 limited = min(limited, before + before * panic.percent // 100)
             limited = max(limited, current)
-        elif wanted < current:
+        elif recommendation < current:
             highest, before = self._highest.at(now), self._before_down.at(now, current)
             if highest is not None:
                 limited = max(limited, highest)
             if before is not None:
                 limited = max(limited, before - _change(policy.down, before))
             limited = min(limited, current)
-        elif wanted > current:
+        elif recommendation > current:
             lowest, before = self._lowest.at(now), self._before_up.at(now, current)
             if lowest is not None:
                 limited = min(limited, lowest)
@@ -124,9 +124,9 @@ class Corrector:
         minimum, maximum = self._bounds
         corrected = min(max(limited, minimum), maximum)
         # The windows should hold what was recommended; the controller adds what was set (D-17).
-        recommendation = corrected if self._defects.windows_of_corrected else wanted
+        recorded = corrected if self._defects.windows_of_corrected else recommendation
         for window in (self._highest, self._lowest):
-            window.append(now, recommendation)
+            window.append(now, recorded)
         for sizes in (self._before_down, self._before_up, self._before_panic):
             sizes.append(now, corrected)
         return corrected, panic is not None

@@ -33,12 +33,12 @@ def recommended(
         return minimum
     if current > maximum:
         return maximum
-    wanted = [
+    recommendations = [
         desired
         for name, target in policy.metrics
         if (desired := _Metric(name, target, policy.tolerance, defects).desired(current, observed)) is not None
     ]
-    return min(max(*wanted, minimum), maximum) if wanted else None
+    return min(max(*recommendations, minimum), maximum) if recommendations else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Converts a ModelBooster as Kthena's own controllers do, until they give up."""
+"""Converts a ModelBooster as Kthena's own controllers do, up to the point where they fail."""
 
 from collections.abc import Iterator
 

@@ -26,40 +26,36 @@ def format_value(value: Json) -> str:
             return f"map[{' '.join(f'{key}:{format_value(value[key])}' for key in sorted(value))}]"
         case list():
             return f"[{' '.join(map(format_value, value))}]"
-    return _number(float(value))
-
-
-def _number(value: float) -> str:
-    if value == 0:
-        return "-0" if math.copysign(1, value) < 0 else "0"
+    number = float(value)
+    if number == 0:
+        return "-0" if math.copysign(1, number) < 0 else "0"
     # Like Go's shortest format, repr writes the fewest digits that identify the number.
-    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
-    text = "".join(map(str, digits))
-    before = len(text) + int(exponent)
-    lead = "-" * sign
-    if -4 < before <= _DIGITS:
-        if before <= 0:
-            return f"{lead}0.{'0' * -before}{text}"
-        whole, fraction = text[:before].ljust(before, "0"), text[before:]
-        return f"{lead}{whole}.{fraction}" if fraction else f"{lead}{whole}"
-    power = before - 1
-    rest = f".{text[1:]}" if text[1:] else ""
-    return f"{lead}{text[0]}{rest}e{'-' if power < 0 else '+'}{abs(power):02d}"
+    is_negative, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
+    sign, text = "-" * is_negative, "".join(map(str, digits))
+    integer_digits = len(text) + int(exponent)
+    if -4 < integer_digits <= 0:
+        return f"{sign}0.{'0' * -integer_digits}{text}"
+    if 0 < integer_digits <= _DIGITS:
+        integer, fraction = text[:integer_digits].ljust(integer_digits, "0"), text[integer_digits:]
+        return f"{sign}{integer}.{fraction}" if fraction else f"{sign}{integer}"
+    power = integer_digits - 1
+    fraction = f".{text[1:]}" if text[1:] else ""
+    return f"{sign}{text[0]}{fraction}e{'-' if power < 0 else '+'}{abs(power):02d}"
 
 
 def format_duration(text: str) -> str:
     """Format a duration like Go: ``60s`` as ``1m0s``."""
-    amount = nanoseconds_of(text)
-    lead, rest = "-" * (amount < 0), Decimal(abs(amount))
-    if rest == 0:
+    nanoseconds = nanoseconds_of(text)
+    sign, amount = "-" * (nanoseconds < 0), Decimal(abs(nanoseconds))
+    if amount == 0:
         return "0s"
-    if rest < _SECOND:
-        unit, size = next((unit, size) for unit, size in _SMALL if rest >= size)
-        return f"{lead}{_decimal(rest / size)}{unit}"
-    whole, rest = divmod(rest, 60 * _SECOND)
-    hours, minutes = divmod(int(whole), 60)
-    parts = [f"{hours}h" if hours else "", f"{minutes}m" if hours or minutes else "", f"{_decimal(rest / _SECOND)}s"]
-    return lead + "".join(parts)
+    if amount < _SECOND:
+        unit, size = next((unit, size) for unit, size in _SMALL if amount >= size)
+        return f"{sign}{_decimal(amount / size)}{unit}"
+    total_minutes, amount = divmod(amount, 60 * _SECOND)
+    hours, minutes = divmod(int(total_minutes), 60)
+    seconds = f"{_decimal(amount / _SECOND)}s"
+    return sign + "".join((f"{hours}h" if hours else "", f"{minutes}m" if hours or minutes else "", seconds))
 
 
 def _decimal(value: Decimal) -> str:

@@ -30,7 +30,7 @@ def server_spec(model: str, backend: ModelBackend, uid: str) -> Object:
             "decodeLabels": {_ROLE: "decode"},
         }
     spec = {
-        "model": _served(model, backend),
+        "model": _served_name(model, backend),
         "inferenceEngine": "vLLM",
         "workloadSelector": selector,
         "workloadPort": {"port": 8000},
@@ -69,7 +69,7 @@ def _rule(name: str, match: Object | None, model: str, targets: list[Object]) ->
     return {"name": name, "modelMatch": {**(match or {}), "body": {"model": model}}, "targetModels": targets}
 
 
-def _served(model: str, backend: ModelBackend) -> str:
+def _served_name(model: str, backend: ModelBackend) -> str:
     """Return the served name of the first server or decode worker; only one spelling of the flag is known."""
     for worker in backend.workers:
         if worker.type in ("server", "decode"):

@@ -24,14 +24,14 @@ _MAX_DEPTH = 100
 
 
 class ConversionError(Exception):
-    """Raised where the controllers give up; the message is the reason."""
+    """Raised where the controllers fail; the message is the reason."""
 
 
 def serving_spec(model: str, backend: ModelBackend, labels: Mapping[str, str]) -> Object:
     """Return the spec of a backend's ModelServing.
 
     Raises:
-        ConversionError: the controllers give up.
+        ConversionError: the controllers fail.
     """
     workers: dict[str, ModelWorker] = {worker.type: worker for worker in backend.workers}  # the last of each type
     if backend.type == "vLLMDisaggregated":
@@ -259,7 +259,7 @@ def substitute_placeholders(body: Object, model: str, backend: ModelBackend) -> 
     Raises:
         ConversionError: a name is unknown, or its value contains itself.
     """
-    # Those of the names that a user may hit upon.
+    # Only those of the controllers' placeholders that a user might write by accident.
     values: dict[str, Json] = {
         "MODEL_NAME": model,
         "BACKEND_REPLICAS": backend.min_replicas,
