@@ -131,7 +131,7 @@ def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> It
 
 
 def is_created(namespace: str) -> bool:
-    """Tell whether a namespace of models is created here; ``default`` and system namespaces exist already."""
+    """Return whether a namespace of models is created here; ``default`` and system namespaces exist already."""
     return namespace != "default" and not namespace.startswith("kube-")
 
 
@@ -164,10 +164,12 @@ def _node_ports(fleet: Fleet) -> Iterator[Problem]:
 def _open_routers(fleet: Fleet) -> Iterator[Problem]:
     """Warn about routers outside the models' namespaces, each once."""
     seen = set[tuple[str, str]]()
-    for endpoint, backend in ((each, backend) for _, each in fleet.endpoints for backend in each.backends):
-        place = backend.namespace, backend.service
-        if backend.router and place not in seen:
-            seen.add(place)
+    for _, endpoint in fleet.endpoints:
+        for backend in endpoint.backends:
+            service = backend.namespace, backend.service
+            if not backend.router or service in seen:
+                continue
+            seen.add(service)
             reason = (
                 f"its pods accept requests only from the router in namespace {backend.router.namespace!r}, but every "
                 f"pod in the cluster may call that router (Service {backend.service!r}); add a NetworkPolicy there"
@@ -181,11 +183,13 @@ def _wrong_ranges(fleet: Fleet, environment: Environment) -> Iterator[tuple[str,
     balancers = balancers_of(environment)
     title = cloud.provider.title if cloud else ""
     network = cloud.provider.network_title if cloud else ""
-    before_models = _by_load_balancer(environment) or any(each.has_own_balancer for _, each in fleet.endpoints)
+    before_models = _by_load_balancer(environment) or any(
+        endpoint.has_own_balancer for _, endpoint in fleet.endpoints
+    )
     if door.client_cidrs and not before_models and door.expose != Exposure.GATEWAY:
         yield _CLIENTS, "has no effect, because no load balancer is created; remove it, or set frontDoor.expose"
     for path, ranges in ((_CLIENTS, door.client_cidrs), (_BALANCERS, door.balancer_cidrs)):
-        if balancers and balancers.ipv4_only and any(":" in each for each in ranges):
+        if balancers and balancers.ipv4_only and any(":" in cidr for cidr in ranges):
             yield path, f"must be IPv4 ranges on {title}, where load balancers have IPv4 addresses"
     if door.balancer_cidrs and not environment.network_policies:
         reason = "has no effect without network policies; remove it, or set hardening.networkPolicies to true"
@@ -223,11 +227,13 @@ def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem
     """Warn about pods that violate the profile of the environment: one finding per reason."""
     if environment.hardening.pod_security != PodSecurity.RESTRICTED:
         return
-    found: dict[tuple[str, str], list[str]] = {}
+    parts_by_reason: dict[tuple[str, str], list[str]] = {}
     for item in fleet.rendered:
-        for each in restricted_exemptions(item):
-            found.setdefault((each.rule, each.reason), []).append(f"{item.title} ({each.part})")
-    for (rule, why), pods in sorted(found.items()):
+        for exemption in restricted_exemptions(item):
+            parts_by_reason.setdefault((exemption.rule, exemption.reason), []).append(
+                f"{item.title} ({exemption.part})"
+            )
+    for (rule, why), pods in sorted(parts_by_reason.items()):
         reason = f"'restricted' is not met ({rule}) by {', '.join(pods)}: {why}"
         yield Problem(
             environment.file,
@@ -247,11 +253,11 @@ def policies_of(
     """Return the NetworkPolicies; behind a gateway, only the gateway and Prometheus may connect."""
     if not environment.network_policies or errors(door.problems):
         return ()
-    behind = environment.door.expose == Exposure.GATEWAY
+    behind_gateway = environment.door.expose == Exposure.GATEWAY
     allowed = Allowed(
-        gateway_namespace=ENVOY_NAMESPACE if behind else None,
+        gateway_namespace=ENVOY_NAMESPACE if behind_gateway else None,
         monitoring_namespace=scraper_of(environment) if monitored else environment.scraper,
-        clients=() if behind else None,
+        clients=() if behind_gateway else None,
         cidrs=environment.balancing.sources,
         only_balanced=not _by_load_balancer(environment),
     )

@@ -56,7 +56,7 @@ def explain(
     own = tuple(item for item in usual.rendered if item.source.resource is subject.resource)
     trial = _Trial(subject, resources, options, view(usual), view(replace(usual, rendered=own or usual.rendered)))
     document = subject.resource.wire()
-    shown, secrets = masked(document), frozenset[str]().union(*(resource.secrets for resource in resources))
+    safe, secrets = masked(document), frozenset[str]().union(*(resource.secrets for resource in resources))
 
     warned = set[str]()
 
@@ -65,7 +65,7 @@ def explain(
             yield masked_text(text, secrets)
 
     return tuple(
-        ExplainedField(field_path(path), _at(shown, path), tuple(became(path, value)))
+        ExplainedField(field_path(path), _at(safe, path), tuple(became(path, value)))
         for start in _EXPLAINED
         for path, value in _fields(_at(document, start), start)
     )
@@ -77,7 +77,7 @@ class _Trial:
 
     Attributes:
         usual: View of the fleet.
-        own: View of the resource; for one that renders nothing by itself, that of the fleet.
+        own: View of the resource; for one without rendered objects, that of the fleet.
     """
 
     subject: LoadedResource
@@ -97,17 +97,17 @@ class _Trial:
             document: The variant.
             made_up: Whether it contains an invented value, which must not be shown.
         """
-        resource, found = check(document, self.kind)
+        resource, problems = check(document, self.kind)
         if resource is None:
-            return found[0][1]
+            return problems[0][1]
         other = self.subject.with_resource(resource)
         fleet = render_fleet([other if r is self.subject else r for r in self.resources], self.options)
         wrong = errors(fleet.problems)
         if wrong:
             return wrong[0].reason
         new = view(fleet)
-        changed = {place: value for place, value in self.usual.items() if new.get(place) != value}
-        added = {place: "" if made_up else value for place, value in new.items() if place not in self.usual}
+        changed = {field: value for field, value in self.usual.items() if new.get(field) != value}
+        added = {field: "" if made_up else value for field, value in new.items() if field not in self.usual}
         return lines(changed, new) or [f"leaves out {line}" for line in lines(added, self.usual)]
 
 
@@ -144,18 +144,18 @@ def _became(
     elif not changed and refused is not None:
         # A field that cannot be changed alone: list the rendered fields with its name and value.
         key, text = str(path[-1]), value if isinstance(value, str) else json.dumps(value)
-        same = {place: rendered for place, rendered in trial.own.items() if rendered == text and key in place}
+        same = {field: rendered for field, rendered in trial.own.items() if rendered == text and key in field}
         yield from lines(same, trial.own) or [f"only validated: {refused}" if refused else "only validated"]
     place, name = field_path(path), trial.subject.resource.metadata.name
     own, elsewhere = (trial.kind.kind, name), f"{trial.kind.kind} {name!r}: {place.removeprefix('spec.')} "
-    found = [
+    messages = [
         (p.path, f"{p.severity}: {p.reason}")
         for p in problems
         if ((p.kind, p.name) == own and p.path and f"{place}.".startswith((f"{p.path}.", f"{p.path}[")))
         or p.reason.startswith(elsewhere)
     ]
-    yield from dict.fromkeys(text for path, text in found if is_idle or path == place or text not in warned)
-    warned.update(text for _, text in found)
+    yield from dict.fromkeys(text for path, text in messages if is_idle or path == place or text not in warned)
+    warned.update(text for _, text in messages)
 
 
 def _candidates(

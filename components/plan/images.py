@@ -9,7 +9,6 @@ from ..engines.images import DOCKER_HUB, parse_image, pull_reference
 from ..fleet.images import PullThroughCache, images_in, uncached_operated
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
-from ..fleet.workloads import Workload
 from .environment import Environment
 from .prerequisites.images import chart_images, uncached_images
 from .prerequisites.needed import Prerequisite
@@ -55,10 +54,12 @@ def _anonymous(fleet: Fleet, environment: Environment, addresses: int | None) ->
         return
     references, pulls = 0, 0
     for _, workload in fleet.workloads:
-        for images, pods in _pods(workload):
-            found = {image for image in images if _registry(image) == DOCKER_HUB}
-            references += len(found)
-            pulls += len(found) * pods
+        replicas = max(workload.replicas, workload.most or 0)
+        for template in workload.pod_templates:
+            images = frozenset(images_in(template.body))
+            hub_images = {image for image in images if _registry(image) == DOCKER_HUB}
+            references += len(hub_images)
+            pulls += len(hub_images) * replicas * template.pods
     if pulls <= ANONYMOUS_PULLS:
         return
     shared = "an unknown number of addresses" if addresses is None else f"{addresses} address{'es' * (addresses > 1)}"
@@ -69,13 +70,6 @@ def _anonymous(fleet: Fleet, environment: Environment, addresses: int | None) ->
         f"ImagePullBackOff. Add {DOCKER_HUB} to imageCache.registries, or set pods.imagePullSecrets"
     )
     yield _problem(environment, reason, Severity.WARNING, RuleId.IMAGES_ANONYMOUS)
-
-
-def _pods(workload: Workload) -> Iterator[tuple[frozenset[str], int]]:
-    """Yield the images of each pod template of a workload, and its maximum number of pods."""
-    replicas = max(workload.replicas, workload.most or 0)
-    for template in workload.pod_templates:
-        yield frozenset(images_in(template.body)), replicas * template.pods
 
 
 def _uncached(
@@ -93,21 +87,22 @@ def _uncached(
         if registry and registry not in cache.registries and not cache.is_own(registry):
             direct.setdefault(registry, Counter())[parse_image(image).repository] += 1
     fixed: list[str] = []
-    for each in needed if environment.install else ():
-        for row in uncached_images(each.chart.name, cache):
+    charts = [prerequisite.chart.name for prerequisite in needed] if environment.install else []
+    for chart in charts:
+        for row in uncached_images(chart, cache):
             if row.registry not in cache.registries:
-                direct.setdefault(row.registry, Counter())[f"{row.image} (chart {each.chart.name})"] += 1
+                direct.setdefault(row.registry, Counter())[f"{row.image} (chart {chart})"] += 1
             else:
-                fixed.append(f"{row.image} (chart {each.chart.name}: {row.why})")
-    for registry, found in sorted(direct.items()):
+                fixed.append(f"{row.image} (chart {chart}: {row.why})")
+    for registry, repositories in sorted(direct.items()):
         remedy = (
             "add it to imageCache.registries" if cache.can_cache(registry) else f"{cache.service} cannot cache it"
         )
-        reason = f"{registry} is not cached, and nodes pull from it directly: {_first_names(found)}; {remedy}"
+        names, more = sorted(repositories)[:_SHOWN], len(repositories) - _SHOWN
+        images = ", ".join(names) + (f" and {more} more" if more > 0 else "")
+        reason = f"{registry} is not cached, and nodes pull from it directly: {images}; {remedy}"
         yield _problem(environment, reason, Severity.NOTE, RuleId.IMAGES_UNCACHED)
-    by_charts = {
-        row.image for each in needed if environment.install for row in chart_images()[each.chart.name] if row.path
-    }
+    by_charts = {row.image for chart in charts for row in chart_images()[chart] if row.path}
     fixed += [
         f"{image} (an operator adds it to pods)"
         for image in uncached_operated(fleet, cache)
@@ -119,12 +114,5 @@ def _uncached(
 
 
 def _registry(image: str) -> str:
-    place = pull_reference(image)
-    return place.registry if place else ""
-
-
-def _first_names(images: Counter[str]) -> str:
-    """List the first images, and count the others."""
-    names = sorted(images)
-    rest = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    reference = pull_reference(image)
+    return reference.registry if reference else ""

@@ -38,8 +38,8 @@ def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Proble
     elif Adapter.KEDA in environment.present and chain.adapter_rules["external"]:
         names = ", ".join(rule["name"]["as"] for rule in chain.adapter_rules["external"])
         reason = (
-            f"keda, which is in the cluster already, provides external metrics there, and nobody would serve {names}"
-            "; set adapter to keda"
+            f"keda, which is in the cluster already, serves the external metrics API, so {names} would be missing "
+            "from it; set adapter to keda"
         )
     if reason:
         yield Problem(
@@ -52,7 +52,7 @@ def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Prob
     reason = ""
     if environment.scraper and not environment.network_policies:
         reason = "has no effect without network policies; remove it, or set hardening.networkPolicies to true"
-    elif environment.scraper and not _is_given(environment):
+    elif environment.scraper and not _is_present(environment):
         reason = (
             "has no effect, because Prometheus is not listed under present; add it there, or remove the namespace"
         )
@@ -67,7 +67,7 @@ def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Prob
 
 def check_controller(needed: Iterable[Prerequisite], environment: Environment) -> Iterable[Problem]:
     """Reject a controller of variants without an https URL of Prometheus."""
-    if any(each.chart.name == _CONTROLLER for each in needed) and not asked_over_https(environment):
+    if any(prerequisite.chart.name == _CONTROLLER for prerequisite in needed) and not asked_over_https(environment):
         reason = (
             "is required: the controller of variants accepts only https URLs of Prometheus, and does not start "
             "otherwise; "
@@ -82,14 +82,14 @@ def check_controller(needed: Iterable[Prerequisite], environment: Environment) -
 
 def asked_over_https(environment: Environment) -> str:
     """Return the https URL of Prometheus for the controller of variants; empty without one."""
-    common = environment.metrics.prometheus
-    its_own = environment.options.levels.controller.prometheus
-    return its_own or (common if common.startswith("https://") else "")
+    shared_url = environment.metrics.prometheus
+    controller_url = environment.options.levels.controller.prometheus
+    return controller_url or (shared_url if shared_url.startswith("https://") else "")
 
 
 def scraper_of(environment: Environment) -> str | None:
     """Return the namespace of Prometheus: that of the installed one, or the one configured for an existing one."""
-    if not _is_given(environment):
+    if not _is_present(environment):
         return charts()["prometheus"].namespace
     return environment.scraper or namespace_in(environment.metrics.prometheus)
 
@@ -101,18 +101,18 @@ def namespace_in(url: str) -> str | None:
     """
     if url.startswith(PROMETHEUS_URL):
         return None
-    found = _SERVICE.match(url)
-    return found["namespace"] if found else None
+    match = _SERVICE.match(url)
+    return match["namespace"] if match else None
 
 
-def _is_given(environment: Environment) -> bool:
+def _is_present(environment: Environment) -> bool:
     return "prometheus" in environment.present
 
 
 def has_prometheus(needed: Iterable[Prerequisite], environment: Environment) -> bool:
-    """Tell whether PodMonitors can be created: the API server rejects unknown kinds."""
-    installed = environment.install and any(each.chart.name == "prometheus" for each in needed)
-    return installed or _is_given(environment)
+    """Return whether PodMonitors can be created: the API server rejects unknown kinds."""
+    installed = environment.install and any(prerequisite.chart.name == "prometheus" for prerequisite in needed)
+    return installed or _is_present(environment)
 
 
 def monitoring_objects(
@@ -129,7 +129,8 @@ def monitoring_objects(
     from ..checks.metrics.alerts import prometheus_rule
     from ..checks.metrics.dashboard import DashboardSettings, dashboard_config_map
 
-    namespace = _namespace(environment)
+    # An existing Prometheus may be anywhere; the namespace of the models always exists.
+    namespace = environment.options.namespace if _is_present(environment) else charts()["prometheus"].namespace
     rule = prometheus_rule(_NAME, namespace, fleet)
     gateway = bool(door.objects) and environment.door.expose == Exposure.GATEWAY
     settings = DashboardSettings(costs=costs(groups, environment), gateway=gateway)
@@ -143,10 +144,5 @@ def costs(groups: Iterable[NodeGroupDemand], environment: Environment) -> dict[s
     """Return the known on-demand prices of the instance types in use."""
     prices = environment.cloud.provider.prices if environment.cloud else default_provider().prices
     region = (environment.cloud.region if environment.cloud else "") or prices.region
-    known = {each.instance_type: prices.quoted(region, each.instance_type, Buying.ON_DEMAND) for each in groups}
+    known = {group.instance_type: prices.quoted(region, group.instance_type, Buying.ON_DEMAND) for group in groups}
     return {name: quote.usd for name, quote in known.items() if quote is not None}
-
-
-def _namespace(environment: Environment) -> str:
-    """Return the namespace for dashboards: that of the installed Prometheus, or that of the models, which exists."""
-    return environment.options.namespace if _is_given(environment) else charts()["prometheus"].namespace

@@ -17,18 +17,21 @@ def namespace_objects(planned: "Plan") -> dict[str, Object]:
     models run in it.
     """
     labels = namespace_labels(planned.environment)
-    given = {body["metadata"]["name"]: body for body in planned.others if is_namespace(body)}
+    manifests = {body["metadata"]["name"]: body for body in planned.others if is_namespace(body)}
     used = {item.namespace for item in planned.fleet.rendered if item.namespace}
     # Objects that are passed through without a namespace are created in that of the environment.
     filled = planned.environment.options.namespace
     used |= {filled} & {body["metadata"].get("namespace") for body in planned.others}
     created = {name for name in used if is_created(name)}
-    return {
-        name: _labelled(
-            given.get(name) or _new(name), {**(labels if name in used else {}), **gate_labels(planned, name)}
-        )
-        for name in sorted(created | given.keys())
-    }
+    namespaces = {}
+    for name in sorted(created | manifests.keys()):
+        body = manifests.get(name) or {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        added = {**(labels if name in used else {}), **gate_labels(planned, name)}
+        if added:
+            metadata = body["metadata"]
+            body = {**body, "metadata": {**metadata, "labels": {**added, **(metadata.get("labels") or {})}}}
+        namespaces[name] = body
+    return namespaces
 
 
 def gate_labels(planned: "Plan", namespace: str) -> dict[str, str]:
@@ -40,14 +43,3 @@ def gate_labels(planned: "Plan", namespace: str) -> dict[str, str]:
 
 def is_namespace(body: Object) -> bool:
     return (group_of(body), body["kind"]) == NAMESPACE
-
-
-def _new(name: str) -> Object:
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-
-
-def _labelled(body: Object, labels: dict[str, str]) -> Object:
-    if not labels:
-        return body
-    metadata = body["metadata"]
-    return {**body, "metadata": {**metadata, "labels": {**labels, **(metadata.get("labels") or {})}}}

@@ -80,8 +80,8 @@ def passed_through(others: Iterable[OtherObject], environment: Environment, ours
                 )
             )
             continue
-        place = f"{other.file}:{other.line}" if other.line else other.file
-        taken[identity(body)] = f"is already defined in {place}"
+        position = f"{other.file}:{other.line}" if other.line else other.file
+        taken[identity(body)] = f"is already defined in {position}"
         objects.append(body)
     return Passed(tuple(objects), tuple(problems))
 

@@ -13,7 +13,7 @@ from ..checks.memory.verdicts import WorkloadVerdict, check_memory, verdicts
 from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..contract.collection import paused_collection
 from ..contract.findings.ignoring import Ignored, Scope, without_ignored
-from ..contract.load import Manifests, OtherObject
+from ..contract.load import Manifests
 from ..contract.problems import Problem, root_causes
 from ..fleet.cloud import NodePlan
 from ..fleet.images import cached_fleet, cached_objects
@@ -98,7 +98,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     )
     chain = metric_chain(rendered, environment.metrics)
     fleet = hardened(placed(with_scaled_objects(rendered, chain), environment), environment)
-    judged = verdicts(fleet, environment.shapes)
+    memory = verdicts(fleet, environment.shapes)
     door = front_door(fleet, environment.door, environment.file, environment.balancing)
     problems = [
         *manifests.problems,
@@ -106,20 +106,32 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         *chain.problems,
         *check_chain(chain, environment),
         *check_access(fleet, door, environment),
-        *_of_pods(fleet, manifests, environment, judged),
+        *fit(fleet, environment.cloud.efa_types if environment.cloud else ()),
+        *check_exemptions(fleet, environment),
+        *check_secrets(fleet, manifests.resources),
+        *check_memory(memory),
+        *environment.shapes.problems,
     ]
-    cloud_groups, cloud_problems = _cloud(fleet, environment)
+    cloud_groups, cloud_problems = _cloud_nodes(fleet, environment)
     problems += cloud_problems
     # Nodes that are created for the models need the labels that every pod of the environment selects.
     policy = NodePolicy(labels=environment.options.overrides.node_selector)
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet, policy)
-    needed, unmet = _needed(fleet, groups, environment, _further(fleet, chain, door, environment))
-    problems += [*unmet, *_unserved(fleet, groups, environment), *_check_scaling(cloud_groups, needed, environment)]
+    node_kinds = _node_kinds(groups, environment)
+    tolerates_devices = environment.options.tolerates_devices
+    needed, unmet = _needed(fleet, groups, environment, _charts_in_use(fleet, chain, door, environment))
+    problems += unmet
+    if environment.knows_nodes:
+        problems += unschedulable(fleet, node_kinds, tolerates_devices=tolerates_devices)
+    if environment.cloud and environment.cluster:
+        installed = {prerequisite.chart.name for prerequisite in needed} if environment.install else set()
+        problems += environment.cloud.check_scaling(cloud_groups, installed, environment.file)
     watched = has_prometheus(needed, environment)
     monitoring = monitoring_objects(chain, fleet, groups, environment, door) if watched else ()
+    problems += check_scraper(environment, monitored=bool(monitoring))
     planned = Plan(
         environment=environment,
-        problems=tuple(root_causes([*problems, *check_scraper(environment, monitored=bool(monitoring))])),
+        problems=tuple(root_causes(problems)),
         fleet=fleet,
         groups=groups,
         prerequisites=needed,
@@ -130,128 +142,58 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         classes=priority_classes() if environment.hardening.class_name else (),
         claims=claim_objects(environment.claims, namespaces_of(fleet)),
         cloud_groups=cloud_groups,
-        verdicts=judged,
+        verdicts=memory,
         manifests=manifests,
     )
-    complete = _with_images(_with_priorities(_with_others(planned, manifests.others)))
-    return _with_cached_images(_without_ignored(complete, manifests))
-
-
-def _with_images(planned: Plan) -> Plan:
-    problems = check_images(planned.fleet, planned.others, planned.prerequisites, planned.environment)
-    return replace(planned, problems=(*planned.problems, *problems))
-
-
-def _with_cached_images(planned: Plan) -> Plan:
-    """Make pods pull their images through the cache of the environment.
-
-    This must be the last step: earlier ones, such as the check of flags, read the engine and its version from the
-    original reference.
-    """
-    cache = planned.environment.image_cache
-    if cache is None:
-        return planned
-    fleet = cached_fleet(planned.fleet, cache)
-    items = {id(old): new for old, new in zip(planned.fleet.rendered, fleet.rendered, strict=True)}
-    pairs = zip(planned.fleet.workloads, fleet.workloads, strict=True)
-    workloads = {id(old): new for (_, old), (_, new) in pairs}
-    return replace(
-        planned,
-        fleet=fleet,
-        door=replace(planned.door, objects=with_proxy_image(planned.door.objects, cache.reference)),
-        others=cached_objects(planned.others, cache),
-        verdicts=tuple(
-            replace(
-                each,
-                item=items.get(id(each.item), each.item),
-                workload=workloads.get(id(each.workload), each.workload),
-            )
-            for each in planned.verdicts
-        ),
-    )
-
-
-def _with_others(planned: Plan, others: Iterable[OtherObject]) -> Plan:
-    passed = passed_through(others, planned.environment, planned.objects)
-    return replace(planned, others=passed.objects, problems=(*planned.problems, *passed.problems))
-
-
-def _with_priorities(planned: Plan) -> Plan:
-    """Report models that may preempt others, also through PriorityClasses among the objects of other APIs."""
-    environment = planned.environment
-    problems = preemptions(
-        planned.fleet,
-        _kinds_of_nodes(planned.groups, environment),
-        (*planned.objects, *planned.others),
+    passed = passed_through(manifests.others, environment, planned.objects)
+    # PriorityClasses may also be among the objects of other APIs.
+    preempting = preemptions(
+        fleet,
+        node_kinds,
+        (*planned.objects, *passed.objects),
         knows_nodes=environment.knows_nodes,
-        tolerates_devices=environment.options.tolerates_devices,
+        tolerates_devices=tolerates_devices,
         default=_default_class(environment),
     )
-    return replace(planned, problems=tuple(root_causes([*planned.problems, *problems])))
-
-
-def _default_class(environment: Environment) -> DefaultClass | None:
-    """Return the PriorityClass that the environment sets; a class by name takes precedence over a priority."""
-    named = environment.options.overrides.priority_class_name
-    if named:
-        return DefaultClass(named, "pods.priorityClassName", environment.file)
-    created = environment.hardening.class_name
-    return DefaultClass(created, "hardening.priority", environment.file) if created else None
-
-
-def _without_ignored(planned: Plan, manifests: Manifests) -> Plan:
-    environment = planned.environment
+    problems = [
+        *root_causes([*planned.problems, *passed.problems, *preempting]),
+        *check_images(fleet, passed.objects, needed, environment),
+    ]
     scope = Scope(environment.ignore, environment.file, is_known=environment.cluster is not None)
-    problems, ignored = without_ignored(planned.problems, manifests.resources, scope)
-    return replace(planned, problems=problems, ignored=ignored)
+    effective, ignored = without_ignored(problems, manifests.resources, scope)
+    return _with_cached_images(replace(planned, others=passed.objects, problems=effective, ignored=ignored))
 
 
-def _of_pods(
-    fleet: Fleet, manifests: Manifests, environment: Environment, judged: Iterable[WorkloadVerdict]
-) -> Iterator[Problem]:
-    """Check pods independently of the available nodes."""
-    yield from fit(fleet, environment.cloud.efa_types if environment.cloud else ())
-    yield from check_exemptions(fleet, environment)
-    yield from check_secrets(fleet, manifests.resources)
-    yield from check_memory(judged)
-    yield from environment.shapes.problems
-
-
-def _cloud(fleet: Fleet, environment: Environment) -> tuple[tuple[NodePlan, ...], list[Problem]]:
+def _cloud_nodes(fleet: Fleet, environment: Environment) -> tuple[tuple[NodePlan, ...], list[Problem]]:
     """Return the node groups of the cloud, with problems of nodes, volumes and load balancers."""
     cloud, expose = environment.cloud, environment.door.expose
     if cloud is None:
         return (), []
     groups, problems = cloud.plan_nodes(fleet, environment.file)
-    volumes = cloud.check_volumes(fleet, _claims(environment), environment.file)
-    every_model, gateway = expose == Exposure.LOAD_BALANCER, expose == Exposure.GATEWAY
-    unreached = cloud.check_balancers(fleet, groups, every_model=every_model, gateway=gateway)
-    return groups, [*problems, *volumes, *unreached]
+    has_volume = environment.install and environment.storage_gib
+    claims = ("Prometheus (prerequisites.storageGib)",) if has_volume else ()
+    balancer_problems = cloud.check_balancers(
+        fleet, groups, every_model=expose == Exposure.LOAD_BALANCER, gateway=expose == Exposure.GATEWAY
+    )
+    return groups, [*problems, *cloud.check_volumes(fleet, claims, environment.file), *balancer_problems]
 
 
 def _needed(
     fleet: Fleet,
     groups: tuple[NodeGroupDemand, ...],
     environment: Environment,
-    further: Iterable[tuple[str, str]],
+    in_use: Iterable[tuple[str, str]],
 ) -> tuple[tuple[Prerequisite, ...], Iterable[Problem]]:
     """Return the prerequisites and their problems; none if the cluster is unknown."""
     if environment.cluster is None:
         return (), ()
-    needed = prerequisites(fleet, groups, environment.cluster, further)
+    needed = prerequisites(fleet, groups, environment.cluster, in_use)
     unmet = itertools.chain(check_prerequisites(needed, environment.cluster), check_controller(needed, environment))
     ages = check_ages(needed, environment.cluster) if environment.install else ()
     return needed, itertools.chain(unmet, ages)
 
 
-def _unserved(fleet: Fleet, groups: tuple[NodeGroupDemand, ...], environment: Environment) -> Iterator[Problem]:
-    """Report pods that no node accepts, if all nodes are known."""
-    if environment.knows_nodes:
-        kinds = _kinds_of_nodes(groups, environment)
-        yield from unschedulable(fleet, kinds, tolerates_devices=environment.options.tolerates_devices)
-
-
-def _kinds_of_nodes(groups: tuple[NodeGroupDemand, ...], environment: Environment) -> list[NodeKind]:
+def _node_kinds(groups: tuple[NodeGroupDemand, ...], environment: Environment) -> list[NodeKind]:
     """Return all known kinds of nodes: those of the models, and those of the cluster itself."""
     cloud = environment.cloud
     system = cloud.system_types if cloud else ()
@@ -265,21 +207,7 @@ def _kinds_of_nodes(groups: tuple[NodeGroupDemand, ...], environment: Environmen
     return kinds
 
 
-def _check_scaling(
-    groups: tuple[NodePlan, ...], needed: tuple[Prerequisite, ...], environment: Environment
-) -> Iterator[Problem]:
-    """Check that the installed node autoscalers can scale the node groups, if the cluster is known."""
-    if environment.cloud and environment.cluster:
-        installed = {each.chart.name for each in needed} if environment.install else set()
-        yield from environment.cloud.check_scaling(groups, installed, environment.file)
-
-
-def _claims(environment: Environment) -> tuple[str, ...]:
-    has_volume = environment.install and environment.storage_gib
-    return ("Prometheus (prerequisites.storageGib)",) if has_volume else ()
-
-
-def _further(
+def _charts_in_use(
     fleet: Fleet, chain: MetricChain, door: FrontDoorPlan, environment: Environment
 ) -> Iterator[tuple[str, str]]:
     """Yield the charts that metrics, front door and load balancers need, with the reason."""
@@ -288,3 +216,42 @@ def _further(
         yield name, f"expose: {environment.door.expose}"
     if environment.cloud:
         yield from environment.cloud.charts_for_models(fleet)
+
+
+def _default_class(environment: Environment) -> DefaultClass | None:
+    """Return the PriorityClass that the environment sets; a class by name takes precedence over a priority."""
+    named = environment.options.overrides.priority_class_name
+    if named:
+        return DefaultClass(named, "pods.priorityClassName", environment.file)
+    created = environment.hardening.class_name
+    return DefaultClass(created, "hardening.priority", environment.file) if created else None
+
+
+def _with_cached_images(planned: Plan) -> Plan:
+    """Make pods pull their images through the cache of the environment.
+
+    This must be the last step: earlier ones, such as the check of flags, read the engine and its version from the
+    original reference.
+    """
+    cache = planned.environment.image_cache
+    if cache is None:
+        return planned
+    fleet = cached_fleet(planned.fleet, cache)
+    # Verdicts refer to the resources and workloads of the fleet, so they move to the changed ones.
+    items = {id(old): new for old, new in zip(planned.fleet.rendered, fleet.rendered, strict=True)}
+    pairs = zip(planned.fleet.workloads, fleet.workloads, strict=True)
+    workloads = {id(old): new for (_, old), (_, new) in pairs}
+    return replace(
+        planned,
+        fleet=fleet,
+        door=replace(planned.door, objects=with_proxy_image(planned.door.objects, cache.reference)),
+        others=cached_objects(planned.others, cache),
+        verdicts=tuple(
+            replace(
+                verdict,
+                item=items.get(id(verdict.item), verdict.item),
+                workload=workloads.get(id(verdict.workload), verdict.workload),
+            )
+            for verdict in planned.verdicts
+        ),
+    )

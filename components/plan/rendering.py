@@ -43,12 +43,12 @@ def render_fleet(
     """
     ordered = sorted(((member_of(source.kind), source) for source in resources), key=_order)
     library = Library((source for _, source in ordered), options.namespace, unread)
-    again = _duplicates(ordered, options)
-    problems, rendered = list(again.values()), list[Rendered]()
+    duplicates = _duplicates(ordered, options)
+    problems, rendered = list(duplicates.values()), list[Rendered]()
     incomplete = sorted(((member_of(source.kind), source) for source in partial), key=_order)
     # Partial resources come last: they may refer to complete ones, but not the other way round.
-    turns = [*((False, each) for each in ordered), *((True, each) for each in incomplete)]
-    for is_partial, ((family, member), source) in turns:
+    queue = [*((False, entry) for entry in ordered), *((True, entry) for entry in incomplete)]
+    for is_partial, ((family, member), source) in queue:
         findings = Findings(source, is_tentative=is_partial)
         for path, reason in fractional_devices(source.resource.wire()):
             findings.error(path, reason)
@@ -57,7 +57,7 @@ def render_fleet(
         except Unrenderable:
             item = None
         problems += findings.problems
-        if item and not (findings.is_tentative or findings.has_final_errors) and id(source) not in again:
+        if item and not (findings.is_tentative or findings.has_final_errors) and id(source) not in duplicates:
             rendered.append(item)
             library.add(item)
         elif (findings.has_errors or findings.is_tentative) and not member.attached:

@@ -45,8 +45,8 @@ _FULL_VERSION = re.compile(r"v?(\d+\.\d+)(?![\d])")
 
 def _minor_version(value: str) -> str:
     if re.fullmatch(_VERSION, value, re.ASCII) is None:
-        near = _FULL_VERSION.match(value)
-        hint = f"; write {near[1]!r}" if near else ""
+        prefix = _FULL_VERSION.match(value)
+        hint = f"; write {prefix[1]!r}" if prefix else ""
         raise ValueError(f"must be a Kubernetes version such as '1.35'{hint}")
     return value
 

@@ -12,7 +12,9 @@ from ..fleet.rendered import Fleet, Rendered
 from ..fleet.shapes import SHAPES
 from ..fleet.workloads import by_set
 
-_PODS = {f"{each.path}.spec.": f"{each.role} pod ".lstrip() for shape in SHAPES for each in shape.templates}
+_PODS = {
+    f"{template.path}.spec.": f"{template.role} pod ".lstrip() for shape in SHAPES for template in shape.templates
+}
 """Names of the pod templates of workloads, by path prefix."""
 _VECTORS = ("args", "command")
 _NUMBER = re.compile(r"-?[0-9.]+")
@@ -29,12 +31,12 @@ def view(fleet: Fleet) -> dict[str, str]:
     """
     values: dict[str, str] = {}
     for item in fleet.rendered:
-        for place, value in _of_resource(item):
-            values[_unique(place, values)] = value
+        for path, value in _resource_values(item):
+            values[_unique(path, values)] = value
     return values
 
 
-def _of_resource(item: Rendered) -> Iterator[tuple[str, str]]:
+def _resource_values(item: Rendered) -> Iterator[tuple[str, str]]:
     for body in item.objects:
         name = f"{body['kind']}/{body['metadata']['name']}: "
         for path, value in _flat("", body):
@@ -50,13 +52,13 @@ def _of_resource(item: Rendered) -> Iterator[tuple[str, str]]:
                 for label, value in choice.labels.items():
                     yield f"{prefix}choice {index} {label}", value
     for endpoint in item.endpoints:
-        for field, value in _of_endpoint(endpoint):
+        for field, value in _endpoint_values(endpoint):
             yield f"endpoint of {endpoint.name}: {field}", value
     for need in sorted(item.needs):
         yield f"needs of {item.name}: {need}", ""
 
 
-def _of_endpoint(endpoint: Endpoint) -> Iterator[tuple[str, str]]:
+def _endpoint_values(endpoint: Endpoint) -> Iterator[tuple[str, str]]:
     yield "url", endpoint.url
     yield "model", endpoint.model
     for header in endpoint.headers:
@@ -85,20 +87,20 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 -
 
 def _arguments(path: str, words: list[str]) -> Iterator[tuple[str, str]]:
     """List arguments by flag; a word after a flag that is not a flag itself is its value."""
-    left = [str(word) for word in words]
-    if len(left) > _OWN_COMMAND and left[1] == "-c":
-        yield path, " ".join(left)
+    remaining = [str(word) for word in words]
+    if len(remaining) > _OWN_COMMAND and remaining[1] == "-c":
+        yield path, " ".join(remaining)
         return
     position = 0
-    while left:
-        word = left.pop(0)
+    while remaining:
+        word = remaining.pop(0)
         if not _is_flag(word):
             yield f"{path}[{position}]", word
             position += 1
             continue
         flag, equals, value = word.partition("=")
-        if not equals and left and not _is_flag(left[0]):
-            value = left.pop(0)
+        if not equals and remaining and not _is_flag(remaining[0]):
+            value = remaining.pop(0)
         yield f"{path} {flag}", value
 
 
@@ -119,44 +121,44 @@ def _text(value: Any) -> str:  # noqa: ANN401 - any scalar
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _unique(place: str, taken: Mapping[str, str]) -> str:
+def _unique(path: str, taken: Mapping[str, str]) -> str:
     """Make repeated paths unique, such as those of a repeated flag."""
-    if place not in taken:
-        return place
+    if path not in taken:
+        return path
     number = 2
-    while f"{place} ({number})" in taken:
+    while f"{path} ({number})" in taken:
         number += 1
-    return f"{place} ({number})"
+    return f"{path} ({number})"
 
 
-def lines(places: Mapping[str, str], elsewhere: Iterable[str]) -> list[str]:
+def lines(values: Mapping[str, str], other_paths: Iterable[str]) -> list[str]:
     """Format paths with their values; equal values of several objects share a line.
 
     Args:
-        places: Values by path.
-        elsewhere: Paths of another view. If it lacks several whole objects, only their names are written.
+        values: Values by path.
+        other_paths: Paths of another view. If it lacks several whole objects, only their names are written.
     """
-    there = {head for head, _ in map(_parted, elsewhere)}
-    missing = {head for head, _ in map(_parted, places) if _is_object(head)} - there
+    present = {head for head, _ in map(_parted, other_paths)}
+    missing = {head for head, _ in map(_parted, values) if _is_object(head)} - present
     folded: dict[tuple[str, str, str], dict[str, None]] = {}
-    for place, value in places.items():
-        head, field = _parted(place)
+    for path, value in values.items():
+        head, field = _parted(path)
         kind, _, name = head.partition("/") if _is_object(head) else (head, "", "")
-        whole = head in missing and len(missing) > 1
-        folded.setdefault((kind, "" if whole else field, "" if whole else value), {})[name] = None
+        by_name = head in missing and len(missing) > 1
+        folded.setdefault((kind, "" if by_name else field, "" if by_name else value), {})[name] = None
     formatted = []
     for (kind, field, value), names in folded.items():
         first = [name for name in names if name]
         more = f" and {len(first) - _NAMED} more" if len(first) > _NAMED else ""
         title = f"{kind}/{', '.join(first[:_NAMED])}{more}" if first else kind
-        place = f"{title}: {field}" if field else title
+        path = f"{title}: {field}" if field else title
         # A flag is followed by its value, as on a command line.
-        formatted.append(f"{place} {value}" if " -" in place else f"{place} = {value}" if value else place)
+        formatted.append(f"{path} {value}" if " -" in path else f"{path} = {value}" if value else path)
     return formatted
 
 
-def _parted(place: str) -> tuple[str, str]:
-    head, _, field = place.partition(": ")
+def _parted(path: str) -> tuple[str, str]:
+    head, _, field = path.partition(": ")
     return head, field
 
 

@@ -43,12 +43,12 @@ def nat_traffic(pods: Iterable[ColdPods], prices: Prices) -> TrafficEstimate | N
     assumed = _assumed()
     starts, image = assumed["starts"], Decimal(str(assumed["image_gb"]))
     total, unknown = NOTHING, dict[str, None]()
-    for each in pods:
-        size = (each.weights or 0) / _GB + (image if each.image else 0)
-        if each.weights is None:
-            unknown[each.title] = None
-        stays = Decimal(starts["each"] + (starts["spot"] if each.spot else 0)) * size
-        counts = each.counts
+    for pod in pods:
+        size = (pod.weights or 0) / _GB + (image if pod.image else 0)
+        if pod.weights is None:
+            unknown[pod.title] = None
+        stays = Decimal(starts["each"] + (starts["spot"] if pod.spot else 0)) * size
+        counts = pod.counts
         total += Amounts(
             counts.now * stays,
             counts.least * stays,
@@ -80,5 +80,5 @@ def _times(number: int) -> str:
 
 @functools.cache
 def _assumed() -> Mapping[str, Any]:
-    found: dict[str, Any] = load_table(__package__, "cold_starts.yaml")
-    return found
+    assumptions: dict[str, Any] = load_table(__package__, "cold_starts.yaml")
+    return assumptions

@@ -54,25 +54,25 @@ def commitments(items: Iterable[CostItem]) -> tuple[Commitment, ...]:
 
 def compared(items: Iterable[CostItem]) -> Iterator[str]:
     """Describe the comparison, in one sentence per combination of known prices."""
-    found = commitments(items)
+    candidates = commitments(items)
     for has_year, has_years in ((True, True), (False, True), (True, False), (False, False)):
         alike = [
-            each
-            for each in found
-            if (each.one_year is not None, each.three_years is not None) == (has_year, has_years)
+            commitment
+            for commitment in candidates
+            if (commitment.one_year is not None, commitment.three_years is not None) == (has_year, has_years)
         ]
         if alike:
-            names = ", ".join(each.name for each in alike)
+            names = ", ".join(commitment.name for commitment in alike)
             yield f"Nodes that never scale down ({names}): {_prices(alike, one=has_year, three=has_years)}."
 
 
 def _prices(alike: Sequence[Commitment], *, one: bool, three: bool) -> str:
-    on_demand = f"{_month(sum(each.usd_per_hour for each in alike))} a month on demand"
+    on_demand = f"{_month(sum(commitment.usd_per_hour for commitment in alike))} a month on demand"
     if not one and not three:
         return f"{on_demand}; with a commitment: unknown"
-    year = _month(sum(each.one_year or 0 for each in alike)) if one else "unknown"
-    years = _month(sum(each.three_years or 0 for each in alike)) if three else "unknown"
-    dates = sorted({each.date for each in alike})
+    year = _month(sum(commitment.one_year or 0 for commitment in alike)) if one else "unknown"
+    years = _month(sum(commitment.three_years or 0 for commitment in alike)) if three else "unknown"
+    dates = sorted({commitment.date for commitment in alike})
     of = " to ".join(dict.fromkeys((dates[0], dates[-1])))
     return (
         f"{on_demand}; with a commitment {year} for one year, {years} for three years ({_SOURCE}, prices of {of}; "

@@ -53,7 +53,7 @@ class Infrastructure:
         zones: Zones of the network: a public load balancer has an address in each.
         control_planes: Number of control planes, 0 or 1.
         extended_support: Whether the control plane is in extended support, at a higher price.
-        extended_from: Day on which extended support begins, if that is near.
+        extended_from: Day on which extended support begins, if it begins soon.
         nat_gateways: Number of NAT gateways, each with a public address.
         endpoints: Interface endpoints times their zones.
         keys: Encryption keys.

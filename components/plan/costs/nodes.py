@@ -59,7 +59,7 @@ def pool_of(group: NodePlan, needed: Counts) -> NodePool:
     """
     if group.held:
         # Reserved nodes are billed even if unused; of Capacity Blocks, those that are active at once.
-        reserved = [each.count for each in group.held]
+        reserved = [reservation.count for reservation in group.held]
         counts = Counts(reserved[0], min(reserved), most_at_once(group.held))
     else:
         now, least = (max(group.minimum, min(number, group.maximum)) for number in (needed.now, needed.least))

@@ -137,17 +137,17 @@ def read_prices(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
 
 def _of_yaml(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
     try:
-        found = list(read_documents(text))
+        documents = list(read_documents(text))
     except YamlError as error:
         return OwnPrices(), (_problem(file, error.line, (), error.reason),)
-    if len(found) != 1:
-        reason = f"must be one YAML document, found {len(found)}"
+    if len(documents) != 1:
+        reason = f"must be one YAML document, found {len(documents)}"
         return OwnPrices(), (_problem(file, 1, (), reason),)
     reader = _PriceReader(file, source=file)
-    _read_document(found[0], reader)
-    lines = found[0].located.line
+    _read_document(documents[0], reader)
+    lines = documents[0].located.line
     repeated = [
-        _problem(file, line, (), f"key {key!r} occurs twice; remove one") for line, key in found[0].duplicates
+        _problem(file, line, (), f"key {key!r} occurs twice; remove one") for line, key in documents[0].duplicates
     ]
     wrong = [_problem(file, lines(path), path, reason) for path, reason in reader.problems]
     prices = OwnPrices() if repeated else reader.read()
@@ -164,27 +164,27 @@ def _read_document(document: Document, reader: _PriceReader) -> None:
     if not isinstance(source, str):
         reader.error(("source",), f"must be a text, found {_quoted(source)}")
     reader.source = str(source)
-    for region, given in reader.mapping(top.get("regions", {}), ("regions",)).items():
+    for region, section in reader.mapping(top.get("regions", {}), ("regions",)).items():
         path = ("regions", region)
         if reader.region(region, path):
-            _read_region(region, reader.mapping(given, path), path, reader)
+            _read_region(region, reader.mapping(section, path), path, reader)
 
 
-def _read_region(region: str, given: Mapping[str, Any], path: _Path, reader: _PriceReader) -> None:
-    reader.known(given, ("instances", "flat"), path)
+def _read_region(region: str, section: Mapping[str, Any], path: _Path, reader: _PriceReader) -> None:
+    reader.known(section, ("instances", "flat"), path)
     below = (*path, "instances")
-    for name, ways in reader.mapping(given.get("instances", {}), below).items():
-        here = (*below, name)
-        if not reader.is_type(name, here):
+    for name, purchases in reader.mapping(section.get("instances", {}), below).items():
+        type_path = (*below, name)
+        if not reader.is_type(name, type_path):
             continue
-        bought = reader.mapping(ways, here)
-        reader.known(bought, tuple(WAYS), here)
-        for key, way in WAYS.items():
-            quote = reader.quote(bought[key], (*here, key)) if key in bought else None
+        bought = reader.mapping(purchases, type_path)
+        reader.known(bought, tuple(WAYS), type_path)
+        for key, option in WAYS.items():
+            quote = reader.quote(bought[key], (*type_path, key)) if key in bought else None
             if quote:
-                reader.instances[region, name, way] = quote
+                reader.instances[region, name, option] = quote
     below = (*path, "flat")
-    for name, price in reader.mapping(given.get("flat", {}), below).items():
+    for name, price in reader.mapping(section.get("flat", {}), below).items():
         item, usd = reader.item(name, (*below, name)), reader.number(price, (*below, name))
         if item and usd is not None:
             reader.flat[region, item] = _flat(item, usd, reader)
@@ -222,13 +222,13 @@ def _read_row(row: Mapping[str, Any], reader: _PriceReader) -> None:
     if not reader.region(region, ("region",)):
         return
     if bought:
-        way = next((way for way in Buying if way == bought), None)
-        if way is None:
+        option = next((option for option in Buying if option == bought), None)
+        if option is None:
             hint = did_you_mean(bought, map(str, Buying)) or f"; known ones: {', '.join(Buying)}"
             reader.error(("bought",), f"unknown purchase option {_quoted(bought)}{hint}")
         quote = reader.quote(numbers, ())
-        if reader.is_type(name, ("item",)) and way and quote:
-            reader.instances[region, name, way] = quote
+        if reader.is_type(name, ("item",)) and option and quote:
+            reader.instances[region, name, option] = quote
         return
     item, usd = reader.item(name, ("item",)), reader.number(numbers.get("usd"), ("usd",))
     if item and usd is not None:

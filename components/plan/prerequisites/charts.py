@@ -108,17 +108,16 @@ def known() -> Mapping[str, Chart]:
 @functools.cache
 def chart_values() -> Mapping[str, ChartValues]:
     """Return the values that are set, by name of the chart."""
-    return MappingProxyType({name: _values(row) for name, row in _read("chart_values.yaml").items()})
+    values: dict[str, ChartValues] = {}
+    for name, row in _read("chart_values.yaml").items():
+        by_path = {path: ChartValue(**value) for path, value in row["values"].items()}
+        values[name] = ChartValues(str(row["version"]), row["source"], MappingProxyType(by_path))
+    return MappingProxyType(values)
 
 
 def _read(name: str) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = load_table(__package__, name)
     return rows
-
-
-def _values(row: dict[str, Any]) -> ChartValues:
-    by_path = {path: ChartValue(**value) for path, value in row["values"].items()}
-    return ChartValues(str(row["version"]), row["source"], MappingProxyType(by_path))
 
 
 def _chart(name: str, row: dict[str, Any]) -> Chart:

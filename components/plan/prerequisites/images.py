@@ -39,8 +39,8 @@ class ChartImage:
 
     @property
     def registry(self) -> str:
-        place = pull_reference(self.image)
-        return place.registry if place else ""
+        reference = pull_reference(self.image)
+        return reference.registry if reference else ""
 
     def value(self, cache: PullThroughCache) -> str:
         """Return the value for pulling through a cache with a rule for its registry."""
@@ -65,19 +65,19 @@ def _image(row: Mapping[str, str]) -> ChartImage:
 def image_values(chart: str, cache: PullThroughCache | None) -> dict[str, Any]:
     """Return the values that redirect the images of a chart to a cache; none without one."""
     values: dict[str, Any] = {}
-    for each in chart_images().get(chart, ()) if cache else ():
-        if cache is None or not each.path or each.registry not in cache.registries:
+    for image in chart_images().get(chart, ()) if cache else ():
+        if cache is None or not image.path or image.registry not in cache.registries:
             continue
-        *sections, key = each.path.split(".")
+        *sections, key = image.path.split(".")
         section = values
         for step in sections:
             section = section.setdefault(step, {})
-        section[key] = each.value(cache)
+        section[key] = image.value(cache)
     return values
 
 
 def uncached_images(chart: str, cache: PullThroughCache) -> tuple[ChartImage, ...]:
     """Return the images of a chart that bypass a cache."""
     return tuple(
-        each for each in chart_images().get(chart, ()) if not each.path or each.registry not in cache.registries
+        image for image in chart_images().get(chart, ()) if not image.path or image.registry not in cache.registries
     )

@@ -102,11 +102,11 @@ def prerequisites(
 
 def _in_order(before: Mapping[str, tuple[str, ...]]) -> Iterator[Chart]:
     """Sort the charts topologically, then by stage and name."""
-    left = {name: set(names) for name, names in before.items()}
-    while left:
-        ready = [known()[name] for name, names in left.items() if not names & left.keys()]
+    pending = {name: set(names) for name, names in before.items()}
+    while pending:
+        ready = [known()[name] for name, names in pending.items() if not names & pending.keys()]
         first = min(ready, key=lambda chart: (chart.stage, chart.name))
-        del left[first.name]
+        del pending[first.name]
         yield first
 
 
@@ -159,7 +159,7 @@ def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> 
     for name in sorted(facts.present - set(known())):
         hint = did_you_mean(name, known())
         yield _problem(facts, "present", f"unknown prerequisite {name!r}{hint or '; known: ' + ', '.join(known())}")
-    installed = {*facts.present & set(known()), *(each.chart.name for each in needed)}
+    installed = {*facts.present & set(known()), *(prerequisite.chart.name for prerequisite in needed)}
     has_keda = facts.adapter == Adapter.KEDA or Adapter.KEDA in facts.present
     for capability in EXCLUSIVE:
         owners = sorted(name for name in installed if capability in known()[name].provides)
@@ -169,11 +169,11 @@ def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> 
         if len(owners) > 1:
             reason = f"{' and '.join(owners)} both provide {capability}; choose one"
             yield _problem(facts, "present", reason, RuleId.PREREQUISITES_CONFLICT)
-    for each in needed:
+    for chart in (prerequisite.chart for prerequisite in needed):
         # Invalid versions are reported elsewhere.
-        actual, required = _numbers(facts.version), _numbers(each.chart.kubernetes)
+        actual, required = _numbers(facts.version), _numbers(chart.kubernetes)
         if actual and required and actual < required:
-            reason = f"{each.chart.name} {each.chart.version} requires Kubernetes {each.chart.kubernetes} or later"
+            reason = f"{chart.name} {chart.version} requires Kubernetes {chart.kubernetes} or later"
             yield Problem(
                 facts.file,
                 0,
@@ -195,7 +195,8 @@ def check_ages(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[
     if facts.today is None:
         return
     oldest = months_before(facts.today, OLD_AFTER_MONTHS)
-    old = {each.chart.name: each.chart for each in needed if each.chart.released < oldest}
+    charts = (prerequisite.chart for prerequisite in needed)
+    old = {chart.name: chart for chart in charts if chart.released < oldest}
     if old:
         names = ", ".join(f"{name} {chart.version} ({chart.released})" for name, chart in sorted(old.items()))
         reason = (
@@ -206,7 +207,7 @@ def check_ages(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[
 
 
 def is_at_least(version: str, least: str) -> bool:
-    """Tell whether a Kubernetes version is known and at least another one."""
+    """Return whether a Kubernetes version is known and not older than another one."""
     numbers = _numbers(version)
     return bool(numbers) and numbers >= _numbers(least)
 

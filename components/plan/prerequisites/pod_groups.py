@@ -1,6 +1,7 @@
-"""PodGroup ``scheduling.volcano.sh/v1beta1``: pods that find room together or not at all (Volcano v1.12.2, its CRD).
+"""PodGroup ``scheduling.volcano.sh/v1beta1``: pods that are scheduled together or not at all.
 
-It comes with Volcano's chart and belongs to no family: objects of it are made, and nobody writes them as a model.
+The fields are those of the CRD of Volcano v1.12.2, which its chart installs. The kind belongs to no family:
+objects of it are rendered, not read from manifests.
 """
 
 from typing import Annotated, Literal
@@ -14,14 +15,14 @@ from ...contract.schema.embedded import Quantity, Time
 
 
 class Topology(ApiModel):
-    """How far apart in the network the pods may be."""
+    """Maximum distance between the pods in the network."""
 
     mode: Literal["hard", "soft"] = "hard"
     highest_tier_allowed: Int64 = 1
 
 
 class PodGroupSpec(ApiModel):
-    """What must find room."""
+    """Desired scheduling of the group."""
 
     min_member: Int32 | None = None
     min_task_member: dict[str, Int32] | None = None
@@ -32,7 +33,7 @@ class PodGroupSpec(ApiModel):
 
 
 class PodGroupCondition(ApiModel):
-    """What the scheduler last found out."""
+    """A condition that the scheduler reports."""
 
     type: str | None = None
     status: str | None = None
@@ -53,7 +54,7 @@ class PodGroupStatus(ApiModel):
 
 
 class PodGroup(Resource):
-    """Pods that find room together or not at all."""
+    """Pods that are scheduled together or not at all."""
 
     api_version: Literal["scheduling.volcano.sh/v1beta1"]
     kind: Literal["PodGroup"]

@@ -1,1 +1,1 @@
-"""What a reviewer reads: one revision as plain data, and what another one changes."""
+"""Reviews of a revision: its snapshot as plain data, and the changes compared with another revision."""

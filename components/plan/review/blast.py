@@ -27,13 +27,13 @@ def blasts(
     """Return the effect on each workload that changes, ordered by title."""
     before = {workload.title: workload for workload in base.workloads}
     after = {workload.title: workload for workload in head.workloads}
-    site = _Site.of(base, head, changes, models, renames)
+    site = _Surroundings.of(base, head, changes, models, renames)
     effects = (_blast(before.get(title), after.get(title), site) for title in sorted({*before, *after}))
     return tuple(blast for blast in effects if blast)
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
+class _Surroundings:
     """Changes around the workloads.
 
     Attributes:
@@ -59,8 +59,8 @@ class _Site:
         changes: Sequence[ResourceChange],
         models: Iterable[ModelChange],
         renames: Renames,
-    ) -> "_Site":
-        successors, predecessors = _moves(base, head, models, renames)
+    ) -> "_Surroundings":
+        successors, predecessors = _replacements(base, head, models, renames)
         return cls(
             Room.of(head, base),
             {
@@ -80,12 +80,12 @@ class _Site:
 
 
 def _weights(snapshot: Snapshot) -> dict[str, int]:
-    verdicts = (each for model in snapshot.models for each in model.verdicts.items())
-    asked = ((title, verdict.asked.shape.weights_bytes) for title, verdict in verdicts if verdict.asked)
-    return {title: size for title, size in asked if size is not None}
+    verdicts = (item for model in snapshot.models for item in model.verdicts.items())
+    sizes = ((title, verdict.asked.shape.weights_bytes) for title, verdict in verdicts if verdict.asked)
+    return {title: size for title, size in sizes if size is not None}
 
 
-def _moves(
+def _replacements(
     base: Snapshot, head: Snapshot, models: Iterable[ModelChange], renames: Renames
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[WorkloadState, ...]]]:
     """Return successors and predecessors, if the workloads that serve a model have changed."""
@@ -109,12 +109,15 @@ def _moves(
     return successors, predecessors
 
 
-def _blast(old: WorkloadState | None, new: WorkloadState | None, site: _Site) -> Blast | None:
+def _blast(old: WorkloadState | None, new: WorkloadState | None, site: _Surroundings) -> Blast | None:
     if old is None:
-        return None if new is None else _added(new, site)
+        return None if new is None else _addition(new, site)
     if new is None:
-        return _removed(old, site)
-    blast = _changed(old, new, site)
+        titles = site.successors.get(old.title, ())
+        verb = "replaces" if len(titles) == 1 else "replace"
+        causes = (f"{_joined(titles)} {verb} it; it is deleted last",) if titles else ()
+        return Blast(old.title, old.served, Interruption.REMOVED, old.replicas[0], because=causes, waves=0)
+    blast = _change(old, new, site)
     if blast is None:
         return None
     # Accelerators of added replicas, in addition to those that the update needs temporarily.
@@ -123,20 +126,10 @@ def _blast(old: WorkloadState | None, new: WorkloadState | None, site: _Site) ->
     return replace(blast, extra_accelerators=blast.extra_accelerators + more, extra_at_most=most)
 
 
-def _removed(old: WorkloadState, site: _Site) -> Blast:
-    others = site.successors.get(old.title, ())
-    why = (
-        (f"{_joined(others)} {'replaces' if len(others) == 1 else 'replace'} it; it is deleted last",)
-        if others
-        else ()
-    )
-    return Blast(old.title, old.served, Interruption.REMOVED, old.replicas[0], because=why, waves=0)
-
-
-def _added(new: WorkloadState, site: _Site) -> Blast:
-    others = site.predecessors.get(new.title, ())
+def _addition(new: WorkloadState, site: _Surroundings) -> Blast:
+    predecessors = site.predecessors.get(new.title, ())
     start = site.start(new, new_node=site.room.needs_node(new, 0), new_image=True)
-    extra = sum(other.replicas[0] * other.accelerators for other in others)
+    extra = sum(other.replicas[0] * other.accelerators for other in predecessors)
     pending = site.room.pending(new, new.replicas[0])
     return Blast(
         new.title,
@@ -146,14 +139,14 @@ def _added(new: WorkloadState, site: _Site) -> Blast:
         short=pending,
         seconds=None if pending else 0,
         extra_accelerators=extra,
-        because=(f"replaces {_joined([other.title for other in others])}",) if others else (),
+        because=(f"replaces {_joined([other.title for other in predecessors])}",) if predecessors else (),
         estimate="" if pending else _estimate("serves after", start, start.seconds),
-        warning=_stays_pending(pending, new, site.room),
+        warning=_pending_reason(pending, new, site.room),
         pending=pending,
     )
 
 
-def _stays_pending(number: int, workload: WorkloadState, room: Room, extra: int = 0) -> str:
+def _pending_reason(number: int, workload: WorkloadState, room: Room, extra: int = 0) -> str:
     """Explain why replicas stay Pending; empty if none do."""
     if not number:
         return ""
@@ -161,26 +154,26 @@ def _stays_pending(number: int, workload: WorkloadState, room: Room, extra: int 
     return f"{subject} Pending until there is room: {room.crowded(workload, extra)}"
 
 
-def _changed(old: WorkloadState, new: WorkloadState, site: _Site) -> Blast | None:
+def _change(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> Blast | None:
     paths = [difference.path for difference in differences(dict(old.body), dict(new.body))]
     # Every change within this field replaces pods.
     shape = shape_of(new.body)
     restarting = tuple(shape.restarted_by.split(".")) if shape else ("spec",)
-    inside = [path for path in paths if path[: len(restarting)] == restarting]
-    scaled = tuple(_scaled(old, new))
-    causes = (*(path_text(path) for path in inside), *scaled)
+    restarts = [path for path in paths if path[: len(restarting)] == restarting]
+    scaled = tuple(_scaling_causes(old, new))
+    causes = (*(path_text(path) for path in restarts), *scaled)
     if new.title in site.replaced:
-        return _all_at_once(new, site, (*site.replaced[new.title], *causes), new_image=_has_new_image(inside))
-    if inside and old.replicas[0] and new.replicas[0]:
-        elsewhere = old.group != new.group or _has_new_image(inside)
-        return _rolls(new, site, rollout_of(dict(new.body), new.replicas[0]), causes, new_image=elsewhere)
+        return _recreation(new, site, (*site.replaced[new.title], *causes), new_image=_has_new_image(restarts))
+    if restarts and old.replicas[0] and new.replicas[0]:
+        cold = old.group != new.group or _has_new_image(restarts)
+        return _rolling_update(new, site, rollout_of(dict(new.body), new.replicas[0]), causes, new_image=cold)
     claims = tuple(title for title in _claims(new) if title in site.replaced)
     if claims and old.replicas[0]:
-        return _all_at_once(new, site, tuple(f"{title} is replaced" for title in claims), new_image=False)
+        return _recreation(new, site, tuple(f"{title} is replaced" for title in claims), new_image=False)
     if old.replicas[0] and (nodes := site.nodes.get(new.group)):
-        return _moved(new, site, nodes)
+        return _node_replacement(new, site, nodes)
     if scaled:
-        return _scales(old, new, site, scaled)
+        return _scaling(old, new, site, scaled)
     if not paths:
         return None
     return Blast(new.title, new.served, Interruption.NONE, 0, because=tuple(map(path_text, paths)), waves=0)
@@ -199,7 +192,7 @@ def _claims(workload: WorkloadState) -> Iterator[str]:
                 yield f"{_CLAIM} {workload.namespace}/{name}"
 
 
-def _scaled(old: WorkloadState, new: WorkloadState) -> Iterator[str]:
+def _scaling_causes(old: WorkloadState, new: WorkloadState) -> Iterator[str]:
     if old.replicas[0] != new.replicas[0]:
         yield f"replicas {old.replicas[0]} -> {new.replicas[0]}"
     if old.replicas[2] != new.replicas[2] and (old.replicas[0], new.replicas[0]) != (
@@ -210,11 +203,11 @@ def _scaled(old: WorkloadState, new: WorkloadState) -> Iterator[str]:
         yield f"at most {old.replicas[2]} -> {new.replicas[2]} replicas{removed}"
 
 
-def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[str, ...]) -> Blast:
+def _scaling(old: WorkloadState, new: WorkloadState, site: _Surroundings, causes: tuple[str, ...]) -> Blast:
     more = max(0, new.replicas[0] - old.replicas[0])
     pending = site.room.pending(new, more)
-    further = new.replicas[2] - new.replicas[0]
-    later = site.room.pending(new, further, further) if new.replicas[2] > old.replicas[2] and further else 0
+    scalable = new.replicas[2] - new.replicas[0]
+    later = site.room.pending(new, scalable, scalable) if new.replicas[2] > old.replicas[2] and scalable else 0
     start = site.start(new, new_node=more > 0 and site.room.needs_node(new, 0), new_image=False)
     waves = more if _starts_in_order(new) else min(more, 1)
     seconds = None if start.seconds is None else start.seconds * waves
@@ -229,17 +222,25 @@ def _scales(old: WorkloadState, new: WorkloadState, site: _Site, causes: tuple[s
         because=causes,
         estimate=_estimate("the new replicas serve after", start, seconds, order) if more and not pending else "",
         waves=waves,
-        warning=_stays_pending(pending, new, site.room)
-        or (f"at most, {_stays_pending(later, new, site.room, further)}" if later else ""),
+        warning=_pending_reason(pending, new, site.room)
+        or (f"at most, {_pending_reason(later, new, site.room, scalable)}" if later else ""),
         pending=pending,
         pending_at_most=later,
     )
 
 
-def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str, ...], *, new_image: bool) -> Blast:
+def _rolling_update(
+    new: WorkloadState, site: _Surroundings, rollout: Rollout, causes: tuple[str, ...], *, new_image: bool
+) -> Blast:
     """Return the effect of a new pod template."""
     if not rollout.replicas:
-        return Blast(new.title, new.served, Interruption.NONE, 0, because=(*causes, _not_updated(new)), waves=0)
+        if update_of(dict(new.body)).is_manual:
+            reason = "with updateStrategy OnDelete, pods keep running unchanged until they are deleted"
+        else:
+            shape = shape_of(new.body)
+            units = "groups" if shape and shape.has_groups else "pods"
+            reason = f"the partition excludes all {units} from the update"
+        return Blast(new.title, new.served, Interruption.NONE, 0, because=(*causes, reason), waves=0)
     pending = site.room.pending(new, rollout.extra, rollout.extra)
     if pending and rollout.short:
         # The update proceeds as old replicas free their accelerators.
@@ -263,7 +264,7 @@ def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str,
             causes,
             "",
             rollout.waves,
-            f"{_stays_pending(pending, new, site.room, extra)}; the update waits, and old replicas keep serving",
+            f"{_pending_reason(pending, new, site.room, extra)}; the update waits, and old replicas keep serving",
             pending,
         )
     return Blast(
@@ -280,19 +281,11 @@ def _rolls(new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str,
     )
 
 
-def _not_updated(workload: WorkloadState) -> str:
-    """Explain why an update replaces no pods."""
-    if update_of(dict(workload.body)).is_manual:
-        return "with updateStrategy OnDelete, pods keep running unchanged until they are deleted"
-    shape = shape_of(workload.body)
-    return f"the partition excludes all {'groups' if shape and shape.has_groups else 'pods'} from the update"
-
-
-def _all_at_once(new: WorkloadState, site: _Site, causes: tuple[str, ...], *, new_image: bool) -> Blast:
+def _recreation(new: WorkloadState, site: _Surroundings, causes: tuple[str, ...], *, new_image: bool) -> Blast:
     """Return the effect of removing all old replicas before new ones start."""
     number = new.replicas[0]
     waves = number if _starts_in_order(new) else 1
-    return _gap(new, site, Rollout(number, number, 0, waves), causes, new_node=False, new_image=new_image)
+    return _interruption(new, site, Rollout(number, number, 0, waves), causes, new_node=False, new_image=new_image)
 
 
 def _starts_in_order(workload: WorkloadState) -> bool:
@@ -301,16 +294,22 @@ def _starts_in_order(workload: WorkloadState) -> bool:
     return shape is not None and shape.starts_in_order(dict(workload.body))
 
 
-def _moved(new: WorkloadState, site: _Site, nodes: NodeChange) -> Blast:
+def _node_replacement(new: WorkloadState, site: _Surroundings, nodes: NodeChange) -> Blast:
     """Return the effect of replacing nodes, and the pods on them."""
     number = new.replicas[0]
     at_once = number if nodes.at_once else min(number, max(1, nodes.accelerators // max(1, new.accelerators)))
     rollout = Rollout(number, at_once, 0, -(-number // at_once))
-    return _gap(new, site, rollout, (nodes.because,), new_node=nodes.at_once, new_image=True)
+    return _interruption(new, site, rollout, (nodes.because,), new_node=nodes.at_once, new_image=True)
 
 
-def _gap(
-    new: WorkloadState, site: _Site, rollout: Rollout, causes: tuple[str, ...], *, new_node: bool, new_image: bool
+def _interruption(
+    new: WorkloadState,
+    site: _Surroundings,
+    rollout: Rollout,
+    causes: tuple[str, ...],
+    *,
+    new_node: bool,
+    new_image: bool,
 ) -> Blast:
     start = site.start(new, new_node=new_node, new_image=new_image)
     # Replicas that are all removed at once terminate at the same time.

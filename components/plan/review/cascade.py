@@ -65,7 +65,7 @@ class Cascade:
     """Placeholders of unknown values that change."""
     _forced: dict[str, dict[str, FieldDifference]] = field(default_factory=dict)
     _replaced: set[str] = field(default_factory=set)
-    _gone_first: set[str] = field(default_factory=set)
+    _deleted_first: set[str] = field(default_factory=set)
     _queue: deque[str] = field(default_factory=deque)
 
     def run(self) -> Mapping[str, tuple[FieldDifference, ...]]:
@@ -75,24 +75,21 @@ class Cascade:
                 self._today[old.urn] = new.urn
             else:
                 self._force(new.urn, FieldDifference(URN, old.urn, new.urn, replaces=True))
-        before, today = self._same_names()
+        before, after = self._same_names()
         for old, new in self.pairs:
-            self._old[new.urn], self._new[new.urn] = _with_names(old, before), _with_names(new, today)
+            self._old[new.urn], self._new[new.urn] = _with_names(old, before), _with_names(new, after)
             for name in set(_names(self._new[new.urn].inputs)):
                 self._users.setdefault(name, []).append(new.urn)
         for old, new in self.pairs:
+            # A resource whose provider changes to another cluster or account is replaced (``providerChanged``).
             if self._today.get(old.provider, old.provider) != new.provider:
-                self._other_provider(old, new)
+                former, today = self.providers_before.get(old.provider), self.providers_after.get(new.provider)
+                if former and today and any(field.replaces for field in self._differences(former, today)):
+                    self._force(new.urn, FieldDifference(PROVIDER, former.title, today.title, replaces=True))
         self._queue.extend(self._new)
         while self._queue:
             self._compare(self._queue.popleft())
         return {urn: fields for urn, fields in self.fields.items() if fields}
-
-    def _other_provider(self, old: RegisteredResource, new: RegisteredResource) -> None:
-        """Replace resources whose provider changes to another cluster or account (``providerChanged``)."""
-        former, today = self.providers_before.get(old.provider), self.providers_after.get(new.provider)
-        if former and today and any(each.replaces for each in self._differences(former, today)):
-            self._force(new.urn, FieldDifference(PROVIDER, former.title, today.title, replaces=True))
 
     def _same_names(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return common placeholders for the former and current ones, so that renamed resources compare as equal.
@@ -106,32 +103,34 @@ class Cascade:
         today, before = {}, {}
         for name, sources in sorted(self.after.items()):
             if any(source.urn in urns for source in sources):
-                today[name] = common.setdefault((_is_made_of(name), tuple(sorted(sources))), name)
+                today[name] = common.setdefault((_is_derived(name), tuple(sorted(sources))), name)
         for name, sources in self.before.items():
             if any(source.urn in renamed for source in sources):
-                same = tuple(sorted(ValueSource(renamed.get(each.urn, each.urn), each.output) for each in sources))
-                before[name] = common.get((_is_made_of(name), same), name)
+                same = tuple(
+                    sorted(ValueSource(renamed.get(source.urn, source.urn), source.output) for source in sources)
+                )
+                before[name] = common.get((_is_derived(name), same), name)
         return before, today
 
     def _compare(self, urn: str) -> None:
         """Compare one pair, and propagate the effects to dependents."""
         old, new = self._old[urn], self._new[urn]
-        found = self._differences(old, new)
+        fields = self._differences(old, new)
         forced = self._forced.get(urn, {})
-        present = {each.path for each in found if each.replaces}
-        others = (
-            each
-            for path, each in sorted(forced.items(), key=lambda item: (item[0] != URN, item[0]))
+        present = {field.path for field in fields if field.replaces}
+        extra = (
+            field
+            for path, field in sorted(forced.items(), key=lambda item: (item[0] != URN, item[0]))
             if path not in present
         )
-        found = (*others, *found)
-        if found == self.fields.get(urn, ()):
+        fields = (*extra, *fields)
+        if fields == self.fields.get(urn, ()):
             return
-        self.fields[urn] = found
-        if any(each.replaces for each in found):
-            self._is_replaced(urn)
+        self.fields[urn] = fields
+        if any(field.replaces for field in fields):
+            self._propagate_replacement(urn)
         else:
-            self._outputs_change(urn, _renewed(new, found))
+            self._outputs_change(urn, _renewed(new, fields))
 
     def _differences(self, old: RegisteredResource, new: RegisteredResource) -> tuple[FieldDifference, ...]:
         ignored = [parse_path(path) for path in new.ignored]
@@ -139,12 +138,17 @@ class Cascade:
         free = [parse_path(path) for path in order_free_fields(new.type)]
         after = _renamed(dict(new.inputs), {name: f"{name[:-1]}, which changes]" for name in self._other})
         return tuple(
-            _field(found, replaces=is_within(_steps(found), fixed))
-            for found in differences(_sorted(dict(old.inputs), free), _sorted(after, free))
-            if not _is_below(_steps(found), ignored)
+            FieldDifference(
+                path_text(difference.path),
+                value_text(difference.before),
+                value_text(difference.after),
+                is_within(_steps(difference), fixed),
+            )
+            for difference in differences(_sorted(dict(old.inputs), free), _sorted(after, free))
+            if not _is_below(_steps(difference), ignored)
         )
 
-    def _is_replaced(self, urn: str) -> None:
+    def _propagate_replacement(self, urn: str) -> None:
         """Propagate a replacement to its dependents."""
         first_time = urn not in self._replaced
         self._replaced.add(urn)
@@ -158,24 +162,24 @@ class Cascade:
                     self._force(
                         other, FieldDifference("deletedWith", new.title, f"{new.title}, replaced", replaces=True)
                     )
-        if urn not in self._gone_first and _deletes_first(old, new):
-            self._goes_first(urn)
+        if urn not in self._deleted_first and _deletes_first(old, new):
+            self._delete_first(urn)
 
-    def _goes_first(self, urn: str) -> None:
+    def _delete_first(self, urn: str) -> None:
         """Delete dependents of a resource that is deleted first, if an immutable input comes from it."""
-        self._gone_first.add(urn)
-        gone, title = self._old[urn].urn, self._new[urn].title
+        self._deleted_first.add(urn)
+        deleted, title = self._old[urn].urn, self._new[urn].title
         for other, old in self._old.items():
             new = self._new[other]
             fixed = _fixed(old, new)
             ignored = [parse_path(path) for path in old.ignored]
             for name, origins in sorted(old.comes_from.items()):
-                if gone in origins and is_within((name,), fixed) and not _is_below((name,), ignored):
+                if deleted in origins and is_within((name,), fixed) and not _is_below((name,), ignored):
                     before = value_text(old.inputs.get(name, MISSING))
                     after = f"[known after {title} is replaced]"
                     self._force(other, FieldDifference(name, before, after, replaces=True))
-                    if other not in self._gone_first:
-                        self._goes_first(other)
+                    if other not in self._deleted_first:
+                        self._delete_first(other)
                     break
 
     def _force(self, urn: str, why: FieldDifference) -> None:
@@ -184,7 +188,7 @@ class Cascade:
 
     def _outputs_change(self, urn: str, outputs: Iterable[str] | None) -> None:
         """Compare the dependents of some outputs of a resource again; without outputs, of any."""
-        starts = None if outputs is None else tuple(f"{each}{end}" for each in outputs for end in ".[")
+        starts = None if outputs is None else tuple(f"{output}{end}" for output in outputs for end in ".[")
         for name, sources in self.after.items():
             # A source may be a part of an output; an unknown output may be any.
             if name not in self._other and any(
@@ -203,7 +207,7 @@ def _fixed(old: RegisteredResource, new: RegisteredResource) -> list[_Steps]:
     if new.type == _KUBERNETES_PROVIDER:
         # DiffConfig in provider.go of pulumi/pulumi-kubernetes at 94977969: a provider's cluster is known by its
         # identifier if there was one before and is one now, and by its kubeconfig only if there is none at all.
-        known = [bool(each.inputs.get("clusterIdentifier")) for each in (old, new)]
+        known = [bool(resource.inputs.get("clusterIdentifier")) for resource in (old, new)]
         if all(known):
             own.append("clusterIdentifier")
         elif not any(known):
@@ -219,25 +223,25 @@ def _deletes_first(old: RegisteredResource, new: RegisteredResource) -> bool:
     if new.deletes_first is not None:
         return new.deletes_first
     if new.is_object:
-        return _place(old) == _place(new)
+        return _object_name(old) == _object_name(new)
     return deletes_first(new.type, new.inputs)
 
 
-def _place(resource: RegisteredResource) -> tuple[Any, Any]:
+def _object_name(resource: RegisteredResource) -> tuple[Any, Any]:
     metadata = resource.inputs.get("metadata")
     return (metadata.get("namespace"), metadata.get("name")) if isinstance(metadata, Mapping) else (None, None)
 
 
-def _renewed(new: RegisteredResource, found: Iterable[FieldDifference]) -> Iterator[str]:
+def _renewed(new: RegisteredResource, changed: Iterable[FieldDifference]) -> Iterator[str]:
     """Yield the outputs that an update in place changes."""
-    paths = [parse_path(each.path) for each in found]
+    paths = [parse_path(field.path) for field in changed]
     for output, causes in {**renewed_outputs(new.type), **_RENEWED.get(new.type, {})}.items():
         fields = [parse_path(path) for path in causes]
         if not fields or any(is_within(path, fields) for path in paths):
             yield output
 
 
-def _is_made_of(name: str) -> bool:
+def _is_derived(name: str) -> bool:
     """Whether a placeholder stands for a value derived from outputs, not for an output itself."""
     return name.startswith(("[from ", "[secret from "))
 
@@ -263,7 +267,7 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
     if not names:
         return value
     if isinstance(value, str):
-        return _BRACKETS.sub(lambda found: names.get(found[0], found[0]), value) if "[" in value else value
+        return _BRACKETS.sub(lambda match: names.get(match[0], match[0]), value) if "[" in value else value
     if isinstance(value, Mapping):
         return {key: _renamed(inner, names) for key, inner in value.items()}
     return [_renamed(inner, names) for inner in value] if isinstance(value, list | tuple) else value
@@ -278,13 +282,9 @@ def _sorted(value: Any, free: Sequence[_Steps], path: _Steps = ()) -> Any:  # no
     return sorted(value, key=repr) if isinstance(value, list) and path in free else value
 
 
-def _steps(found: Difference) -> _Steps:
-    return tuple(map(str, found.path))
+def _steps(difference: Difference) -> _Steps:
+    return tuple(map(str, difference.path))
 
 
 def _is_below(path: _Steps, fields: Sequence[_Steps]) -> bool:
     return any(len(field) <= len(path) and is_within(path, [field]) for field in fields)
-
-
-def _field(found: Difference, *, replaces: bool) -> FieldDifference:
-    return FieldDifference(path_text(found.path), value_text(found.before), value_text(found.after), replaces)

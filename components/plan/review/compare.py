@@ -81,7 +81,7 @@ def _matched(
 ) -> list[tuple[ServedModel | None, ServedModel | None]]:
     """Remove the models with a key that is unique in both lists, and return them in pairs."""
     olds, news = _single(before, key), _single(after, key)
-    pairs = [(olds[each], news[each]) for each in news if each in olds]
+    pairs = [(olds[value], news[value]) for value in news if value in olds]
     for old, new in pairs:
         before.remove(old)
         after.remove(new)
@@ -126,8 +126,8 @@ def _address(endpoint: Mapping[str, Any] | None) -> str | None:
     if endpoint is None:
         return None
     url = value_text(endpoint.get("url"))
-    further = [f"{key} {value_text(endpoint[key])}" for key in sorted(endpoint) if key != "url"]
-    return f"{url} ({', '.join(further)})" if further else url
+    details = [f"{key} {value_text(endpoint[key])}" for key in sorted(endpoint) if key != "url"]
+    return f"{url} ({', '.join(details)})" if details else url
 
 
 def _findings(
@@ -138,41 +138,41 @@ def _findings(
     A finding that is ignored now is not fixed; one that differs only by renamed objects is neither new nor fixed.
     """
     new, fixed = [*_without(counted(head), counted(base))], [*_without(counted(base), head.findings)]
-    ignored = [*_without((each for each in head.findings if each.ignored), base.findings)]
+    ignored = [*_without((finding for finding in head.findings if finding.ignored), base.findings)]
     for old in tuple(fixed if renames.words else ()):
-        for others in (new, ignored):
-            same = next((finding for finding in others if renames.is_same(old, finding)), None)
+        for candidates in (new, ignored):
+            same = next((finding for finding in candidates if renames.is_same(old, finding)), None)
             if same:
-                others.remove(same)
+                candidates.remove(same)
                 fixed.remove(old)
                 break
     return tuple(new), tuple(fixed)
 
 
-def baseline_states(found: Review) -> dict[FindingState, str]:
+def baseline_states(result: Review) -> dict[FindingState, str]:
     """Return the ``baselineState`` of each finding of the head (SARIF 2.1.0, 3.27.24).
 
     ``updated`` findings differ only by renamed objects.
     """
-    base = found.base.findings if found.base else ()
+    base = result.base.findings if result.base else ()
     before = frozenset(map(_same, base))
-    new = frozenset(found.new)
-    renames = Renames.of(found.base, found.head) if found.base else Renames()
+    new = frozenset(result.new)
+    renames = Renames.of(result.base, result.head) if result.base else Renames()
     states = {}
-    for each in found.head.findings:
-        if each in new:
-            states[each] = "new"
-        elif _same(each) in before:
-            states[each] = "unchanged"
+    for finding in result.head.findings:
+        if finding in new:
+            states[finding] = "new"
+        elif _same(finding) in before:
+            states[finding] = "unchanged"
         else:
-            states[each] = "updated" if any(renames.is_same(old, each) for old in base) else "new"
+            states[finding] = "updated" if any(renames.is_same(old, finding) for old in base) else "new"
     return states
 
 
-def _without(found: Iterable[FindingState], others: Iterable[FindingState]) -> Iterator[FindingState]:
+def _without(findings: Iterable[FindingState], excluded: Iterable[FindingState]) -> Iterator[FindingState]:
     """Yield the multiset difference of findings."""
-    remaining = Counter(map(_same, others))
-    for finding in found:
+    remaining = Counter(map(_same, excluded))
+    for finding in findings:
         if remaining[_same(finding)]:
             remaining[_same(finding)] -= 1
         else:

@@ -66,20 +66,25 @@ def differences(
     Args:
         old: The value before.
         new: The value after.
-        is_whole: Whether a map is one value, whose inside is nobody's business.
-        path: Where they are.
+        is_whole: Whether a map is compared as one value, not by key.
+        path: Path of the values.
     """
-    split = not (is_whole(old) or is_whole(new))
-    if split and isinstance(old, dict) and isinstance(new, dict):
+    compares_parts = not (is_whole(old) or is_whole(new))
+    if compares_parts and isinstance(old, dict) and isinstance(new, dict):
         pairs = [((*path, key), old.get(key, MISSING), new.get(key, MISSING)) for key in _keys(old, new)]
-    elif split and isinstance(old, list) and isinstance(new, list) and (aligned := _aligned(old, new)) is not None:
+    elif (
+        compares_parts
+        and isinstance(old, list)
+        and isinstance(new, list)
+        and (aligned := _aligned(old, new)) is not None
+    ):
         pairs = [((*path, step), before, after) for step, before, after in aligned]
     else:
         if old != new or type(old) is not type(new):
             yield Difference(path, old, new)
         return
-    for place, before, after in pairs:
-        yield from differences(before, after, is_whole, place)
+    for step, before, after in pairs:
+        yield from differences(before, after, is_whole, step)
 
 
 def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
@@ -145,7 +150,7 @@ _PART = re.compile(r'\.?([^.\[\]"]+)|\["((?:[^"\\]|\\.)*)"\]|\[([^\]]+)\]')
 
 def parse_path(text: str) -> tuple[str, ...]:
     """Split a property path of Pulumi into its parts; ``*`` matches any key or index."""
-    return tuple(next(part for part in found if part) for found in _PART.findall(text) if any(found))
+    return tuple(next(part for part in groups if part) for groups in _PART.findall(text) if any(groups))
 
 
 def fixed_fields(inputs: Mapping[str, Any], on_changes: Iterable[str] = ()) -> list[tuple[str, ...]]:

@@ -30,7 +30,7 @@ class NodeChange:
 
 def node_changes(groups: Iterable[NodeGroupState], changes: Sequence[ResourceChange]) -> Mapping[str, NodeChange]:
     """Return the changes of node groups by name, without added and removed groups."""
-    found: dict[str, NodeChange] = {}
+    changed: dict[str, NodeChange] = {}
     for group in groups:
         # The name of the resource that creates the nodes ends in that of the group. Each Capacity Block has a managed
         # node group of its own, whose name ends in the ID of the block.
@@ -52,7 +52,7 @@ def node_changes(groups: Iterable[NodeGroupState], changes: Sequence[ResourceCha
         if cause:
             why = f"{cause.title} {'is replaced' if replaced else 'replaces its nodes one by one'}"
             paths = ", ".join(field.path for field in cause.fields[:_MOST_FIELDS])
-            left = len(cause.fields) - _MOST_FIELDS
-            paths += f" and {left} more" if left > 0 else ""
-            found[group.name] = NodeChange(f"{why} ({paths})", replaced is not None, group.accelerators)
-    return found
+            more = len(cause.fields) - _MOST_FIELDS
+            paths += f" and {more} more" if more > 0 else ""
+            changed[group.name] = NodeChange(f"{why} ({paths})", replaced is not None, group.accelerators)
+    return changed

@@ -39,7 +39,7 @@ def snapshot_of(planned: Plan, stack: str, bill: Bill) -> Snapshot:
         workloads=workloads,
         simulated=planned.environment.simulated,
         groups=groups_of(planned),
-        findings=findings_of([*planned.problems, *(each.problem for each in planned.ignored)]),
+        findings=findings_of([*planned.problems, *(entry.problem for entry in planned.ignored)]),
         bill=bill,
         manifests=manifests_of(planned),
     )
@@ -54,16 +54,20 @@ def models_of(planned: Plan, workloads: Sequence[WorkloadState]) -> tuple[Served
     """
     served = [item for item in planned.fleet.rendered if item.workloads or item.endpoints]
     states = {id(workload): state for (_, workload), state in zip(planned.fleet.workloads, workloads, strict=True)}
-    judged = {name: each.verdict for each in planned.verdicts for name in each.names}
-    return tuple(_model(item, planned, [states[id(each)] for each in item.workloads], judged) for item in served)
+    judged = {name: result.verdict for result in planned.verdicts for name in result.names}
+    return tuple(
+        _model(item, planned, [states[id(workload)] for workload in item.workloads], judged) for item in served
+    )
 
 
 def _model(
     item: Rendered, planned: Plan, own: Sequence[WorkloadState], judged: Mapping[str, MemoryVerdict]
 ) -> ServedModel:
     # A resource without workloads only routes to those of others.
-    reached = frozenset[tuple[str, str]]().union(*(each.backend_keys for each in item.endpoints))
-    workloads = item.workloads or [each for _, each in planned.fleet.workloads if each.backend_keys & reached]
+    reached = frozenset[tuple[str, str]]().union(*(endpoint.backend_keys for endpoint in item.endpoints))
+    workloads = item.workloads or [
+        workload for _, workload in planned.fleet.workloads if workload.backend_keys & reached
+    ]
     return ServedModel(
         title=item.title,
         namespace=item.namespace,
@@ -130,12 +134,12 @@ def manifests_of(planned: Plan) -> tuple[ManifestState, ...]:
     usual = planned.environment.options.namespace
     return tuple(
         ManifestState(
-            kind=each.resource.kind,
-            namespace=(each.resource.metadata.namespace or usual) if each.kind.namespaced else "",
-            name=each.name,
-            body=masked(each.resource.wire()),
+            kind=manifest.resource.kind,
+            namespace=(manifest.resource.metadata.namespace or usual) if manifest.kind.namespaced else "",
+            name=manifest.name,
+            body=masked(manifest.resource.wire()),
         )
-        for each in planned.manifests.resources
+        for manifest in planned.manifests.resources
     )
 
 
@@ -167,15 +171,15 @@ def findings_of(problems: Iterable[Problem]) -> tuple[FindingState, ...]:
 
 
 def _finding(problem: Problem) -> FindingState:
-    shown = problem.as_dict()
+    values = problem.as_dict()
     return FindingState(
         rule=str(problem.rule),
         severity=str(problem.severity),
-        file=str(shown["file"]),
+        file=str(values["file"]),
         line=problem.line,
-        kind=str(shown["kind"]),
-        name=str(shown["name"]),
-        path=str(shown["path"]),
-        reason=str(shown["reason"]),
+        kind=str(values["kind"]),
+        name=str(values["name"]),
+        path=str(values["path"]),
+        reason=str(values["reason"]),
         ignored=problem.ignored,
     )

@@ -35,16 +35,18 @@ class Renames:
     @classmethod
     def of(cls, base: Snapshot, head: Snapshot) -> "Renames":
         """Detect renames; none if a snapshot from older code has no manifests."""
-        before = {each.key: each for each in base.manifests}
-        after = {each.key: each for each in head.manifests}
+        before = {manifest.key: manifest for manifest in base.manifests}
+        after = {manifest.key: manifest for manifest in head.manifests}
         words: dict[str, set[str]] = defaultdict(set)
         for key in before.keys() & after.keys():
             _learn(words, before[key], after[key])
-        gone = [each for key, each in sorted(before.items()) if key not in after]
-        come = [each for key, each in sorted(after.items()) if key not in before]
+        removed = [manifest for key, manifest in sorted(before.items()) if key not in after]
+        added = [manifest for key, manifest in sorted(after.items()) if key not in before]
         pairing = _Pairing(_served(base), _served(head), words)
-        keys = {old.key: new.key for old, new in pairing.pairs(gone, come)}
-        known: dict[tuple[str, str], set[str]] = {(each.kind, each.name): set() for each in base.manifests}
+        keys = {old.key: new.key for old, new in pairing.pairs(removed, added)}
+        known: dict[tuple[str, str], set[str]] = {
+            (manifest.kind, manifest.name): set() for manifest in base.manifests
+        }
         for (kind, _, name), new in keys.items():
             known[kind, name].add(new[2])
         return cls(
@@ -56,7 +58,10 @@ class Renames:
     def is_same(self, before: FindingState, after: FindingState) -> bool:
         """Whether two findings differ only by renamed objects."""
         # The file only counts for findings without an object, as in ``compare``.
-        facts = [(each.rule, each.severity, each.kind, "" if each.kind else each.file) for each in (before, after)]
+        facts = [
+            (finding.rule, finding.severity, finding.kind, "" if finding.kind else finding.file)
+            for finding in (before, after)
+        ]
         if facts[0] != facts[1]:
             return False
         became = self.known.get((before.kind, before.name))
@@ -76,7 +81,7 @@ class Renames:
 
 def _served(snapshot: Snapshot) -> Mapping[_Key, ServedModel]:
     """Return the models of a revision by manifest."""
-    return {each.key: each for each in snapshot.models}
+    return {model.key: model for model in snapshot.models}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +89,9 @@ class _Pairing:
     """Matches the manifests of two revisions.
 
     Attributes:
-        before: What manifests serve, in the first revision.
-        after: What they serve, in the second one.
-        words: Names that were replaced, which grow with each pair that is found.
+        before: Served models by manifest, in the first revision.
+        after: The same in the second revision.
+        words: Names that were replaced; each matched pair adds its own.
     """
 
     before: Mapping[_Key, ServedModel]
@@ -94,53 +99,53 @@ class _Pairing:
     words: dict[str, set[str]]
 
     def pairs(
-        self, gone: list[ManifestState], come: list[ManifestState]
+        self, removed: list[ManifestState], added: list[ManifestState]
     ) -> Iterator[tuple[ManifestState, ManifestState]]:
         """Remove matching manifests from both lists, and yield them.
 
         A reference to something that was renamed counts as equal, so that each pair helps to find others.
         """
-        for key in (lambda each: (each.kind, each.name), _content):
-            yield from self._equal(gone, come, key)
-        progress = len(gone) * len(come) <= _MOST_PAIRS
+        for key in (lambda manifest: (manifest.kind, manifest.name), _content):
+            yield from self._equal(removed, added, key)
+        progress = len(removed) * len(added) <= _MOST_PAIRS
         while progress:
             progress = False
             scored = [
-                (self._score(old, new), len(gone) - m, len(come) - n, old, new)
-                for m, old in enumerate(gone)
-                for n, new in enumerate(come)
+                (self._score(old, new), len(removed) - m, len(added) - n, old, new)
+                for m, old in enumerate(removed)
+                for n, new in enumerate(added)
             ]
-            for score, _, _, old, new in sorted(scored, key=lambda each: each[:3], reverse=True):
-                if score and old in gone and new in come:
+            for score, _, _, old, new in sorted(scored, key=lambda candidate: candidate[:3], reverse=True):
+                if score and old in removed and new in added:
                     progress = True
-                    yield self._taken(old, new, gone, come)
+                    yield self._taken(old, new, removed, added)
 
     def _equal(
-        self, gone: list[ManifestState], come: list[ManifestState], key: Callable[[ManifestState], Hashable]
+        self, removed: list[ManifestState], added: list[ManifestState], key: Callable[[ManifestState], Hashable]
     ) -> Iterator[tuple[ManifestState, ManifestState]]:
         """Remove manifests with equal keys from both lists, in order."""
         waiting: dict[Hashable, list[ManifestState]] = defaultdict(list)
-        for new in come:
+        for new in added:
             waiting[key(new)].append(new)
-        for old in tuple(gone):
-            found = next((new for new in waiting[key(old)] if self._score(old, new)), None)
-            if found:
-                waiting[key(old)].remove(found)
-                yield self._taken(old, found, gone, come)
+        for old in tuple(removed):
+            match = next((new for new in waiting[key(old)] if self._score(old, new)), None)
+            if match:
+                waiting[key(old)].remove(match)
+                yield self._taken(old, match, removed, added)
 
     def _taken(
-        self, old: ManifestState, new: ManifestState, gone: list[ManifestState], come: list[ManifestState]
+        self, old: ManifestState, new: ManifestState, removed: list[ManifestState], added: list[ManifestState]
     ) -> tuple[ManifestState, ManifestState]:
-        gone.remove(old)
-        come.remove(new)
+        removed.remove(old)
+        added.remove(new)
         _learn(self.words, old, new)
         return old, new
 
     def _score(self, old: ManifestState, new: ManifestState) -> float:
         """Return the similarity of two manifests; 0 if they cannot be the same.
 
-        What serves may be edited at the same time as long as it serves the same. Anything else, such as what
-        describes a model, must be equal: with other content it is another one.
+        A manifest that serves a model may be edited at the same time if it still serves the same model. Any other,
+        such as a model description, must be equal: with other content it describes another model.
         """
         if old.kind != new.kind:
             return 0
@@ -157,11 +162,11 @@ def _is_same_shape(before: ServedModel, after: ServedModel) -> bool:
     olds, news = (
         {
             fact
-            for verdict in each.verdicts.values()
+            for verdict in model.verdicts.values()
             if verdict.asked
             for fact in (verdict.asked.shape.name, replace(verdict.asked.shape, name=""))
         }
-        for each in (before, after)
+        for model in (before, after)
     )
     return not olds or not news or bool(olds & news)
 
@@ -180,10 +185,10 @@ def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> _Leaves:  # noqa: A
         parts = enumerate(value)
     else:
         return {path: value}
-    found: dict[tuple[str | int, ...], Any] = {}
+    leaves: dict[tuple[str | int, ...], Any] = {}
     for key, part in parts:
-        found.update(_leaves(part, (*path, key)))
-    return found
+        leaves.update(_leaves(part, (*path, key)))
+    return leaves
 
 
 _NAMES = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
@@ -218,14 +223,14 @@ def _parts(old: Any, new: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - a
             yield from _parts(before, after)
             pair = _named([before]) + _named([after])
             if len(pair) == 2 and pair[0] not in news and pair[1] not in olds:
-                rest = [{key: value for key, value in each.items() if key != "name"} for each in (before, after)]
+                rest = [{key: value for key, value in part.items() if key != "name"} for part in (before, after)]
                 # A part that has its name alone is a reference; what it refers to says whether it was renamed.
                 if rest[0] and _likeness(_leaves(rest[0]), _leaves(rest[1]), {}) > _ALIKE:
                     yield pair[0], pair[1]
 
 
 def _named(items: Sequence[Any]) -> list[str]:
-    return [each["name"] for each in items if isinstance(each, Mapping) and isinstance(each.get("name"), str)]
+    return [item["name"] for item in items if isinstance(item, Mapping) and isinstance(item.get("name"), str)]
 
 
 def _is_same(before: str, after: str, words: Mapping[str, Collection[str]]) -> bool:
@@ -238,10 +243,10 @@ def _is_same(before: str, after: str, words: Mapping[str, Collection[str]]) -> b
     # A name may also occur for another reason, so it need not be replaced everywhere.
     occurrences = re.compile("|".join(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])" for word in present))
     pattern, end = "", 0
-    for found in occurrences.finditer(before):
-        choices = "|".join(map(re.escape, (found[0], *sorted(words[found[0]]))))
-        pattern += f"{re.escape(before[end : found.start()])}(?:{choices})"
-        end = found.end()
+    for match in occurrences.finditer(before):
+        choices = "|".join(map(re.escape, (match[0], *sorted(words[match[0]]))))
+        pattern += f"{re.escape(before[end : match.start()])}(?:{choices})"
+        end = match.end()
     if re.fullmatch(pattern + re.escape(before[end:]), after, re.DOTALL):
         return True
     replaced = (sorted(words[token])[0] if token in words else token for token in _TOKEN.findall(before))

@@ -12,8 +12,8 @@ _Fields = Mapping[str, tuple[FieldDifference, ...]]
 _NOTHING: ValueSources = {}
 
 
-PROTECTED = "protected: Pulumi refuses this until protect is taken away"
-RETAINED = "retained: what is there now stays, and Pulumi forgets it"
+PROTECTED = "protected: Pulumi refuses this until protect is removed"
+RETAINED = "retained: Pulumi removes it from the state without deleting it"
 
 
 def resource_changes(
@@ -22,18 +22,18 @@ def resource_changes(
     before_from: ValueSources = _NOTHING,
     after_from: ValueSources = _NOTHING,
 ) -> tuple[ResourceChange, ...]:
-    """Return what becomes of each resource, in the order of titles; components only hold others.
+    """Return the change of each resource, ordered by title; components are left out, because they only group others.
 
     Args:
-        before: What was there.
-        after: What will be there.
-        before_from: What decides unknown values in the former inputs.
-        after_from: What decides them in today's.
+        before: Resources of the base.
+        after: Resources of the head.
+        before_from: Sources of unknown values in the inputs of the base.
+        after_from: Sources of those of the head.
     """
-    found = list(pairs(_real(before), _real(after)))
-    both = [(old, new) for old, new in found if old and new]
+    matches = list(pairs(_real(before), _real(after)))
+    both = [(old, new) for old, new in matches if old and new]
     fields = Cascade(both, before_from, after_from, _providers(before), _providers(after)).run()
-    changes = (change for old, new in found if (change := _change(old, new, fields)))
+    changes = (change for old, new in matches if (change := _change(old, new, fields)))
     return tuple(sorted(changes, key=lambda change: (change.title, change.type, change.urn)))
 
 
@@ -49,18 +49,18 @@ def pairs(before: Sequence[RegisteredResource], after: Sequence[RegisteredResour
     """Match resources by URN, by alias, and Kubernetes objects by name."""
     known = {resource.urn: resource for resource in before}
     today = {resource.urn for resource in after}
-    left: list[RegisteredResource] = []
+    unmatched: list[RegisteredResource] = []
     for resource in after:
         former = (urn for urn in (resource.urn, *resource.former) if urn == resource.urn or urn not in today)
         urn = next((urn for urn in former if urn in known), None)
         if urn is None:
-            left.append(resource)
+            unmatched.append(resource)
         else:
             yield known.pop(urn), resource
     by_name = {identity: resource for resource in known.values() if (identity := identity_of(resource))}
-    for resource in left:
-        found = by_name.pop(identity_of(resource) or ("", "", "", ""), None)
-        yield known.pop(found.urn) if found else None, resource
+    for resource in unmatched:
+        match = by_name.pop(identity_of(resource) or ("", "", "", ""), None)
+        yield known.pop(match.urn) if match else None, resource
     yield from ((resource, None) for resource in known.values())
 
 
@@ -75,12 +75,14 @@ def identity_of(resource: RegisteredResource) -> _Identity | None:
     return group, str(resource.inputs["kind"]), str(metadata.get("namespace", "")), str(metadata.get("name", ""))
 
 
-def _change(old: RegisteredResource | None, new: RegisteredResource | None, found: _Fields) -> ResourceChange | None:
+def _change(
+    old: RegisteredResource | None, new: RegisteredResource | None, differences: _Fields
+) -> ResourceChange | None:
     if old is None:
         return None if new is None else ResourceChange(ChangeKind.CREATED, new.title, new.type, urn=new.urn)
     if new is None:
         return ResourceChange(ChangeKind.DELETED, old.title, old.type, urn=old.urn, note=_note(old, old))
-    fields = found.get(new.urn, ())
+    fields = differences.get(new.urn, ())
     if not fields:
         return None
     former = old.urn if old.urn != new.urn else ""

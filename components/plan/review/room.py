@@ -64,7 +64,7 @@ class Room:
         group = self.groups.get(workload.group)
         if group is None or not workload.accelerators:
             return 0
-        missing = self._required(workload, extra) - _most(group) - self._elsewhere(workload)
+        missing = self._required(workload, extra) - _most(group) - self._fallback_room(workload)
         return min(come, math.ceil(max(0, missing) / workload.accelerators))
 
     def crowded(self, workload: WorkloadState, extra: int = 0) -> str:
@@ -72,8 +72,8 @@ class Room:
         group = self.groups[workload.group]
         held = self.held.get(group.name, 0)
         until = f", {held} of them until the removed workloads are deleted" if held else ""
-        others = ", ".join(workload.fallbacks)
-        alternatives = f", and {others} for {self._elsewhere(workload)} more" if others else ""
+        fallbacks = ", ".join(workload.fallbacks)
+        alternatives = f", and {fallbacks} for {self._fallback_room(workload)} more" if fallbacks else ""
         required = self._required(workload, extra)
         room = f"{_most(group)} (at most {group.max_nodes} {'node' if group.max_nodes == 1 else 'nodes'})"
         return (
@@ -86,11 +86,11 @@ class Room:
         at_rest = self.taken.get(workload.group, 0) + self.held.get(workload.group, 0)
         return at_rest + extra * workload.accelerators
 
-    def _elsewhere(self, workload: WorkloadState) -> int:
+    def _fallback_room(self, workload: WorkloadState) -> int:
         """Return the free accelerators of the other node groups that accept the pods."""
-        others = [self.groups[name] for name in workload.fallbacks if name in self.groups]
+        fallbacks = [self.groups[name] for name in workload.fallbacks if name in self.groups]
         return sum(
-            max(0, _most(group) - self.taken.get(group.name, 0) - self.held.get(group.name, 0)) for group in others
+            max(0, _most(group) - self.taken.get(group.name, 0) - self.held.get(group.name, 0)) for group in fallbacks
         )
 
 

@@ -244,4 +244,6 @@ class Snapshot:
     @property
     def is_refused(self) -> bool:
         """Whether the program fails, so that the resources it would register are unknown."""
-        return bool(self.failed) or any(each.severity == "error" and not each.ignored for each in self.findings)
+        return bool(self.failed) or any(
+            finding.severity == "error" and not finding.ignored for finding in self.findings
+        )

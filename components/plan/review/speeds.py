@@ -42,8 +42,8 @@ def speed_changes(
     """Return the changes of GPU type of a model's workloads, by their preferred instance types."""
     if before is None or after is None or base is None:
         return ()
-    olds = [each for each in base.workloads if each.title in before.workloads]
-    news = [each for each in head.workloads if each.title in after.workloads]
+    olds = [workload for workload in base.workloads if workload.title in before.workloads]
+    news = [workload for workload in head.workloads if workload.title in after.workloads]
     changes = []
     titles = {old.title: old for old in olds}
     # A workload may be renamed if it is the only one of its model.
@@ -62,9 +62,9 @@ def speed_changes(
 
 def _node(workload: WorkloadState, snapshot: Snapshot) -> Instance | None:
     """Return the instance type that a workload prefers; None without GPUs or if unknown."""
-    group = next((each for each in snapshot.groups if each.name == workload.group), None)
-    found = instance(group.instance_type) if group and workload.accelerators else None
-    return found if found and found.accelerator else None
+    group = next((candidate for candidate in snapshot.groups if candidate.name == workload.group), None)
+    node = instance(group.instance_type) if group and workload.accelerators else None
+    return node if node and node.accelerator else None
 
 
 def _compared(title: str, names: tuple[str, str], old: DeviceSpeed | None, new: DeviceSpeed | None) -> SpeedChange:

@@ -33,12 +33,14 @@ _NOTHING_ELSE, _SHIPPED = Infrastructure(), OwnPrices()
 _GIB = 2**30
 NOT_COUNTED = "Traffic, requests, logs and what is stored in buckets and EFS depend on use and are not counted."
 SPOT = (
-    "Spot counts as it cost on average in the 30 days until {until} ({source}), and at most as on "
-    "demand: more is paid only where somebody allows it."
+    "Spot counts at its average price in the 30 days until {until} ({source}), and at most at the on-demand price, "
+    "the default price limit of spot instances."
 )
-ELSEWHERE = "The nodes are made elsewhere; they count as models need them."
-SIMULATED = "Nobody pays for simulated nodes: models show what they would cost on {cloud}, on demand, in {region}."
-UNKNOWN = "What this cluster costs is not known: models show what they would cost on {cloud}, on demand, in {region}."
+ELSEWHERE = "The nodes are made elsewhere, so the bill counts as many as the models need."
+SIMULATED = "Simulated nodes are free: models show what they would cost on {cloud}, on demand, in {region}."
+UNKNOWN = (
+    "The cost of this cluster is not known: models show what they would cost on {cloud}, on demand, in {region}."
+)
 
 
 def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NOTHING_ELSE) -> Bill:
@@ -88,10 +90,10 @@ def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
     cache = planned.environment.image_cache
     if cache is None:
         return
-    found = {image for body in (*planned.objects, *planned.others) for image in images_in(body)}
-    kept = {image for image in found if image.startswith(f"{cache.host}/")}
-    for each in planned.prerequisites if planned.environment.install else ():
-        rows = chart_images()[each.chart.name]
+    images = {image for body in (*planned.objects, *planned.others) for image in images_in(body)}
+    kept = {image for image in images if image.startswith(f"{cache.host}/")}
+    for prerequisite in planned.prerequisites if planned.environment.install else ():
+        rows = chart_images()[prerequisite.chart.name]
         kept |= {row.image for row in rows if row.path and row.registry in cache.registries}
     price = prices.flat(cache.price_item)
     if isinstance(price, str):
@@ -108,15 +110,17 @@ def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
 def _bill(planned: Plan, region: str, items: list[CostItem], notes: Iterable[str], price: PriceOf) -> Bill:
     least = minimums(planned.fleet)
     served = sorted(
-        (each for each in planned.fleet.rendered if each.pods), key=lambda each: (each.namespace, each.title)
+        (resource for resource in planned.fleet.rendered if resource.pods),
+        key=lambda resource: (resource.namespace, resource.title),
     )
-    used = [each.price for each in items] + [price(pods) for each in served for pods in each.pods if _types(pods)]
-    dates = sorted({each.date for each in used if isinstance(each, UnitPrice) and each.date})
+    node_prices = [price(pods) for resource in served for pods in resource.pods if _types(pods)]
+    used = [*(entry.price for entry in items), *node_prices]
+    dates = sorted({quote.date for quote in used if isinstance(quote, UnitPrice) and quote.date})
     return Bill(
         region=region,
         date=" to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "",
         items=tuple(items),
-        models=tuple(model_cost(each, price, least) for each in served),
+        models=tuple(model_cost(resource, price, least) for resource in served),
         notes=tuple(notes),
     )
 
@@ -148,7 +152,9 @@ def _balancer_items(planned: Plan, prices: Prices, paid: Infrastructure) -> Iter
 def _volume_items(planned: Plan, prices: Prices) -> Iterator[CostItem]:
     """Yield dynamically provisioned volumes: of Prometheus, and of claims of the default storage class."""
     environment = planned.environment
-    installed = environment.install and any(each.chart.name == "prometheus" for each in planned.prerequisites)
+    installed = environment.install and any(
+        prerequisite.chart.name == "prometheus" for prerequisite in planned.prerequisites
+    )
     claims = [body["spec"] for body in planned.fleet.objects if body["kind"] == "PersistentVolumeClaim"]
     sizes = {
         "volume of Prometheus": Decimal((environment.storage_gib if installed else None) or 0),
@@ -156,11 +162,11 @@ def _volume_items(planned: Plan, prices: Prices) -> Iterator[CostItem]:
     }
     amounts = {name: Amounts(gib, gib, gib) for name, gib in sizes.items() if gib}
     least = minimums(planned.fleet)
-    for _, each in planned.fleet.workloads:
-        gib = Decimal(0) if each.operated else _provisioned(each.claims.values())
+    for _, workload in planned.fleet.workloads:
+        gib = Decimal(0) if workload.operated else _provisioned(workload.claims.values())
         if gib:
-            name = f"volumes of the pods of {each.kind} {each.namespace}/{each.name}"
-            amounts[name] = replicas_of(each, least).amounts.times(gib * each.size)
+            name = f"volumes of the pods of {workload.kind} {workload.namespace}/{workload.name}"
+            amounts[name] = replicas_of(workload, least).amounts.times(gib * workload.size)
     for name, amount in amounts.items():
         yield item(name, CostKind.STORAGE, amount, prices.flat(Flat.DISK_GIB), "GiB")
 
@@ -175,7 +181,7 @@ def _provisioned(claims: Iterable[Object]) -> Decimal:
 def _cold_pods(planned: Plan, cloud: Cloud) -> Iterator[ColdPods]:
     """Yield the pods with accelerators, and what each downloads through a NAT gateway at a cold start."""
     least, policy = minimums(planned.fleet), _policy(planned)
-    judged = {name: each.verdict.asked for each in planned.verdicts for name in each.names}
+    judged = {name: result.verdict.asked for result in planned.verdicts for name in result.names}
     for resource, workload in planned.fleet.workloads:
         counts = replicas_of(workload, least)
         weights = _downloaded(workload, judged.get(f"{workload.kind} {workload.namespace}/{workload.name}"), cloud)
@@ -192,10 +198,12 @@ def _downloaded(workload: Workload, asked: MemoryCase | None, cloud: Cloud) -> i
     # Weights in a claim are downloaded only once.
     if any("persistentVolumeClaim" in volume for volume in spec.get("volumes") or ()):
         return 0
-    names = [each.name for each in workload.server.weights]
+    names = [source.name for source in workload.server.weights]
     if not names:
         # The server downloads the models of its command line.
-        variables = tuple((each["name"], each.get("value")) for each in workload.container.get("env") or ())
+        variables = tuple(
+            (variable["name"], variable.get("value")) for variable in workload.container.get("env") or ()
+        )
         server = memory_settings_of(workload.server.line, variables)
         if isinstance(server, str):
             return None

@@ -13,7 +13,7 @@ from ..section import Section
 
 
 class _AccountPattern:
-    """The form of an account in the JSON schema; only that needs the cloud that knows it."""
+    """The pattern of an account in the JSON schema, read only for the schema: it loads the module of the cloud."""
 
     @staticmethod
     def __get_pydantic_json_schema__(_schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:

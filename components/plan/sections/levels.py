@@ -169,14 +169,15 @@ class LevelSettings(Section):
     @classmethod
     def _one_of_a_name(cls, value: list[ClassSettings]) -> list[ClassSettings]:
         first = dict[str, str]()
-        again = []
-        for position, each in enumerate(value):
-            if each.name.lower() in first:
-                reason = f"is that of another class, {first[each.name.lower()]!r}; upper and lower case are the same"
-                again.append(((position, "name"), reason))
-            first.setdefault(each.name.lower(), each.name)
-        if again:
-            raise combined_error(again)
+        problems = []
+        for position, service_class in enumerate(value):
+            key = service_class.name.lower()
+            if key in first:
+                reason = f"is that of another class, {first[key]!r}; upper and lower case are the same"
+                problems.append(((position, "name"), reason))
+            first.setdefault(key, service_class.name)
+        if problems:
+            raise combined_error(problems)
         return value
 
     def levels(self, file: str) -> ServiceLevels:
@@ -185,26 +186,30 @@ class LevelSettings(Section):
         return ServiceLevels(
             tuple(
                 ServiceClass(
-                    each.name,
-                    each.priority,
-                    {model: Promise(promise.itl_ms, promise.ttft_ms) for model, promise in each.models.items()},
+                    service_class.name,
+                    service_class.priority,
+                    {
+                        model: Promise(promise.itl_ms, promise.ttft_ms)
+                        for model, promise in service_class.models.items()
+                    },
                 )
-                for each in self.classes
+                for service_class in self.classes
             ),
             {
                 name: Load(
-                    Decimal(str(each.requests_per_minute)),
-                    Decimal(str(each.output_tokens)),
-                    Decimal(str(each.input_tokens)),
-                    Decimal(str(each.least_requests_per_minute)),
+                    Decimal(str(load.requests_per_minute)),
+                    Decimal(str(load.output_tokens)),
+                    Decimal(str(load.input_tokens)),
+                    Decimal(str(load.least_requests_per_minute)),
                 )
-                for name, each in self.loads.items()
+                for name, load in self.loads.items()
             },
             {
                 name: Accelerator(
-                    None if each.cents_per_hour is None else Decimal(str(each.cents_per_hour)), each.device
+                    None if accelerator.cents_per_hour is None else Decimal(str(accelerator.cents_per_hour)),
+                    accelerator.device,
                 )
-                for name, each in self.accelerators.items()
+                for name, accelerator in self.accelerators.items()
             },
             VariantController(
                 control.prometheus_url,

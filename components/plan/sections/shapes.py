@@ -84,28 +84,30 @@ class ShapeSettings(Section):
             shape = replace(shape, weights_bytes=None)
         if self.layers and self.kv_heads and self.head_dim:
             shape = replace(shape, layers=(Layers(self.layers, self.kv_heads, self.head_dim, self.head_dim),))
-        given = {"parameters": self.parameters, "dtype": self.dtype, "heads": self.heads}
-        given["max_context"] = self.max_context
-        return replace(shape, **{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
+        overrides = {"parameters": self.parameters, "dtype": self.dtype, "heads": self.heads}
+        overrides["max_context"] = self.max_context
+        return replace(shape, **{key: value for key, value in overrides.items() if value is not None})  # type: ignore[arg-type]
 
 
-def known_shapes(given: Mapping[str, ShapeSettings], file: str, read: Read | None) -> KnownShapes:
+def known_shapes(models: Mapping[str, ShapeSettings], file: str, read: Read | None) -> KnownShapes:
     """Return the shapes that an environment describes, with the problems of their files.
 
     Args:
-        given: The settings, by the name that servers load.
+        models: The settings, by the name that servers load.
         file: File of the settings, for messages.
         read: Reads a file; None if files must not be read: then models with ``config`` stay unknown.
     """
     own, problems = dict[str, OwnShape](), list[Problem]()
-    for name, settings in given.items():
+    for name, settings in models.items():
         if settings.config is not None and read is None:
             continue
         try:
             start = _start(settings, name, read)
         except _UnusableError as error:
             key, reason = error.args
-            problems.append(Problem(file, 0, "", "", f"{KEY}{_below(name)}.{key}", reason, rule=RuleId.SETTINGS))
+            step = field_path([name])
+            path = f"{KEY}{step if step.startswith('[') else f'.{step}'}.{key}"
+            problems.append(Problem(file, 0, "", "", path, reason, rule=RuleId.SETTINGS))
             continue
         own[name] = OwnShape(settings.shape(name, start), is_sized=settings.weights_gib is not None)
     return KnownShapes(own, tuple(problems))
@@ -136,8 +138,3 @@ def _of_file(path: str, name: str, read: Read) -> Shape:
         raise _UnusableError("config", f"{path} is not a text file; set it to the config.json of the model") from None
     except ValueError as error:
         raise _UnusableError("config", f"{path}: {error}") from None
-
-
-def _below(name: str) -> str:
-    step = field_path([name])
-    return step if step.startswith("[") else f".{step}"
