@@ -77,11 +77,11 @@ class ApiModel(BaseModel):
     @model_validator(mode="after")
     def _obey_rules(self) -> Self:
         if self._checked:
-            given = self.model_fields_set
-            rules = [rule for rule in self._checked if not rule.of or rule.of in given]
-            found = [rule.problem(*broken) for rule in rules for broken in rule.broken(self)]
-            if found:
-                raise combined_error(found)
+            explicit = self.model_fields_set
+            rules = [rule for rule in self._checked if not rule.of or rule.of in explicit]
+            violations = [rule.problem(*broken) for rule in rules for broken in rule.broken(self)]
+            if violations:
+                raise combined_error(violations)
         return self
 
     @classmethod
@@ -98,9 +98,9 @@ class ApiModel(BaseModel):
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
-def combined_error(found: Iterable[Violation]) -> PydanticCustomError:
+def combined_error(violations: Iterable[Violation]) -> PydanticCustomError:
     """Combine violations into the one error that a pydantic validator may raise."""
-    items = list(found)
+    items = list(violations)
     # PydanticCustomError formats the text with its context, so braces are escaped.
     text = "; ".join(reason for _, reason in items).replace("{", "{{").replace("}", "}}")
     return PydanticCustomError("several", text, {"items": items})

@@ -31,7 +31,7 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
         The resource, or None if it is invalid, and all problems as path and reason. Status is checked only for
         unknown fields and dropped, as on creation, unless the kind reads it.
     """
-    found: list[Found] = []
+    problems: list[Found] = []
     observed: Any = None
     if odd or "status" in value:
         from .schema.structural import normalize, schema_graph
@@ -46,7 +46,7 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
             for path in unknown_fields(observed, schema, schema.root["properties"]["status"], ("status",)):
                 later = later_field(path, kind)
                 hint = later or hints.did_you_mean(str(path[-1]), schema.fields_at(path[:-1]))
-                found.append((path, f"unknown field{hint}"))
+                problems.append((path, f"unknown field{hint}"))
             value = {key: inner for key, inner in value.items() if key != "status"}
     try:
         resource = kind.model.model_validate(value)
@@ -54,23 +54,23 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
         from .messages import explain
 
         reasons = list(explain(error, kind))
-        return None, [*found, *_name_problems(value, kind, reasons), *reasons]
+        return None, [*problems, *_name_problems(value, kind, reasons), *reasons]
     if kind.reads_status and observed is not None:
         # A status with an invalid value is dropped rather than reported: a controller wrote it, not the user.
         with contextlib.suppress(ValidationError):
             resource = kind.model.model_validate({**value, "status": observed})
-    return (None if found else resource), found
+    return (None if problems else resource), problems
 
 
 def without_faults(
-    value: dict[str, Any], kind: Kind, found: list[Found], *, odd: bool = True
+    value: dict[str, Any], kind: Kind, problems: list[Found], *, odd: bool = True
 ) -> tuple[Resource | None, list[Found]]:
     """Remove the invalid fields of a rejected object, so that the rest of it can be checked.
 
     Args:
         value: The object in wire form; it is not changed.
         kind: Its kind.
-        found: The problems that :func:`check` returned for it.
+        problems: The problems that :func:`check` returned for it.
         odd: Whether the object may contain nulls or floats.
 
     Returns:
@@ -80,17 +80,17 @@ def without_faults(
     """
     from .schema.embedded import UNKNOWN
 
-    left, more = copy.deepcopy(value), list[Found]()
-    unknown = [each for each in found if each[1].startswith(UNKNOWN)]
-    wrong, hidden = unknown or found, bool(unknown)
+    remaining, more = copy.deepcopy(value), list[Found]()
+    unknown = [problem for problem in problems if problem[1].startswith(UNKNOWN)]
+    wrong, hidden = unknown or problems, bool(unknown)
     for _ in range(_ROUNDS):
-        if not all(_removed(left, path) for path, _ in wrong):
+        if not all(_removed(remaining, path) for path, _ in wrong):
             return None, more
-        resource, wrong = check(left, kind, odd=odd)
+        resource, wrong = check(remaining, kind, odd=odd)
         if hidden:
             # A "missing" field may be the misspelled one, so problems of the maps that contain it are dropped.
             owners = {path[:depth] for path, _ in unknown for depth in range(len(path))}
-            more += [each for each in wrong if each not in found and each[0] not in owners]
+            more += [problem for problem in wrong if problem not in problems and problem[0] not in owners]
             hidden = False
         if resource is not None:
             return resource, more
@@ -126,4 +126,4 @@ def _name_problems(value: dict[str, Any], kind: Kind, known: list[Found]) -> lis
         return []
     named = SimpleNamespace(metadata=SimpleNamespace(name=name))
     rules = [rule for rule in kind.model.rules if isinstance(rule, NameRule)]
-    return [found for rule in rules for found in rule.problems(named)]
+    return [problem for rule in rules for problem in rule.problems(named)]

@@ -27,8 +27,8 @@ def field_docs(model: type[BaseModel]) -> Mapping[str, str]:
 def _own_docs(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
     (definition,) = ast.parse(inspect.getsource(model)).body
     assert isinstance(definition, ast.ClassDef)  # noqa: S101  the source of a class
-    for node, below in itertools.pairwise(definition.body):
-        match node, below:
+    for node, following in itertools.pairwise(definition.body):
+        match node, following:
             case (
                 ast.AnnAssign(target=ast.Name(id=name)),
                 ast.Expr(value=ast.Constant(value=str(text))),

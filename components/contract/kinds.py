@@ -139,12 +139,12 @@ class Kinds:
         Raises:
             ValueError: No such kind; the message lists the known ones.
         """
-        found = self.all_named(name)
-        if not found:
+        candidates = self.all_named(name)
+        if not candidates:
             known = [kind.kind for kind in self]
             hint = did_you_mean(name, known)
             raise ValueError(f"unknown kind {name!r}{hint}; known kinds: {', '.join(known)}")
-        return found[0]
+        return candidates[0]
 
     def misspelt(self, api_version: str, kind: str) -> tuple[str, str] | None:
         """Return the misspelled field and the reason; None if the object belongs to another API."""

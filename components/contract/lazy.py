@@ -33,7 +33,7 @@ def lazy_attribute(package: str, module: str, name: str) -> Callable[[], Any]:
         name: The attribute.
     """
 
-    def load() -> Any:  # noqa: ANN401  whatever the attribute is
+    def load() -> Any:  # noqa: ANN401  any attribute
         return getattr(importlib.import_module(f"{package}.{module}"), name)
 
     return load

@@ -223,9 +223,12 @@ class _ManifestReader:
                 # Resume at the next separator after the error: an unclosed string or list extends at most to it.
                 separators = list(_separators(text))
                 resume = next((at for at, line in separators if at > start and line >= error.line), None)
-                inside = (at for at, line in separators if line <= error.line and at != resume)
-                kind, name = _guess_identity(text[max(inside, default=start) : resume])
-                self.problems.append(Problem(file, error.line, kind, name, "", error.reason))
+                earlier = (at for at, line in separators if line <= error.line and at != resume)
+                part = text[max(earlier, default=start) : resume]
+                # With kind and name, references to the invalid document are not reported as missing.
+                kind, name = _KIND.search(part), _NAME.search(part)
+                identity = (kind[1], name[1]) if kind and name else ("", "")
+                self.problems.append(Problem(file, error.line, *identity, "", error.reason))
                 if resume is None:
                     break
                 start = resume
@@ -233,7 +236,7 @@ class _ManifestReader:
 
     def _document(self, document: Document, source: Source) -> None:
         value = document.value
-        place = Location(source, document.span)
+        location = Location(source, document.span)
         kind, name = _identity(value)
         self.problems += [
             Problem(source.file, line, kind, name, "", f"key {key!r} appears twice in the same map; remove one")
@@ -247,16 +250,16 @@ class _ManifestReader:
                 return
             of_kind = self.kinds.of_list(*title)
             if of_kind or title == ("v1", "List"):
-                self._list(value, document, place, of_kind)
+                self._list(value, document, location, of_kind)
                 return
-        self.read_object(value, document.span.line, place, source.file, document)
+        self.read_object(value, document.span.line, location, source.file, document)
 
-    def _list(self, value: dict[str, Any], document: Document, place: Location, kind: Kind | None) -> None:
+    def _list(self, value: dict[str, Any], document: Document, location: Location, kind: Kind | None) -> None:
         """Read a ``v1`` List, or the typed list of a kind such as ``ModelList``."""
-        items, file, name = value.get("items"), place.source.file, str(value["kind"])
+        items, file, name = value.get("items"), location.source.file, str(value["kind"])
 
         def problem(path: str, reason: str) -> None:
-            self.problems.append(Problem(file, place.line(path), name, "", path, reason))
+            self.problems.append(Problem(file, location.line(path), name, "", path, reason))
 
         for key in value:
             if key not in ("apiVersion", "kind", "metadata", "items"):
@@ -265,7 +268,7 @@ class _ManifestReader:
             problem("items", "must be a list of objects; list them under items, or put each into its own document")
             return
         for index, item in enumerate(items):
-            inner = Location(place.source, document.span, ("items", index))
+            inner = Location(location.source, document.span, ("items", index))
             if kind and isinstance(item, dict):
                 # The API server omits apiVersion and kind in the items of a typed list.
                 item = {"apiVersion": kind.api_version, "kind": kind.kind, **item}
@@ -275,7 +278,7 @@ class _ManifestReader:
             self.read_object(item, inner.line(""), inner, file, document)
 
     def read_object(
-        self, value: Json, line: int, place: Location | None, file: str, document: Document | None = None
+        self, value: Json, line: int, location: Location | None, file: str, document: Document | None = None
     ) -> None:
         self._count += 1
         if not isinstance(value, dict):
@@ -286,9 +289,11 @@ class _ManifestReader:
         secrets: list[frozenset[str]] = []
 
         def problem(path: str, reason: str) -> None:
-            at = place.line(path) if place else line
+            problem_line = location.line(path) if location else line
             secrets[:] = secrets or [secret_texts(value)]
-            self.problems.append(Problem(file, at, *_identity(value), path, masked_text(reason, secrets[0])))
+            self.problems.append(
+                Problem(file, problem_line, *_identity(value), path, masked_text(reason, secrets[0]))
+            )
 
         kind = self.kinds.find(value.get("apiVersion"), value.get("kind"))
         if kind is None:
@@ -296,27 +301,27 @@ class _ManifestReader:
             if wrong:
                 problem(*wrong)
             else:
-                self.others.append(OtherObject(value, file, line, place))
+                self.others.append(OtherObject(value, file, line, location))
             return
         odd = document is None or document.odd
-        resource, found = check(value, kind, odd=odd)
+        resource, faults = check(value, kind, odd=odd)
         if resource is None:
-            part, more = without_faults(value, kind, found, odd=odd)
-            found += more
+            part, more = without_faults(value, kind, faults, odd=odd)
+            faults += more
             if part is not None:
-                self.partial.append(LoadedResource(part, kind, file, line, place))
+                self.partial.append(LoadedResource(part, kind, file, line, location))
         elif document is not None and document.duplicates:
             # The last value of a duplicate key was read, which may not be the intended one.
-            self.partial.append(LoadedResource(resource, kind, file, line, place))
+            self.partial.append(LoadedResource(resource, kind, file, line, location))
         else:
-            loaded = LoadedResource(resource, kind, file, line, place)
+            loaded = LoadedResource(resource, kind, file, line, location)
             self.resources.append(loaded)
             if resource.metadata.namespace and not kind.namespaced:
                 reason = f"has no effect: {kind.kind} is cluster-scoped; remove it"
                 self.problems.append(
                     loaded.problem("metadata.namespace", reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
                 )
-        for parts, reason in found:
+        for parts, reason in faults:
             problem(field_path(parts), reason)
 
 
@@ -327,12 +332,6 @@ def _separators(text: str) -> Iterator[tuple[int, int]]:
         line += len(_BREAK.findall(text, offset, separator.start()))
         offset = separator.start()
         yield offset, line
-
-
-def _guess_identity(text: str) -> tuple[str, str]:
-    """Guess kind and name of an invalid YAML document, so that references to it are not reported as missing."""
-    kind, name = _KIND.search(text), _NAME.search(text)
-    return (kind[1], name[1]) if kind and name else ("", "")
 
 
 def _wrong_kind(api_version: object, kind: object, kinds: Kinds, file: str) -> tuple[str, str] | None:

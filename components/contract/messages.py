@@ -74,10 +74,10 @@ def _paths_and_reasons(item: dict[str, Any]) -> Iterator[Found]:
         yield loc, reason_of(item)
 
 
-def reason_of(item: Mapping[str, Any], shown: Callable[[object], str] = format_value) -> str:
+def reason_of(item: Mapping[str, Any], formatted: Callable[[object], str] = format_value) -> str:
     """Return the message for one pydantic error."""
     context: Mapping[str, Any] = item.get("ctx", {})
-    found = f", found {shown(item['input'])}"
+    suffix = f", found {formatted(item['input'])}"
     kind = item["type"]
     if kind == "missing":
         return "is required; set it"
@@ -87,14 +87,14 @@ def reason_of(item: Mapping[str, Any], shown: Callable[[object], str] = format_v
             hint = "; put it in quotes"
         elif kind == "int_type" and isinstance(item["input"], str):
             hint = "; write it without quotes" if item["input"].strip().isdecimal() else ""
-        return f"must be {_TYPES[kind]}{found}{hint}"
+        return f"must be {_TYPES[kind]}{suffix}{hint}"
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
-        return f"must be {words} {whole_float_to_int(context[key])}{found}"
+        return f"must be {words} {whole_float_to_int(context[key])}{suffix}"
     if kind in ("literal_error", "enum"):
         options = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
         hint = did_you_mean(item["input"], options) if isinstance(item["input"], str) else ""
-        return f"must be {context['expected']}{found}{hint}"
+        return f"must be {context['expected']}{suffix}{hint}"
     if kind in ("too_short", "too_long"):
         limit = context.get("min_length", context.get("max_length"))
         words = "at least" if kind == "too_short" else "at most"
@@ -102,6 +102,6 @@ def reason_of(item: Mapping[str, Any], shown: Callable[[object], str] = format_v
     if kind in ("string_too_short", "string_too_long"):
         limit = context.get("min_length", context.get("max_length"))
         words = "at least" if kind == "string_too_short" else "at most"
-        return f"must have {words} {limit} character{'s' * (limit != 1)}{found}"
+        return f"must have {words} {limit} character{'s' * (limit != 1)}{suffix}"
     reason = _SHOULD.sub("must", str(item["msg"]).removeprefix("Value error, "))
-    return f"{reason}{found}"
+    return f"{reason}{suffix}"

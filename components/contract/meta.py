@@ -26,7 +26,7 @@ _NAMESPACE = "must be a DNS-1123 label (lower-case letters, digits and '-')"
 
 
 class OwnerReference(ApiModel):
-    """An object that this one goes with."""
+    """The owner of an object, with which it is deleted."""
 
     api_version: str
     kind: str
@@ -37,7 +37,7 @@ class OwnerReference(ApiModel):
 
 
 class ObjectMeta(ApiModel):
-    """Metadata that a writer may set; what only the server fills in is accepted and has no effect."""
+    """Metadata of a resource. Fields that only the API server sets are accepted without effect."""
 
     name: str
     generate_name: str | None = None

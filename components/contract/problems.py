@@ -58,10 +58,10 @@ class Problem:
     def __str__(self) -> str:
         subject = f"{self.kind}/{self.name}: " if self.kind else ""
         field = f"{self.path}: " if self.path else ""
-        place = f"{self.file}:{self.line}" if self.line else self.file
+        position = f"{self.file}:{self.line}" if self.line else self.file
         # Readers need the id to look the rule up and to ignore it; neither is possible for these rules.
         rule = "" if self.rule in _PLAIN else f" [{self.rule}]"
-        return _clean(f"{place}: {subject}{field}") + self.reason + rule
+        return _clean(f"{position}: {subject}{field}") + self.reason + rule
 
     def as_dict(self) -> dict[str, str | int]:
         """Return the problem as plain JSON."""
@@ -105,7 +105,7 @@ def root_causes(problems: Iterable[Problem]) -> Iterator[Problem]:
     distinct = dict.fromkeys(problems)
     # Ignoring an error must not bring back the warnings that it replaced.
     wrong = {_field(problem) for problem in distinct if problem.severity is Severity.ERROR}
-    return (each for each in distinct if each.severity is Severity.ERROR or _field(each) not in wrong)
+    return (problem for problem in distinct if problem.severity is Severity.ERROR or _field(problem) not in wrong)
 
 
 def _field(problem: Problem) -> tuple[str, int, str, str, str, str] | Problem:
@@ -156,9 +156,9 @@ def field_path(parts: Iterable[str | int]) -> str:
 def path_parts(path: str) -> list[str | int]:
     """Read a path written by :func:`field_path`."""
     parts: list[str | int] = []
-    for bracketed, plain in _STEP.findall(path):
-        if plain:
-            parts.append(plain)
+    for bracketed, name in _STEP.findall(path):
+        if name:
+            parts.append(name)
         else:
             parts.append(int(bracketed) if bracketed.isdecimal() else bracketed)
     return parts

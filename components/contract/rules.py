@@ -31,8 +31,8 @@ def check_parts(rule: Rule, parts: Callable[[Json], Iterable[tuple[tuple[str | i
         parts: Returns the path and value of each part.
     """
 
-    def broken(whole: Json) -> Iterator[Violation]:
-        for path, part in parts(whole):
+    def broken(value: Json) -> Iterator[Violation]:
+        for path, part in parts(value):
             for inner, detail in rule.broken(part):
                 yield (*path, *inner), detail
 

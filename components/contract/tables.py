@@ -8,7 +8,7 @@ from .collection import paused_collection
 from .documents.reader import read_documents
 
 
-def load_table(package: str | None, *path: str) -> Any:  # noqa: ANN401 - whatever the file holds
+def load_table(package: str | None, *path: str) -> Any:  # noqa: ANN401 - any YAML value
     """Read a YAML file of a package, such as ``load_table(__package__, "eks.yaml")``."""
     return read_table(files(package or "").joinpath(*path))
 

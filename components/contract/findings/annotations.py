@@ -6,7 +6,7 @@ from typing import Any
 from .ids import FINAL, RuleId
 
 PREFIX = "ignore.inference-platform/"
-_IDS = frozenset(str(each) for each in RuleId)
+_IDS = frozenset(str(rule) for rule in RuleId)
 
 
 def ignore_annotations(annotations: Mapping[str, str] | None) -> Iterator[tuple[str, str]]:

@@ -94,5 +94,5 @@ def _is_written(source: LoadedResource, path: str) -> bool:
 def unknown_reference(what: str, name: str, known: Iterable[str], remedy: str) -> str:
     """Return the message for a reference to something that does not exist."""
     names = sorted(known)
-    there = f"available: {', '.join(names)}" if names else "none exist"
-    return f"no {what} named {name!r}{did_you_mean(name, names)} ({there}); {remedy}"
+    choices = f"available: {', '.join(names)}" if names else "none exist"
+    return f"no {what} named {name!r}{did_you_mean(name, names)} ({choices}); {remedy}"

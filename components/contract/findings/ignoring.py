@@ -1,6 +1,6 @@
 """Separates ignored findings, and reports invalid or unused requests to ignore one."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from ..load import LoadedResource
@@ -45,46 +45,35 @@ def without_ignored(
     Annotations ignore the problems of resources, which are already marked; a setting ignores those of the settings.
     Invalid and unused requests to ignore a rule are added as problems.
     """
-    known = [_of_settings(problem, scope.ignore) for problem in problems]
-    counting = [problem for problem in known if not problem.ignored]
-    ignored = [Ignored(problem, problem.ignored) for problem in known if problem.ignored]
+    marked = [_ignored_by_settings(problem, scope.ignore) for problem in problems]
     used: dict[Owner, set[RuleId]] = {}
-    for each in ignored:
-        used.setdefault(each.problem.owner, set()).add(each.problem.rule)
-    of_settings = {name for owner, names in used.items() if not owner.kind for name in names}
-    whole = not errors(counting)
-    mistakes = list(_in_annotations(resources, used, scope, whole=whole))
-    mistakes += _in_settings(scope, of_settings, whole=whole)
-    ignored += [Ignored(each, each.ignored) for each in mistakes if each.ignored]
-    return (*counting, *(each for each in mistakes if not each.ignored)), tuple(ignored)
+    for problem in marked:
+        if problem.ignored:
+            used.setdefault(problem.owner, set()).add(problem.rule)
+    used_settings = {name for owner, names in used.items() if not owner.kind for name in names}
+    has_errors = bool(errors([problem for problem in marked if not problem.ignored]))
+    for source in resources:
+        for name, reason in ignore_annotations(source.resource.metadata.annotations):
+            mistake = _mistake(name, reason, used.get(source.owner, set()), scope, has_errors=has_errors)
+            if mistake:
+                broken, message = mistake
+                path = field_path(("metadata", "annotations", f"{PREFIX}{name}"))
+                marked.append(source.problem(path, message, rule(broken).severity, broken))
+    for name, reason in scope.ignore.items():
+        mistake = _mistake(name, reason, used_settings, scope, has_errors=has_errors)
+        if mistake:
+            broken, message = mistake
+            path = field_path((SETTING, name))
+            problem = Problem(scope.file, 0, "", "", path, message, rule(broken).severity, rule=broken)
+            marked.append(_ignored_by_settings(problem, scope.ignore))
+    effective = tuple(problem for problem in marked if not problem.ignored)
+    return effective, tuple(Ignored(problem, problem.ignored) for problem in marked if problem.ignored)
 
 
-def _of_settings(problem: Problem, ignore: Mapping[str, str]) -> Problem:
+def _ignored_by_settings(problem: Problem, ignore: Mapping[str, str]) -> Problem:
     """Mark a problem without a resource as ignored if the settings ignore its rule."""
     reason = ignore.get(problem.rule, "").strip() if not problem.kind and problem.rule not in FINAL else ""
     return replace(problem, ignored=reason) if reason else problem
-
-
-def _in_annotations(
-    resources: Iterable[LoadedResource], used: Mapping[Owner, set[RuleId]], scope: Scope, *, whole: bool
-) -> Iterator[Problem]:
-    for source in resources:
-        for name, reason in ignore_annotations(source.resource.metadata.annotations):
-            found = _mistake(name, reason, used.get(source.owner, set()), scope, whole=whole)
-            if found:
-                wrong, why = found
-                path = field_path(("metadata", "annotations", f"{PREFIX}{name}"))
-                yield source.problem(path, why, rule(wrong).severity, wrong)
-
-
-def _in_settings(scope: Scope, used: set[RuleId], *, whole: bool) -> Iterator[Problem]:
-    for name, reason in scope.ignore.items():
-        found = _mistake(name, reason, used, scope, whole=whole)
-        if found:
-            wrong, why = found
-            path = field_path((SETTING, name))
-            problem = Problem(scope.file, 0, "", "", path, why, rule(wrong).severity, rule=wrong)
-            yield _of_settings(problem, scope.ignore)
 
 
 def why_not_ignorable(name: str) -> str:
@@ -95,20 +84,23 @@ def why_not_ignorable(name: str) -> str:
         return f"there is no rule {name!r}{hint}"
     if named in FINAL:
         return (
-            f"{name} cannot be ignored: nothing could be made of it otherwise; correct what it finds, and remove this"
+            f"{name} cannot be ignored, because it is about input that cannot be rendered; correct what it reports, "
+            "and remove this"
         )
     return ""
 
 
-def _mistake(name: str, reason: str, used: set[RuleId], scope: Scope, *, whole: bool) -> tuple[RuleId, str] | None:
+def _mistake(
+    name: str, reason: str, used: set[RuleId], scope: Scope, *, has_errors: bool
+) -> tuple[RuleId, str] | None:
     """Return the rule and message of an invalid or unused request to ignore a rule, or None."""
-    wrong, named = why_not_ignorable(name), rule_named(name)
-    if wrong or named is None:
-        return RuleId.IGNORE_WRONG, wrong
+    objection, named = why_not_ignorable(name), rule_named(name)
+    if objection or named is None:
+        return RuleId.IGNORE_WRONG, objection
     if not reason.strip():
         return RuleId.IGNORE_WRONG, f"needs a reason: write why {name} is right here, for those who read reports"
     # A rule is unused only if it was checked; with errors left, or without the environment, many rules are not.
-    was_checked = whole and (name.partition("-")[0] in _ANYWHERE or scope.is_known)
+    was_checked = not has_errors and (name.partition("-")[0] in _ANYWHERE or scope.is_known)
     if was_checked and named is not RuleId.IGNORE_UNUSED and named not in used:
         return RuleId.IGNORE_UNUSED, f"ignores nothing: {name} finds nothing here; remove it"
     return None

@@ -1,4 +1,4 @@
-"""What each rule means: read once, and only by what speaks about rules."""
+"""Titles and descriptions of all rules, loaded on first use."""
 
 import functools
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from ..tables import load_table
 from .ids import FINAL, RuleId
 
 DOCUMENT = "docs/findings.md"
-"""Where the documentation has a section for each rule."""
+"""Page of the documentation with a section for each rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
-    """What a rule means.
+    """The description of a rule.
 
     Attributes:
         title: What was found, in a few words.

@@ -1,13 +1,13 @@
-"""Findings as a log in SARIF 2.1.0, which editors and code hosts show on the line.
+"""Writes findings as a SARIF 2.1.0 log, which editors and code hosts display at the line.
 
-OASIS, SARIF version 2.1.0 Plus Errata 01. What GitHub reads of it, and how much: its pages "SARIF support for code
-scanning" and "SARIF results exceed limit".
+The standard is OASIS, SARIF Version 2.1.0 Plus Errata 01. GitHub documents the properties that it reads, and its
+limits, under "SARIF support for code scanning" and "SARIF results exceed limit".
 """
 
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -17,24 +17,24 @@ _Json = dict[str, Any]
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST_RESULTS = 25_000
-"""Of a run: GitHub refuses a file with more."""
+"""Maximum number of results of a run; GitHub rejects files with more."""
 _ORDER = ("error", "warning", "note")
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
-"""What a path in a URI has as it is (RFC 3986, unreserved)."""
+"""Characters of a path that a URI does not encode: the unreserved ones of RFC 3986, and the slash."""
 _PLACEHOLDER = re.compile(r"\{(\d+)\}")
 _GRADES = {"error": "error", "warning": "warning", "note": "recommendation"}
-"""GitHub's own words, by which it sorts alerts (``properties.problem.severity``)."""
+"""Severities of GitHub, by which it sorts alerts (``properties.problem.severity``)."""
 
 
 _NO_STATES: Mapping[Any, str] = MappingProxyType({})
 
 
 class ReportedFinding(Protocol):
-    """A finding, as reports have it."""
+    """A finding of a report."""
 
     @property
     def rule(self) -> str:
-        """Its rule."""
+        """ID of its rule."""
 
     @property
     def severity(self) -> str:
@@ -42,31 +42,31 @@ class ReportedFinding(Protocol):
 
     @property
     def file(self) -> str:
-        """Where it is; in ``<>`` where that is no file."""
+        """Path of its file; another origin is in ``<>``."""
 
     @property
     def line(self) -> int:
-        """Its line; 0 without one."""
+        """Line in the file, from 1; 0 if unknown."""
 
     @property
     def kind(self) -> str:
-        """Of the resource; empty for settings."""
+        """Kind of the resource; empty for settings."""
 
     @property
     def name(self) -> str:
-        """Of the resource."""
+        """Name of the resource."""
 
     @property
     def path(self) -> str:
-        """Its field."""
+        """Path of the field."""
 
     @property
     def reason(self) -> str:
-        """What is wrong."""
+        """The message."""
 
     @property
     def ignored(self) -> str:
-        """Why it does not count; empty where it does."""
+        """The reason why it is ignored; empty if it is not."""
 
 
 def sarif(
@@ -80,37 +80,35 @@ def sarif(
     """Return the log of a run.
 
     Args:
-        findings: What was found; the same in the same order give the same log.
-        version: Of the package.
-        folder: What stands before relative files, where findings are of a folder within a repository.
-        documentation: Address of the folder that has ``docs``, ending in a slash; without one rules have no link.
-        states: What each finding is beside another revision: ``new``, ``unchanged`` or ``updated`` (3.27.24). Either
-            all findings have one or none has.
+        findings: The findings. The same findings in the same order give the same log.
+        version: Version of the package.
+        folder: Prefix of relative files, if the findings are those of a folder within a repository.
+        documentation: URL of the folder that contains ``docs``, ending in a slash; without one, rules have no link.
+        states: State of each finding compared with another revision: ``new``, ``unchanged`` or ``updated`` (SARIF
+            3.27.24). Either all findings have one or none has.
     """
-    found = list(findings)
-    kept = sorted(found, key=lambda each: _ORDER.index(each.severity))[:MOST_RESULTS]
-    named = {each.rule for each in kept}
+    all_findings = list(findings)
+    kept = sorted(all_findings, key=lambda finding: _ORDER.index(finding.severity))[:MOST_RESULTS]
+    named = {finding.rule for finding in kept}
     used = [info for id_, info in rules().items() if id_ in named]
-    places = {str(info.id): place for place, info in enumerate(used)}
-    marks = _fingerprints(kept)
-    driver: _Json = {"name": "inference-platform", "semanticVersion": _semantic(version)}
+    indexes = {str(info.id): index for index, info in enumerate(used)}
+    # Python's suffixes of versions, such as .dev1, are not those of semantic versions.
+    semantic_version = ".".join([*re.findall(r"\d+", version), "0", "0", "0"][:3])
+    driver: _Json = {"name": "inference-platform", "semanticVersion": semantic_version}
     driver["rules"] = [_rule(info, documentation) for info in used]
-    results = [_result(each, places[each.rule], mark, folder) for each, mark in zip(kept, marks, strict=True)]
+    results = [
+        _result(finding, indexes[finding.rule], fingerprint, folder)
+        for finding, fingerprint in zip(kept, _fingerprints(kept), strict=True)
+    ]
     if states:
-        for each, result in zip(kept, results, strict=True):
-            result["baselineState"] = states[each]
+        for finding, result in zip(kept, results, strict=True):
+            result["baselineState"] = states[finding]
     run: _Json = {"tool": {"driver": driver}, "results": results}
-    if len(kept) < len(found):
-        text = f"{len(found) - len(kept)} of {len(found)} findings are left out, the least severe ones"
+    if len(kept) < len(all_findings):
+        text = f"{len(all_findings) - len(kept)} of {len(all_findings)} findings are left out, the least severe ones"
         notice = {"level": "warning", "message": {"text": text}}
         run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [notice]}]
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-
-
-def _semantic(version: str) -> str:
-    """Return a version with its three numbers alone: Python spells what may follow otherwise."""
-    numbers = [*re.findall(r"\d+", version), "0", "0", "0"][:3]
-    return ".".join(numbers)
 
 
 def _rule(info: RuleInfo, documentation: str) -> _Json:
@@ -130,56 +128,40 @@ def _rule(info: RuleInfo, documentation: str) -> _Json:
     }
 
 
-def _result(found: ReportedFinding, place: int, mark: str, folder: str) -> _Json:
+def _result(finding: ReportedFinding, rule_index: int, fingerprint: str, folder: str) -> _Json:
+    title = f"{finding.kind}/{finding.name}" if finding.kind else ""
+    # Nothing in a message may be read as a placeholder or a link. The standard doubles all braces, but viewers show
+    # them as they are, which would change advice such as ``{name: http}``; only those of a placeholder are doubled.
+    message = ": ".join(part for part in (title, finding.path, finding.reason) if part)
+    message = _PLACEHOLDER.sub(r"{{\1}}", message).replace("](", "\\](")
+    location: _Json = {}
+    if not finding.file.startswith("<"):
+        physical: _Json = {"artifactLocation": {"uri": _uri(finding.file, folder)}}
+        if finding.line:
+            physical["region"] = {"startLine": finding.line}
+        location["physicalLocation"] = physical
+    logical = [{"name": title, "fullyQualifiedName": title, "kind": "object"}] if title else []
+    if finding.path:
+        qualified = f"{title}: {finding.path}" if title else finding.path
+        logical.append({"name": finding.path, "fullyQualifiedName": qualified, "kind": "property"})
+    if logical:
+        location["logicalLocations"] = logical
     result: _Json = {
-        "ruleId": found.rule,
-        "ruleIndex": place,
-        "level": found.severity,
-        "message": {"text": _message(found)},
-        "locations": [_location(found, folder)],
-        "partialFingerprints": {"primaryLocationLineHash": mark},
+        "ruleId": finding.rule,
+        "ruleIndex": rule_index,
+        "level": finding.severity,
+        "message": {"text": message},
+        "locations": [location],
+        "partialFingerprints": {"primaryLocationLineHash": fingerprint},
     }
-    if found.ignored:
-        kind = "inSource" if found.kind else "external"
-        result["suppressions"] = [{"kind": kind, "status": "accepted", "justification": found.ignored}]
+    if finding.ignored:
+        kind = "inSource" if finding.kind else "external"
+        result["suppressions"] = [{"kind": kind, "status": "accepted", "justification": finding.ignored}]
     return result
 
 
-def _message(found: ReportedFinding) -> str:
-    """Return the reason after what it is about, so that nothing in it is read as a placeholder or a link.
-
-    The standard doubles all braces. Readers show them as they are, so that advice such as ``{name: http}`` would get
-    others; only what would be a placeholder is doubled.
-    """
-    parts = (f"{found.kind}/{found.name}" if found.kind else "", found.path, found.reason)
-    text = ": ".join(part for part in parts if part)
-    return _PLACEHOLDER.sub(r"{{\1}}", text).replace("](", "\\](")
-
-
-def _location(found: ReportedFinding, folder: str) -> _Json:
-    location: _Json = {}
-    if not found.file.startswith("<"):
-        physical: _Json = {"artifactLocation": {"uri": _uri(found.file, folder)}}
-        if found.line:
-            physical["region"] = {"startLine": found.line}
-        location["physicalLocation"] = physical
-    logical = list(_logical(found))
-    if logical:
-        location["logicalLocations"] = logical
-    return location
-
-
-def _logical(found: ReportedFinding) -> Iterator[_Json]:
-    title = f"{found.kind}/{found.name}" if found.kind else ""
-    if title:
-        yield {"name": title, "fullyQualifiedName": title, "kind": "object"}
-    if found.path:
-        whole = f"{title}: {found.path}" if title else found.path
-        yield {"name": found.path, "fullyQualifiedName": whole, "kind": "property"}
-
-
 def _uri(file: str, folder: str) -> str:
-    """Return a file as a URI: relative to the repository, as code hosts want it, unless its path is absolute."""
+    """Return a file as a URI: relative to the repository, as code hosts require, unless its path is absolute."""
     if file.startswith("/"):
         return f"file://{_encoded(file)}"
     steps: list[str] = []
@@ -197,16 +179,16 @@ def _encoded(path: str) -> str:
 
 
 def _fingerprints(findings: Sequence[ReportedFinding]) -> list[str]:
-    """Return what tells each finding from others of its file and rule, wherever in the file it moves.
+    """Return fingerprints that identify findings although their lines change.
 
-    A reason is no part of it: numbers in it change with the fleet, and the finding is still the same. Of several that
-    are alike, the first one stays the first.
+    The reason is left out, because its numbers change with the fleet while the finding stays the same. Findings that
+    are otherwise equal are numbered in their order.
     """
     seen: Counter[tuple[str, ...]] = Counter()
-    marks = []
-    for each in findings:
-        identity = (each.rule, each.file, each.kind, each.name, each.path)
+    fingerprints = []
+    for finding in findings:
+        identity = (finding.rule, finding.file, finding.kind, finding.name, finding.path)
         seen[identity] += 1
         digest = hashlib.sha256("\0".join(identity).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        marks.append(f"{digest}:{seen[identity]}")
-    return marks
+        fingerprints.append(f"{digest}:{seen[identity]}")
+    return fingerprints

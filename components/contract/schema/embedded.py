@@ -171,7 +171,7 @@ class Embedded:
         """
         if self._validator.is_valid(value):
             return value
-        raise combined_error([found for error in self._validator.iter_errors(value) for found in _explain(error)])
+        raise combined_error([problem for error in self._validator.iter_errors(value) for problem in _explain(error)])
 
     def __get_pydantic_core_schema__(self, _source: Json, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Replace pydantic's own schema for the annotation."""

@@ -14,8 +14,8 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def json_schema(kind: Kind) -> Schema:
     shape = schema_graph(kind)
-    whole = {"$schema": DIALECT, "title": kind.title, **shape.root, "$defs": shape.defs}
-    cleaned: Schema = without_keywords(copy.deepcopy(whole), OURS)
+    document = {"$schema": DIALECT, "title": kind.title, **shape.root, "$defs": shape.defs}
+    cleaned: Schema = without_keywords(copy.deepcopy(document), OURS)
     return cleaned
 
 

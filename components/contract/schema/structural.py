@@ -38,8 +38,8 @@ class SchemaGraph:
         if isinstance(part, int):
             return schema.get("items")
         extra = schema.get("additionalProperties")
-        found: Schema | None = schema.get("properties", {}).get(part)
-        return found if found is not None else extra if isinstance(extra, dict) else None
+        declared: Schema | None = schema.get("properties", {}).get(part)
+        return declared if declared is not None else extra if isinstance(extra, dict) else None
 
     def fields_at(self, path: tuple[str | int, ...]) -> list[str]:
         """Return the known field names at a path."""
@@ -115,11 +115,11 @@ def normalize(value: Json, graph: SchemaGraph, schema: Schema) -> Json:
         items = schema.get("items")
         return value if items is None else [normalize(item, graph, items) for item in value]
     if isinstance(value, float) and _takes_whole_floats(schema):
-        whole = whole_float_to_int(value)
-        if isinstance(whole, float) and whole.is_integer():
+        integer = whole_float_to_int(value)
+        if isinstance(integer, float) and integer.is_integer():
             # JSON schema accepts 1e18 as an integer, the API server does not: return a value that no schema accepts.
-            return {INEXACT: whole}
-        return whole
+            return {INEXACT: integer}
+        return integer
     return value
 
 

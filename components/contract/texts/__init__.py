@@ -1,1 +1,1 @@
-"""What messages, tables and logs may show of texts that others wrote."""
+"""Makes untrusted text safe for messages, tables and logs: escapes control characters, and masks secrets."""

@@ -1,7 +1,6 @@
 """Reports unexpected errors: one line for the user, and a file with the traceback for the maintainers."""
 
 import datetime
-import functools
 import os
 import platform
 import sys
@@ -39,9 +38,15 @@ def _write_report(text: str, folder: Path) -> str:
         The path; empty if neither can be written to.
     """
     name = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%S}-{os.getpid()}.txt"
-    for create in (functools.partial(_private, folder / "errors"), _temporary):
+    for use_temporary in (False, True):
         try:
-            path = create() / name
+            if use_temporary:
+                reports = Path(tempfile.mkdtemp(prefix=f"{PROJECT}-"))
+            else:
+                reports = folder / "errors"
+                for part in (folder, reports):
+                    part.mkdir(mode=0o700, exist_ok=True)
+            path = reports / name
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text)
@@ -49,13 +54,3 @@ def _write_report(text: str, folder: Path) -> str:
             continue
         return str(path)
     return ""
-
-
-def _private(folder: Path) -> Path:
-    for part in (folder.parent, folder):
-        part.mkdir(mode=0o700, exist_ok=True)
-    return folder
-
-
-def _temporary() -> Path:
-    return Path(tempfile.mkdtemp(prefix=f"{PROJECT}-"))

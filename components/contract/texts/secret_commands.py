@@ -1,4 +1,4 @@
-"""Secrets that commands take by their place: ``curl -u me:password``, ``redis-cli -a password``."""
+"""Secrets as positional or flag arguments of known commands: ``curl -u me:password``, ``redis-cli -a password``."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,15 +8,15 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class _Program:
-    """Where a program takes credentials.
+    """Arguments of a program that are credentials.
 
     Attributes:
         flags: Flags whose value is a secret, or ``user:password``.
         glued: Flags whose value may follow without a space.
         clusters: Whether flags of one letter may share a dash, as in ``curl -su``.
-        needs: A word without which the flags mean something else, as ``docker run -p`` does.
+        needs: A word without which the flags have another meaning, as in ``docker run -p``.
         after: Words that positional secrets follow, as in ``mc alias set``.
-        places: How many words after these they are.
+        places: Positions of the secrets after these words, from 1.
     """
 
     flags: frozenset[str] = frozenset()
@@ -67,7 +67,7 @@ _PROGRAMS: Mapping[str, _Program] = {
 _SECRET_SETTINGS = ("aws_secret_access_key", "aws_session_token", "aws_access_key_id")
 _ALTERNATIVES = "|".join(sorted(map(re.escape, _PROGRAMS), key=len, reverse=True))
 STARTS_COMMAND = rf"(?<![\w-])(?:{_ALTERNATIVES})\s"
-"""A pattern of what such a command begins with; letters of either case."""
+"""A pattern of the beginning of such a command, in lower or upper case."""
 _COMMAND = re.compile(rf"(?<![\w.-])(?P<program>{_ALTERNATIVES})(?=\s)")
 _SHELL_WORD = re.compile(
     r"(?:[ \t]|\\\n)+|(?P<word>(?:\$\([^()]*\)|`[^`]*`|\"(?:\\.|[^\"\\])*\"?|'[^']*'?|\\[^\n]|[^\s\"';&|()\\`])+)",
@@ -78,60 +78,60 @@ _MOST_WORDS = 400
 
 
 def script_credentials(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the secrets stand that commands in a script take by their place."""
+    """Yield the spans of secrets in the commands of a script."""
     end = 0
     for command in _COMMAND.finditer(text):
         if command.start() < end:
             continue
         words: list[str] = [command["program"]]
-        places = [command.start()]
+        offsets = [command.start()]
         end = command.end()
-        while len(words) < _MOST_WORDS and (found := _SHELL_WORD.match(text, end)):
-            end = found.end()
-            if found["word"] is not None:
-                words.append(found["word"])
-                places.append(found.start("word"))
-        for place, start in credential_words([word.strip("'\"") for word in words]).items():
-            word = words[place]
+        while len(words) < _MOST_WORDS and (match := _SHELL_WORD.match(text, end)):
+            end = match.end()
+            if match["word"] is not None:
+                words.append(match["word"])
+                offsets.append(match.start("word"))
+        for index, start in credential_words([word.strip("'\"") for word in words]).items():
+            word = words[index]
             quoted = word[0] in "'\"" and len(word) > 1 and word[-1] == word[0]
-            yield places[place] + quoted + start, places[place] + len(word) - quoted
+            yield offsets[index] + quoted + start, offsets[index] + len(word) - quoted
 
 
 def credential_words(words: Sequence[Any]) -> dict[int, int]:
-    """Return which words of a command are secrets by their place, and from which character on.
+    """Return the indexes of the words of a command that hold a secret, each with the offset at which it begins.
 
     Args:
-        words: The command, its program first; what is none has no such words.
+        words: The program and its arguments. Other lists, such as of an unknown program, have no such words.
     """
     if len(words) < 2 or not isinstance(words[0], str):
         return {}
     program = _PROGRAMS.get(words[0].rpartition("/")[2])
     if program is None or (program.needs and program.needs not in words):
         return {}
-    found: dict[int, int] = {}
-    for place, word in enumerate(words[1:], start=1):
+    starts: dict[int, int] = {}
+    for index, word in enumerate(words[1:], start=1):
         if not isinstance(word, str):
             continue
-        previous = str(words[place - 1])
+        previous = str(words[index - 1])
         if program.clusters and previous[:1] == "-" and previous[1:].isalpha():
             previous = f"-{previous[-1]}"
         name, equals, _ = word.partition("=")
         if previous in program.flags and _is_secret(previous, word):
-            found[place] = 0
+            starts[index] = 0
         elif equals and name in program.flags:
-            found[place] = len(name) + 1
+            starts[index] = len(name) + 1
         else:
             for flag in program.glued:
                 glued = word.removeprefix(flag)
                 if glued not in ("", word) and not word.startswith("--") and _is_secret(flag, glued):
-                    found[place] = len(flag)
+                    starts[index] = len(flag)
     if program.after:
-        found |= _positional(program, words)
-    return found
+        starts |= _positional(program, words)
+    return starts
 
 
 def _is_secret(flag: str, word: str) -> bool:
-    """Whether the value of a flag holds a secret: a user alone is none, nor is the file of a cookie."""
+    """Whether the value of a flag holds a secret, unlike a user without password or the file of a cookie."""
     if flag in ("-u", "--user", "-U", "--proxy-user", "--creds", "--src-creds", "--dest-creds"):
         return ":" in word.strip(":")
     if flag in ("-b", "--cookie"):
@@ -140,12 +140,12 @@ def _is_secret(flag: str, word: str) -> bool:
 
 
 def _positional(program: _Program, words: Sequence[Any]) -> dict[int, int]:
-    plain = [place for place, word in enumerate(words) if isinstance(word, str) and not word.startswith("-")]
-    names = [words[place] for place in plain]
+    indexes = [index for index, word in enumerate(words) if isinstance(word, str) and not word.startswith("-")]
+    names = [words[index] for index in indexes]
     for at in range(len(names) - len(program.after)):
         if tuple(names[at : at + len(program.after)]) == program.after:
             first = at + len(program.after) - 1
             if names[0] == "aws" and names[first + 1].rpartition(".")[2] not in _SECRET_SETTINGS:
                 return {}
-            return {plain[first + step]: 0 for step in program.places if first + step < len(plain)}
+            return {indexes[first + step]: 0 for step in program.places if first + step < len(indexes)}
     return {}

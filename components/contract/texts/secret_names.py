@@ -1,7 +1,7 @@
-"""Which names hold a secret: of variables, flags, fields, headers and parameters.
+"""Names of variables, flags, fields, headers and parameters that hold a secret.
 
-The same words name other things: a *token* is also a unit of text, a *key* also what a map or a table is read by.
-What stands before the word decides.
+The same words have other meanings: a *token* is also a unit of text, a *key* also identifies an entry of a map or a
+table. The preceding word decides.
 """
 
 import functools
@@ -23,21 +23,21 @@ _OTHER_KEYS = frozenset(
         *("unique", "yaml"),
     }
 )
-"""What comes before *key* where it opens nothing."""
+"""Words before *key* if it is not a secret."""
 _TOKENS_OF_TEXT = frozenset(
     {
-        # by which a model's vocabulary marks something (tokenizer_config.json, GGUF's tokenizer.ggml.*)
+        # special tokens of a vocabulary (tokenizer_config.json, GGUF's tokenizer.ggml.*)
         *("bos", "eos", "eot", "eom", "eod", "pad", "padding", "unk", "unknown", "sep", "seperator", "separator"),
         *("cls", "mask", "special", "stop", "start", "end", "begin", "newline", "nl", "fim", "prefix", "suffix"),
         *("middle", "image", "img", "boi", "eoi", "video", "audio", "vision", "speech", "tool", "think", "thinking"),
         *("reasoning", "system", "user", "assistant", "role", "infill", "classification", "transcribe", "translate"),
-        # that are counted, timed or paid
+        # tokens that are counted, timed or billed
         *("per", "input", "output", "prompt", "completion", "generated", "first", "last", "next", "previous", "prev"),
         *("new", "max", "min", "num", "total", "draft", "drafted", "accepted", "cached", "decode"),
         *("prefill", "context", "logprob", "single", "each", "every", "adapter"),
     }
 )
-"""What comes before *token* where it is a unit of text."""
+"""Words before *token* if it is a unit of text."""
 _OTHER_PASSES = frozenset(
     {
         *("first", "second", "single", "multi", "two", "one", "forward", "backward", "low", "high", "band", "per"),
@@ -48,7 +48,7 @@ _OTHER_PASSES = frozenset(
 
 @functools.lru_cache(maxsize=1 << 14)
 def names_secret(name: str) -> bool:
-    """Whether a variable, flag or field of this name holds a secret, and not the name or the place of one."""
+    """Whether a variable, flag or field of this name holds a secret, rather than a reference to one."""
     last_part = str(name).rpartition("/")[2]
     words = [word.lower() for word in _WORDS.findall(last_part)]
     if words[-1:] == ["id"] and words[-3:-1] == ["access", "key"]:
@@ -57,17 +57,17 @@ def names_secret(name: str) -> bool:
         return False
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if last in _PASSWORDS:
-        return not {"cors", "allow"} & set(words)  # whether browsers send theirs
+        return not {"cors", "allow"} & set(words)  # CORS settings allow browsers to send credentials
     variable = name.isupper() or name.startswith("-") or "_" in name or (name[:1].isupper() and "-" in name)
     if last == "token":
         return before not in _TOKENS_OF_TEXT and not ("max" in words or "num" in words)
-    if last == "secret":  # in manifests a field of this name says which Secret
+    if last == "secret":  # in manifests, a field of this name refers to a Secret
         return variable or before == "client"
     if last in ("key", "keys"):
         if before in _OTHER_KEYS:
             return False
         return bool(before) and (before in _KEYS or (variable and last == "key"))
-    if last == "data":  # as kubeconfig files name a key's text
+    if last == "data":  # client-key-data of kubeconfig files
         return before == "key" and "client" in words
     if last == "pass":
         return variable and bool(before or name.isupper() or name.startswith("-")) and before not in _OTHER_PASSES
@@ -75,7 +75,7 @@ def names_secret(name: str) -> bool:
 
 
 def is_header(name: str) -> bool:
-    """Whether a header of this name carries a secret: what says who asks."""
+    """Whether a header of this name carries credentials."""
     return name in _HEADERS or (name.lower().startswith("x-") and name.lower().endswith(("-token", "-key", "-auth")))
 
 

@@ -1,14 +1,14 @@
-"""What a secret looks like, and how it is kept out of sight: the one place that every caller asks.
+"""Detects secrets in values and texts, and masks or replaces them. All callers share these rules.
 
-A value is a secret by the name that it has (``HF_TOKEN``, ``--api-key``, ``clientSecret``; :mod:`.secret_names`), by
-its own form (``hf_...``, a private key, a password in a URL), or by its place in a command (``curl -u``;
-:mod:`.secret_commands`). What only refers to one is none: ``$(HF_TOKEN)``, a path, the name of a Secret.
+A value is a secret because of its name (``HF_TOKEN``, ``--api-key``, ``clientSecret``; :mod:`.secret_names`), its
+form (``hf_...``, a private key, a password in a URL), or its position in a command (``curl -u``;
+:mod:`.secret_commands`).
+References are not secrets: ``$(HF_TOKEN)``, a path, the name of a Secret.
 
-- :func:`is_literal_secret`: whether a value of this name is one;
-- :func:`masked`, :func:`masked_text`: a value or a text as it may be shown;
-- :func:`replace_secrets`, :func:`replace_in_object`: the same value, each secret replaced by what the caller makes of
-  it;
-- :func:`secret_texts`: the texts that must not be shown, for messages that quote them in their own way.
+- :func:`is_literal_secret`: whether a value with a given name is a secret;
+- :func:`masked`, :func:`masked_text`: a value or a text with its secrets masked;
+- :func:`replace_secrets`, :func:`replace_in_object`: a value with each secret replaced by a callback;
+- :func:`secret_texts`: the secrets themselves, for messages that quote values in another format.
 """
 
 import functools
@@ -34,10 +34,10 @@ __all__ = [
     "secret_texts",
 ]
 
-SECRET_TEXT = "[secret]"  # noqa: S105  what is shown instead of one
+SECRET_TEXT = "[secret]"  # noqa: S105  the mask, not a password
 
 Replace = Callable[[Any, Any], Any]
-"""Makes something of a secret, or of what has one in it: given the value, and how it may be shown."""
+"""Returns the replacement of a secret, or of a value that contains one, given the value and its masked form."""
 
 _HARMLESS = frozenset(
     {
@@ -46,15 +46,15 @@ _HARMLESS = frozenset(
         *("sk-no-key-required", "disabled", "enabled"),
     }
 )
-"""Switches, and what clients write where a server wants no key."""
+"""Switches, and the usual placeholders for servers that require no key."""
 _REFERENCE = re.compile(
     r"\$\(\w[\w.-]*\)|\$\{?\w+\}?|\$\{\w+:?[?+][^}]*\}|\$\{\w+:?-\}|\$[@*#?!]"  # variables
-    r"|\$\((?!\s*(?:echo|printf)\b)[^()]*\)|`(?!\s*(?:echo|printf)\b)[^`]*`"  # what another command prints
-    r"|(?:~|\.{1,2})?(?:/[a-z0-9._-]+)+|[a-z0-9]+://[^\s@]*"  # a path, an address without a password
-    r"|<[^<>]*>|%[^%]+%|\$?\{\{[^{}]*\}\}|\*{3,}|[xX]{3,}|\.{3}"  # a place to fill in
+    r"|\$\((?!\s*(?:echo|printf)\b)[^()]*\)|`(?!\s*(?:echo|printf)\b)[^`]*`"  # output of another command
+    r"|(?:~|\.{1,2})?(?:/[a-z0-9._-]+)+|[a-z0-9]+://[^\s@]*"  # a path, or a URL without a password
+    r"|<[^<>]*>|%[^%]+%|\$?\{\{[^{}]*\}\}|\*{3,}|[xX]{3,}|\.{3}"  # a placeholder
 )
 _SCHEMES = ("basic", "bearer", "digest", "token", "apikey", "key")
-"""What stands before the credentials of a header."""
+"""Authentication schemes, which precede the credentials in a header."""
 _COUNT = re.compile(r"-?\d{1,5}(?:\.\d+)?|\d*\.\d+(?:[eE][-+]?\d+)?")
 """A number of tokens, or a price of one."""
 
@@ -62,7 +62,7 @@ _FORMS = re.compile(
     r"(?P<pem>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"
     r"|(?<![\w-])(?:"
     r"hf_(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{8,}"  # Hugging Face; hf_transfer is a library
-    r"|sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}"  # OpenAI, Anthropic and those who copy them
+    r"|sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}"  # OpenAI, Anthropic, and providers that use the same form
     r"|(?:AKIA|ASIA)[A-Z0-9]{16}"  # AWS
     r"|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:pat|dt|rt|cbt|ptt|ft)-[\w-]{20,}"
     r"|xox[abeprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}"  # Slack
@@ -84,7 +84,7 @@ _FORMED = re.compile(
     r"-----|hf_|sk-|A[KS]IA|gh[a-z]_|github_|gl[a-z]+-|xox|xapp-|AIza|ya29|nvapi-|gsk_|r8_|pplx-|npm_|pypi-|dckr_"
     r"|[sr]k_|SG\.|hv[sb]\.|pul-|AGE-|eyJ|://[^/]*@|earer |asic "
 )
-"""What a text has that is worth a closer look."""
+"""A cheap test: only texts that match can match ``_FORMS``."""
 _NAMED = re.compile(
     r"token|key|pass|pwd|secret|credential|auth|cookie|masterauth|sig=|signature|login|" + STARTS_COMMAND,
     re.IGNORECASE,
@@ -92,23 +92,23 @@ _NAMED = re.compile(
 _STEM = r"(?:token|key|pass|pwd|secret|credential|auth|cookie)"
 _NAME = rf"(?<![\w$-])(?<!\$\{{)(?=[\w-]*?{_STEM})(?P<name>-{{0,2}}+[A-Za-z_][\w-]*+)"
 _PROSE = re.compile(rf"{_NAME}(?:=|['\"]?(?::\s*|,\s*)(?=['\"]))", re.IGNORECASE)
-"""What leads to a value in ``NAME=value``, ``"name": "value"`` and ``'--flag', 'value'``, as messages quote them."""
+"""A name and its separator in messages: ``NAME=value``, ``"name": "value"`` and ``'--flag', 'value'``."""
 _SCRIPT = re.compile(
     rf"{_NAME}(?:(?P<equals>=(?!=)|['\"]\][ \t]*=(?!=)[ \t]*)|(?P<comma>['\"],[ \t]*)(?=['\"])"
     r"|(?P<mark>\\?['\"]?)(?P<colon>[ \t]*:[ \t]*)(?P<open>\\?['\"])?"
     r"|(?P<spaced>[ \t]+=(?!=)[ \t]*)|(?P<xml>>)|(?P<after>\s+)(?=[^\s=-]))",
     re.IGNORECASE,
 )
-"""The same in what programs read: also ``name: value``, ``name = value``, ``["name"] = value``, ``--flag value`` and
-``<name>value<``."""
+"""The same in files that programs read: also ``name: value``, ``name = value``, ``["name"] = value``,
+``--flag value`` and ``<name>value<``."""
 _QUERY = re.compile(
     r"[?&;](?P<name>sig|signature|[\w.-]*-signature|sas|code|auth|key|access_key|pwd|pass)=(?P<value>[^\s&'\";#]+)",
     re.IGNORECASE,
 )
-"""Names that hold a secret in the query of an address, and often none elsewhere."""
+"""Parameters of URLs that hold a secret, though their names often do not elsewhere."""
 _VALUE = re.compile(r"\"[^\"]*\"?|'[^']*'?|[^\s\"';&|,)]+")
 _WORD = re.compile(r"(?:\$\([^()]*\)|`[^`]*`|\"(?:\\.|[^\"\\])*\"?|'[^']*'?|\\.|[^\s\"';&|()\\`])+", re.DOTALL)
-"""A word of a shell. Where it is the value of a name, it ends before a comma that another name follows."""
+"""A word of a shell command."""
 _LINE_START = re.compile(r"(?:^|[\n\r])[ \t]*(?:-[ \t]+|#+[ \t]*|export[ \t]+|set[ \t]+)?['\"]?\Z")
 _HEADER_LEAD = re.compile(
     r"(?:(?<![\w-])-[A-Za-z]{0,8}H|--header|(?:set|add|extra)_?header)[ \t=]*\\?['\"]?\Z", re.IGNORECASE
@@ -123,39 +123,42 @@ _SENTENCE = frozenset(
         *("you", "your"),
     }
 )
-"""Words by which a sentence is told from a passphrase of several words."""
+"""Words that distinguish a sentence from a passphrase of several words."""
 _DESCRIBED = frozenset(
     {
         *("required", "optional", "string", "str", "int", "integer", "boolean", "bool", "object"),
         *("secret", "token", "password", "key", "any", "unset", "missing", "invalid", "expired", "valid"),
     }
 )
-"""Words that stand after a name and a colon in descriptions and logs."""
+"""Words that follow a name and a colon in descriptions and logs."""
 _VERSION = re.compile(r"v?\d[\w.-]*|latest|main|stable|dev|nightly", re.IGNORECASE)
 _NETRC = re.compile(r"\b(?:login|machine)\s+\S+\s+(?:login\s+\S+\s+)?password\s+(?P<value>\S+)")
 _DEFAULT = re.compile(r"\$\{(?P<name>\w+):?[-=](?P<value>[^{}]+)\}")
 _DIRECTIVE = re.compile(r"(?m)^\s*(?:requirepass|masterauth)\s+(?P<value>\S+)")
 _ENOUGH = 4096
-"""Characters of a value that tell whether it is a secret."""
+"""Maximum number of characters of a value that are examined, which bounds the time of the regular expressions."""
 _LONGEST_DOCUMENT = 1 << 16
 _HIDDEN = "<secret>"
-"""What stands for a secret that is hidden already, where brackets would be read as a list."""
+"""Replaces ``[secret]`` before parsing YAML, which would read the brackets as a list."""
 _ALIAS = re.compile(r"(?:^|[\s\[{,:-])\*\w")
 _SECRET_DOCUMENT = re.compile(r"\bkind['\"]?:\s*['\"]?Secret\b")
 
 
 def is_literal_secret(name: str, value: object) -> bool:
-    """Whether a value is a secret in clear, by the name that it has or by its own form."""
+    """Whether a value is a plain-text secret, because of its name or its form."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return False
     text = str(value).strip().strip("'\"")
     if text.lower() in _HARMLESS:
         return False
-    return (names_secret(name) and not _refers(text, name)) or _has_form(text)
+    if names_secret(name) and not _is_reference(text, name):
+        return True
+    match = _FORMS.search(text) if _FORMED.search(text) else None
+    return match is not None and not (match["password"] or match["userinfo"]) and match[0] == text
 
 
-def _refers(text: str, name: str) -> bool:
-    """Whether a text only refers to a secret; numbers are counts of tokens, or name no secret of that length."""
+def _is_reference(text: str, name: str) -> bool:
+    """Whether a text only refers to a secret, or is a number of tokens."""
     if _REFERENCE.fullmatch(text):
         return True
     words = text.split()
@@ -164,38 +167,33 @@ def _refers(text: str, name: str) -> bool:
     return name.lower().endswith("token") and _COUNT.fullmatch(text) is not None
 
 
-def _has_form(text: str) -> bool:
-    found = _FORMS.search(text) if _FORMED.search(text) else None
-    return found is not None and not (found["password"] or found["userinfo"]) and found[0] == text
-
-
 def masked(value: Any, name: str = "") -> Any:  # noqa: ANN401  any JSON value
-    """Return a value with its secrets as ``[secret]``; ``name`` is the name that it has, if any."""
-    return replace_secrets(value, lambda _, shown: shown, name)
+    """Return a value with its secrets as ``[secret]``; ``name`` is its name, if it has one."""
+    return replace_secrets(value, lambda _, masked_value: masked_value, name)
 
 
 def secret_texts(value: Any, name: str = "") -> frozenset[str]:  # noqa: ANN401  any JSON value
-    """Return the secrets in a value: whole values, and those inside of texts."""
-    found: set[str] = set()
+    """Return the secrets in a value: complete values, and parts of texts."""
+    secrets: set[str] = set()
 
-    def remember(secret: Any, shown: Any) -> object:  # noqa: ANN401  any JSON value
-        if isinstance(secret, dict):  # keys that are secrets; its values are remembered on their own
-            found.update(key for key in secret if isinstance(key, str) and key not in shown)
+    def remember(secret: Any, masked_value: Any) -> object:  # noqa: ANN401  any JSON value
+        if isinstance(secret, dict):  # keys that are secrets; the values are replaced one by one
+            secrets.update(key for key in secret if isinstance(key, str) and key not in masked_value)
         else:
-            found.update((str(secret),) if shown == SECRET_TEXT else _parts(str(secret)))
+            secrets.update((str(secret),) if masked_value == SECRET_TEXT else _parts(str(secret)))
         return secret
 
     replace_secrets(value, remember, name)
-    return frozenset(found)
+    return frozenset(secrets)
 
 
 def masked_text(text: str, known: Iterable[str] = ()) -> str:
-    """Return a text with what looks like a secret in it, and secrets that are known, as ``[secret]``."""
-    written = {form for secret in known for form in (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1])}
-    for secret in sorted(written, key=lambda form: (-len(form), form)):
+    """Return a text with known secrets, and parts that look like a secret, as ``[secret]``."""
+    spellings = {form for secret in known for form in (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1])}
+    for secret in sorted(spellings, key=lambda form: (-len(form), form)):
         if len(secret) > _SHORT:
             text = text.replace(secret, SECRET_TEXT)
-        elif secret:  # a short one occurs inside of words
+        elif secret:  # a short one may also be a part of a word
             text = re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", SECRET_TEXT, text)
     return _without(text, _assigned(text, _PROSE)) if _NAMED.search(text) else _without_forms(text)
 
@@ -203,20 +201,23 @@ def masked_text(text: str, known: Iterable[str] = ()) -> str:
 _SHORT = 5
 
 
-def _masked(text: str) -> str:
-    """Return a text that programs read as it may be shown."""
+@functools.lru_cache(maxsize=1 << 13)
+def _masked(text: str, name: str) -> str:
+    """Return the text of a value with its secrets masked; unlike messages, it is a file, a script or an argument."""
+    if names_secret(name) and is_literal_secret(name, text):
+        return SECRET_TEXT
     inner = _documents(text)
     secrets = secret_texts(inner) if inner is not None else frozenset[str]()
     if secrets:
-        shown = text
-        for secret in sorted(secrets, key=lambda each: (-len(each), each)):
+        result = text
+        for secret in sorted(secrets, key=lambda secret: (-len(secret), secret)):
             for line in filter(None, map(str.strip, secret.splitlines())):
-                shown = re.sub(rf"(?<![\w-]){re.escape(line)}(?![\w-])", SECRET_TEXT, shown)
-                shown = shown.replace(json.dumps(line)[1:-1], SECRET_TEXT) if len(line) > _SHORT else shown
-        left = (line for secret in secrets for line in secret.splitlines() if len(line.strip()) > _SHORT)
-        if shown == text or any(line.strip() in shown for line in left):
-            return SECRET_TEXT  # written in a way that cannot be found again, such as with escapes
-        text = shown
+                result = re.sub(rf"(?<![\w-]){re.escape(line)}(?![\w-])", SECRET_TEXT, result)
+                result = result.replace(json.dumps(line)[1:-1], SECRET_TEXT) if len(line) > _SHORT else result
+        lines = (line for secret in secrets for line in secret.splitlines() if len(line.strip()) > _SHORT)
+        if result == text or any(line.strip() in result for line in lines):
+            return SECRET_TEXT  # the text spells a secret differently, such as with escapes
+        text = result
     if not _NAMED.search(text):
         return _without_forms(text)
     return _without(text, _assigned(text, _SCRIPT))
@@ -225,62 +226,66 @@ def _masked(text: str) -> str:
 def _without_forms(text: str) -> str:
     if not _FORMED.search(text):
         return text
-    return _FORMS.sub(lambda found: (found["user"] or found["scheme"] or found["basic"] or "") + SECRET_TEXT, text)
+    return _FORMS.sub(lambda match: (match["user"] or match["scheme"] or match["basic"] or "") + SECRET_TEXT, text)
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Return a text with what has the form of a secret, and what stands in these places, as ``[secret]``."""
-    found = sorted({*spans, *_formed(text), *_others(text)})
-    shown, end = [], 0
-    for start, stop in found:
+    """Return a text with these spans, and all other secrets in it, as ``[secret]``."""
+    pieces, end = [], 0
+    for start, stop in sorted({*spans, *_formed(text), *_positional(text)}):
         if start >= end:
-            shown += [text[end:start], SECRET_TEXT]
+            pieces += [text[end:start], SECRET_TEXT]
         end = max(end, stop)
-    return "".join([*shown, text[end:]])
+    return "".join([*pieces, text[end:]])
 
 
 def _formed(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of secrets that are recognized by their form."""
     if _FORMED.search(text):
-        for found in _FORMS.finditer(text):
-            group = next((name for name in ("password", "bearer", "encoded") if found[name]), 0)
-            yield found.span(group)
+        for match in _FORMS.finditer(text):
+            group = next((name for name in ("password", "bearer", "encoded") if match[name]), 0)
+            yield match.span(group)
 
 
-def _others(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where secrets stand by their place: in the query of an address, in a command, in a .netrc file."""
-    for found in _QUERY.finditer(text):
-        if "://" in text[max(0, found.start() - _ENOUGH) : found.start()] and not _plain_query(found):
-            yield found.span("value")
+def _positional(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of secrets that are recognized by their position: in a URL, a command, or a .netrc file."""
+    for match in _QUERY.finditer(text):
+        if "://" not in text[max(0, match.start() - _ENOUGH) : match.start()]:
+            continue
+        value = match["value"]
+        if value.lower() in _HARMLESS or _REFERENCE.fullmatch(value):
+            continue
+        # Keys of stored objects and country codes are words; a secret has digits, or is long.
+        may_be_word = match["name"].lower() in ("key", "code", "auth")
+        if not (may_be_word and (value.isalpha() or "/" in value or "." in value)):
+            yield match.span("value")
     for pattern in (_NETRC, _DIRECTIVE):
-        for found in pattern.finditer(text):
-            if not _REFERENCE.fullmatch(found["value"].strip("'\"")):
-                yield found.span("value")
-    for found in _DEFAULT.finditer(text):
-        if is_literal_secret(found["name"], found["value"]):
-            yield found.span("value")
+        for match in pattern.finditer(text):
+            if not _REFERENCE.fullmatch(match["value"].strip("'\"")):
+                yield match.span("value")
+    for match in _DEFAULT.finditer(text):
+        if is_literal_secret(match["name"], match["value"]):
+            yield match.span("value")
     for start, end in script_credentials(text):
         word = text[start:end].strip("'\"")
         if word.lower() not in _HARMLESS and not all(map(_REFERENCE.fullmatch, word.split(":")[-1:])):
             yield start, end
 
 
-def _plain_query(found: re.Match[str]) -> bool:
-    value = found["value"]
-    if value.lower() in _HARMLESS or _REFERENCE.fullmatch(value):
-        return True
-    # the key of an object in a store, or a code of a country, is a word; a secret has digits, or is long
-    return found["name"].lower() in ("key", "code", "auth") and (value.isalpha() or "/" in value or "." in value)
+def _assigned(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of secrets that are assigned to a name, without their quotes.
 
-
-def _assigned(text: str, assigned: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """Yield where secrets stand in a text that are assigned to a name, without their quotes."""
+    Args:
+        text: The text.
+        pattern: ``_PROSE`` for messages, ``_SCRIPT`` for files that programs read.
+    """
     end = 0
-    for lead in assigned.finditer(text):
+    for lead in pattern.finditer(text):
         if lead.start() < end:
-            continue  # inside of a secret
+            continue  # inside a secret
         if not (names_secret(lead["name"]) or names_credential(lead["name"])):
             continue
-        span = _quoted_value(text, lead) if assigned is _PROSE else _script_value(text, lead)
+        span = _quoted_value(text, lead) if pattern is _PROSE else _script_value(text, lead)
         if span is not None and span[0] < span[1]:
             yield span
             end = span[1]
@@ -297,7 +302,7 @@ def _quoted_value(text: str, lead: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _script_value(text: str, lead: re.Match[str]) -> tuple[int, int] | None:
-    """Return where the value of a name is, where programs read the text."""
+    """Return the span of the value of a name in a file that programs read; None if it is not a secret."""
     name, start = lead["name"], lead.end()
     if lead["open"]:
         start -= len(lead["open"])
@@ -311,7 +316,7 @@ def _script_value(text: str, lead: re.Match[str]) -> tuple[int, int] | None:
             return None
         return (start, stop) if is_literal_secret(name, text[start:stop]) else None
     if lead["after"] and name[0] != "-" and not _HEADER_LEAD.search(text, max(0, lead.start() - 32), lead.start()):
-        return None  # two words that follow each other
+        return None  # two words of a sentence
     before = text[max(0, lead.start() - 64) : lead.start()]
     at_start = _LINE_START.search(before if lead.start() > 64 else "\n" + before) is not None
     if lead["spaced"] and not at_start and text[start : start + 1] not in ("'", '"'):
@@ -325,37 +330,35 @@ def _script_value(text: str, lead: re.Match[str]) -> tuple[int, int] | None:
     if not (in_header or at_start or quoted or before.rstrip().endswith(("{", ","))):
         return None
     if lead["mark"] or before.rstrip().endswith(("{", ",")):
-        return _word(text, start, name)  # of a map in one line
+        return _word(text, start, name)  # an entry of a map on one line
     return _after_colon(text, lead, in_header=in_header, quote=quoted[0] if quoted else "")
 
 
 def _after_colon(text: str, lead: re.Match[str], *, in_header: bool, quote: str) -> tuple[int, int] | None:
-    """Return where the value of ``name: value`` is: up to the end of the line, or of what is quoted."""
+    """Return the span of the value in ``name: value``, which ends with the line or at the quote."""
     name, start = lead["name"], lead.end()
     spaced = lead["colon"][-1:].isspace()
     if in_header and not quote:
         return _word(text, start, name)
-    ends = [place for mark in ("\n", "\r", *([quote] if quote else ())) if (place := text.find(mark, start)) >= 0]
+    ends = [end for mark in ("\n", "\r", *([quote] if quote else ())) if (end := text.find(mark, start)) >= 0]
     stop = min(ends, default=len(text))
     value = text[start : min(stop, start + _ENOUGH)].partition(" #")[0].rstrip().rstrip("\\,")
     words = value.split()
     if not words or not is_literal_secret(name, value):
         return None
     if not in_header and not is_header(name):
-        if not spaced and (_VERSION.fullmatch(value) or not _is_opaque(value)):
+        # Random words are long, and have digits among letters.
+        has_letters = any(map(str.isalpha, value))
+        is_random = len(value) > _SHORT and not value.isalpha() and has_letters and "/" not in value
+        if not spaced and (_VERSION.fullmatch(value) or not is_random):
             return None  # the tag of an image
         if len(words) == 1 and value.lower().rstrip(".") in _DESCRIBED:
             return None
         if len(words) > 1 and not {word.lower().strip(".,;:") for word in words}.isdisjoint(_SENTENCE):
             return None
     if value[0] in "|>" and len(value) < len(">-10"):
-        return None  # a text on the lines below, which is read as YAML
+        return None  # a block on the following lines, which is read as YAML
     return _inside(text, start, start + len(value) if stop - start <= _ENOUGH else stop)
-
-
-def _is_opaque(value: str) -> bool:
-    """Whether a word is rather made up than chosen: digits among letters."""
-    return len(value) > _SHORT and not value.isalpha() and any(map(str.isalpha, value)) and "/" not in value
 
 
 def _word(text: str, start: int, name: str) -> tuple[int, int] | None:
@@ -366,7 +369,7 @@ def _word(text: str, start: int, name: str) -> tuple[int, int] | None:
     if stop - start == _ENOUGH:
         stop = (_WORD.match(text, start) or value).end()
     first = text[start]
-    if first in "'\"":  # in JSON and in programs, a comma or a bracket follows a text
+    if first in "'\"":  # in JSON and in programs, a string ends before a comma or a bracket
         closed = _VALUE.match(text, start)
         if closed and text[closed.end() : closed.end() + 1] in (",", "}", "]", ":", ""):
             stop = closed.end()
@@ -376,30 +379,30 @@ def _word(text: str, start: int, name: str) -> tuple[int, int] | None:
 
 
 def _inside(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a place without its quotes."""
+    """Return a span without its quotes."""
     quoted = text[start] in "'\"" and text.find(text[start], start + 1) in (-1, end - 1)
     closed = quoted and end - start > 1 and text[end - 1] == text[start]
     return start + quoted, end - closed
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield the secrets inside of a text."""
+    """Yield the secrets in a text."""
     for start, end in _formed(text):
         yield text[start:end]
     if _NAMED.search(text):
-        for start, end in (*_assigned(text, _SCRIPT), *_others(text)):
+        for start, end in (*_assigned(text, _SCRIPT), *_positional(text)):
             yield text[start:end]
     inner = _documents(text)
     if inner is not None:
         yield from secret_texts(inner)
 
 
-class _Reader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]  # libyaml's, where it is built in
+class _Reader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]  # libyaml's, if PyYAML was built with it
     """Reads every scalar as text."""
 
 
 def _documents(text: str) -> list[Any] | None:
-    """Return what a text says as JSON or YAML, if it may hold secrets that only its structure tells."""
+    """Parse a text as JSON or YAML, if it may hold secrets that only its structure reveals."""
     if len(text) > _LONGEST_DOCUMENT or not (_NAMED.search(text) or _SECRET_DOCUMENT.search(text)):
         return None
     start = text.lstrip()[:1]
@@ -411,20 +414,20 @@ def _documents(text: str) -> list[Any] | None:
     if "\n" not in text.strip() and start != "{":
         return None
     if ":" not in text or _ALIAS.search(text):
-        return None  # what aliases stand for may be without end
+        return None  # aliases may expand without limit
     try:
-        shown = text.replace(SECRET_TEXT, _HIDDEN)
-        found = [each for each in yaml.load_all(shown, _Reader) if isinstance(each, dict | list)]
+        values = yaml.load_all(text.replace(SECRET_TEXT, _HIDDEN), _Reader)
+        documents = [value for value in values if isinstance(value, dict | list)]
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
-    return found or None
+    return documents or None
 
 
 def replace_secrets(value: Any, replace: Replace, name: str = "") -> Any:  # noqa: ANN401  any JSON value
-    """Return a value in which each secret, and each text with one in it, is what ``replace`` makes of it."""
+    """Return a value in which each secret, and each text that contains one, is replaced by ``replace``."""
     if isinstance(value, str):
-        shown = _shown(value, name)
-        return value if shown == value else replace(value, shown)
+        masked_value = _masked(value, name)
+        return value if masked_value == value else replace(value, masked_value)
     if isinstance(value, dict):
         return _map(value, replace, name)
     if isinstance(value, list | tuple):
@@ -432,19 +435,13 @@ def replace_secrets(value: Any, replace: Replace, name: str = "") -> Any:  # noq
     return replace(value, SECRET_TEXT) if names_secret(name) and is_literal_secret(name, value) else value
 
 
-@functools.lru_cache(maxsize=1 << 13)
-def _shown(text: str, name: str) -> str:
-    """Return a text as it may be shown where it has this name."""
-    return SECRET_TEXT if names_secret(name) and is_literal_secret(name, text) else _masked(text)
-
-
 def replace_in_object(value: dict[str, Any], replace: Replace) -> dict[str, Any]:
-    """Do the same for a Kubernetes object, whose identity stays plain, whatever it looks like."""
+    """Do the same for a Kubernetes object, whose apiVersion, kind, name and namespace are never masked."""
     replaced = _map({key: inner for key, inner in value.items() if key not in _IDENTITY}, replace)
     metadata = value.get("metadata")
     if isinstance(metadata, dict):
-        notes = {key: replace_secrets(metadata[key], replace) for key in _NOTES if key in metadata}
-        replaced = {**replaced, "metadata": {**metadata, **notes}} if notes else replaced
+        texts = {key: replace_secrets(metadata[key], replace) for key in _NOTES if key in metadata}
+        replaced = {**replaced, "metadata": {**metadata, **texts}} if texts else replaced
     return {**value, **replaced, "kind": value["kind"]} if "kind" in value else {**value, **replaced}
 
 
@@ -456,22 +453,28 @@ _POINTS = frozenset(
         *("expirationSeconds", "optional", "valueFrom", "secretName", "existingSecret", "enabled", "mode", "header"),
     }
 )
-"""Fields by which a map under the name of a secret says where the secret is, or what it looks like."""
+"""Fields of a map with the name of a secret that refers to the secret, or describes it."""
 
 
 def _map(value: dict[str, Any], replace: Replace, name: str = "") -> dict[str, Any]:
-    """Replace in a map; one with nothing to replace is returned as it is, as nearly all are.
+    """Replace secrets in a map; a map without any, as nearly all are, is returned itself.
 
-    A map in the place of a secret is one itself, key and value (``HF_TOKEN: {abc}`` is a map in YAML), unless it
-    refers to one or describes one.
+    The keys and values of a map in place of a secret are secrets (``HF_TOKEN: {abc}`` is a map in YAML), unless the
+    map refers to a secret or describes one.
     """
     replaced: dict[str, Any] = {}
     of_secret = value.get("kind") == "Secret"
-    holds = bool(name) and names_secret(name) and not _points(value)
+    holds = (
+        bool(name)
+        and names_secret(name)
+        and not any(
+            key in _POINTS or (isinstance(key, str) and key.endswith(("Ref", "Refs", "Name"))) for key in value
+        )
+    )
     for key, inner in value.items():
-        if type(inner) is str and key != "value" and not holds:  # most of what there is, and most of it no secret
-            shown = _shown(inner, key)
-            new = inner if shown == inner else replace(inner, shown)
+        if type(inner) is str and key != "value" and not holds:  # the fast path of most values
+            masked_value = _masked(inner, key)
+            new = inner if masked_value == inner else replace(inner, masked_value)
         elif (of_secret and key in ("data", "stringData")) or (key == "auths" and isinstance(inner, dict)):
             new = _all(inner, replace)
         elif holds:
@@ -483,26 +486,19 @@ def _map(value: dict[str, Any], replace: Replace, name: str = "") -> dict[str, A
         if new is not inner:
             replaced[key] = new
     result = {**value, **replaced} if replaced else value
-    keys = {key: _shown_key(key, holds=holds and inner is None) for key, inner in value.items()}
+    keys: dict[Any, Any] = {}
+    for key, inner in value.items():  # YAML has keys of any type
+        is_secret = holds and inner is None
+        keys[key] = key if not isinstance(key, str) else SECRET_TEXT if is_secret else _without_forms(key)
     if all(map(operator.eq, keys, keys.values())):
         return result
-    shown_map = {keys[key]: masked(inner, name if holds else str(key)) for key, inner in value.items()}
-    secret: dict[str, Any] = replace(result, shown_map)
+    masked_map = {keys[key]: masked(inner, name if holds else str(key)) for key, inner in value.items()}
+    secret: dict[str, Any] = replace(result, masked_map)
     return secret
 
 
-def _shown_key(key: Any, *, holds: bool) -> Any:  # noqa: ANN401  YAML has keys of any kind
-    if not isinstance(key, str):
-        return key
-    return SECRET_TEXT if holds else _without_forms(key)
-
-
-def _points(value: dict[str, Any]) -> bool:
-    return any(key in _POINTS or (isinstance(key, str) and key.endswith(("Ref", "Refs", "Name"))) for key in value)
-
-
 def _named(value: dict[str, Any]) -> str:
-    """Return the name that stands beside a value, as in an environment variable. A toleration names a taint."""
+    """Return the name next to a value, as in an environment variable; the key of a toleration is no such name."""
     if "operator" in value or "effect" in value:
         return "value"
     names = ("name", "key", "Name", "Key")
@@ -510,7 +506,7 @@ def _named(value: dict[str, Any]) -> str:
 
 
 def _all(value: Any, replace: Replace) -> Any:  # noqa: ANN401  any JSON value
-    """Replace every scalar: what a Secret or a registry's logins hold is secret, whatever it looks like."""
+    """Replace every scalar, as in the data of a Secret or the logins of registries."""
     if isinstance(value, dict):
         return {key: _all(inner, replace) for key, inner in value.items()}
     if isinstance(value, list):
@@ -525,18 +521,18 @@ def _list(
 
     Args:
         value: The list.
-        replace: Makes something of a secret.
-        name: The name that the list has.
-        command: What stands in front of it, of arguments.
+        replace: Returns the replacement of a secret.
+        name: Name of the list.
+        command: The command, if the list has its arguments.
     """
     result: list[Any] = []
     flag = ""
     words = credential_words((*command, *value))
-    by_place = {place - len(command): start for place, start in words.items()}
-    for place, item in enumerate(value):
+    starts = {index - len(command): start for index, start in words.items()}
+    for index, item in enumerate(value):
         is_flag = isinstance(item, str) and item.startswith("-")
-        if place in by_place and isinstance(item, str):
-            start = by_place[place]
+        if index in starts and isinstance(item, str):
+            start = starts[index]
             secret = item[start:]
             if secret.lower() not in _HARMLESS and not _REFERENCE.fullmatch(secret.rpartition(":")[2]):
                 result.append(replace(item, item[:start] + SECRET_TEXT))
