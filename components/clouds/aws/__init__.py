@@ -1,1 +1,1 @@
-"""Everything that only AWS knows."""
+"""Everything specific to AWS: facts, prices, checks and node plans."""

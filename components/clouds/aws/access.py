@@ -97,12 +97,12 @@ def access_problems(admins: Sequence[str], viewers: Sequence[str], namespaces: N
                 f"{role} is in {ADMINS} too, and EKS has one entry for each role; remove it from one of them",
             )
     for namespace, kinds in namespaces.items():
-        where = f"namespace_access[{namespace}]"
+        key = f"namespace_access[{namespace}]"
         if not _NAMESPACE.fullmatch(namespace):
-            yield where, "must be the name of a namespace, in which * stands for any characters, such as team-*"
+            yield key, "must be the name of a namespace, in which * matches any characters, such as team-*"
         for kind in IN_NAMESPACES:
-            yield from role_problems(f"{where}.{kind}", kinds.get(kind, ()))
-        yield from _redundant_rights(where, kinds, admins, viewers)
+            yield from role_problems(f"{key}.{kind}", kinds.get(kind, ()))
+        yield from _redundant_rights(key, kinds, admins, viewers)
     # Role names are unique in an account, so ARNs that differ only in the path are one role, or one of them is wrong.
     role_keys = [(ADMINS, role) for role in admins] + [(VIEWERS, role) for role in viewers]
     role_keys += [
@@ -123,7 +123,7 @@ def access_problems(admins: Sequence[str], viewers: Sequence[str], namespaces: N
 
 
 def _redundant_rights(
-    where: str, kinds: Mapping[str, Sequence[str]], admins: Sequence[str], viewers: Sequence[str]
+    key: str, kinds: Mapping[str, Sequence[str]], admins: Sequence[str], viewers: Sequence[str]
 ) -> Problems:
     """Report roles of a namespace whose rights another list already grants."""
     strongest_first = list(IN_NAMESPACES)
@@ -131,14 +131,14 @@ def _redundant_rights(
         for role in dict.fromkeys(kinds.get(kind, ())):
             stronger = next((other for other in strongest_first[:position] if role in kinds.get(other, ())), None)
             if role in admins:
-                yield f"{where}.{kind}", f"{role} may do this already, as one of {ADMINS}; remove it here"
+                yield f"{key}.{kind}", f"{role} may do this already, as one of {ADMINS}; remove it here"
             elif kind == VIEWERS and role in viewers:
                 yield (
-                    f"{where}.{kind}",
+                    f"{key}.{kind}",
                     f"{role} may view every namespace already, as one of {VIEWERS}; remove it here",
                 )
             elif stronger:
-                yield f"{where}.{kind}", f"{role} may do this already, as one of {stronger}; remove it here"
+                yield f"{key}.{kind}", f"{role} may do this already, as one of {stronger}; remove it here"
 
 
 def role_problems(key: str, roles: Sequence[str]) -> Problems:

@@ -16,18 +16,18 @@ TUNNEL_PORT = 8443
 SSM_ENDPOINTS = ("ssm", "ssmmessages")
 """Interface endpoints that the Session Manager agent needs in a network without internet access (Systems Manager user
 guide, "Reference: ec2messages, ssmmessages, and other API operations"; agents need no ec2messages since 3.3.40.0)."""
-_THREE_WAYS = (
-    "is empty, and nobody could reach the API server, whose security group lets in the nodes alone; choose one of: "
-    "(1) public_access_cidrs with the range that you connect from, for good or until you are in the network and have "
-    "set private_access_cidrs; (2) a VPC that exists and in which you run Pulumi, with private_access_cidrs or "
-    "private_access_security_groups; (3) bastion: true, without a tunnel_port of 0"
+_REQUIRED = (
+    "is empty, and nobody could reach the API server, whose security group admits only the nodes; choose one of: "
+    "(1) public_access_cidrs with the range that you connect from, permanently or until you connect from the network "
+    "and have set private_access_cidrs; (2) a VPC that exists and in which you run Pulumi, with private_access_cidrs "
+    "or private_access_security_groups; (3) bastion: true, without a tunnel_port of 0"
 )
 
 
 def endpoint_access_problems(
     public: Sequence[str], private: Sequence[str], groups: Mapping[str, object], *, tunnel: bool
 ) -> Iterator[tuple[str, str]]:
-    """Report invalid ranges and security groups, by argument, and an API server that nobody could reach.
+    """Report invalid ranges and security groups, by argument, and an API server without any access.
 
     Args:
         public: Ranges that may use the public endpoint.
@@ -53,7 +53,7 @@ def endpoint_access_problems(
                 f"must be the ID of a security group (sg-...), found {group!r}",
             )
     if not (public or private or groups or tunnel):
-        yield "public_access_cidrs", _THREE_WAYS
+        yield "public_access_cidrs", _REQUIRED
 
 
 def kubeconfig(

@@ -1,4 +1,4 @@
-"""What the fleet has to know of AWS."""
+"""Facts about AWS that the fleet uses."""
 
 from ...fleet.cloud_facts import CloudFacts
 from .instances import instance_types

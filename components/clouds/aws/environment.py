@@ -202,8 +202,8 @@ class AwsEnvironment:
         if bounded:
             reason = (
                 f"the fewest and the most nodes of {', '.join(bounded)} are kept by the Cluster Autoscaler, which is "
-                "not installed here: without them it may add up to 450 nodes to a group, whatever the plan says, and "
-                "in any order; pass the output nodeGroupBounds to its chart as autoscalingGroups instead of "
+                "not installed here: without them it may add up to 450 nodes to a group, more than planned, and in "
+                "any order; pass the output nodeGroupBounds to its chart as autoscalingGroups instead of "
                 "autoDiscovery, with enforce-node-group-min-size, and nodeGroupPriorities as expanderPriorities with "
                 f"expander: {EXPANDER}"
             )
@@ -245,12 +245,10 @@ class AwsEnvironment:
             for body in item.objects
             if body["kind"] == "PersistentVolumeClaim"
         }
-        claims |= {
-            f"PersistentVolumeClaim/{name} of each pod of {each.kind}/{each.name} in namespace {each.namespace}": spec
-            for _, each in fleet.workloads
-            if not each.operated
-            for name, spec in each.claims.items()
-        }
+        for _, workload in fleet.workloads:
+            if not workload.operated:
+                pods = f"each pod of {workload.kind}/{workload.name} in namespace {workload.namespace}"
+                claims |= {f"PersistentVolumeClaim/{name} of {pods}": spec for name, spec in workload.claims.items()}
         claims |= {claim: {} for claim in others}
         if self.existing or VOLUME_DRIVER in self.addons:
             ours = (ENCRYPTED_CLASS,) if self.existing else (None, ENCRYPTED_CLASS)
@@ -278,8 +276,8 @@ class AwsEnvironment:
         """Warn about a cache whose first pulls have no route to the internet."""
         if self.image_cache is not None and self.addresses == 0:
             reason = (
-                "the first pull of each image fails without a way to the internet: ECR requires one from the subnets "
-                "of the nodes then, though later pulls need interface endpoints alone (ECR user guide, "
+                "the first pull of each image fails without internet access, which ECR requires from the subnets of "
+                "the nodes; later pulls need only interface endpoints (ECR user guide, "
                 "Considerations for using pull through cache); pull each image once from elsewhere, or set "
                 "network.natGateways"
             )

@@ -48,7 +48,7 @@ class CachedRegistry:
         url: Upstream URL of the rule.
         prefix: Prefix of the names of cached repositories.
         credentials: Whether the rule requires a secret.
-        pattern: Whether it stands for every registry in a subdomain of the URL.
+        pattern: Whether it matches every registry in a subdomain of the URL.
     """
 
     url: str
@@ -139,16 +139,16 @@ def cache_problems(
     if account is not None and not ACCOUNT.fullmatch(account):
         yield ("account",), f"must be the 12 digits of an account, in quotes, found {account!r}"
     if prefix and not _PREFIX.fullmatch(prefix):
-        yield ("prefix",), f"must be lower-case letters, digits and '-', parted by slashes, found {prefix!r}"
+        yield ("prefix",), f"must be lower-case letters, digits and '-', separated by slashes, found {prefix!r}"
         return
     for index, registry in enumerate(registries):
         entry = upstream(registry)
         if entry is None:
             yield ("registries", index), f"ECR cannot cache {registry!r}; it can cache {known}"
             continue
-        whole = f"{prefix}/{entry.prefix}" if prefix else entry.prefix
-        if not _SHORTEST <= len(whole) <= _LONGEST:
-            yield ("prefix",), f"makes {whole!r}, of which ECR takes at most {_LONGEST} characters; shorten it"
+        full_prefix = f"{prefix}/{entry.prefix}" if prefix else entry.prefix
+        if not _SHORTEST <= len(full_prefix) <= _LONGEST:
+            yield ("prefix",), f"makes {full_prefix!r}, of which ECR takes at most {_LONGEST} characters; shorten it"
 
 
 def secret_problem(arn: str, account: str | None, region: str) -> str:

@@ -83,7 +83,7 @@ def _allocatable_mib(memory_gib: Decimal, arch: str, eni_pods: int) -> Decimal:
     Until Karpenter has seen a node of a type, it subtracts 7.5 % for the hypervisor and the kernel
     (VM_MEMORY_OVERHEAD_PERCENT), and another 64 MiB on Graviton; a pod that requests more never gets a node. Kubelet
     reserves 255 MiB plus 11 MiB per pod. Bottlerocket counts the pods that kubelet may run; AL2023 counts those that
-    the network interfaces have addresses for, whatever kubelet's limit is. Eviction starts at 100 MiB.
+    the network interfaces have addresses for, regardless of kubelet's limit. Eviction starts at 100 MiB.
 
     Sources: aws/karpenter-provider-aws 1d927085, pkg/providers/instancetype/types.go and its troubleshooting page;
     awslabs/amazon-eks-ami v20260714, nodeadm/internal/kubelet/config.go; bottlerocket-os/bottlerocket,

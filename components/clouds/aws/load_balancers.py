@@ -60,7 +60,7 @@ def load_balancer_annotations(
         attributes.append("proxy_protocol_v2.enabled=true")
     if seconds:
         attributes.append(f"deregistration_delay.timeout_seconds={seconds.deregistration}")
-    found = {
+    annotations = {
         f"{_LOAD_BALANCER}-type": "external",
         f"{_LOAD_BALANCER}-nlb-target-type": "ip",
         f"{_LOAD_BALANCER}-scheme": "internal" if internal else "internet-facing",
@@ -69,8 +69,10 @@ def load_balancer_annotations(
     }
     if seconds:
         for port in tcp_ports:
-            found[f"{_LOAD_BALANCER}-listener-attributes.TCP-{port}"] = f"tcp.idle_timeout.seconds={seconds.idle}"
-    return found
+            annotations[f"{_LOAD_BALANCER}-listener-attributes.TCP-{port}"] = (
+                f"tcp.idle_timeout.seconds={seconds.idle}"
+            )
+    return annotations
 
 
 def is_certificate(arn: str) -> bool:

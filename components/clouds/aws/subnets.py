@@ -66,7 +66,7 @@ def placeless(zones: Iterable[str], control_plane: Sequence[str]) -> list[str]:
 def plan_subnets(cidr: str, zones: Sequence[str], control_plane: Sequence[str] = ()) -> list[ZoneSubnets]:
     """Return the address ranges of each zone, by its position alone (see :func:`positions`).
 
-    The VPC is cut in eight whatever the number of zones, so that a zone added later moves no other. A private subnet,
+    The VPC is always divided into eight parts, so that a zone added later does not move the others. A private subnet,
     from which pods take their addresses, has an eighth; the public ones share the last: /24 each in a /16, and never
     less than a load balancer takes.
 

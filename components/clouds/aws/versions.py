@@ -27,7 +27,7 @@ def check_version(
 ) -> Iterator[Problem]:
     """Report a version that EKS does not have, or whose support has ended or ends within ``NOTICE``.
 
-    For an existing cluster there are only warnings: it keeps running, whatever its version.
+    For an existing cluster there are only warnings: it keeps running with any version.
 
     Args:
         version: The version, such as ``1.35``.

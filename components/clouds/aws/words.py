@@ -1,4 +1,4 @@
-"""The words that say how a cluster on AWS and its nodes are made."""
+"""Options of clusters on AWS and of their nodes."""
 
 from ...contract.words import Word
 
@@ -7,9 +7,9 @@ class Provisioner(Word):
     """What launches the nodes."""
 
     MANAGED = "managed"
-    """EKS, as managed node groups that the Cluster Autoscaler sizes."""
+    """EKS managed node groups, which the Cluster Autoscaler sizes."""
     KARPENTER = "karpenter"
-    """Karpenter, as its pools allow."""
+    """Karpenter, within the limits of its pools."""
 
 
 class NodeImage(Word):
@@ -17,11 +17,11 @@ class NodeImage(Word):
 
     AL2023 = "al2023"
     BOTTLEROCKET = "bottlerocket"
-    """Brings NVIDIA's device plugin."""
+    """Includes NVIDIA's device plugin."""
 
     @property
     def brings(self) -> frozenset[str]:
-        """What needs no chart on these nodes, as charts name what they provide."""
+        """Capabilities that the image includes, in the terms of charts, which therefore need no chart."""
         return frozenset({"nvidia.com/gpu"}) if self is NodeImage.BOTTLEROCKET else frozenset()
 
 
@@ -31,7 +31,7 @@ class NatGateways(Word):
     ONE = "one"
     PER_ZONE = "per-zone"
     NONE = "none"
-    """Not at all: nodes start only if they reach what they need through interface endpoints."""
+    """No access: nodes start only if interface endpoints provide all services that they need."""
 
 
 class Traffic(Word):
@@ -48,18 +48,18 @@ class Support(Word):
     STANDARD = "standard"
     """EKS upgrades the control plane."""
     EXTENDED = "extended"
-    """More time, for more money."""
+    """The cluster keeps its version for another year, at a higher price."""
 
 
 class Throughput(Word):
     """How the throughput of an EFS file system is bought."""
 
     ELASTIC = "elastic"
-    """As much as is used, paid by the gigabyte."""
+    """Scales with use and is billed per gigabyte."""
     BURSTING = "bursting"
-    """In proportion to what is stored, included in its price."""
+    """In proportion to the stored data, included in the price of storage."""
     PROVISIONED = "provisioned"
-    """A fixed rate, paid by the hour."""
+    """A fixed rate, billed by the hour."""
 
 
 class LustreDeployment(Word):
@@ -68,13 +68,13 @@ class LustreDeployment(Word):
     PERSISTENT_2 = "persistent-2"
     """Replicated; a file server that fails is replaced within minutes."""
     SCRATCH_2 = "scratch-2"
-    """Kept once: what was on a file server that fails is gone."""
+    """Not replicated: if a file server fails, its data is lost."""
 
 
 class ServiceLinkedRole(Word):
     """Where a service-linked role of the account comes from."""
 
     EXISTING = "existing"
-    """It is there already, or the account's owner makes it: an account has one, whatever stacks it has."""
+    """It exists, or is created outside this stack: an account has at most one."""
     CREATE = "create"
-    """The stack makes it, and leaves it in the account when it goes."""
+    """The stack creates it, and keeps it in the account when the stack is destroyed."""

@@ -19,9 +19,9 @@ class EksVersion:
     """One Kubernetes version of EKS.
 
     Attributes:
-        standard_until: Day on which EKS upgrades the control plane by itself, or, if the cluster's upgrade policy is
-            extended, from which it costs more; None where no source gives one.
-        extended_until: Day on which EKS upgrades it whatever its policy.
+        standard_until: Day on which EKS upgrades the control plane, or from which it costs more if the cluster's
+            upgrade policy is extended; None if no source states it.
+        extended_until: Day on which EKS upgrades the control plane regardless of the policy.
         karpenter: Lowest Karpenter version that works with it.
     """
 
@@ -37,8 +37,8 @@ class Addon:
 
     Attributes:
         before_nodes: Whether nodes need it to become ready.
-        always: Whether every cluster of ours has it.
-        service_account: Service account in kube-system that gets a role; empty without.
+        always: Whether every cluster that this package creates has it.
+        service_account: Service account in kube-system that gets a role; empty for none.
         policies: Managed policies of that role, after ``arn:aws:iam::aws:policy/``.
         configuration: The add-on's own configuration values.
     """
@@ -64,7 +64,7 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """What the vCPUs of an instance family count against; None where the sources disagree."""
+    """Quotas that limit the vCPUs of an instance family; None if the sources disagree."""
 
     on_demand: Quota
     spot: Quota | None
@@ -72,7 +72,7 @@ class Quotas:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What EKS refuses beyond; the first two are quotas that AWS raises on request."""
+    """Maximums that EKS enforces; the first two are quotas that AWS raises on request."""
 
     node_groups: int
     nodes_per_group: int
@@ -91,12 +91,11 @@ def _facts() -> Mapping[str, Any]:
 @functools.cache
 def versions() -> Mapping[str, EksVersion]:
     """Return every known version, oldest first."""
-    return MappingProxyType({name: _version(name, row) for name, row in _facts()["versions"].items()})
-
-
-def _version(name: str, row: Mapping[str, Any]) -> EksVersion:
-    days = {key: day and datetime.date.fromisoformat(day) for key, day in row.items() if key.endswith("_until")}
-    return EksVersion(name, **{**row, **days})
+    known: dict[str, EksVersion] = {}
+    for name, row in _facts()["versions"].items():
+        days = {key: day and datetime.date.fromisoformat(day) for key, day in row.items() if key.endswith("_until")}
+        known[name] = EksVersion(name, **{**row, **days})
+    return MappingProxyType(known)
 
 
 @functools.cache
@@ -115,7 +114,7 @@ def limits() -> Limits:
 
 
 def ami_type(node: Instance, image: str) -> str | None:
-    """Return the ``amiType`` of a managed node group for an accelerated type, None where AWS has no image for it."""
+    """Return the ``amiType`` of a managed node group for an accelerated type; None if AWS has no image for it."""
     return next(
         (
             row["types"].get(node.arch)
@@ -128,12 +127,11 @@ def ami_type(node: Instance, image: str) -> str | None:
 
 def system_ami_type(node: Instance, image: str) -> str:
     """Return the ``amiType`` for a type without accelerators."""
-    found: str = _facts()["system_amis"][image][node.arch]
-    return found
+    return str(_facts()["system_amis"][image][node.arch])
 
 
 def no_image(node: Instance) -> str:
-    """Say why AWS has no image for an accelerated type."""
+    """Return why AWS has no image for an accelerated type."""
     driver = _facts()["driver"]
     needed = driver["needs"].get(node.family)
     if needed:
@@ -147,27 +145,27 @@ def takes_capacity_block(instance_type: str) -> bool:
 
 
 def is_fractional(instance_type: str) -> bool:
-    """Whether a type offers a part of a GPU, which Karpenter does not place."""
+    """Whether a type has a fraction of a GPU; Karpenter does not schedule pods on such types."""
     return instance_type in _facts()["fractional"]
 
 
 def first_efa_card(instance_type: str) -> int:
-    """Return the index of the first network card that takes EFA."""
+    """Return the index of the first network card that supports EFA."""
     return int(instance_type in _facts()["efa_from_card_one"])
 
 
 def quotas_of(node: Instance) -> Quotas | None:
-    """Return the quotas that a type's vCPUs count against, None where no source tells them."""
+    """Return the quotas that limit a type's vCPUs; None if no source states them."""
     kind = _KIND.match(node.family)
     return _quotas(kind[0]) if kind else None
 
 
 def standard_quotas() -> Quotas:
     """Return the quotas of general-purpose types."""
-    found = _quotas("m")
-    if found is None:
+    quotas = _quotas("m")
+    if quotas is None:
         raise LookupError("the table of quotas has no row for the family m")
-    return found
+    return quotas
 
 
 def _quotas(kind: str) -> Quotas | None:

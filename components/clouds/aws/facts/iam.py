@@ -13,16 +13,16 @@ from ....contract.tables import load_table
 from .eks import addons
 
 Document = dict[str, Any]
-"""A policy document, as IAM reads it in JSON."""
+"""A policy document in the JSON format of IAM."""
 
 TRUST_MAX = 2048
-"""Characters of a role's trust policy; a quota, which AWS raises to 4096 on request."""
+"""Maximum characters of a role's trust policy; a quota that AWS raises to 4096 on request."""
 OIDC_PROVIDER = r"^arn:aws[a-z-]*:iam::[0-9]{12}:oidc-provider/[a-z0-9.-]+/id/[A-Z0-9]+$"
 """ARN of the IAM OIDC provider of an EKS cluster."""
 DNS_CHALLENGES = "cert-manager"
-"""Who answers the DNS-01 challenges of certificates: controller, chart and service account have this name."""
+"""Name of the controller that solves DNS-01 challenges, and of its chart and service account."""
 INLINE_MAX = 10240
-"""Characters of all inline policies of a role."""
+"""Maximum characters of all inline policies of a role."""
 _VERSION = "2012-10-17"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _WIDENS = re.compile(r"[*?]|\$\{")
@@ -30,10 +30,10 @@ _WIDENS = re.compile(r"[*?]|\$\{")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement; all of them allow.
+    """One statement, with the effect ``Allow``.
 
     Attributes:
-        conditions: Values by condition key by operator, a single value or several.
+        conditions: One or several values by condition operator and key.
     """
 
     actions: tuple[str, ...]
@@ -42,11 +42,11 @@ class Statement:
     sid: str = ""
 
     def document(self) -> Document:
-        """Return the statement as IAM reads it."""
-        written: Document = {"Effect": "Allow", "Action": list(self.actions), "Resource": list(self.resources)}
+        """Return the statement in the JSON format of IAM."""
+        statement: Document = {"Effect": "Allow", "Action": list(self.actions), "Resource": list(self.resources)}
         if self.conditions:
-            written["Condition"] = self.conditions
-        return {"Sid": self.sid, **written} if self.sid else written
+            statement["Condition"] = self.conditions
+        return {"Sid": self.sid, **statement} if self.sid else statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +58,16 @@ class Policy:
     statements: tuple[Statement, ...]
 
     def document(self) -> Document:
-        """Return the policy as IAM reads it, placeholders included."""
+        """Return the policy in the JSON format of IAM, with its placeholders."""
         return {"Version": _VERSION, "Statement": [statement.document() for statement in self.statements]}
 
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """Who gets permissions in a cluster.
+    """A controller in a cluster that needs permissions in AWS.
 
     Attributes:
-        policy: Policy of this catalog; empty where AWS manages one.
+        policy: Name of its policy in this catalog; empty for a policy that AWS manages.
         managed: Policies that AWS manages, after ``arn:<partition>:iam::aws:policy/``.
     """
 
@@ -79,7 +79,7 @@ class Controller:
 
 @functools.cache
 def controllers() -> Mapping[str, Controller]:
-    """Return the controllers by name, under the service accounts that their charts and add-ons use."""
+    """Return the controllers by name, with the service accounts of their charts and add-ons."""
     ebs, efs = addons()["aws-ebs-csi-driver"], addons()["aws-efs-csi-driver"]
     return MappingProxyType(
         {
@@ -96,24 +96,36 @@ def controllers() -> Mapping[str, Controller]:
 @functools.cache
 def policies() -> Mapping[str, Policy]:
     """Return every policy by name."""
-    found = sorted(path.name for path in files(__package__).joinpath("iam").iterdir())
-    names = [name.removesuffix(".yaml") for name in found]
-    return MappingProxyType({name: _read(name, load_table(__package__, "iam", f"{name}.yaml")) for name in names})
+    file_names = sorted(path.name for path in files(__package__).joinpath("iam").iterdir())
+    catalog: dict[str, Policy] = {}
+    for file in file_names:
+        name, table = file.removesuffix(".yaml"), load_table(__package__, "iam", file)
+        rows = [
+            {**row, "actions": tuple(row["actions"]), "resources": tuple(row["resources"])}
+            for row in table["statements"]
+        ]
+        catalog[name] = Policy(name, table["source"], tuple(Statement(**row) for row in rows))
+    return MappingProxyType(catalog)
 
 
 def placeholders(name: str) -> frozenset[str]:
     """Return the values that a policy needs."""
-    found: set[str] = set()
-    _each_text(policies()[name].document(), lambda text: _note(text, found))
-    return frozenset(found)
+    identifiers: set[str] = set()
+
+    def collect(text: str) -> str:
+        identifiers.update(Template(text).get_identifiers())
+        return text
+
+    _map_texts(policies()[name].document(), collect)
+    return frozenset(identifiers)
 
 
 def policy(name: str, **values: str) -> Document:
     """Return a policy document with its placeholders filled in.
 
     Raises:
-        KeyError: there is no policy of this name.
-        ValueError: a value is missing, unknown, empty, or would match more than it names.
+        KeyError: There is no policy of this name.
+        ValueError: A value is missing, unknown or empty, or contains a wildcard or variable.
     """
     needed = placeholders(name)
     problems = [f"{key} is missing" for key in sorted(needed - values.keys())]
@@ -121,28 +133,40 @@ def policy(name: str, **values: str) -> Document:
         f"{key} is unknown; allowed are {', '.join(sorted(needed))}" for key in sorted(values.keys() - needed)
     ]
     problems += [
-        f"{key} is {value!r}, which matches more than one thing" for key, value in values.items() if _widens(value)
+        f"{key} is {value!r}, which matches more than one thing"
+        for key, value in values.items()
+        if not value or _WIDENS.search(value)
     ]
     if problems:
         raise ValueError(f"policy {name}: {'; '.join(problems)}")
-    filled: Document = _each_text(policies()[name].document(), lambda text: Template(text).substitute(values))
+    filled: Document = _map_texts(policies()[name].document(), lambda text: Template(text).substitute(values))
     return filled
 
 
 def model_loader(locations: Iterable[str], partition: str) -> Document:
-    """Return the policy that reads the models in ``bucket`` or ``bucket/prefix``, and nothing else.
+    """Return the policy that allows reading models in ``bucket`` or ``bucket/prefix`` only.
 
-    A prefix is S3's: ``models/llama`` is also the start of ``models/llama-2``; end it in ``/`` to name a folder.
+    S3 compares prefixes as text: ``models/llama`` also matches ``models/llama-2``; end it in ``/`` for a folder.
 
     Raises:
-        ValueError: a location is none.
+        ValueError: A location is invalid.
     """
-    documents = [_location_policy(location, partition) for location in locations]
-    return {"Version": _VERSION, "Statement": [one for document in documents for one in document["Statement"]]}
+    statements: list[Document] = []
+    for location in locations:
+        problem = location_problem(location)
+        if problem:
+            raise ValueError(problem)
+        bucket, _, prefix = location.partition("/")
+        if prefix:
+            document = policy("model-loader-prefix", partition=partition, bucket=bucket, prefix=prefix)
+        else:
+            document = policy("model-loader-bucket", partition=partition, bucket=bucket)
+        statements += document["Statement"]
+    return {"Version": _VERSION, "Statement": statements}
 
 
 def location_problem(location: str) -> str | None:
-    """Say what is wrong with the place of models, None if nothing is."""
+    """Return why a location of models is invalid; None if it is valid."""
     bucket, _, prefix = location.partition("/")
     if not _BUCKET.fullmatch(bucket):
         return (
@@ -155,22 +179,36 @@ def location_problem(location: str) -> str | None:
 
 
 def pod_identity_trust(cluster: str, service_accounts: Iterable[tuple[str, str]]) -> Document:
-    """Return who may assume a role: pods of these (namespace, name) service accounts in this cluster.
+    """Return the trust policy for pods of (namespace, name) service accounts in a cluster with EKS Pod Identity.
 
-    EKS Pod Identity tags the session with all three, so that an association made elsewhere in the account, by
-    mistake or malice, does not get the role (EKS User Guide, pod-id-role and pod-id-abac).
+    Pod Identity tags the session with all three. The conditions on these tags exclude associations that are created
+    elsewhere in the account (EKS User Guide, pod-id-role and pod-id-abac).
     """
     by_namespace: dict[str, list[str]] = {}
     for namespace, name in service_accounts:
         by_namespace.setdefault(namespace, []).append(name)
     return {
         "Version": _VERSION,
-        "Statement": [_trust_statement(cluster, namespace, names) for namespace, names in by_namespace.items()],
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Principal": {"Service": "pods.eks.amazonaws.com"},
+                "Action": ["sts:AssumeRole", "sts:TagSession"],
+                "Condition": {
+                    "StringEquals": {
+                        "aws:RequestTag/eks-cluster-name": cluster,
+                        "aws:RequestTag/kubernetes-namespace": namespace,
+                        "aws:RequestTag/kubernetes-service-account": names,
+                    }
+                },
+            }
+            for namespace, names in by_namespace.items()
+        ],
     }
 
 
 def web_identity_trust(provider_arn: str, service_accounts: Iterable[tuple[str, str]]) -> Document:
-    """Return who may assume a role where a cluster has no Pod Identity: the same pods, known by their tokens.
+    """Return the trust policy for the same pods in a cluster without Pod Identity, by their tokens.
 
     Source: EKS User Guide, "Assign IAM roles to Kubernetes service accounts".
     """
@@ -186,7 +224,7 @@ def web_identity_trust(provider_arn: str, service_accounts: Iterable[tuple[str, 
 
 
 def provider_problem(arn: str) -> str | None:
-    """Say what is wrong with the ARN of a cluster's OIDC provider, None if nothing is."""
+    """Return why the ARN of a cluster's OIDC provider is invalid; None if it is valid."""
     if re.fullmatch(OIDC_PROVIDER, arn):
         return None
     return (
@@ -195,49 +233,9 @@ def provider_problem(arn: str) -> str | None:
     )
 
 
-def _trust_statement(cluster: str, namespace: str, names: Sequence[str]) -> Document:
-    return {
-        "Effect": "Allow",
-        "Principal": {"Service": "pods.eks.amazonaws.com"},
-        "Action": ["sts:AssumeRole", "sts:TagSession"],
-        "Condition": {
-            "StringEquals": {
-                "aws:RequestTag/eks-cluster-name": cluster,
-                "aws:RequestTag/kubernetes-namespace": namespace,
-                "aws:RequestTag/kubernetes-service-account": list(names),
-            }
-        },
-    }
-
-
-def _location_policy(location: str, partition: str) -> Document:
-    problem = location_problem(location)
-    if problem:
-        raise ValueError(problem)
-    bucket, _, prefix = location.partition("/")
-    if prefix:
-        return policy("model-loader-prefix", partition=partition, bucket=bucket, prefix=prefix)
-    return policy("model-loader-bucket", partition=partition, bucket=bucket)
-
-
-def _read(name: str, loaded: dict[str, Any]) -> Policy:
-    rows = loaded["statements"]
-    statements = [{**row, "actions": tuple(row["actions"]), "resources": tuple(row["resources"])} for row in rows]
-    return Policy(name, loaded["source"], tuple(Statement(**row) for row in statements))
-
-
-def _widens(value: str) -> bool:
-    return not value or _WIDENS.search(value) is not None
-
-
-def _note(text: str, found: set[str]) -> str:
-    found.update(Template(text).get_identifiers())
-    return text
-
-
-def _each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401  JSON in, JSON out
+def _map_texts(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401  JSON in, JSON out
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
-        return {change(key): _each_text(inner, change) for key, inner in value.items()}
-    return [_each_text(inner, change) for inner in value]
+        return {change(key): _map_texts(inner, change) for key, inner in value.items()}
+    return [_map_texts(inner, change) for inner in value]

@@ -1,4 +1,4 @@
-"""What differs between regions: instance types that EC2 offers, hosted zones of load balancers; with sources."""
+"""Facts by region, with sources: instance types that EC2 offers, and hosted zones of load balancers."""
 
 import csv
 import functools
@@ -13,7 +13,7 @@ REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+", re.ASCII)
 
 
 def regions_of(instance_type: str) -> frozenset[str] | None:
-    """Return the regions that offer a type, None where nothing is known of it."""
+    """Return the regions that offer a type; None for a type without data."""
     return _offerings().get(instance_type)
 
 
@@ -24,15 +24,14 @@ def regions() -> frozenset[str]:
 
 
 def is_withheld(instance_type: str, region: str) -> bool:
-    """Tell whether a type is known not to be offered in a region; of regions that nobody knows nothing is."""
+    """Whether a region is known not to offer a type; False for regions without data."""
     offered = regions_of(instance_type)
     return offered is not None and region not in offered and (region in regions() or not offered)
 
 
 def load_balancer_zone(region: str) -> str:
-    """Return the hosted zone of the names of a region's Network Load Balancers; empty where none is known."""
-    found: str = load_table(__package__, "load_balancers.yaml")["network_zones"].get(region, "")
-    return found
+    """Return the hosted zone of the names of a region's Network Load Balancers; empty if none is known."""
+    return str(load_table(__package__, "load_balancers.yaml")["network_zones"].get(region, ""))
 
 
 @functools.cache

@@ -17,8 +17,7 @@ def _facts() -> Mapping[str, Any]:
 
 def image_release(image: str, version: str) -> str:
     """Return the pinned release of an image for a Kubernetes version, as EKS spells it; empty if none is known."""
-    found: str = _facts()["images"][image]["releases"].get(version, "")
-    return found
+    return str(_facts()["images"][image]["releases"].get(version, ""))
 
 
 def image_date(image: str) -> datetime.date:
@@ -39,5 +38,4 @@ def newest_version(image: str) -> str:
 
 def addon_release(name: str, version: str) -> str:
     """Return the pinned version of an add-on for a Kubernetes version; empty if none is known."""
-    found: str = _facts()["addons"]["versions"].get(name, {}).get(version, "")
-    return found
+    return str(_facts()["addons"]["versions"].get(name, {}).get(version, ""))

@@ -66,7 +66,7 @@ def shortages(status: str) -> list[Shortage]:
     groups = (read.get("nodeGroups") or []) if known else None
     if not known or not isinstance(groups, list):
         raise ValueError("is no status of a Cluster Autoscaler from version 1.30 on")
-    found = []
+    unready = []
     for group in groups:
         if not isinstance(group, Mapping):
             continue
@@ -81,7 +81,7 @@ def shortages(status: str) -> list[Shortage]:
         error = ": ".join(filter(None, (code, str(backoff.get("errorMessage", ""))))) or "it gives no reason"
         # After a failed scale-up, the autoscaler lowers its target by the nodes that did not launch.
         target = max(target, ready + 1) if failed else target
-        found.append(
+        unready.append(
             Shortage(str(group.get("name", "")), ready, target, error if failed else "", code == _NO_INSTANCES)
         )
-    return sorted(found, key=lambda shortage: shortage.group)
+    return sorted(unready, key=lambda shortage: shortage.group)

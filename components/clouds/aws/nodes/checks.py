@@ -23,19 +23,19 @@ from .quotas import check_quotas
 from .releases import release_problem
 from .user_data import user_data_problem
 
-_POOLS_WANTED = 3
+_LEAST_SPOT_POOLS = 3
 """Minimum instance types for spot capacity, so that the interruption of one pool leaves others."""
 
 
 def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> tuple[Problem, ...]:
     """Report all problems of nodes: those of flavors at their manifests, those of settings at their keys."""
-    found = (
+    problems = (
         *check_groups(node_requests(fleet), groups, environment),
         *pending(fleet, groups, environment),
         *unused_efa(fleet, groups, environment),
         *check_order(fleet, environment),
     )
-    return tuple(sorted(dict.fromkeys(found), key=lambda p: p.sort_key))
+    return tuple(sorted(dict.fromkeys(problems), key=lambda p: p.sort_key))
 
 
 def check_groups(
@@ -43,19 +43,19 @@ def check_groups(
 ) -> tuple[Problem, ...]:
     """Report problems of node groups that do not depend on the pods on them."""
     requests = list(requests)
-    found = [
-        *_of_region(requests, environment),
-        *(r.problem(reason, rule=rule) for r in requests for rule, reason in _of_request(r, environment)),
+    problems = [
+        *_check_region(requests, environment),
+        *(r.problem(reason, rule=rule) for r in requests for rule, reason in _request_problems(r, environment)),
         *check_types(environment),
         *check_marks(environment.nodes, environment.provisioner, environment.place),
-        *_of_settings(groups, environment),
-        *_of_groups(groups, environment),
+        *_check_settings(groups, environment),
+        *_check_plans(groups, environment),
         *check_quotas(groups, environment),
     ]
-    return tuple(sorted(dict.fromkeys(found), key=lambda p: p.sort_key))
+    return tuple(sorted(dict.fromkeys(problems), key=lambda p: p.sort_key))
 
 
-def _of_settings(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment) -> Iterator[Problem]:
+def _check_settings(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment) -> Iterator[Problem]:
     """Report settings of all nodes that EC2 or the image would reject, or that have no effect."""
     image, provisioner, boot, place = environment.image, environment.provisioner, environment.boot, environment.place
     is_karpenter = provisioner == Provisioner.KARPENTER
@@ -91,7 +91,7 @@ def _of_settings(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment) 
         yield place.problem(("disruption", "spotToSpot"), reason)
 
 
-def _of_region(requests: Iterable[NodeRequest], environment: NodeEnvironment) -> Iterator[Problem]:
+def _check_region(requests: Iterable[NodeRequest], environment: NodeEnvironment) -> Iterator[Problem]:
     """Report an unknown region once, instead of once for each instance type."""
     known = regions()
     named = {request.choice.instance_type or "" for request in requests}
@@ -102,7 +102,7 @@ def _of_region(requests: Iterable[NodeRequest], environment: NodeEnvironment) ->
         yield environment.place.whole("region", reason + hint)
 
 
-def _of_request(request: NodeRequest, environment: NodeEnvironment) -> Iterator[tuple[RuleId, str]]:
+def _request_problems(request: NodeRequest, environment: NodeEnvironment) -> Iterator[tuple[RuleId, str]]:
     """Report requirements of a flavor that this environment cannot satisfy."""
     node = instance(request.choice.instance_type or "")
     if node is None:
@@ -149,7 +149,7 @@ def _of_request(request: NodeRequest, environment: NodeEnvironment) -> Iterator[
         )
 
 
-def _of_groups(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
+def _check_plans(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
     most = limits().node_groups
     if environment.provisioner == Provisioner.MANAGED and len(groups) > most:
         names = ", ".join(group.name for group in groups)
@@ -166,13 +166,13 @@ def _of_groups(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
         if group.interfaces and len(group.zones) > 1 and not environment.nodes.of(name).efa:
             reason = f"pods request EFA, so the nodes must be in one zone; set zones: [{group.zones[0]}]"
             yield environment.place.problem(("types", name, "zones"), reason)
-        if group.demand.capacity == Capacity.SPOT and len(group.instance_types) < _POOLS_WANTED:
-            others = ", ".join(similar(group.node)[:_POOLS_WANTED])
+        if group.demand.capacity == Capacity.SPOT and len(group.instance_types) < _LEAST_SPOT_POOLS:
+            examples = ", ".join(similar(group.node)[:_LEAST_SPOT_POOLS])
             reason = (
                 f"spot capacity of only {len(group.instance_types)} instance "
                 f"type{'s' * (len(group.instance_types) > 1)} can be reclaimed all at once; let the pods use other "
                 "types too"
-            ) + (f", such as {others}" if others else "")
+            ) + (f", such as {examples}" if examples else "")
             yield environment.place.problem(
                 ("types", name, "spotTypes"), reason, Severity.WARNING, rule=RuleId.NODES_FEW_SPOT_POOLS
             )
@@ -188,10 +188,10 @@ def _of_groups(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
                 ("types", name, "maxNodes"), reason, Severity.WARNING, rule=RuleId.NODES_UNBOUNDED
             )
     if environment.provisioner == Provisioner.MANAGED:
-        yield from _of_blocks(groups, environment)
+        yield from _check_blocks(groups, environment)
 
 
-def _of_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
+def _check_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
     """Report Capacity Blocks that run, that end too soon, or that several groups use.
 
     The settings are compared with the clock; only AWS knows whether a block was extended or has its nodes.
@@ -201,7 +201,7 @@ def _of_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
     for group, block in [(plan, block) for plan in groups for block in plan.blocks]:
         held = block.reservation
         claimed.setdefault(held.id, []).append(group)
-        where = ("types", group.node.name, "reservation" if held == group.reservation else "nextBlocks")
+        key = ("types", group.node.name, "reservation" if held == group.reservation else "nextBlocks")
         if held.ends is None or held.ends <= environment.now:
             continue  # check_types reports these as errors
         if block.filling is None:
@@ -209,7 +209,7 @@ def _of_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
                 f"{held.id} ends at {held.ends:%Y-%m-%d %H:%M} UTC (now {environment.now:%Y-%m-%d %H:%M}): EKS takes "
                 "its nodes away 40 minutes before, so that a group that has none yet gets none; name the next block"
             )
-            yield place.problem(where, reason, Severity.WARNING, rule=RuleId.NODES_BLOCK_ENDS)
+            yield place.problem(key, reason, Severity.WARNING, rule=RuleId.NODES_BLOCK_ENDS)
         elif block.running:
             reason = (
                 f"{held.id} has begun: until {held.ends:%Y-%m-%d %H:%M} UTC its nodes keep their image, disk, user "
@@ -217,12 +217,12 @@ def _of_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) 
                 "nodes; changes of these reach the nodes of the next block. To have them now, replace the group and "
                 "its launch template (pulumi up --replace), which ends its nodes for some minutes"
             )
-            yield place.problem(where, reason, Severity.NOTE, rule=RuleId.NODES_BLOCK_RUNS)
+            yield place.problem(key, reason, Severity.NOTE, rule=RuleId.NODES_BLOCK_RUNS)
     for id_, claimants in sorted(claimed.items()):
         if len(claimants) > 1:
             names = ", ".join(sorted(group.name for group in claimants))
             reason = (
-                f"{id_} is for {len(claimants)} node groups ({names}), and each asks for all of its nodes; let their "
+                f"{id_} is for {len(claimants)} node groups ({names}), and each requests all of its nodes; let their "
                 "pods select the same zone and labels"
             )
             key = ("types", claimants[0].node.name, "reservation")
@@ -259,11 +259,11 @@ def check_types(environment: NodeEnvironment) -> Iterator[Problem]:
             reason = f"unknown instance type {name!r}{nearest_types(name)}"
             yield environment.place.problem(("types", name), reason)
             continue
-        for key, reason in _of_type(node, rule, environment):
+        for key, reason in _type_problems(node, rule, environment):
             yield environment.place.problem(("types", name, key), reason)
 
 
-def _of_type(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[tuple[str, str]]:
+def _type_problems(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[tuple[str, str]]:
     place = environment.place
     if rule.efa and not node.fabric_interfaces:
         with_efa = sorted(n.name for n in instances().values() if n.family == node.family and n.fabric_interfaces)
@@ -276,13 +276,13 @@ def _of_type(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> 
             f"nodes with EFA or in a placement group must be in one zone, found {', '.join(zones)}; set zones: "
             f"[{zones[0]}]",
         )
-    yield from (("spotTypes", reason) for reason in _alternatives(node, rule, environment))
+    yield from (("spotTypes", reason) for reason in _alternative_problems(node, rule, environment))
     known = environment.subnets or environment.zones
     unknown = [zone for zone in rule.zones if zone not in known]
     if unknown:
         yield "zones", f"must be zones of the environment ({', '.join(known)}), found {', '.join(unknown)}"
-    yield from (("reservation", reason) for reason in _reservation(node, rule, environment))
-    yield from (("nextBlocks", reason) for reason in _next_blocks(node, rule, environment))
+    yield from (("reservation", reason) for reason in _reservation_problems(node, rule, environment))
+    yield from (("nextBlocks", reason) for reason in _next_block_problems(node, rule, environment))
     # A Capacity Block places its instances close together already (EC2 user guide, Capacity Blocks for ML). AWS's own
     # tool rejects a placement group beside it (aws/aws-parallelcluster, PlacementGroupCapacityTypeValidator), and
     # launches fail for lack of capacity (terraform-aws-modules/terraform-aws-eks, pull request 3730).
@@ -304,7 +304,7 @@ def _of_type(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> 
         )
 
 
-def _alternatives(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
+def _alternative_problems(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
     for name in rule.alternatives:
         other = instance(name)
         if other is None:
@@ -327,7 +327,7 @@ def _alternatives(node: Instance, rule: TypePolicy, environment: NodeEnvironment
         yield f"a reservation has only one type, {node.name}; remove {environment.place.key('spotTypes')}"
 
 
-def _reservation(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
+def _reservation_problems(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
     reservation = rule.reservation
     if reservation is None:
         if rule.capacity in RESERVED:
@@ -340,16 +340,16 @@ def _reservation(node: Instance, rule: TypePolicy, environment: NodeEnvironment)
         yield "has starts or ends, which are those of a Capacity Block; remove them: this capacity is used at once"
     if rule.capacity not in RESERVED:
         yield f"is set without reserved capacity; set capacity: {' or '.join(RESERVED)}"
-    yield from _zone_of(reservation, environment)
+    yield from _zone_problems(reservation, environment)
     if rule.zones and rule.zones != (reservation.zone,):
         yield f"is in {reservation.zone}, but zones is {', '.join(rule.zones)}; make them match"
     if environment.provisioner == Provisioner.KARPENTER and not reservation.id.startswith("cr-"):
         yield f"must have the ID of a reservation (cr-...) with Karpenter, found {reservation.id!r}"
     if rule.capacity == Capacity.CAPACITY_BLOCK:
-        yield from _block(node, reservation, environment)
+        yield from _block_problems(node, reservation, environment)
 
 
-def _next_blocks(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
+def _next_block_problems(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
     if rule.next_blocks and (rule.capacity != Capacity.CAPACITY_BLOCK or rule.reservation is None):
         place = environment.place
         yield (
@@ -358,20 +358,20 @@ def _next_blocks(node: Instance, rule: TypePolicy, environment: NodeEnvironment)
         )
         return
     for block in rule.next_blocks:
-        yield from (f"{block.id}: {reason}" for reason in _zone_of(block, environment))
-        yield from (f"{block.id}: {reason}" for reason in _block(node, block, environment))
+        yield from (f"{block.id}: {reason}" for reason in _zone_problems(block, environment))
+        yield from (f"{block.id}: {reason}" for reason in _block_problems(node, block, environment))
     ids = [block.id for block in (rule.reservation, *rule.next_blocks) if block]
     for id_ in sorted({id_ for id_ in ids if ids.count(id_) > 1}):
         yield f"{id_}: is named more than once; each block has a node group of its own"
 
 
-def _zone_of(reservation: Reservation, environment: NodeEnvironment) -> Iterator[str]:
+def _zone_problems(reservation: Reservation, environment: NodeEnvironment) -> Iterator[str]:
     known = environment.subnets or environment.zones
     if reservation.zone not in known:
         yield f"is in {reservation.zone}, where the environment has no subnet; its zones are {', '.join(known)}"
 
 
-def _block(node: Instance, block: Reservation, environment: NodeEnvironment) -> Iterator[str]:
+def _block_problems(node: Instance, block: Reservation, environment: NodeEnvironment) -> Iterator[str]:
     if not takes_capacity_block(node.name):
         yield (
             f"Capacity Blocks are not available for {node.name}; use an On-Demand Capacity Reservation: capacity: "
@@ -412,8 +412,10 @@ def check_order(fleet: Fleet, environment: NodeEnvironment) -> Iterator[Problem]
     instead = "set provisioner: karpenter" if environment.place.section else "use KarpenterPools"
     for item in models:
         first, second = next(iter(lost[id(item)]))
-        circle = {first, *tied[first]}
-        others = [other for other in models if other is not item and any(one in circle for one, _ in lost[id(other)])]
+        cycle = {first, *tied[first]}
+        others = [
+            other for other in models if other is not item and any(name in cycle for name, _ in lost[id(other)])
+        ]
         # A single model conflicts with itself if its pod templates prefer opposite orders.
         against = ", ".join(other.title for other in others) or "its own other pods"
         reason = (

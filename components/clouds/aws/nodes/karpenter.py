@@ -128,7 +128,7 @@ def among(allowed: Mapping[str, Sequence[str]]) -> list[Object]:
     return [{"key": key, "operator": "In", "values": list(values)} for key, values in sorted(allowed.items())]
 
 
-def node_class(plan: NodeGroupPlan, place: Surroundings) -> Object:
+def node_class(plan: NodeGroupPlan, surroundings: Surroundings) -> Object:
     """Return the EC2NodeClass of a group."""
     image = {"id": plan.ami_id} if plan.ami_id else image_alias(plan.image, plan.release)
     more: Object = {"kubelet": {"maxPods": plan.start.pods}}
@@ -147,7 +147,7 @@ def node_class(plan: NodeGroupPlan, place: Surroundings) -> Object:
     user_data = karpenter_user_data(plan.start, plan.image)
     if user_data:
         more["userData"] = user_data
-    return class_object(plan.name, image, plan.disk, place, **more)
+    return class_object(plan.name, image, plan.disk, surroundings, **more)
 
 
 def image_alias(image: NodeImage, release: str) -> Object:
@@ -155,21 +155,25 @@ def image_alias(image: NodeImage, release: str) -> Object:
     return {"alias": f"{image}@{release}"}
 
 
-def class_object(name: str, image: Object, disk: Disk, place: Surroundings, **more: Any) -> Object:  # noqa: ANN401
+def class_object(name: str, image: Object, disk: Disk, surroundings: Surroundings, **more: Any) -> Object:  # noqa: ANN401
     """Return an EC2NodeClass with the settings of all nodes: an encrypted disk, IMDSv2, tags."""
-    metadata = {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": place.hops}
+    metadata = {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": surroundings.hops}
     ebs: Object = {"volumeSize": f"{disk.gib}Gi", "volumeType": "gp3", "encrypted": True, "deleteOnTermination": True}
     optional = {"throughput": disk.throughput, "iops": disk.iops, "kmsKeyID": disk.kms_key}
     ebs |= {key: value for key, value in optional.items() if value}
     spec: Object = {
         "amiSelectorTerms": [image],
-        "role": place.role,
-        "subnetSelectorTerms": [{"id": subnet} for subnet in place.subnets],
-        "securityGroupSelectorTerms": [{"id": group} for group in place.security_groups],
+        "role": surroundings.role,
+        "subnetSelectorTerms": [{"id": subnet} for subnet in surroundings.subnets],
+        "securityGroupSelectorTerms": [{"id": group} for group in surroundings.security_groups],
         "blockDeviceMappings": [{"deviceName": disk.device, "ebs": ebs}],
         "metadataOptions": metadata,
-        "tags": dict(place.tags),
-        **({"placementGroupSelector": {"name": place.placement_group}} if place.placement_group is not None else {}),
+        "tags": dict(surroundings.tags),
+        **(
+            {"placementGroupSelector": {"name": surroundings.placement_group}}
+            if surroundings.placement_group is not None
+            else {}
+        ),
         **more,
     }
     return {
@@ -217,7 +221,7 @@ def general_pool(pool: GeneralPool, environment: NodeEnvironment) -> Object:
     return pool_object(NAME, spec)
 
 
-def general_class(environment: NodeEnvironment, place: Surroundings) -> Object:
+def general_class(environment: NodeEnvironment, surroundings: Surroundings) -> Object:
     """Return the EC2NodeClass of the general pool."""
     image = image_alias(environment.image, release_of(environment))
     disk = Disk(data_device(environment.image), OS_DISK_GIB, kms_key=environment.boot.kms_key)
@@ -226,7 +230,7 @@ def general_class(environment: NodeEnvironment, place: Surroundings) -> Object:
     if environment.nodes.prefixes:
         # Without prefixes, Karpenter sets the pod limit from the addresses of each type's interfaces.
         more["kubelet"] = {"maxPods": MAX_PODS}
-    return class_object(NAME, image, disk, place, **more)
+    return class_object(NAME, image, disk, surroundings, **more)
 
 
 def largest(pool: GeneralPool) -> Instance | None:

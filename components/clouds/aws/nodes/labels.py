@@ -112,9 +112,9 @@ def _under(key: str, domains: tuple[str, ...]) -> bool:
 
 def check_marks(policy: NodePolicy, provisioner: Provisioner, place: SettingsLocation) -> Iterator[Problem]:
     """Report labels and taints in the settings that conflict, or that EKS, Karpenter or Kubernetes would reject."""
-    given: list[tuple[tuple[str, ...], Mapping[str, str]]] = [((), policy.further)]
-    given += [(("types", name), rule.labels) for name, rule in policy.types.items()]
-    for path, labels in given:
+    label_settings: list[tuple[tuple[str, ...], Mapping[str, str]]] = [((), policy.further)]
+    label_settings += [(("types", name), rule.labels) for name, rule in policy.types.items()]
+    for path, labels in label_settings:
         for key, value in labels.items():
             reason = _label_problem(key, value, policy, provisioner)
             if reason:

@@ -1,6 +1,6 @@
 """Models whose pods stay Pending with the maximum number of nodes."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -24,20 +24,20 @@ class _Nodes:
     def _empty(self) -> _Room:
         return offered_by(self.group.node.name, efa=bool(self.group.interfaces), pods=self.group.demand.pods)
 
-    def fits(self, wanted: _Room) -> bool:
+    def fits(self, requests: _Room) -> bool:
         """Whether an empty node takes a pod."""
         room = self._empty()
-        return all(room.get(key, 0) >= amount for key, amount in wanted.items())
+        return all(room.get(key, 0) >= amount for key, amount in requests.items())
 
-    def place(self, wanted: _Room) -> bool:
+    def place(self, requests: _Room) -> bool:
         """Place a pod on a node with room or on a new node; return whether that is possible."""
-        room = next((r for r in self.open if all(r.get(key, 0) >= amount for key, amount in wanted.items())), None)
+        room = next((r for r in self.open if all(r.get(key, 0) >= amount for key, amount in requests.items())), None)
         if room is None:
-            if len(self.open) >= self.group.maximum or not self.fits(wanted):
+            if len(self.open) >= self.group.maximum or not self.fits(requests):
                 return False
             room = self._empty()
             self.open.append(room)
-        for key, amount in wanted.items():
+        for key, amount in requests.items():
             room[key] -= amount
         return True
 
@@ -68,30 +68,27 @@ def _unplaced(
     count: Callable[[PodDemand], int],
 ) -> list[tuple[Rendered, int]]:
     nodes = [_Nodes(group) for group in groups]
-    left: dict[int, int] = {}
-    for item, demand in sorted(_typed(fleet), key=lambda pair: _size(pair[1]), reverse=True):
-        wanted = {**demand.requests, "pods": Decimal(1)}
-        reachable = [n for choice in demand.choices for n in nodes if _takes(n.group, choice, environment)]
-        if not any(n.fits(wanted) for n in reachable):
-            continue  # it fits no node of this kind; ``fit`` reports that
-        for placed in range(count(demand)):
-            if not any(n.place(wanted) for n in reachable):
-                left[id(item)] = left.get(id(item), 0) + count(demand) - placed
-                break
-    return [(item, left[id(item)]) for item in fleet.rendered if id(item) in left]
-
-
-def _typed(fleet: Fleet) -> Iterable[tuple[Rendered, PodDemand]]:
-    """Return the pods that select instance types; others may run on nodes that are not planned here."""
-    return [
+    unplaced: dict[int, int] = {}
+    # Pods that do not select instance types may run on nodes that are not planned here.
+    typed = [
         (item, demand)
         for item in fleet.rendered
         for demand in item.pods
         if demand.choices and all(choice.instance_type for choice in demand.choices)
     ]
+    for item, demand in sorted(typed, key=lambda pair: _devices(pair[1]), reverse=True):
+        requests = {**demand.requests, "pods": Decimal(1)}
+        reachable = [n for choice in demand.choices for n in nodes if _takes(n.group, choice, environment)]
+        if not any(n.fits(requests) for n in reachable):
+            continue  # it fits no node of this kind; ``fit`` reports that
+        for placed in range(count(demand)):
+            if not any(n.place(requests) for n in reachable):
+                unplaced[id(item)] = unplaced.get(id(item), 0) + count(demand) - placed
+                break
+    return [(item, unplaced[id(item)]) for item in fleet.rendered if id(item) in unplaced]
 
 
-def _size(demand: PodDemand) -> Decimal:
+def _devices(demand: PodDemand) -> Decimal:
     return sum((amount for key, amount in demand.requests.items() if "/" in key), Decimal(0))
 
 

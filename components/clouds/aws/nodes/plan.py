@@ -254,7 +254,7 @@ def _zones(demand: NodeGroupDemand, rule: TypePolicy, environment: NodeEnvironme
     if demand.zone:
         return (demand.zone,)
     if rule.reservation and demand.capacity in RESERVED:
-        return tuple(dict.fromkeys(each.zone for each in _blocks(demand, rule) or (rule.reservation,)))
+        return tuple(dict.fromkeys(reservation.zone for reservation in _blocks(demand, rule) or (rule.reservation,)))
     return rule.zones or environment.zones
 
 

@@ -25,42 +25,42 @@ _EXAMPLES = {
 }
 
 
-def eks_release(image: NodeImage, version: str, asked: str = "") -> str:
+def eks_release(image: NodeImage, version: str, setting: str = "") -> str:
     """Return the ``releaseVersion`` of a managed node group; empty for AWS's newest.
 
     Args:
         image: Image of the nodes.
         version: Kubernetes version of the nodes.
-        asked: Value of the setting: a release, ``latest``, or empty for the pinned release.
+        setting: Value of the setting: a release, ``latest``, or empty for the pinned release.
     """
-    if asked == LATEST:
+    if setting == LATEST:
         return ""
-    return asked or image_release(image, version)
+    return setting or image_release(image, version)
 
 
-def karpenter_release(image: NodeImage, version: str, asked: str = "") -> str:
+def karpenter_release(image: NodeImage, version: str, setting: str = "") -> str:
     """Return the version in the alias of an EC2NodeClass, from a release in either spelling.
 
     Args:
         image: Image of the nodes.
         version: Kubernetes version of the cluster; empty if unknown, because an alias fits every version.
-        asked: Value of the setting: a release, ``latest``, or empty for the pinned release.
+        setting: Value of the setting: a release, ``latest``, or empty for the pinned release.
     """
-    wanted = asked or image_release(image, version or newest_version(image))
-    in_full = _IN_FULL[image].fullmatch(wanted)
-    return f"v{in_full['version']}" if in_full else wanted or LATEST
+    release = setting or image_release(image, version or newest_version(image))
+    in_full = _IN_FULL[image].fullmatch(release)
+    return f"v{in_full['version']}" if in_full else release or LATEST
 
 
-def release_problem(image: NodeImage, version: str, provisioner: Provisioner, asked: str) -> str:
+def release_problem(image: NodeImage, version: str, provisioner: Provisioner, setting: str) -> str:
     """Return why a release in the settings is invalid; empty if it is valid."""
-    in_full = _IN_FULL[image].fullmatch(asked)
-    alias = provisioner == Provisioner.KARPENTER and _ALIAS[image].fullmatch(asked)
-    if asked in ("", LATEST) or alias:
+    in_full = _IN_FULL[image].fullmatch(setting)
+    alias = provisioner == Provisioner.KARPENTER and _ALIAS[image].fullmatch(setting)
+    if setting in ("", LATEST) or alias:
         return ""
     if not in_full:
         full, short = _EXAMPLES[image]
         either = f"{full} or {short}" if provisioner == Provisioner.KARPENTER else full
-        return f"must be {LATEST}, or a release of {image} such as {either}, found {asked!r}"
+        return f"must be {LATEST}, or a release of {image} such as {either}, found {setting!r}"
     kubernetes = in_full.groupdict().get("kubernetes")
     if kubernetes and version and kubernetes != version:
         return f"is for Kubernetes {kubernetes}, but the cluster has {version}; use a release of {version}"

@@ -22,12 +22,12 @@ class SettingsLocation:
 
     def key(self, name: str) -> str:
         """Return a camelCase key in the spelling of this location."""
-        return name if self.section else _UPPER.sub(lambda found: f"_{found[0].lower()}", name)
+        return name if self.section else _UPPER.sub(lambda match: f"_{match[0].lower()}", name)
 
     def path(self, *names: str) -> str:
         """Return the path of a key; parts that are not only letters, such as instance types, stay unchanged."""
-        below = [self.key(name) if name.isalpha() else name for name in names]
-        return ".".join([self.section, *below]) if self.section else field_path(below)
+        keys = [self.key(name) if name.isalpha() else name for name in names]
+        return ".".join([self.section, *keys]) if self.section else field_path(keys)
 
     def whole(self, name: str, reason: str) -> Problem:
         """Return a problem of a key outside the section."""

@@ -17,7 +17,7 @@ _SOCI_FOLDER = "/var/lib/soci-snapshotter"
 """Folder of images with parallel pulls (bottlerocket-os/bottlerocket pull request 4593)."""
 _MOST_BYTES = 12 * 1024
 """EC2 allows 16 KiB in total, to which EKS and Karpenter add their own parts."""
-_DECIDED: Mapping[NodeImage, tuple[tuple[str, ...], ...]] = {
+_CONTROLLED: Mapping[NodeImage, tuple[tuple[str, ...], ...]] = {
     NodeImage.AL2023: (
         ("spec", "cluster"),
         ("spec", "kubelet", "config", "maxPods"),
@@ -83,7 +83,7 @@ def user_data(start: Start, image: NodeImage, join: ClusterAddress | None = None
 def karpenter_user_data(start: Start, image: NodeImage) -> str:
     """Return the user data of an EC2NodeClass, to which Karpenter adds pod limit and disks; may be empty."""
     if image == NodeImage.BOTTLEROCKET:
-        return toml(_merged(_extra_toml(start.extra), _merged(_neuron(start), _soci(start))))
+        return toml(_merged(tomllib.loads(start.extra), _merged(_neuron(start), _soci(start))))
     gates = _config(_fast_image_pull(start)) if start.fast_image_pull else ""
     return _al2023(start, gates) if start.extra else gates
 
@@ -99,24 +99,23 @@ def user_data_problem(text: str, image: NodeImage) -> str:
     if image == NodeImage.AL2023 and _is_script(text):
         return ""
     try:
-        given = tomllib.loads(text) if image == NodeImage.BOTTLEROCKET else _parsed_yaml(text)
+        if image == NodeImage.BOTTLEROCKET:
+            settings: Any = tomllib.loads(text)
+        else:
+            settings = next((document.value for document in read_documents(text)), None)
     except (tomllib.TOMLDecodeError, YamlError) as error:
         return f"is not what {image} reads: {error}"
-    if image == NodeImage.AL2023 and (not isinstance(given, dict) or given.get("kind") != "NodeConfig"):
+    if image == NodeImage.AL2023 and (not isinstance(settings, dict) or settings.get("kind") != "NodeConfig"):
         return "must be a NodeConfig (apiVersion: node.eks.aws/v1alpha1) or a script that begins with #!"
-    taken = [".".join(path) for path in _DECIDED[image] if _has(given, path)]
-    return f"sets {', '.join(taken)}, which follows from other settings; remove it" if taken else ""
+    reserved = [".".join(path) for path in _CONTROLLED[image] if _has(settings, path)]
+    return f"sets {', '.join(reserved)}, which follows from other settings; remove it" if reserved else ""
 
 
-def _parsed_yaml(text: str) -> Any:  # noqa: ANN401  whatever it holds
-    return next((document.value for document in read_documents(text)), None)
-
-
-def _has(given: Any, path: tuple[str, ...]) -> bool:  # noqa: ANN401
+def _has(settings: Any, path: tuple[str, ...]) -> bool:  # noqa: ANN401  any YAML or TOML value
     for key in path:
-        if not isinstance(given, dict) or key not in given:
+        if not isinstance(settings, dict) or key not in settings:
             return False
-        given = given[key]
+        settings = settings[key]
     return True
 
 
@@ -176,7 +175,7 @@ def _bottlerocket(start: Start) -> dict[str, Any]:
             "essential": True,
         }
         ours = _merged(ours, {"settings": {"bootstrap-commands": {"ephemeral-storage": storage}}})
-    return _merged(_extra_toml(start.extra), ours)
+    return _merged(tomllib.loads(start.extra), ours)
 
 
 def _neuron(start: Start) -> dict[str, Any]:
@@ -193,10 +192,6 @@ def _soci(start: Start) -> dict[str, Any]:
         return {}
     plugin = {"soci-snapshotter": {"pull-mode": "parallel-pull-unpack"}}
     return {"settings": {"container-runtime": {"snapshotter": "soci"}, "container-runtime-plugins": plugin}}
-
-
-def _extra_toml(text: str) -> dict[str, Any]:
-    return tomllib.loads(text)
 
 
 def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,7 +225,7 @@ def _key(key: str) -> str:
     return key if bare else json.dumps(key, ensure_ascii=False)
 
 
-def _value(value: Any) -> str:  # noqa: ANN401  whatever TOML can hold
+def _value(value: Any) -> str:  # noqa: ANN401  any TOML value
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, Mapping):

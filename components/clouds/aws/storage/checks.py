@@ -13,7 +13,9 @@ def check_cache_zone(groups: Iterable[NodeGroupPlan], zone: str | None, file: st
     This works, but AWS bills the traffic in both directions, and it is slower (FSx for Lustre user guide, "Accessing
     file systems"; EC2 pricing, "Data transfer within the same AWS Region").
     """
-    apart = {group.name: [each for each in group.zones if each != zone] for group in groups} if zone else {}
+    apart = (
+        {group.name: [own_zone for own_zone in group.zones if own_zone != zone] for group in groups} if zone else {}
+    )
     names = [f"{name} ({', '.join(zones)})" for name, zones in apart.items() if zones]
     if names:
         reason = (
