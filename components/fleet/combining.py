@@ -29,7 +29,7 @@ def shared_items(rendered: Iterable[Rendered]) -> tuple[Rendered, ...]:
     items = []
     for (namespace, kind, name), (body, item) in sorted(shared.items(), key=lambda entry: entry[0]):
         built_in = is_namespaced(str(body["apiVersion"]).rpartition("/")[0], kind) is not None
-        # The resource requires whatever installs a kind that the API server does not have.
+        # A kind that the API server does not have must be installed, so the resource requires its installer.
         requires = frozenset() if built_in else item.requires
         # Copy the source: looking up the item of a resource by its source must not return a shared object.
         items.append(Rendered(replace(item.source), kind, name, namespace, others=(body,), requires=requires))

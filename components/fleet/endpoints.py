@@ -118,8 +118,8 @@ class Endpoint:
     @property
     def backend_keys(self) -> frozenset[tuple[str, str]]:
         """Namespace and name of every workload or pod set that serves it, directly or through a router."""
-        direct = {(each.namespace, each.workload) for each in self.backends if each.router is None}
-        routers = (each.router for each in self.backends if each.router is not None)
+        direct = {(backend.namespace, backend.workload) for backend in self.backends if backend.router is None}
+        routers = (backend.router for backend in self.backends if backend.router is not None)
         return frozenset(direct | {(self.namespace, name) for router in routers for name in router.workloads})
 
     @property

@@ -14,23 +14,25 @@ _QUOTA = "requests."
 Path = tuple[str | int, ...]
 
 
-def fractional_devices(written: Any, path: Path = ()) -> Iterator[tuple[str, str]]:  # noqa: ANN401  any JSON
+def fractional_devices(value: Any, path: Path = ()) -> Iterator[tuple[str, str]]:  # noqa: ANN401  any JSON
     """Yield path and reason of every fractional amount of an extended resource.
 
-    The API server accepts it in a custom resource, whose schema only knows quantities, and rejects it in the pods
+    The API server accepts it in a custom resource, whose schema allows any quantity, and rejects it in the pods
     (``validateResourceQuantityValue`` in ``pkg/apis/core/validation``), so that nothing would ever start.
 
     Args:
-        written: A resource or part of one, in wire form. Every map ``limits`` or ``requests`` in it is checked.
-        path: Path of ``written``.
+        value: A resource or part of one, in wire form. Every map ``limits`` or ``requests`` in it is checked.
+        path: Path of the value.
     """
-    if isinstance(written, dict):
-        for key, value in written.items():
-            if key in _AMOUNTS and isinstance(value, dict):
-                for name, amount in value.items():
-                    # Kubernetes compares whole thousandths, rounded up, so that it takes 0.9999 for 1.
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key in _AMOUNTS and isinstance(inner, dict):
+                for name, amount in inner.items():
+                    # As in Kubernetes (IsExtendedResourceName).
+                    is_extended = "/" in name and _NATIVE not in name and not name.startswith(_QUOTA)
+                    # Kubernetes compares whole thousandths, rounded up, so that it accepts 0.9999 as 1.
                     if (
-                        _is_extended(name)
+                        is_extended
                         and is_quantity(amount)
                         and (parse_quantity(amount) * 1000).to_integral_value(ROUND_CEILING) % 1000
                     ):
@@ -39,13 +41,8 @@ def fractional_devices(written: Any, path: Path = ()) -> Iterator[tuple[str, str
                             f"must be a whole number, found {str(amount)!r}: devices cannot be divided, and the API "
                             "server refuses the pods; write whole devices",
                         )
-            elif isinstance(value, (dict, list)):
-                yield from fractional_devices(value, (*path, key))
-    elif isinstance(written, list):
-        for index, value in enumerate(written):
-            yield from fractional_devices(value, (*path, index))
-
-
-def _is_extended(name: str) -> bool:
-    """Return whether Kubernetes treats a name as an extended resource (``IsExtendedResourceName``)."""
-    return "/" in name and _NATIVE not in name and not name.startswith(_QUOTA)
+            elif isinstance(inner, (dict, list)):
+                yield from fractional_devices(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from fractional_devices(inner, (*path, index))

@@ -1,4 +1,4 @@
-"""A flavor: a kind of accelerator node, as models claim it and as programs ask for nodes."""
+"""A flavor: a kind of accelerator node, which models claim, or for which programs create nodes."""
 
 from ..contract.base import ApiModel
 from ..contract.schema.embedded import Quantity

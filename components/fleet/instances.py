@@ -92,7 +92,7 @@ def instances() -> Mapping[str, Instance]:
 @functools.cache
 def accelerator_resources() -> frozenset[str]:
     """Return the extended resources of accelerators, of vendors and of clouds."""
-    known = {each.accelerator_resource for each in instances().values() if each.accelerator_resource}
+    known = {node.accelerator_resource for node in instances().values() if node.accelerator_resource}
     return frozenset((*VENDOR_RESOURCES.values(), *known))
 
 
@@ -100,4 +100,6 @@ def accelerator_resources() -> frozenset[str]:
 @functools.cache
 def fabrics() -> Mapping[str, str]:
     """Return the display names of fast network interfaces by extended resource."""
-    return MappingProxyType({resource: name for each in clouds().values() for resource, name in each.fabrics.items()})
+    return MappingProxyType(
+        {resource: name for cloud in clouds().values() for resource, name in cloud.fabrics.items()}
+    )

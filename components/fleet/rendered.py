@@ -22,7 +22,7 @@ class Rendered:
         shared: Objects that other resources may need as well; the fleet creates each once, as an item of its own.
         requires: Capabilities that the cluster must provide besides metrics APIs, such as ``leaderworkerset``.
         model: Name of the resource that defines the served model; empty if none is served.
-        warnings: Warnings of a resource that is rendered on its own; those of a fleet are in ``Fleet.problems``.
+        warnings: Warnings of a resource that is rendered alone; those of a fleet are in ``Fleet.problems``.
     """
 
     source: LoadedResource

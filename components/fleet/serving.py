@@ -83,19 +83,19 @@ def check_containers(group: Object, path: str, findings: Findings, parts: Sequen
         spec = template.get("spec") or {}
         for field in ("initContainers", "containers"):
             for position, container in enumerate(spec.get(field) or ()):
-                place = f"{path}.{part}.spec.{field}[{position}]"
+                field_path = f"{path}.{part}.spec.{field}[{position}]"
                 if not container.get("image"):
                     reason = "is required: the API server refuses pods with a container that has no image; name one"
-                    findings.error(f"{place}.image", reason, RuleId.IMAGE_MISSING)
-                _check_script(container, place, findings)
+                    findings.error(f"{field_path}.image", reason, RuleId.IMAGE_MISSING)
+                _check_script(container, field_path, findings)
 
 
-def _check_script(container: Object, place: str, findings: Findings) -> None:
+def _check_script(container: Object, field_path: str, findings: Findings) -> None:
     line = CommandLine("", "", container.get("args") or (), container.get("command") or ())
     if line.lacks_script:
         shell = " ".join(line.words)
         reason = f"is {shell!r}, a shell without the script to run, which exits at once; add the script"
-        findings.error(f"{place}.{'command' if line.command else 'args'}", reason, RuleId.FLAGS_MALFORMED)
+        findings.error(f"{field_path}.{'command' if line.command else 'args'}", reason, RuleId.FLAGS_MALFORMED)
     env = container.get("env") or ()
     secret = {variable["name"] for variable in env if "secretKeyRef" in (variable.get("valueFrom") or {})}
     if not secret or not line.script:
@@ -104,7 +104,7 @@ def _check_script(container: Object, place: str, findings: Findings) -> None:
     for name in sorted(expanded_variables(line.words[line.script]) & secret):
         # Kubernetes expands the variable before the shell starts, so the value becomes part of the script.
         findings.warn(
-            f"{place}.{field}",
+            f"{field_path}.{field}",
             f"has $({name}) in the text of a script: Kubernetes writes the value of a Secret there, and the "
             f'shell runs parts of it; write "${name}"',
             RuleId.SECURITY_SCRIPT_SECRET,
@@ -133,9 +133,13 @@ def server_of(
     named = [position for position, container in enumerate(containers) if container["name"] == preferred]
     known = [position for position, line in enumerate(lines) if line.engine]
     position = (named or known or [0])[0]
-    place = f"{path}[{position}]"
+    argument_path = f"{path}[{position}]"
     return Server(
-        position, lines[position], Origin(source, f"{place}.args"), Origin(source, f"{place}.ports"), is_written=True
+        position,
+        lines[position],
+        Origin(source, f"{argument_path}.args"),
+        Origin(source, f"{argument_path}.ports"),
+        is_written=True,
     )
 
 

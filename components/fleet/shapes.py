@@ -139,12 +139,16 @@ class WorkloadShape:
 
     def pod_templates(self, body: Object) -> tuple[PodTemplate, ...]:
         """Return the pod templates of a workload, that of the pods that receive requests first."""
-        found = [(each, template) for each in self.templates if (template := _at(body, each.path))]
-        if not found:
+        present = [
+            (template_path, template)
+            for template_path in self.templates
+            if (template := _at(body, template_path.path))
+        ]
+        if not present:
             return ()
         # A leader is one pod of its group; all other pods come from the last template.
-        counts = [1] * (len(found) - 1) + [self.size_of(body) - len(found) + 1]
-        return tuple(PodTemplate(*pair, pods) for pair, pods in zip(found, counts, strict=True))
+        counts = [1] * (len(present) - 1) + [self.size_of(body) - len(present) + 1]
+        return tuple(PodTemplate(*pair, pods) for pair, pods in zip(present, counts, strict=True))
 
     def size_of(self, body: Object) -> int:
         """Return the number of pods of one replica."""
@@ -163,9 +167,9 @@ class WorkloadShape:
 
     def claims_of(self, body: Object) -> dict[str, Object]:
         """Return the specs of the claims that each pod gets its own copy of, by name."""
-        found = _at(body, self.claims_field) if self.claims_field else None
+        claims = _at(body, self.claims_field) if self.claims_field else None
         # The API server rejects templates without a name or a spec; they must not break rendering before that.
-        return {str((each.get("metadata") or {}).get("name", "")): each.get("spec") or {} for each in found or ()}
+        return {str((claim.get("metadata") or {}).get("name", "")): claim.get("spec") or {} for claim in claims or ()}
 
     def target(self, name: str) -> Object:
         """Return the ``scaleTargetRef`` of a workload."""
@@ -177,10 +181,10 @@ class WorkloadShape:
 
 
 def _at(body: Object, path: str) -> Any:  # noqa: ANN401  any field
-    found: Any = body
+    value: Any = body
     for step in path.split("."):
-        found = (found or {}).get(step)
-    return found
+        value = (value or {}).get(step)
+    return value
 
 
 @functools.cache

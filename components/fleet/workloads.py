@@ -74,8 +74,8 @@ class Server:
         """Return the field that sets an engine setting; the field with the arguments if none does."""
         if setting in self.fields:
             return self.fields[setting]
-        place = argument_index(self.line, setting) if self.is_written else None
-        return self.args if place is None else replace(self.args, path=f"{self.args.path}[{place}]")
+        position = argument_index(self.line, setting) if self.is_written else None
+        return self.args if position is None else replace(self.args, path=f"{self.args.path}[{position}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class Workload:
     @property
     def templates(self) -> tuple[Object, ...]:
         """Every pod template, leader first."""
-        return tuple(each.body for each in self.pod_templates)
+        return tuple(template.body for template in self.pod_templates)
 
     @property
     def front(self) -> Object:

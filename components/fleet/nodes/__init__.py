@@ -1,1 +1,1 @@
-"""What nodes the pods of a fleet need: instance types, sizes, and whether a pod fits."""
+"""The nodes that the pods of a fleet need: instance types, sizes, and whether a pod fits."""

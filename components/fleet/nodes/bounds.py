@@ -27,31 +27,25 @@ def nodes_for_any_order(offered: Mapping[str, Decimal], demands: Iterable[PodDem
     """
     kinds: Counter[tuple[tuple[str, int], ...]] = Counter()
     for demand in demands:
-        kinds[_sizes(demand)] += demand.most
+        requests = {**demand.requests, "pods": Decimal(1)}
+        sizes = sorted((key, math.ceil(amount * _THOUSANDTHS)) for key, amount in requests.items() if amount > 0)
+        kinds[tuple(sizes)] += demand.most
     counted = [(dict(sizes), count) for sizes, count in kinds.items() if count]
     capacity = {key: int(amount * _THOUSANDTHS) for key, amount in offered.items()}
-    steps = _steps(capacity, [sizes for sizes, _ in counted])
-    return max((_blocked(one, counted, capacity, steps) + 1 for one, _ in counted), default=0)
+    # Of each resource, the greatest common divisor of all requests.
+    steps = {key: math.gcd(*(size[key] for size, _ in counted if key in size)) or 1 for key in capacity}
+    return max((_blocked_nodes(size, counted, capacity, steps) + 1 for size, _ in counted), default=0)
 
 
-def _sizes(demand: PodDemand) -> tuple[tuple[str, int], ...]:
-    wanted = {**demand.requests, "pods": Decimal(1)}
-    return tuple(sorted((key, math.ceil(amount * _THOUSANDTHS)) for key, amount in wanted.items() if amount > 0))
-
-
-def _steps(capacity: _Sizes, kinds: list[_Sizes]) -> _Sizes:
-    """Return the greatest common divisor of all requests, by resource."""
-    return {key: math.gcd(*(sizes[key] for sizes in kinds if key in sizes)) or 1 for key in capacity}
-
-
-def _blocked(one: _Sizes, kinds: list[tuple[_Sizes, int]], capacity: _Sizes, steps: _Sizes) -> int:
-    enough = {
-        key: max(capacity[key] // steps[key] * steps[key] - one[key] + steps[key], steps[key])
-        for key in one
+def _blocked_nodes(pod: _Sizes, kinds: list[tuple[_Sizes, int]], capacity: _Sizes, steps: _Sizes) -> int:
+    """Return the maximum number of nodes that all other pods block for a pod."""
+    blocking = {
+        key: max(capacity[key] // steps[key] * steps[key] - pod[key] + steps[key], steps[key])
+        for key in pod
         if key in capacity
     }
     total = Fraction(0)
-    for sizes, count in kinds:
-        share = max((Fraction(sizes[key], enough[key]) for key in enough if key in sizes), default=Fraction(0))
-        total += min(share, Fraction(1)) * (count - (sizes is one))
+    for other, count in kinds:
+        share = max((Fraction(other[key], blocking[key]) for key in blocking if key in other), default=Fraction(0))
+        total += min(share, Fraction(1)) * (count - (other is pod))
     return math.floor(total)

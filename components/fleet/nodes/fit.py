@@ -31,7 +31,7 @@ class NodeRequest:
 
     @property
     def type_name(self) -> str:
-        """What the manifest calls the instance type."""
+        """The manifest's word for the instance type, for messages."""
         return self.choice.chosen_by.type_name if self.choice.chosen_by else INSTANCE_TYPE_LABEL
 
     def problem(self, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT) -> Problem:
@@ -72,10 +72,10 @@ def misfits(requests: Iterable[NodeRequest], efa_types: Collection[str] = ()) ->
         requests: The node choices to check.
         efa_types: Instance types whose nodes have EFA even if no pod requests it.
     """
-    found = (
+    problems = (
         request.problem(reason, rule=rule) for request in requests for rule, reason in _misfits(request, efa_types)
     )
-    return tuple(sorted(dict.fromkeys(found), key=lambda p: p.sort_key))
+    return tuple(sorted(dict.fromkeys(problems), key=lambda p: p.sort_key))
 
 
 def _misfits(request: NodeRequest, efa_types: Collection[str]) -> Iterator[tuple[RuleId, str]]:

@@ -46,13 +46,13 @@ def group_order(preferences: Iterable[Sequence[str]]) -> GroupOrder:
 
     def level(name: str) -> int:
         if name not in levels:
-            below = {second for first in (name, *tied[name]) for second in after[first]} - tied[name] - {name}
-            levels[name] = max((level(other) + 1 for other in below), default=0)
+            successors = {second for first in (name, *tied[name]) for second in after[first]} - tied[name] - {name}
+            levels[name] = max((level(other) + 1 for other in successors), default=0)
         return levels[name]
 
     for name in after:
         level(name)
-    return GroupOrder(levels, {name: others for name, others in tied.items() if others})
+    return GroupOrder(levels, {name: members for name, members in tied.items() if members})
 
 
 def _followers(name: str, after: Mapping[str, Iterable[str]]) -> set[str]:

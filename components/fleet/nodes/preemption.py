@@ -25,7 +25,7 @@ _USUAL_SCHEDULER = "default-scheduler"
 _NO_PREEMPTION = ("volcano",)
 """Schedulers that do not preempt with their default configuration: Volcano's actions do not include ``preempt``
 (volcano-sh/volcano, installer/helm/chart/volcano/config/volcano-scheduler.conf)."""
-_SHOWN = 3
+_MOST_NAMES = 3
 """Maximum models and kinds of nodes in a message."""
 _UNNAMED = "nodes that no manifest names"
 _SETTING = "hardening.priority"
@@ -86,7 +86,7 @@ class _Ranked:
         is_written: Whether the resource sets a priority, even if it is its family's default.
         is_overridden: Whether it sets one that differs from its family's default.
         is_raised: Whether it sets one above that default.
-        places: Indices of the kinds of nodes that accept them.
+        node_kinds: Indices of the kinds of nodes that accept them.
     """
 
     item: Rendered
@@ -99,7 +99,7 @@ class _Ranked:
     is_written: bool
     is_overridden: bool
     is_raised: bool
-    places: frozenset[int]
+    node_kinds: frozenset[int]
 
     @property
     def key(self) -> tuple[str, str]:
@@ -118,43 +118,43 @@ class _Victims:
     Attributes:
         lowest: The lowest priority of each resource.
         unstated: Resources that do not set that priority explicitly.
-        places: Indices of the kinds of nodes where that may happen.
-        shown: The first resources, for messages.
+        node_kinds: Indices of the kinds of nodes where that may happen.
+        summary: The first resources, for messages.
     """
 
     lowest: Mapping[tuple[str, str], int]
     unstated: frozenset[tuple[str, str]]
-    places: frozenset[int]
-    shown: str
+    node_kinds: frozenset[int]
+    summary: str
 
     @classmethod
-    def of(cls, ranked: Iterable["_Ranked"], places: frozenset[int], value: int) -> "_Victims":
+    def of(cls, ranked: Iterable["_Ranked"], kinds: frozenset[int], value: int) -> "_Victims":
         """Collect the resources of lower priority that share kinds of nodes."""
         lowest: dict[tuple[str, str], int] = {}
         shared, unstated = set[int](), set[tuple[str, str]]()
-        for each in ranked:
-            common = each.places & places
-            if each.value is None or each.value >= value or not common:
+        for pods in ranked:
+            common = pods.node_kinds & kinds
+            if pods.value is None or pods.value >= value or not common:
                 continue
-            lowest[each.key] = min(each.value, lowest.get(each.key, each.value))
+            lowest[pods.key] = min(pods.value, lowest.get(pods.key, pods.value))
             shared |= common
-            if not each.is_overridden:
-                unstated.add(each.key)
-        return cls(lowest, frozenset(unstated), frozenset(shared), _shown(lowest))
+            if not pods.is_overridden:
+                unstated.add(pods.key)
+        return cls(lowest, frozenset(unstated), frozenset(shared), _summary(lowest))
 
     @classmethod
     def together(cls, parts: Iterable["_Victims"]) -> "_Victims":
         """Merge several results."""
         lowest: dict[tuple[str, str], int] = {}
-        places, unstated = frozenset[int](), frozenset[tuple[str, str]]()
+        kinds, unstated = frozenset[int](), frozenset[tuple[str, str]]()
         for part in parts:
             for key, value in part.lowest.items():
                 lowest[key] = min(value, lowest.get(key, value))
-            places, unstated = places | part.places, unstated | part.unstated
-        return cls(lowest, unstated, places, _shown(lowest))
+            kinds, unstated = kinds | part.node_kinds, unstated | part.unstated
+        return cls(lowest, unstated, kinds, _summary(lowest))
 
 
-def _shown(lowest: Mapping[tuple[str, str], int]) -> str:
+def _summary(lowest: Mapping[tuple[str, str], int]) -> str:
     return _first_of([f"{title} ({value})" for (title, _), value in sorted(lowest.items())])
 
 
@@ -166,17 +166,17 @@ class _Others:
         self._victims: dict[tuple[frozenset[int], int], _Victims] = {}
         self._unknown: dict[tuple[frozenset[int], str], str] = {}
         kinds: dict[tuple[str, str], set[tuple[int | None, str]]] = {}
-        for each in ranked:
-            kinds.setdefault(each.key, set()).add((each.value, each.klass))
-        self._uneven = {key for key, found in kinds.items() if len(found) > 1}
+        for pods in ranked:
+            kinds.setdefault(pods.key, set()).add((pods.value, pods.klass))
+        self._uneven = {key for key, priorities in kinds.items() if len(priorities) > 1}
         """Resources whose own pods differ in priority; they must not be compared with themselves."""
 
     def victims(self, pod: _Ranked) -> _Victims:
         """Return the resources that pods of a known priority may evict."""
         value = pod.value or 0
         if pod.key in self._uneven:
-            return _Victims.of((each for each in self._ranked if each.key != pod.key), pod.places, value)
-        alike = (pod.places, value)
+            return _Victims.of((other for other in self._ranked if other.key != pod.key), pod.node_kinds, value)
+        alike = (pod.node_kinds, value)
         if alike not in self._victims:
             self._victims[alike] = _Victims.of(self._ranked, *alike)
         return self._victims[alike]
@@ -184,10 +184,10 @@ class _Others:
     def unknown(self, pod: _Ranked) -> str:
         """Return why the priority of pods cannot be compared; empty if there is nothing to compare it with."""
         if pod.key in self._uneven:
-            return _unknown(pod, [each for each in self._ranked if each.key != pod.key])
-        alike = (pod.places, pod.klass)
+            return _unknown_reason(pod, [other for other in self._ranked if other.key != pod.key])
+        alike = (pod.node_kinds, pod.klass)
         if alike not in self._unknown:
-            self._unknown[alike] = _unknown(pod, self._ranked)
+            self._unknown[alike] = _unknown_reason(pod, self._ranked)
         return self._unknown[alike]
 
 
@@ -217,38 +217,38 @@ def preemptions(
     known = Classes.of([*classes, *(body for body in families if body)])
     usual = default.name if default else ""
     ranked = list(_ranked(fleet, kinds, known, usual, knows_nodes=knows_nodes, tolerates_devices=tolerates_devices))
-    if len({(each.value, each.klass if each.value is None else "") for each in ranked}) < 2:
+    if len({(pod.value, pod.klass if pod.value is None else "") for pod in ranked}) < 2:
         return
     names = [kind.name for kind in kinds]
     by_item: dict[tuple[str, str], list[_Ranked]] = {}
-    for each in ranked:
-        by_item.setdefault(each.key, []).append(each)
+    for pod in ranked:
+        by_item.setdefault(pod.key, []).append(pod)
     others = _Others(ranked)
     is_reported = False
     for pods in by_item.values():
         evicting: list[tuple[_Ranked, _Victims]] = []
-        for each in pods:
-            if each.value is None:
+        for pod in pods:
+            if pod.value is None:
                 # The environment's default class is reported once, at its setting.
-                if not (each.is_default and is_reported) and (reason := others.unknown(each)):
-                    is_reported = is_reported or each.is_default
-                    field = Argument(default.file, default.path) if each.is_default and default else each.field
+                if not (pod.is_default and is_reported) and (reason := others.unknown(pod)):
+                    is_reported = is_reported or pod.is_default
+                    field = Argument(default.file, default.path) if pod.is_default and default else pod.field
                     yield field.problem(reason, Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
                 continue
-            victims = others.victims(each)
-            if not each.preempts or not victims.lowest:
+            victims = others.victims(pod)
+            if not pod.preempts or not victims.lowest:
                 continue
-            if each.scheduler != _USUAL_SCHEDULER:
-                yield each.field.problem(_scheduled(each), Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
+            if pod.scheduler != _USUAL_SCHEDULER:
+                yield pod.field.problem(_scheduler_reason(pod), Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
             else:
-                evicting.append((each, victims))
+                evicting.append((pod, victims))
         if evicting:
             # Pods of the highest priority may evict all that the others may; only their kinds of nodes can differ.
-            leading = max((each for each, _ in evicting), key=lambda each: each.value or 0)
-            victims = evicting[0][1] if len(evicting) == 1 else _Victims.together([each for _, each in evicting])
-            shown = [names[place] if place < len(names) else _UNNAMED for place in sorted(victims.places)]
+            leading = max((pod for pod, _ in evicting), key=lambda pod: pod.value or 0)
+            victims = evicting[0][1] if len(evicting) == 1 else _Victims.together([merged for _, merged in evicting])
+            node_names = [names[index] if index < len(names) else _UNNAMED for index in sorted(victims.node_kinds)]
             is_meant = not victims.unstated
-            reason = _evicts(leading, victims, sorted(dict.fromkeys(shown)), is_meant=is_meant)
+            reason = _eviction_reason(leading, victims, sorted(dict.fromkeys(node_names)), is_meant=is_meant)
             severity = Severity.NOTE if is_meant or leading.is_raised else Severity.WARNING
             yield leading.field.problem(reason, severity, RuleId.PRIORITY_MIXED)
 
@@ -267,14 +267,14 @@ def _ranked(
             requests = sorted((name, str(amount)) for name, amount in demand.requests.items())
             shape = json.dumps([where, requests], sort_keys=True, default=str)
             if shape not in cache:
-                places = {place for place, kind in enumerate(kinds) if not kind.obstacle(pod, demand.requests)}
+                accepting = {index for index, kind in enumerate(kinds) if not kind.obstacle(pod, demand.requests)}
                 if not knows_nodes and not any(choice.instance_type for choice in demand.choices):
                     # On existing nodes, pods that select the same labels and devices may share a node.
                     devices = sorted(name for name in demand.requests if "/" in name)
                     labels = pod.get("nodeSelector") or {}
                     other = json.dumps([devices, labels], sort_keys=True, default=str)
-                    places.add(unnamed.setdefault(other, len(kinds) + len(unnamed)))
-                cache[shape] = frozenset(places)
+                    accepting.add(unnamed.setdefault(other, len(kinds) + len(unnamed)))
+                cache[shape] = frozenset(accepting)
             klass = str(pod.get("priorityClassName") or "")
             scheduler = str(pod.get("schedulerName") or _USUAL_SCHEDULER)
             own = workload.priority
@@ -294,7 +294,7 @@ def _ranked(
             )
 
 
-def _evicts(leading: _Ranked, victims: _Victims, places: Sequence[str], *, is_meant: bool) -> str:
+def _eviction_reason(leading: _Ranked, victims: _Victims, node_kinds: Sequence[str], *, is_meant: bool) -> str:
     if leading.is_default:
         origin = "the default of this environment"
     elif leading.is_written:
@@ -315,36 +315,36 @@ def _evicts(leading: _Ranked, victims: _Victims, places: Sequence[str], *, is_me
     else:
         remedy = f"set {_SETTING}, the default of all models that set none (`none` for no class)"
     return (
-        f"its pods have priority {leading.value} ({own}{origin}), and those of {victims.shown} a lower one on the "
-        f"same nodes ({_first_of(list(places))}): if no node has room, the scheduler evicts these before a node "
+        f"its pods have priority {leading.value} ({own}{origin}), and those of {victims.summary} a lower one on the "
+        f"same nodes ({_first_of(list(node_kinds))}): if no node has room, the scheduler evicts these before a node "
         f"is added; {remedy}"
     )
 
 
-def _unknown(each: _Ranked, ranked: Iterable[_Ranked]) -> str:
+def _unknown_reason(pod: _Ranked, ranked: Iterable[_Ranked]) -> str:
     """Return why a priority cannot be compared with that of other pods on the same nodes; empty if there are none."""
-    others = {
+    classes = {
         other.key[0]: other.klass or "no class"
         for other in ranked
-        if other.klass != each.klass and other.places & each.places
+        if other.klass != pod.klass and other.node_kinds & pod.node_kinds
     }
-    if not others:
+    if not classes:
         return ""
-    shown = _first_of([f"{title} ({klass})" for title, klass in sorted(others.items())])
+    listed = _first_of([f"{title} ({klass})" for title, klass in sorted(classes.items())])
     return (
-        f"PriorityClass {each.klass!r} is not created here, so its value is unknown: whether its "
-        f"pods evict those of {shown} on the same nodes, or are evicted by them, is not checked; add the "
+        f"PriorityClass {pod.klass!r} is not created here, so its value is unknown: whether its "
+        f"pods evict those of {listed} on the same nodes, or are evicted by them, is not checked; add the "
         "PriorityClass to the manifests (with otherKinds: apply), or use one class for all"
     )
 
 
-def _scheduled(each: _Ranked) -> str:
+def _scheduler_reason(pod: _Ranked) -> str:
     return (
-        f"its pods are placed by {each.scheduler!r}, whose configuration is unknown: whether they evict pods of a "
+        f"its pods are placed by {pod.scheduler!r}, whose configuration is unknown: whether they evict pods of a "
         "lower priority on the same nodes is not checked"
     )
 
 
 def _first_of(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

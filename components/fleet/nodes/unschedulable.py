@@ -104,13 +104,13 @@ def _obstacles(pod: Object, demand: PodDemand, field: NodeField, kinds: Sequence
     obstacles = [kind.obstacle(pod, demand.requests) for kind in kinds]
     if not all(obstacles):
         return ""
-    wanted = ", ".join(amount_needed(key, amount) for key, amount in sorted(demand.requests.items())) or "nothing"
+    requested = ", ".join(amount_needed(key, amount) for key, amount in sorted(demand.requests.items())) or "nothing"
     reasons = "; ".join(obstacles[:_SHOWN]) or "there are none"
     more = f"; and {len(obstacles) - _SHOWN} more" if len(obstacles) > _SHOWN else ""
     remedy = field.remedy.format(type=_suggested(demand.requests))
     return (
-        f"no node of this environment takes its pods, which request {wanted} each and would stay Pending: {reasons}"
-        f"{more}; for example, {remedy}"
+        f"no node of this environment takes its pods, which request {requested} each and would stay Pending: "
+        f"{reasons}{more}; for example, {remedy}"
     )
 
 
