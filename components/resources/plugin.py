@@ -37,26 +37,24 @@ class Host(ComponentProvider):
     def __init__(self, version: str = "0.0.0") -> None:
         """Analyze every public component."""
         public = components()
-        self._args = {each.__name__: _typed_args(each) for each in public}
+        self._args = {component.__name__: _typed_args(component) for component in public}
         super().__init__(public, NAME, version=version)
-        self.schema = json.dumps(self._documented(json.loads(self.schema or "{}")))
-
-    def _documented(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Add the descriptions of inherited arguments to the schema, which the SDK's analyzer ignores."""
+        # The SDK's analyzer ignores the descriptions of inherited arguments.
+        schema = json.loads(self.schema or "{}")
         for token, resource in schema["resources"].items():
-            inherited = _inherited(self._args[token.rpartition(":")[2]])
-            for key, described in resource["inputProperties"].items():
-                if "description" not in described and key in inherited:
-                    described["description"] = inherited[key]
-        return schema
+            inherited = _inherited_descriptions(self._args[token.rpartition(":")[2]])
+            for key, input_property in resource["inputProperties"].items():
+                if "description" not in input_property and key in inherited:
+                    input_property["description"] = inherited[key]
+        self.schema = json.dumps(schema)
 
     def map_inputs(self, inputs: pulumi.Inputs, component_def: ComponentDefinition) -> pulumi.Inputs:
         """Convert arguments to snake_case, and resolve known outputs.
 
         Unknown and invalid arguments are kept, so that the component reports every problem.
         """
-        named: pulumi.Inputs = resolve_outputs(inputs, self._args[component_def.name], remote=True)
-        return named
+        args: pulumi.Inputs = resolve_outputs(inputs, self._args[component_def.name], remote=True)
+        return args
 
     def construct(
         self, name: str, resource_type: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None = None
@@ -64,7 +62,7 @@ class Host(ComponentProvider):
         """Construct a component.
 
         Raises:
-            InputPropertiesError: its arguments are invalid; with the path of each, unless it would reveal a secret.
+            InputPropertiesError: Its arguments are invalid. Lists their paths, unless a path would reveal a secret.
         """
         try:
             return super().construct(name, resource_type, inputs, options)
@@ -82,7 +80,7 @@ def _typed_args(component: type[pulumi.ComponentResource]) -> Any:  # noqa: ANN4
     """Return the type of a component's arguments.
 
     Raises:
-        TypeError: its ``__init__`` has no parameter ``args`` with a type.
+        TypeError: Its ``__init__`` has no parameter ``args`` with a type.
     """
     typed = inspect.get_annotations(component.__init__).get("args")
     if typed is None:
@@ -100,12 +98,16 @@ def _without_secrets(details: Any, inputs: pulumi.Inputs) -> Any:  # noqa: ANN40
     pkg/resource/deploy/source_eval.go of Pulumi 3.260). An empty path selects all arguments.
     """
     secret = {key for key, value in inputs.items() if holds_secret(value, key)}
-    return [each for each in details if each["property_path"] and path_parts(each["property_path"])[0] not in secret]
+    return [
+        detail
+        for detail in details
+        if detail["property_path"] and path_parts(detail["property_path"])[0] not in secret
+    ]
 
 
-def _inherited(typed: object) -> dict[str, str]:
+def _inherited_descriptions(typed: object) -> dict[str, str]:
     """Return the descriptions of the arguments that a type inherits, by camelCase name."""
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     # A TypedDict does not record its bases at run time, but its source has them.
     for base in _declared(typed).bases:
         inherited = getattr(inspect.getmodule(typed), ast.unparse(base), None)
@@ -113,15 +115,15 @@ def _inherited(typed: object) -> dict[str, str]:
             continue
         for key, literal in itertools.pairwise(_declared(inherited).body):
             if isinstance(key, ast.AnnAssign) and isinstance(literal, ast.Expr):
-                found[camel(ast.unparse(key.target))] = " ".join(str(ast.literal_eval(literal.value)).split())
-    return found
+                descriptions[camel(ast.unparse(key.target))] = " ".join(str(ast.literal_eval(literal.value)).split())
+    return descriptions
 
 
 def _declared(typed: Any) -> ast.ClassDef:  # noqa: ANN401  a TypedDict is no type to type checkers
     """Return the definition of a class from its source."""
-    (found,) = ast.parse(inspect.getsource(typed)).body
-    assert isinstance(found, ast.ClassDef)  # noqa: S101  the source of a class
-    return found
+    (definition,) = ast.parse(inspect.getsource(typed)).body
+    assert isinstance(definition, ast.ClassDef)  # noqa: S101  the source of a class
+    return definition
 
 
 def _in_camel_case(error: pulumi.InputPropertiesError, typed: object) -> pulumi.InputPropertiesError:
@@ -129,10 +131,10 @@ def _in_camel_case(error: pulumi.InputPropertiesError, typed: object) -> pulumi.
     known = keys_below(typed)
 
     def convert(text: str) -> str:
-        return _WORDS.sub(lambda found: camel(found[0]) if found[0] in known else found[0], text)
+        return _WORDS.sub(lambda match: camel(match[0]) if match[0] in known else match[0], text)
 
     details: list[Any] = [
-        {"property_path": convert(each["property_path"]), "reason": convert(each["reason"])}
-        for each in error.errors or ()
+        {"property_path": convert(detail["property_path"]), "reason": convert(detail["reason"])}
+        for detail in error.errors or ()
     ]
     return pulumi.InputPropertiesError(convert(error.message), details)

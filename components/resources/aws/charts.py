@@ -72,7 +72,11 @@ class ClusterAutoscaler(ChartComponent):
             },
         }
         if "bounds" in args:
-            values |= _groups(args["bounds"])
+            bounds = args["bounds"]
+            known: pulumi.Output[list[Any]] = pulumi.Output.from_input(cast("Any", bounds))
+            # A plain list stays plain, so that previews show it.
+            groups = chart_groups(bounds) if isinstance(bounds, list) else known.apply(chart_groups)
+            values |= {"autoscalingGroups": groups, "expanderPriorities": known.apply(expander_priorities)}
         self.install("cluster-autoscaler", name, values, args, opts)
 
 
@@ -81,19 +85,12 @@ def _bound_problems(args: ClusterAutoscalerArgs) -> Problems:
     bounds = args.get("bounds")
     if args.get("bounded_only") and bounds is None:
         yield "bounded_only", "leaves no node groups to scale without bounds; set bounds, or remove it"
-    for index, each in enumerate(bounds if isinstance(bounds, list) else ()):
-        if not isinstance(each, Mapping) or not {"name", "minSize", "maxSize"} <= each.keys():
+    for index, bound in enumerate(bounds if isinstance(bounds, list) else ()):
+        if not isinstance(bound, Mapping) or not {"name", "minSize", "maxSize"} <= bound.keys():
             yield (
                 f"bounds[{index}]",
-                f"must have name, minSize and maxSize, as in GpuNodeGroups.bounds, found {each!r}",
+                f"must have name, minSize and maxSize, as in GpuNodeGroups.bounds, found {bound!r}",
             )
-
-
-def _groups(bounds: pulumi.Input[list[Any]]) -> dict[str, Any]:
-    """Return the chart's values for bounds; a plain list stays plain, so that previews show it."""
-    known: pulumi.Output[list[Any]] = pulumi.Output.from_input(cast("Any", bounds))
-    groups = chart_groups(bounds) if isinstance(bounds, list) else known.apply(chart_groups)
-    return {"autoscalingGroups": groups, "expanderPriorities": known.apply(expander_priorities)}
 
 
 class Karpenter(ChartComponent):

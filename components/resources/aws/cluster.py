@@ -83,8 +83,8 @@ class Cluster(pulumi.ComponentResource):
         if "node_role_arn" in args:
             self.node_role_arn = pulumi.Output.from_input(args["node_role_arn"])
         else:
-            further = args.get("node_policies", NODE_POLICIES)
-            self.node_role = node_role(f"{name}-node", further, args["region"], self._tags, self)
+            policies = args.get("node_policies", NODE_POLICIES)
+            self.node_role = node_role(f"{name}-node", policies, args["region"], self._tags, self)
             self.node_role_arn = self.node_role[0].arn
         self.bounded: list[dict[str, Any]] = []
         if args.get("existing"):

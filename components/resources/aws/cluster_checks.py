@@ -56,8 +56,8 @@ def problems(name: str, args: ClusterArgs) -> Problems:
     for key in missing:
         yield key, "is required unless existing is true"
     if "version" in args:
-        found = errors(check_version(args["version"], clock.today(), name, "version"))
-        yield from ((problem.path, problem.reason) for problem in found)
+        version_errors = errors(check_version(args["version"], clock.today(), name, "version"))
+        yield from ((problem.path, problem.reason) for problem in version_errors)
     if args.get("support", Support.STANDARD) not in list(Support):
         yield "support", f"must be one of {', '.join(Support)}, found {args.get('support')!r}"
     for word in args.get("log_types", ()):
@@ -117,8 +117,8 @@ def _release_problems(args: ClusterArgs) -> Problems:
     image = args.get("image", NodeImage.AL2023)
     if image not in list(NodeImage):
         return
-    asked = args.get("system_ami_release", "")
-    wrong = release_problem(NodeImage(image), args.get("version", ""), Provisioner.MANAGED, asked)
+    release = args.get("system_ami_release", "")
+    wrong = release_problem(NodeImage(image), args.get("version", ""), Provisioner.MANAGED, release)
     if wrong:
         yield "system_ami_release", wrong
 

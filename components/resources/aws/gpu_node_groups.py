@@ -103,7 +103,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
         with_efa = any(group.interfaces for group in groups)
         self._efa_group = efa_security_group(f"{name}-efa", args["vpc_id"], self._tags, self) if with_efa else None
         self.groups: dict[str, eks.NodeGroup] = {
-            each.name: self._group(each) for group in groups for each in of_blocks(group)
+            part.name: self._group(part) for group in groups for part in of_blocks(group)
         }
         self.names = pulumi.Output.all(*(group.node_group_name for group in self.groups.values()))
         self.bounded = [

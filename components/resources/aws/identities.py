@@ -145,7 +145,7 @@ class Identities(pulumi.ComponentResource):
         if DNS_CHALLENGES in self._args.get("controllers", []):
             known["zone"], known["host"] = self._args["hosted_zone_id"], self._args["host"]
         values = {key: known[key] for key in placeholders(name)}
-        return pulumi.Output.all(**values).apply(lambda plain: json.dumps(policy(name, **plain)))
+        return pulumi.Output.all(**values).apply(lambda resolved: json.dumps(policy(name, **resolved)))
 
 
 def role_name(cluster: str, region: str, key: str) -> str:
@@ -172,12 +172,15 @@ def _account(text: str) -> tuple[str, str]:
 
 
 def _problems(args: IdentitiesArgs) -> Problems:
-    plain, given = args.get("cluster_plain_name", ""), args.get("cluster_name")
-    yield from place_problems("cluster_plain_name", plain, args.get("region", ""))
-    if given is None:
+    cluster, reference = args.get("cluster_plain_name", ""), args.get("cluster_name")
+    yield from place_problems("cluster_plain_name", cluster, args.get("region", ""))
+    if reference is None:
         yield "cluster_name", "is required; pass the name of the EKS cluster, preferably as an output of the cluster"
-    if isinstance(given, str) and given != plain:
-        yield "cluster_name", f"found {given!r}, but cluster_plain_name is {plain!r}; both must name the same cluster"
+    if isinstance(reference, str) and reference != cluster:
+        yield (
+            "cluster_name",
+            f"found {reference!r}, but cluster_plain_name is {cluster!r}; both must name the same cluster",
+        )
     problem = provider_problem(args["oidc_provider_arn"]) if "oidc_provider_arn" in args else None
     if problem:
         yield "oidc_provider_arn", problem
@@ -186,12 +189,12 @@ def _problems(args: IdentitiesArgs) -> Problems:
 
 
 def _controller_problems(args: IdentitiesArgs) -> Problems:
-    wanted = args.get("controllers", [])
-    for key in dict.fromkeys(wanted):
+    requested = args.get("controllers", [])
+    for key in dict.fromkeys(requested):
         if key not in controllers():
             yield "controllers", f"unknown controller {key!r}; known controllers: {', '.join(controllers())}"
-    yield from repeated("controllers", wanted)
-    if "karpenter" in wanted:
+    yield from repeated("controllers", requested)
+    if "karpenter" in requested:
         if args.get("node_role_arn") is None:
             yield (
                 "node_role_arn",
@@ -202,7 +205,7 @@ def _controller_problems(args: IdentitiesArgs) -> Problems:
                 "interruption_queue_arn",
                 "is required with karpenter, which reads interruption notices from this queue",
             )
-    if DNS_CHALLENGES in wanted:
+    if DNS_CHALLENGES in requested:
         zone, host = args.get("hosted_zone_id", ""), args.get("host", "")
         if not re.fullmatch(HOSTED_ZONE, zone):
             yield "hosted_zone_id", f"must be the ID of a hosted zone such as Z0123456789ABCDEFGHIJ, found {zone!r}"
@@ -225,7 +228,9 @@ def _model_problems(args: IdentitiesArgs) -> Problems:
             yield "model_buckets", problem
     yield from repeated("model_buckets", buckets)
     yield from repeated("model_service_accounts", accounts)
-    owners = {f"{one.namespace}/{one.service_account}": key for key, one in controllers().items()}
+    owners = {
+        f"{controller.namespace}/{controller.service_account}": key for key, controller in controllers().items()
+    }
     for text in dict.fromkeys(accounts):
         namespace, name = _account(text)
         if not (is_dns1123_label(namespace) and is_dns1123_subdomain(name)):

@@ -83,7 +83,7 @@ class ImageCache(pulumi.ComponentResource):
             iam.RolePolicy(name, role=role.name, policy=json.dumps(document), opts=self._child())
         for registry, prefix in self._cache.prefixes.items():
             known = upstream(registry)
-            assert known is not None  # noqa: S101  _problems has been asked
+            assert known is not None  # noqa: S101  _problems rejects others
             name = f"{self._name}-{known.prefix}"
             template = ecr.RepositoryCreationTemplate(
                 name,

@@ -58,8 +58,8 @@ class KarpenterAccess(pulumi.ComponentResource):
         super().__init__(token("KarpenterAccess"), name, {}, opts)
         self._name, self._args = name, args
         self._tags = args.get("tags", {})
-        further = args.get("node_policies", NODE_POLICIES)
-        role, attached = node_role(f"{name}-node", further, args["region"], self._tags, self)
+        policies = args.get("node_policies", NODE_POLICIES)
+        role, attached = node_role(f"{name}-node", policies, args["region"], self._tags, self)
         entry = eks.AccessEntry(
             f"{name}-node",
             cluster_name=args["cluster_name"],

@@ -52,34 +52,34 @@ class KarpenterPools(pulumi.ComponentResource):
         Raises:
             InvalidArguments: arguments or nodes are invalid; every problem is listed.
         """
-        args, groups, where = planned_groups(name, args, KarpenterPoolsArgs, Provisioner.KARPENTER)
-        self.register(name, groups, where, args, opts)
+        args, groups, environment = planned_groups(name, args, KarpenterPoolsArgs, Provisioner.KARPENTER)
+        self.register(name, groups, environment, args, opts)
 
     @classmethod
     def of(
         cls,
         name: str,
         groups: Sequence[NodeGroupPlan],
-        where: NodeEnvironment,
+        environment: NodeEnvironment,
         args: KarpenterPoolsArgs,
         opts: pulumi.ResourceOptions | None = None,
     ) -> Self:
         """Create the component from checked plans; of the arguments, only those about the cluster are used."""
         component = cls.__new__(cls)
-        component.register(name, groups, where, args, opts)
+        component.register(name, groups, environment, args, opts)
         return component
 
     def register(
         self,
         name: str,
         groups: Sequence[NodeGroupPlan],
-        where: NodeEnvironment,
+        environment: NodeEnvironment,
         args: KarpenterPoolsArgs,
         opts: pulumi.ResourceOptions | None,
     ) -> None:
         """Create the component, and the NodePools with their EC2NodeClass per group."""
         pulumi.ComponentResource.__init__(self, token("KarpenterPools"), name, {}, opts)
-        self._name, self._args, self._where = name, args, where
+        self._name, self._args, self._environment = name, args, environment
         self._tags = args.get("tags", {})
         self._members: list[pulumi.Input[str]] = [args["cluster_security_group_id"]]
         self._with_efa = list(self._members)
@@ -88,19 +88,19 @@ class KarpenterPools(pulumi.ComponentResource):
         self.pools: dict[str, KubernetesObject] = {}
         for plan in groups:
             self._group(plan)
-        if where.pools.general:
-            place = self._surroundings(where.zones, self._members)
-            node_class_object = self._class(general_class(where, place))
-            self._pool(general_pool(where.pools.general, where), node_class_object)
+        if environment.pools.general:
+            surroundings = self._surroundings(environment.zones, self._members)
+            node_class_object = self._class(general_class(environment, surroundings))
+            self._pool(general_pool(environment.pools.general, environment), node_class_object)
         self.names = pulumi.Output.from_input(list(self.pools))
         self.register_outputs({"names": self.names})
 
     def _group(self, plan: NodeGroupPlan) -> None:
         name = f"{self._name}-{plan.name}"
         close = placement_group(name, self._tags, self).name if plan.placement_group else None
-        place = self._surroundings(plan.zones, self._with_efa if plan.interfaces else self._members, close)
-        node_class_object = self._class(node_class(plan, place))
-        disruption = self._where.pools.disruption
+        surroundings = self._surroundings(plan.zones, self._with_efa if plan.interfaces else self._members, close)
+        node_class_object = self._class(node_class(plan, surroundings))
+        disruption = self._environment.pools.disruption
         self._pool(node_pool(plan, disruption), node_class_object)
         if plan.minimum:
             self._pool(static_pool(plan, disruption), node_class_object)

@@ -64,7 +64,11 @@ class Network(pulumi.ComponentResource):
         self.endpoints: list[ec2.VpcEndpoint] = []
         self.ready: list[pulumi.Resource] = []
         if "vpc_id" in args:
-            self._use_existing(args["vpc_id"])
+            self.vpc_id = pulumi.Output.from_input(args["vpc_id"])
+            first = args.get("control_plane_zones", [])
+            private, public = args.get("private_subnets", {}), args.get("public_subnets", {})
+            self.private_by_zone.update({zone: private[zone] for zone in in_order(private, first)})
+            self.public_by_zone.update({zone: public[zone] for zone in in_order(public, first)})
         else:
             self._create()
         ranges = [self._cidr, *([args["pod_cidr"]] if "pod_cidr" in args else [])]
@@ -83,13 +87,6 @@ class Network(pulumi.ComponentResource):
                 "publicSubnetIds": self.public_subnet_ids,
             }
         )
-
-    def _use_existing(self, vpc_id: str) -> None:
-        self.vpc_id = pulumi.Output.from_input(vpc_id)
-        first = self._args.get("control_plane_zones", [])
-        private, public = self._args.get("private_subnets", {}), self._args.get("public_subnets", {})
-        self.private_by_zone.update({zone: private[zone] for zone in in_order(private, first)})
-        self.public_by_zone.update({zone: public[zone] for zone in in_order(public, first)})
 
     def _create(self) -> None:
         vpc = ec2.Vpc(
@@ -149,10 +146,10 @@ class Network(pulumi.ComponentResource):
 
     def _nat_gateways(self, zones: list[str], internet: ec2.InternetGateway) -> dict[str, ec2.NatGateway]:
         """Return the NAT gateway of each zone. A single one keeps its name when others are added."""
-        wanted = self._args.get("nat_gateways", NatGateways.ONE)
-        if wanted == NatGateways.NONE:
+        placement = self._args.get("nat_gateways", NatGateways.ONE)
+        if placement == NatGateways.NONE:
             return {}
-        if wanted == NatGateways.ONE:
+        if placement == NatGateways.ONE:
             return dict.fromkeys(zones, self._nat_gateway(zones[0], internet))
         return {zone: self._nat_gateway(zone, internet) for zone in zones}
 
@@ -215,30 +212,28 @@ class Network(pulumi.ComponentResource):
     def _subnet(
         self,
         suffix: str,
-        place: ZoneSubnets,
+        zone_subnets: ZoneSubnets,
         cidr: str,
         roles: Mapping[str, str],
         *after: pulumi.Resource,
         protect: bool | None = None,
     ) -> ec2.Subnet:
         shared = {f"kubernetes.io/cluster/{self._args['cluster_name']}": "shared"}
+        kind = suffix.removesuffix(f"-{zone_subnets.zone}")
+        ipv6: dict[str, Any] = {}
+        if self._ipv6_cidr and kind != "pods":
+            is_public = kind == "public"
+            cidr6 = self._ipv6_cidr.apply(lambda block: ipv6_subnet(block, zone_subnets.position, public=is_public))
+            ipv6 = {"ipv6_cidr_block": cidr6, "assign_ipv6_address_on_creation": True}
         return ec2.Subnet(
             self._label.logical(suffix),
             vpc_id=self.vpc_id,
-            availability_zone=place.zone,
+            availability_zone=zone_subnets.zone,
             cidr_block=cidr,
-            **self._ipv6_of(suffix, place),
+            **ipv6,
             tags=self._label.tags(suffix, **roles, **shared),
             opts=self._label.child(*after, protect=protect),
         )
-
-    def _ipv6_of(self, suffix: str, place: ZoneSubnets) -> dict[str, Any]:
-        """Return the IPv6 properties of a subnet; those for pods have no IPv6 range."""
-        kind = suffix.removesuffix(f"-{place.zone}")
-        if not self._ipv6_cidr or kind == "pods":
-            return {}
-        cidr = self._ipv6_cidr.apply(lambda range_: ipv6_subnet(range_, place.position, public=kind == "public"))
-        return {"ipv6_cidr_block": cidr, "assign_ipv6_address_on_creation": True}
 
     def _table(self, suffix: str) -> ec2.RouteTable:
         return ec2.RouteTable(

@@ -19,20 +19,20 @@ ENDPOINT_SERVICES = (
 def problems(args: NetworkArgs) -> Problems:
     region = args.get("region", "")
     yield from place_problems("cluster_name", args.get("cluster_name", ""), region)
-    wanted = args.get("interface_endpoints", [])
-    if wanted and region.startswith("cn-"):
+    services = args.get("interface_endpoints", [])
+    if services and region.startswith("cn-"):
         yield (
             "interface_endpoints",
             f"are not supported in {region}, where services have other names; remove them, and create your own",
         )
-    for service in dict.fromkeys(wanted):
+    for service in dict.fromkeys(services):
         if service not in ENDPOINT_SERVICES:
             yield (
                 "interface_endpoints",
                 f"unknown service {service!r}; known services: {', '.join(ENDPOINT_SERVICES)}",
             )
-    yield from repeated("interface_endpoints", wanted)
-    yield from _given_problems(args) if "vpc_id" in args else _new_problems(args)
+    yield from repeated("interface_endpoints", services)
+    yield from _existing_problems(args) if "vpc_id" in args else _new_problems(args)
 
 
 def _new_problems(args: NetworkArgs) -> Problems:
@@ -100,20 +100,20 @@ def placement_problems(key: str, zones: Sequence[str], control_plane: Sequence[s
         )
 
 
-def _flow_log_problems(wanted: FlowLogsArgs) -> Problems:
-    traffic = wanted.get("traffic")
+def _flow_log_problems(flow_logs: FlowLogsArgs) -> Problems:
+    traffic = flow_logs.get("traffic")
     if traffic not in list(Traffic):
         yield "flow_logs.traffic", f"must be one of {', '.join(Traffic)}, found {traffic!r}"
-    yield from retention_problems("flow_logs.retention_days", wanted.get("retention_days", DEFAULT_DAYS))
+    yield from retention_problems("flow_logs.retention_days", flow_logs.get("retention_days", DEFAULT_DAYS))
 
 
-def _given_problems(args: NetworkArgs) -> Problems:
+def _existing_problems(args: NetworkArgs) -> Problems:
     if not str(args["vpc_id"]).startswith("vpc-"):
         yield "vpc_id", f"must be the ID of a VPC (vpc-...), found {args['vpc_id']!r}"
     for key in ("zones", "nat_gateways", "pod_cidr", "ipv6", "flow_logs"):
         if key in args:
             yield key, "has no effect on an existing VPC; remove it, or remove vpc_id"
-    yield from _given_cidr_problems(args)
+    yield from _existing_cidr_problems(args)
     private, public = args.get("private_subnets", {}), args.get("public_subnets", {})
     if len(private) < 2:
         yield (
@@ -122,22 +122,22 @@ def _given_problems(args: NetworkArgs) -> Problems:
         )
     first = args.get("control_plane_zones", [])
     yield from control_plane_problems("control_plane_zones", first, private, "private_subnets")
-    for key, given in (("private_subnets", private), ("public_subnets", public)):
-        yield from _zone_problems(key, given, args)
-        for zone, subnet in given.items():
+    for key, subnets in (("private_subnets", private), ("public_subnets", public)):
+        yield from _zone_problems(key, subnets, args)
+        for zone, subnet in subnets.items():
             if not str(subnet).startswith("subnet-"):
                 yield f"{key}[{zone}]", f"must be the ID of a subnet (subnet-...), found {subnet!r}"
     yield from repeated("private_subnets", [*private.values(), *public.values()])
 
 
-def _given_cidr_problems(args: NetworkArgs) -> Problems:
-    wanted = bool(args.get("interface_endpoints"))
-    if wanted and "cidr" not in args:
+def _existing_cidr_problems(args: NetworkArgs) -> Problems:
+    has_endpoints = bool(args.get("interface_endpoints"))
+    if has_endpoints and "cidr" not in args:
         reason = "is required with interface_endpoints, which accept traffic from it; set it to the range of the VPC"
         yield "cidr", reason
-    elif wanted and range_of(args["cidr"]) is None:
+    elif has_endpoints and range_of(args["cidr"]) is None:
         yield "cidr", f"must be the IPv4 range of the VPC, such as {CIDR}, found {args['cidr']!r}"
-    elif not wanted and "cidr" in args:
+    elif not has_endpoints and "cidr" in args:
         yield "cidr", "has no effect on an existing VPC; remove it, or remove vpc_id"
 
 

@@ -57,7 +57,7 @@ class _NodeArguments(NodeSettings):
 
 
 def planned_groups(
-    name: str, given: Args, typed: type[Args], provisioner: Provisioner
+    name: str, raw_args: Args, typed: type[Args], provisioner: Provisioner
 ) -> tuple[Args, tuple[NodeGroupPlan, ...], NodeEnvironment]:
     """Return the arguments with whole numbers as integers, the planned node groups, and their environment.
 
@@ -65,40 +65,40 @@ def planned_groups(
 
     Args:
         name: Name of the component.
-        given: Its arguments.
+        raw_args: Its arguments.
         typed: Their TypedDict.
         provisioner: What launches the nodes.
 
     Raises:
         InvalidArguments: arguments or nodes are invalid; every problem is listed.
     """
-    usable, found = usable_args(given, typed)
+    usable, invalid = usable_args(raw_args, typed)
     args = cast("Args", whole_numbers(usable))
-    if has_unusable(given, usable):
-        raise_errors(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
-    found += [*missing(args, typed), *_contradictions(args)]
-    nodes = _read(_NodeArguments, {**args, "provisioner": provisioner}, found)
-    fleet = _read(FleetSettings, {key: args[key] for key in _RENDERING if key in args}, found)
-    if found or not nodes or not fleet:
-        raise_errors(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
-    where = nodes.place(name)
+    if has_unusable(raw_args, usable):
+        raise_errors(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in invalid)
+    invalid += [*missing(args, typed), *_contradictions(args)]
+    nodes = _read(_NodeArguments, {**args, "provisioner": provisioner}, invalid)
+    fleet = _read(FleetSettings, {key: args[key] for key in _RENDERING if key in args}, invalid)
+    if invalid or not nodes or not fleet:
+        raise_errors(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in invalid)
+    environment = nodes.place(name)
     if args.get("flavors"):
-        groups, problems = _of_flavors(name, args["flavors"], where)
+        groups, problems = _groups_of_flavors(name, args["flavors"], environment)
     else:
         if nodes.has_taints and fleet.is_operated:
             raise_errors([Problem(name, 0, "", "", "taints", OPERATED_TAINTS, rule=RuleId.SETTINGS)])
         options = replace(
             fleet.options(),
-            alternatives=where.nodes.alternatives,
-            overrides=PodOverrides(tolerations=where.nodes.tolerations),
+            alternatives=environment.nodes.alternatives,
+            overrides=PodOverrides(tolerations=environment.nodes.tolerations),
         )
-        groups, problems = _of_manifests(name, args["manifests"], where, options)
-    missing_address = _without_address(name, args, groups) if provisioner == Provisioner.MANAGED else ()
+        groups, problems = _groups_of_manifests(name, args["manifests"], environment, options)
+    missing_address = _missing_address(name, args, groups) if provisioner == Provisioner.MANAGED else ()
     report([*problems, *missing_address])
-    return args, groups, where
+    return args, groups, environment
 
 
-def _read(section: type[_AnySection], args: Mapping[str, Any], found: _Found) -> _AnySection | None:
+def _read(section: type[_AnySection], args: Mapping[str, Any], errors: _Found) -> _AnySection | None:
     """Validate arguments as settings; problems are added to ``found``."""
     values = {key: args[key] for key in section.model_fields if args.get(key) is not None}
     try:
@@ -106,7 +106,7 @@ def _read(section: type[_AnySection], args: Mapping[str, Any], found: _Found) ->
     except ValidationError as error:
         wrong = faults(error, section, by_name=True)
         # The type of the arguments has already reported unknown keys.
-        found += [(field_path(fault.path), fault.reason) for fault in wrong if not fault.unknown]
+        errors += [(field_path(fault.path), fault.reason) for fault in wrong if not fault.unknown]
     return None
 
 
@@ -122,29 +122,35 @@ def _contradictions(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "zones", f"{', '.join(without)}: has no subnet; add one to subnets, or remove the zone"
 
 
-def _of_flavors(
-    name: str, given: list[FlavorArgs], where: NodeEnvironment
+def _groups_of_flavors(
+    name: str, raw_flavors: list[FlavorArgs], environment: NodeEnvironment
 ) -> tuple[tuple[NodeGroupPlan, ...], Iterable[Problem]]:
     """Return groups that scale to zero by default, since the models that will use them are unknown."""
-    values = wire(given, list[FlavorArgs])
-    demands, found = flavors(values, Argument(name, "flavors"), where.nodes.alternatives)
+    values = wire(raw_flavors, list[FlavorArgs])
+    demands, problems = flavors(values, Argument(name, "flavors"), environment.nodes.alternatives)
     groups = group_plans(
-        flavor_groups(demands, where.nodes, int(not where.scale_to_zero)), where, cap=MAX_UNCLAIMED_NODES
+        flavor_groups(demands, environment.nodes, int(not environment.scale_to_zero)),
+        environment,
+        cap=MAX_UNCLAIMED_NODES,
     )
     requests = list(flavor_requests(demands))
-    return groups, (*found, *misfits(requests, where.nodes.efa_types), *check_groups(requests, groups, where))
+    return groups, (
+        *problems,
+        *misfits(requests, environment.nodes.efa_types),
+        *check_groups(requests, groups, environment),
+    )
 
 
-def _of_manifests(
-    name: str, manifests: list[Any], where: NodeEnvironment, options: Options
+def _groups_of_manifests(
+    name: str, manifests: list[Any], environment: NodeEnvironment, options: Options
 ) -> tuple[tuple[NodeGroupPlan, ...], Iterable[Problem]]:
-    cloud = AwsEnvironment(where.region, where, existing=True, renders=False)
+    cloud = AwsEnvironment(environment.region, environment, existing=True, renders=False)
     options = replace(options, tolerates_devices=True)
     planned = plan(objects(manifests), Environment(options=options, cloud=cloud, file=name))
     return own_groups(planned.cloud_groups), planned.problems
 
 
-def _without_address(name: str, args: Mapping[str, Any], groups: Iterable[NodeGroupPlan]) -> Iterator[Problem]:
+def _missing_address(name: str, args: Mapping[str, Any], groups: Iterable[NodeGroupPlan]) -> Iterator[Problem]:
     """Report arguments that nodes with a custom image require."""
     own = sorted({group.node.name for group in groups if group.ami_id})
     for key in ("endpoint", "certificate_authority") if own else ():

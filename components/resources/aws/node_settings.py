@@ -164,7 +164,7 @@ class NodeSettings(Section):
         Args:
             labels: The node selector of every pod in the environment; every node must have these labels.
         """
-        types = {name: given.policy() for name, given in self.types.items()}
+        types = {name: rule.policy() for name, rule in self.types.items()}
         prefixes = self.prefix_delegation is not False
         taints = tuple(taint.wire() for taint in self.taints)
         return NodePolicy(Capacity(self.capacity), types, labels, prefixes, self.labels, taints, MOST_NODES)
@@ -172,7 +172,7 @@ class NodeSettings(Section):
     @property
     def has_taints(self) -> bool:
         """Whether any nodes have taints other than those for accelerators."""
-        return bool(self.taints) or any(given.taints for given in self.types.values())
+        return bool(self.taints) or any(rule.taints for rule in self.types.values())
 
     def boot(self) -> Boot:
         return Boot(
@@ -224,6 +224,6 @@ class NodeSettings(Section):
         )
 
     def _pools(self) -> PoolRules:
-        given = tuple(to_camel(key) for key in ("disruption", "general_pool") if key in self.model_fields_set)
+        explicit = tuple(to_camel(key) for key in ("disruption", "general_pool") if key in self.model_fields_set)
         general = self.general_pool.pool() if self.general_pool else None
-        return PoolRules(self.disruption.disruption(), general, given)
+        return PoolRules(self.disruption.disruption(), general, explicit)

@@ -27,8 +27,8 @@ class BackendRuntime(Declaration):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        given = Arguments(name, args, BackendRuntimeArgs, BACKEND_RUNTIME.models)
-        spec = BACKEND_RUNTIME.spec(given.values)
-        declared = self.declare(name, "inference.llmaz.io/v1alpha1", given, spec, opts)
+        arguments = Arguments(name, args, BackendRuntimeArgs, BACKEND_RUNTIME.models)
+        spec = BACKEND_RUNTIME.spec(arguments.values)
+        declared = self.declare(name, "inference.llmaz.io/v1alpha1", arguments, spec, opts)
         self.runtime = pulumi.Output.from_input(declared)
         self.register_outputs({"manifest": self.manifest, "runtime": self.runtime})

@@ -1,4 +1,4 @@
-"""A model and where it comes from.
+"""A model and its source.
 
 OpenModel
 └── OpenModel   <name>, with realization operator
@@ -28,7 +28,7 @@ class OpenModel(Declaration):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        given = Arguments(name, args, OpenModelArgs, OPEN_MODEL.models)
-        declared = self.declare(name, "llmaz.io/v1alpha1", given, OPEN_MODEL.spec(given.values), opts)
+        arguments = Arguments(name, args, OpenModelArgs, OPEN_MODEL.models)
+        declared = self.declare(name, "llmaz.io/v1alpha1", arguments, OPEN_MODEL.spec(arguments.values), opts)
         self.model = pulumi.Output.from_input(declared)
         self.register_outputs({"manifest": self.manifest, "model": self.model})

@@ -35,15 +35,17 @@ class Playground(ReferencedComponent):
 
 
 def _render(name: str, args: PlaygroundArgs) -> Rendered:
-    given = Arguments(name, args, PlaygroundArgs, PLAYGROUND.models)
-    options = options_of(given)
-    autoscaled = is_autoscaled(given, options, ("replicas", "min_replicas", "max_replicas"))
-    own = [given.manifest("backend_runtime", "BackendRuntime")] if "backend_runtime" in given.values else []
-    models = claimed_models(given)
-    spec = PLAYGROUND.spec({**given.values, "backend_name": given.get("backend_name") or next(map(_name, own), None)})
+    arguments = Arguments(name, args, PlaygroundArgs, PLAYGROUND.models)
+    options = options_of(arguments)
+    autoscaled = is_autoscaled(arguments, options, ("replicas", "min_replicas", "max_replicas"))
+    own = [arguments.manifest("backend_runtime", "BackendRuntime")] if "backend_runtime" in arguments.values else []
+    models = claimed_models(arguments)
+    spec = PLAYGROUND.spec(
+        {**arguments.values, "backend_name": arguments.get("backend_name") or next(map(_name, own), None)}
+    )
     spec.pop("modelClaim", None)  # built below, because it also needs the names of the models
-    spec |= claim(models, given.get("inference_flavors"), several=len(models) > 1)
-    resource = given.resource("inference.llmaz.io/v1alpha1", "Playground", metadata_of(name, given), spec)
+    spec |= claim(models, arguments.get("inference_flavors"), several=len(models) > 1)
+    resource = arguments.resource("inference.llmaz.io/v1alpha1", "Playground", metadata_of(name, arguments), spec)
     return render_one(resource, [*models, *own], options, autoscaled=autoscaled)
 
 

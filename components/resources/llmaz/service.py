@@ -32,10 +32,10 @@ class Service(ReferencedComponent):
 
 
 def _render(name: str, args: ServiceArgs) -> Rendered:
-    given = Arguments(name, args, ServiceArgs, SERVICE.models)
-    options = options_of(given)
-    autoscaled = is_autoscaled(given, options)
-    models = claimed_models(given)
-    spec = compact(SERVICE.spec(given.values)) | claim(models, given.get("inference_flavors"), several=True)
-    resource = given.resource("inference.llmaz.io/v1alpha1", "Service", metadata_of(name, given), spec)
+    arguments = Arguments(name, args, ServiceArgs, SERVICE.models)
+    options = options_of(arguments)
+    autoscaled = is_autoscaled(arguments, options)
+    models = claimed_models(arguments)
+    spec = compact(SERVICE.spec(arguments.values)) | claim(models, arguments.get("inference_flavors"), several=True)
+    resource = arguments.resource("inference.llmaz.io/v1alpha1", "Service", metadata_of(name, arguments), spec)
     return render_one(resource, models, options, autoscaled=autoscaled)

@@ -7,22 +7,29 @@ from ..serving.arguments import Arguments, compact
 _SKIP_LOADER = "llmaz.io/skip-model-loader"
 
 
-def metadata_of(name: str, given: Arguments) -> dict[str, Any]:
+def metadata_of(name: str, arguments: Arguments) -> dict[str, Any]:
     """Return the metadata of a component's resource."""
-    metadata: dict[str, Any] = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
-    if given.get("skip_model_loader"):
+    metadata: dict[str, Any] = {
+        "name": arguments.get("name", name),
+        "namespace": arguments.get("namespace", "default"),
+    }
+    if arguments.get("skip_model_loader"):
         metadata["annotations"] = {_SKIP_LOADER: "true"}
     return metadata
 
 
-def claimed_models(given: Arguments) -> list[dict[str, Any]]:
+def claimed_models(arguments: Arguments) -> list[dict[str, Any]]:
     """Return the main model of a component and its draft, if there is one, in wire form.
 
     Raises:
         InvalidArguments: one of them is not a manifest, or another argument is invalid; all problems are listed.
     """
-    models = [given.manifest(key, "OpenModel") for key in ("model", "draft_model") if key in ("model", *given.values)]
-    given.check()
+    models = [
+        arguments.manifest(key, "OpenModel")
+        for key in ("model", "draft_model")
+        if key in ("model", *arguments.values)
+    ]
+    arguments.check()
     return models
 
 

@@ -30,23 +30,23 @@ _ARGUMENTS: Mapping[tuple[str | int, ...], str] = {
 _KEYS = {camel(key): key for typed in (PromiseArgs, LoadArgs) for key in keys_of(typed)}
 
 
-def options_for(given: Arguments, name: str, namespace: str) -> Options:
+def options_for(arguments: Arguments, name: str, namespace: str) -> Options:
     """Return the rendering options of a variant and its targets; problems are recorded in ``given``.
 
     The realization applies to the variant only: a target must be rendered here to be scaled.
     """
-    options = options_of(given)
-    given.require("promise", *(["load"] if options.realization.is_native else []))
+    options = options_of(arguments)
+    arguments.require("promise", *(["load"] if options.realization.is_native else []))
     return replace(
         options,
         realization=Realization.NATIVE,
         realizations={_FAMILY: options.realization},
-        levels=_levels(given, f"{namespace}/{name}"),
+        levels=_levels(arguments, f"{namespace}/{name}"),
     )
 
 
-def _levels(given: Arguments, variant: str) -> ServiceLevels:
-    values = given.values
+def _levels(arguments: Arguments, variant: str) -> ServiceLevels:
+    values = arguments.values
     loads = {_VARIANT: values["load"]} if "load" in values else {}
     models = {_MODEL: values.get("promise", {})}
     settings = {
@@ -55,13 +55,13 @@ def _levels(given: Arguments, variant: str) -> ServiceLevels:
         "accelerators": {_ACCELERATOR: {"centsPerHour": values.get("cents_per_hour")}},
     }
     try:
-        levels = LevelSettings.model_validate(settings).levels(given.name)
+        levels = LevelSettings.model_validate(settings).levels(arguments.name)
     except ValidationError as error:
         for fault in faults(error, LevelSettings):
             if not fault.unknown:  # the types of the arguments have reported unknown keys already
                 prefix = next(prefix for prefix in _ARGUMENTS if fault.path[: len(prefix)] == prefix)
                 keys = (_KEYS.get(str(part), part) for part in fault.path[len(prefix) :])
-                given.add_problem(field_path((_ARGUMENTS[prefix], *keys)), fault.reason)
+                arguments.add_problem(field_path((_ARGUMENTS[prefix], *keys)), fault.reason)
         return ServiceLevels()
     (service_class,) = levels.classes
     return replace(

@@ -76,16 +76,16 @@ class VariantAutoscaling(pulumi.ComponentResource):
 
 
 def _render(name: str, args: VariantAutoscalingArgs) -> Rendered:
-    given = Arguments(name, args, VariantAutoscalingArgs, VARIANT_AUTOSCALING.models)
-    targets = given.manifests("targets")
-    own, namespace = given.get("name", name), given.get("namespace", "default")
-    options = options_for(given, own, namespace)
-    given.require("accelerator")
-    given.check()
-    labels = {ACCELERATOR_LABEL: given.get("accelerator")}
+    arguments = Arguments(name, args, VariantAutoscalingArgs, VARIANT_AUTOSCALING.models)
+    targets = arguments.manifests("targets")
+    own, namespace = arguments.get("name", name), arguments.get("namespace", "default")
+    options = options_for(arguments, own, namespace)
+    arguments.require("accelerator")
+    arguments.check()
+    labels = {ACCELERATOR_LABEL: arguments.get("accelerator")}
     spec = {
-        "sloClassRef": {"name": CLASSES, "key": class_key(given.get("service_class", DEFAULT_CLASS))},
-        **VARIANT_AUTOSCALING.spec(given.values),
+        "sloClassRef": {"name": CLASSES, "key": class_key(arguments.get("service_class", DEFAULT_CLASS))},
+        **VARIANT_AUTOSCALING.spec(arguments.values),
     }
     metadata = {"name": own, "namespace": namespace, "labels": labels}
-    return render_one(given.resource(API, "VariantAutoscaling", metadata, spec), targets, options)
+    return render_one(arguments.resource(API, "VariantAutoscaling", metadata, spec), targets, options)

@@ -37,12 +37,14 @@ class InferenceService(ReferencedComponent):
 
 
 def _render(name: str, args: InferenceServiceArgs) -> Rendered:
-    given = Arguments(name, args, InferenceServiceArgs, INFERENCE_SERVICE.models)
-    options = options_of(given, _OF_PODS)
-    autoscaled = is_autoscaled(given, options, ("replicas", "autoscaling"))
-    referred = [given.manifest(key, "Model") for key in ("model", "draft_model") if key in ("model", *given.values)]
-    given.check()
-    spec = {"modelRef": referred[0]["metadata"]["name"], **INFERENCE_SERVICE.spec(given.values)}
-    metadata = {"name": given.get("name", name), "namespace": given.get("namespace", "default")}
-    resource = given.resource("inference.llmkube.dev/v1alpha1", "InferenceService", metadata, spec)
+    arguments = Arguments(name, args, InferenceServiceArgs, INFERENCE_SERVICE.models)
+    options = options_of(arguments, _OF_PODS)
+    autoscaled = is_autoscaled(arguments, options, ("replicas", "autoscaling"))
+    referred = [
+        arguments.manifest(key, "Model") for key in ("model", "draft_model") if key in ("model", *arguments.values)
+    ]
+    arguments.check()
+    spec = {"modelRef": referred[0]["metadata"]["name"], **INFERENCE_SERVICE.spec(arguments.values)}
+    metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
+    resource = arguments.resource("inference.llmkube.dev/v1alpha1", "InferenceService", metadata, spec)
     return render_one(resource, referred, options, autoscaled=autoscaled)

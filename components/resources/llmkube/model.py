@@ -28,8 +28,8 @@ class Model(Declaration):
         Raises:
             InvalidArguments: the arguments contradict the contract.
         """
-        given = Arguments(name, args, ModelArgs, MODEL.models)
-        spec = MODEL.spec(given.values)
-        declared = self.declare(name, "inference.llmkube.dev/v1alpha1", given, spec, opts, namespaced=True)
+        arguments = Arguments(name, args, ModelArgs, MODEL.models)
+        spec = MODEL.spec(arguments.values)
+        declared = self.declare(name, "inference.llmkube.dev/v1alpha1", arguments, spec, opts, namespaced=True)
         self.model = pulumi.Output.from_input(declared)
         self.register_outputs({"manifest": self.manifest, "model": self.model})

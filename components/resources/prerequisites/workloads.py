@@ -53,7 +53,7 @@ class Volcano(FixedChart):
             "basic": {"image_pull_policy": "IfNotPresent"},
             "custom": {
                 "scheduler_config_override": _SCHEDULER,
-                **{f"{each}_resources": small for each in ("scheduler", "controller", "admission")},
+                **{f"{part}_resources": small for part in ("scheduler", "controller", "admission")},
             },
         }
 

@@ -86,8 +86,8 @@ class Arguments:
                     self.add_problem(f"{key}[{position}]", _no_manifest(value, kind))
             return [value for value in values if _is_manifest(value)]
         if key not in self._unusable:
-            found = "nothing" if values is None else "none" if values == [] else type(values).__name__
-            self.add_problem(key, f"must be a list of manifests, found {found}; pass [{_component(kind)}.manifest]")
+            actual = "nothing" if values is None else "none" if values == [] else type(values).__name__
+            self.add_problem(key, f"must be a list of manifests, found {actual}; pass [{_component(kind)}.manifest]")
         return []
 
     def check(self) -> None:
@@ -106,9 +106,9 @@ class Arguments:
             InvalidArguments: it violates the contract, or problems were recorded; every problem is listed.
         """
         value = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
-        loaded, found = _checked(value, metadata["name"])
+        loaded, problems = _checked(value, metadata["name"])
         if loaded is None or self._problems:
-            raise_errors([*self._problems, *found])
+            raise_errors([*self._problems, *problems])
         return loaded
 
     def _problem(self, path: str, reason: str) -> Problem:
@@ -122,8 +122,8 @@ def _is_manifest(value: object) -> bool:
 
 def _no_manifest(value: object, kind: str) -> str:
     article = "an" if kind[:1] in tuple("AEIOU") else "a"
-    found = "nothing" if value is None else type(value).__name__
-    return f"must be the manifest of {article} {kind or 'resource'}, found {found}; pass {_component(kind)}.manifest"
+    actual = "nothing" if value is None else type(value).__name__
+    return f"must be the manifest of {article} {kind or 'resource'}, found {actual}; pass {_component(kind)}.manifest"
 
 
 def _component(kind: str) -> str:
@@ -156,12 +156,12 @@ def checked_args(name: str, args: Args, typed: type[Args], problems: Callable[[A
     Raises:
         InvalidArguments: keys are missing or unknown, or values invalid; every problem is listed.
     """
-    usable, found = usable_args(args, typed)
+    usable, reported = usable_args(args, typed)
     read: Any = whole_numbers(usable)
     if not has_unusable(args, usable):
-        found += problems(read) if problems else missing(read, typed)
-    if found:
-        raise_errors([Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found])
+        reported += problems(read) if problems else missing(read, typed)
+    if reported:
+        raise_errors([Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in reported])
     return cast("Args", read)
 
 
@@ -185,8 +185,8 @@ def load_reference(value: Mapping[str, Any]) -> LoadedResource:
     Raises:
         InvalidArguments: its kind is unknown, or it violates the contract.
     """
-    loaded, found = _checked(whole_numbers(dict(value)), "a referenced manifest")
-    return loaded or raise_errors(found)
+    loaded, problems = _checked(whole_numbers(dict(value)), "a referenced manifest")
+    return loaded or raise_errors(problems)
 
 
 def _checked(value: dict[str, Any], name: str) -> tuple[LoadedResource | None, list[Problem]]:
@@ -194,10 +194,10 @@ def _checked(value: dict[str, Any], name: str) -> tuple[LoadedResource | None, l
     if kind is None:
         reason = f"unknown kind {value.get('apiVersion')}/{value.get('kind')}"
         return None, [Problem(PROGRAM, 0, "", name, "kind", reason)]
-    resource, found = check(value, kind)
+    resource, problems = check(value, kind)
     if resource is None:
         named = value.get("metadata", {}).get("name", name)
-        return None, [Problem(PROGRAM, 0, kind.kind, named, field_path(path), reason) for path, reason in found]
+        return None, [Problem(PROGRAM, 0, kind.kind, named, field_path(path), reason) for path, reason in problems]
     return LoadedResource.from_program(resource, kind), []
 
 
@@ -253,11 +253,11 @@ def log_warnings(
 
 def raise_errors(problems: Iterable[Problem]) -> NoReturn:
     """Raise the errors among problems."""
-    found = errors(problems)
+    severe = errors(problems)
     details: list[pulumi.InputPropertyErrorDetails] = [
-        {"property_path": problem.path, "reason": problem.reason} for problem in found
+        {"property_path": problem.path, "reason": problem.reason} for problem in severe
     ]
-    raise InvalidArguments("\n".join(map(format_problem, found)), details)
+    raise InvalidArguments("\n".join(map(format_problem, severe)), details)
 
 
 def format_problem(problem: Problem) -> str:

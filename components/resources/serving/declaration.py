@@ -19,7 +19,7 @@ class Declaration(pulumi.ComponentResource):
         self,
         name: str,
         api_version: str,
-        given: Arguments,
+        arguments: Arguments,
         spec: dict[str, Any],
         opts: pulumi.ResourceOptions | None,
         *,
@@ -31,11 +31,11 @@ class Declaration(pulumi.ComponentResource):
             InvalidArguments: the arguments violate the contract.
         """
         kind = type(self).__name__
-        options = options_of(given)
-        metadata = {"name": given.get("name", name)}
+        options = options_of(arguments)
+        metadata = {"name": arguments.get("name", name)}
         if namespaced:
-            metadata["namespace"] = given.get("namespace", "default")
-        checked = given.resource(api_version, kind, metadata, spec).resource
+            metadata["namespace"] = arguments.get("namespace", "default")
+        checked = arguments.resource(api_version, kind, metadata, spec).resource
         pulumi.ComponentResource.__init__(self, token(kind), name, {}, opts)
         self.manifest = checked.wire()
         if not options.realization.is_native:

@@ -82,22 +82,23 @@ class ModelFleet(pulumi.ComponentResource):
         Raises:
             InvalidArguments: arguments or manifests are invalid, or a pod fits no node; every problem is listed.
         """
-        given = described(name, args)
-        planned = plan(given.manifests, given.settings.environment(read_text))
-        charts = [each.chart.name for each in planned.prerequisites] if given.settings.prerequisites.install else []
+        inputs = described(name, args)
+        planned = plan(inputs.manifests, inputs.settings.environment(read_text))
+        installed = planned.prerequisites if inputs.settings.prerequisites.install else ()
+        charts = [prerequisite.chart.name for prerequisite in installed]
         missing = [
             Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS)
-            for path, reason in missing_facts(given.site, charts)
+            for path, reason in missing_facts(inputs.site, charts)
         ]
-        prices, price_problems = own_prices(given.settings.prices)
+        prices, price_problems = own_prices(inputs.settings.prices)
         problems = [
-            *given.problems,
+            *inputs.problems,
             *missing,
             *price_problems,
             *(in_python(problem, name) for problem in planned.problems),
         ]
         report_errors(problems)
-        self.register(name, planned, given.settings, given.site, bill_of(planned, prices), opts)
+        self.register(name, planned, inputs.settings, inputs.site, bill_of(planned, prices), opts)
         self.log_warnings(problems)
 
     @classmethod
@@ -146,7 +147,9 @@ class ModelFleet(pulumi.ComponentResource):
             NetworkPolicies, "network-policies", planned.policies, list(self._namespaces.values())
         )
         self._shared: dict[Key, pulumi.Resource] = {}
-        self._needed_by = {each.chart.name: frozenset(each.reasons) for each in planned.prerequisites}
+        self._needed_by = {
+            prerequisite.chart.name: frozenset(prerequisite.reasons) for prerequisite in planned.prerequisites
+        }
         components = {
             key_of_item(item): component for item in planned.fleet.rendered if (component := self._create(item))
         }
@@ -169,7 +172,9 @@ class ModelFleet(pulumi.ComponentResource):
             "endpoints": endpoints_of(planned, components, door),
             "models": models_of(planned),
             "nodes": nodes_of(planned),
-            "prerequisites": {each.chart.name: list(each.reasons) for each in planned.prerequisites},
+            "prerequisites": {
+                prerequisite.chart.name: list(prerequisite.reasons) for prerequisite in planned.prerequisites
+            },
             "cost": cost_of(planned, bill),
         }
         self.endpoints = pulumi.Output.from_input(self.described["endpoints"])

@@ -1,6 +1,6 @@
 """Outputs in arguments: resolve known ones where plain values are required, and report the others.
 
-An argument either determines which resources are created, or is passed on to them. Its type tells which:
+An argument either determines which resources are created, or is passed on to them. The type distinguishes them:
 
 - A plain type determines resources and requires plain values. - ``Input`` of a map, or of lists of maps, is a
 manifest. It determines resources too, but may come from a component, so known outputs in it are resolved. - ``Input``
@@ -30,7 +30,7 @@ def determining(typed: object) -> object | None:
     """Return the plain type of an argument that determines which resources are created; None for others."""
     if get_origin(typed) not in (typing.Union, types.UnionType):
         return typed
-    return next((each for each in get_args(typed) if _holds_maps(each)), None)
+    return next((argument for argument in get_args(typed) if _holds_maps(argument)), None)
 
 
 def _holds_maps(typed: object) -> bool:
@@ -48,23 +48,25 @@ def resolve_outputs(value: object, typed: object, *, remote: bool = False, read:
         remote: Whether it is from a remote caller: resolve every known output, and convert keys to snake_case.
         read: Whether the value is part of a manifest.
     """
-    plain = determining(typed)
-    if plain is None:
+    mapping_type = determining(typed)
+    if mapping_type is None:
         return value
-    read = read or remote or plain is not typed
+    read = read or remote or mapping_type is not typed
     value = _known(value) if read else value
     if rpc.is_rpc_secret(value):  # the SDK leaves secrets inside of outputs in this form
         return value
     if isinstance(value, Mapping):
-        known = keys_of(plain) if is_typeddict(plain) else {}
+        known = keys_of(mapping_type) if is_typeddict(mapping_type) else {}
         names = {camel(key): key for key in known} if remote else {}
         given = {names.get(key, key): inner for key, inner in value.items()}
-        types_ = {str(key): type_ for key, _, type_ in below(given, plain)}
+        types_ = {str(key): type_ for key, _, type_ in below(given, mapping_type)}
         return {
             key: resolve_outputs(inner, types_[str(key)], remote=remote, read=read) for key, inner in given.items()
         }
     if isinstance(value, list | tuple):
-        return [resolve_outputs(inner, type_, remote=remote, read=read) for _, inner, type_ in below(value, plain)]
+        return [
+            resolve_outputs(inner, type_, remote=remote, read=read) for _, inner, type_ in below(value, mapping_type)
+        ]
     return value
 
 
@@ -103,8 +105,8 @@ def holds_secret(value: object, name: str = "") -> bool:
             return [opened(inner) for inner in part]
         return part if isinstance(part, str | int | float) else None
 
-    plain = opened(value)
-    return marked or bool(secret_texts(plain, name))
+    current = opened(value)
+    return marked or bool(secret_texts(current, name))
 
 
 def _why_not_plain(value: object) -> str | None:
@@ -140,8 +142,8 @@ def _now(answer: Coroutine[Any, Any, _Value]) -> _Value | None:
     try:
         waiting = answer.send(None)
     except StopIteration as done:
-        found: _Value = done.value
-        return found
+        result: _Value = done.value
+        return result
     waiting._asyncio_future_blocking = False  # noqa: SLF001  acknowledges the future, as an event loop does
     answer.close()
     return None

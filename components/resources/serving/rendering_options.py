@@ -29,45 +29,45 @@ _SETTINGS: Mapping[str, tuple[str, ...]] = {
 _DEFAULT_NAMESPACE = "default"
 
 
-def options_of(given: Arguments, without: frozenset[str] = frozenset()) -> Options:
+def options_of(arguments: Arguments, without: frozenset[str] = frozenset()) -> Options:
     """Return the rendering options; records problems.
 
     Args:
-        given: The arguments of a component.
+        arguments: The arguments of a component.
         without: Arguments that are fields of the component's kind.
     """
-    places = {key: place for key, place in _SETTINGS.items() if key in given.values and key not in without}
+    paths = {key: path for key, path in _SETTINGS.items() if key in arguments.values and key not in without}
     values: dict[str, Any] = {}
-    for key, place in places.items():
+    for key, place in paths.items():
         section = values.setdefault(place[0], {}) if place[1:] else values
-        section[place[-1]] = given.get(key)
-    namespace = given.get("namespace", _DEFAULT_NAMESPACE)
+        section[place[-1]] = arguments.get(key)
+    namespace = arguments.get("namespace", _DEFAULT_NAMESPACE)
     # An invalid name is reported with the resource, whose namespace it is.
     values["namespace"] = namespace if is_dns1123_label(str(namespace)) else _DEFAULT_NAMESPACE
     options, wrong = read_options(values)
     for fault in wrong:
-        given.add_problem(_argument(fault.path, places), fault.reason)
+        arguments.add_problem(_argument(fault.path, paths), fault.reason)
     return options
 
 
-def is_autoscaled(given: Arguments, options: Options, own: Iterable[str] = ("replicas",)) -> bool:
+def is_autoscaled(arguments: Arguments, options: Options, own: Iterable[str] = ("replicas",)) -> bool:
     """Return whether another component scales this one; records conflicting arguments.
 
     Args:
-        given: The arguments of the component.
+        arguments: The arguments of the component.
         options: Its rendering options.
         own: Arguments that set the number of replicas.
     """
-    value = given.get("autoscaled", False)
+    value = arguments.get("autoscaled", False)
     if not isinstance(value, bool):
-        given.add_problem("autoscaled", f"must be true or false, found {value!r}")
+        arguments.add_problem("autoscaled", f"must be true or false, found {value!r}")
     elif value and not options.realization.is_native:
-        given.add_problem(
+        arguments.add_problem(
             "autoscaled", "has no effect with realization 'operator': the operator sets the replicas; remove it"
         )
     for key in own if value is True else ():
-        if key in given.values:
-            given.add_problem(
+        if key in arguments.values:
+            arguments.add_problem(
                 key,
                 "has no effect with autoscaled, by which another component manages the replicas; remove one of the "
                 "two",
@@ -83,9 +83,9 @@ def read_options(values: Mapping[str, Any]) -> tuple[Options, tuple[SettingsFaul
         return Options(), tuple(faults(error, FleetSettings, by_name=True))
 
 
-def _argument(path: tuple[str | int, ...], places: Mapping[str, tuple[str, ...]]) -> str:
+def _argument(path: tuple[str | int, ...], paths: Mapping[str, tuple[str, ...]]) -> str:
     """Return the argument of a setting; of a section, the first argument."""
-    for key, place in places.items():
-        if path[: len(place)] == place:
-            return field_path((key, *path[len(place) :]))
-    return next((key for key, place in places.items() if place[: len(path)] == path), field_path(path))
+    for key, setting in paths.items():
+        if path[: len(setting)] == setting:
+            return field_path((key, *path[len(setting) :]))
+    return next((key for key, setting in paths.items() if setting[: len(path)] == path), field_path(path))

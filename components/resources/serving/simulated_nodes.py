@@ -80,15 +80,15 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
     Raises:
         InvalidArguments: flavors or models are invalid; every problem is listed.
     """
-    found = [
+    contradictions = [
         Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in flavors_or_manifests(args)
     ]
-    if found:
-        raise_errors(found)
-    given = args.get("flavors")
-    if given:
-        demands, found = flavors(wire(given, list[FlavorArgs]), Argument(name, "flavors"), {})
-        report([*found, *misfits(flavor_requests(demands))])
+    if contradictions:
+        raise_errors(contradictions)
+    raw_flavors = args.get("flavors")
+    if raw_flavors:
+        demands, problems = flavors(wire(raw_flavors, list[FlavorArgs]), Argument(name, "flavors"), {})
+        report([*problems, *misfits(flavor_requests(demands))])
         return flavor_groups(demands)
     settings = {key: args[key] for key in ("namespace", "service_levels") if args.get(key) is not None}
     options, wrong = read_options({"namespace": "default", **settings})

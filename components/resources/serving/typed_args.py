@@ -38,9 +38,9 @@ def wire(value: object, typed: object, model: type[BaseModel] | None = None) -> 
     """
     if is_typeddict(typed) and isinstance(value, Mapping):
         fields = model.model_fields if model else {}
-        inside = {key: model_in(field.annotation) for key, field in fields.items()}
+        nested = {key: model_in(field.annotation) for key, field in fields.items()}
         return {
-            wire_name(key, model): wire(inner, type_, inside.get(key)) for key, inner, type_ in _known(value, typed)
+            wire_name(key, model): wire(inner, type_, nested.get(key)) for key, inner, type_ in _known(value, typed)
         }
     return _map_items(value, typed, lambda inner, type_: wire(inner, type_, model))
 
@@ -81,7 +81,7 @@ def model_in(annotation: object) -> type[BaseModel] | None:
     """Return the pydantic type in a field's annotation, including in lists and optional fields; None without one."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for found in map(model_in, get_args(annotation)) if found), None)
+    return next((model for model in map(model_in, get_args(annotation)) if model), None)
 
 
 def unknown_keys(value: object, typed: object, path: Parts = ()) -> Found:

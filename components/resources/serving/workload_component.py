@@ -56,7 +56,7 @@ class WorkloadComponent(pulumi.ComponentResource):
             kubernetes_object(value, f"{name}-{value['kind']}".lower(), pulumi.ResourceOptions(parent=self))
             for value in (rendered.shared if shared else ())
         ]
-        self.endpoints = {each.name: pulumi.Output.from_input(each.url) for each in rendered.endpoints}
+        self.endpoints = {endpoint.name: pulumi.Output.from_input(endpoint.url) for endpoint in rendered.endpoints}
         self._create_objects(name, rendered, before)
         first = next(iter(rendered.endpoints), None)
         self.endpoint = self.endpoints[first.name] if first else pulumi.Output.from_input("")
@@ -145,6 +145,6 @@ def render_one(
     others = tuple(load_reference(manifest) for manifest in manifests)
     planned = plan(Manifests((resource, *others)), Environment(options=options))
     report_errors(planned.problems)
-    found = next(item for item in planned.fleet.rendered if item.source is resource)
-    item = replace(found, warnings=planned.problems)
+    rendered = next(item for item in planned.fleet.rendered if item.source is resource)
+    item = replace(rendered, warnings=planned.problems)
     return replace(item, workloads=tuple(map(without_replicas, item.workloads))) if autoscaled else item

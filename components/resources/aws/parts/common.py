@@ -31,31 +31,31 @@ def managed_policy(name: str, region: str) -> str:
 
 
 def node_role(
-    name: str, further: Iterable[str], region: str, tags: Mapping[str, str], parent: pulumi.Resource
+    name: str, policies: Iterable[str], region: str, tags: Mapping[str, str], parent: pulumi.Resource
 ) -> tuple[iam.Role, list[iam.RolePolicyAttachment]]:
     """Create the IAM role of nodes, with the policies to join the cluster and pull images, and `further` ones.
 
     Args:
         name: Logical name.
-        further: Names of AWS managed policies, or ARNs.
+        policies: Names of AWS managed policies, or ARNs.
         region: AWS region.
         tags: Tags of the stack.
         parent: The component.
     """
-    policies = [policy if policy.startswith("arn:") else managed_policy(policy, region) for policy in further]
+    policies = [policy if policy.startswith("arn:") else managed_policy(policy, region) for policy in policies]
     always = [managed_policy(policy, region) for policy in _JOIN_AND_PULL]
     return service_role(name, "ec2.amazonaws.com", [*always, *policies], tags, parent)
 
 
-def node_policy_problems(further: Sequence[str]) -> Iterator[str]:
+def node_policy_problems(policies: Sequence[str]) -> Iterator[str]:
     """Yield what is wrong with additional policies of nodes."""
-    for policy in further:
+    for policy in policies:
         if not _POLICY.fullmatch(policy):
             yield (
                 "must be names of AWS managed policies, such as AmazonSSMManagedInstanceCore, or policy ARNs, "
                 f"found {policy!r}"
             )
-    names = [policy.rpartition("/")[2] for policy in (*_JOIN_AND_PULL, *further)]
+    names = [policy.rpartition("/")[2] for policy in (*_JOIN_AND_PULL, *policies)]
     for name in dict.fromkeys(names):
         if names.count(name) > 1:
             always = "; every node has it by default" if name in _JOIN_AND_PULL else ""

@@ -1,1 +1,1 @@
-"""What a ModelStorage is made of."""
+"""Parts of ModelStorage: arguments, settings and file systems."""

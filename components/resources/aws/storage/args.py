@@ -50,5 +50,5 @@ def _long_paths(args: ModelStorageArgs) -> Problems:
 
 def access_path(args: ModelStorageArgs, namespace: str) -> str:
     """Return the folder of a namespace; in an existing file system, below a folder of the cluster."""
-    given = args.get("efs", {}).get("id") or args.get("fsx", {}).get("id")
-    return f"/{args['cluster_name']}/{namespace}" if given else f"/{namespace}"
+    existing_id = args.get("efs", {}).get("id") or args.get("fsx", {}).get("id")
+    return f"/{args['cluster_name']}/{namespace}" if existing_id else f"/{namespace}"

@@ -22,40 +22,40 @@ _DEPLOYMENTS = {LustreDeployment.PERSISTENT_2: "PERSISTENT_2", LustreDeployment.
 class FsxCache(FileSystem):
     """Creates a file system, unless it exists."""
 
-    def __init__(self, name: str, args: ModelStorageArgs, wanted: FsxSettings, parent: pulumi.Resource) -> None:
+    def __init__(self, name: str, args: ModelStorageArgs, settings: FsxSettings, parent: pulumi.Resource) -> None:
         """Create the file system with its security group.
 
         Args:
             name: Prefix of logical names.
             args: Arguments of the component.
-            wanted: Settings of the file system.
+            settings: Settings of the file system.
             parent: The component.
         """
         super().__init__(name, args, parent)
-        self._wanted = wanted
-        self.dns_name: pulumi.Input[str] = wanted.dns_name or ""
-        self.mount_name: pulumi.Input[str] = wanted.mount_name or ""
-        if wanted.zone:
-            self._file_system(wanted.zone)
+        self._settings = settings
+        self.dns_name: pulumi.Input[str] = settings.dns_name or ""
+        self.mount_name: pulumi.Input[str] = settings.mount_name or ""
+        if settings.zone:
+            self._file_system(settings.zone)
 
     def folder(self, path: str) -> pulumi.Output[str]:
         """Return the mount name of a folder."""
         return pulumi.Output.concat(self.mount_name, "/", path)
 
     def _file_system(self, zone: str) -> None:
-        wanted = self._wanted
-        persistent = wanted.deployment == LustreDeployment.PERSISTENT_2
+        settings = self._settings
+        persistent = settings.deployment == LustreDeployment.PERSISTENT_2
         group = self._group()
         self.ready += self._rules(group)
         system = fsx.LustreFileSystem(
             self._name,
-            deployment_type=_DEPLOYMENTS[wanted.deployment],
+            deployment_type=_DEPLOYMENTS[settings.deployment],
             file_system_type_version=_VERSION,
-            storage_capacity=wanted.capacity_gib,
+            storage_capacity=settings.capacity_gib,
             subnet_ids=self._args["subnets"][zone],
             security_group_ids=[group.id],
-            per_unit_storage_throughput=wanted.throughput if persistent else None,
-            kms_key_id=wanted.kms_key_arn,
+            per_unit_storage_throughput=settings.throughput if persistent else None,
+            kms_key_id=settings.kms_key_arn,
             # Weights can be loaded again, so that backups, including the final one, would only cost.
             automatic_backup_retention_days=0 if persistent else None,
             skip_final_backup=True if persistent else None,

@@ -82,8 +82,8 @@ class ModelStorage(pulumi.ComponentResource):
     def _create_fsx(self, cache: FsxCache, claim: BoundClaim, args: ModelStorageArgs) -> None:
         """Create the volumes of the namespaces, after a Job that creates their folders in the file system."""
         paths = {namespace: access_path(args, namespace).strip("/") for namespace in args["namespaces"]}
-        whole = fsx_source(claim.volume(FOLDERS), cache.dns_name, cache.mount_name)
-        after = self._volume(FOLDERS, volume(FOLDERS, claim, whole, FSX_OPTIONS), cache.ready)
+        root = fsx_source(claim.volume(FOLDERS), cache.dns_name, cache.mount_name)
+        after = self._volume(FOLDERS, volume(FOLDERS, claim, root, FSX_OPTIONS), cache.ready)
         for value in (*claim_objects([claim], [FOLDERS]), folder_job(claim, paths.values())):
             after = self._object(FOLDERS, value["metadata"]["name"], value, [after])
         for namespace, path in paths.items():

@@ -103,9 +103,9 @@ class FsxSettings(Section):
 
     @model_validator(mode="after")
     def _agrees(self) -> "FsxSettings":
-        given = [self.id, self.dns_name, self.mount_name]
-        if any(given):
-            if not all(given):
+        identifiers = [self.id, self.dns_name, self.mount_name]
+        if any(identifiers):
+            if not all(identifiers):
                 raise ValueError("an existing file system requires its ID, DNS name and mount name; set all three")
             if self.model_fields_set - {"id", "dns_name", "mount_name"}:
                 raise ValueError(
@@ -127,7 +127,7 @@ class FsxSettings(Section):
     @property
     def lasting(self) -> dict[str, Any]:
         """Settings whose change creates another volume."""
-        # Also the capacity: a file system can grow but not shrink, and a digest cannot tell which of the two happens.
+        # Including the capacity: a file system can grow but not shrink, and a digest does not show the direction.
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
@@ -151,8 +151,10 @@ class StorageSettings(Section):
     @property
     def cache(self) -> BoundClaim | None:
         """Claim of the cache; None without efs and fsx."""
-        kept = {"efs": self.efs, "fsx": self.fsx}
-        names = [_claim_name(kind, wanted.lasting) for kind, wanted in kept.items() if wanted is not None]
+        file_systems = {"efs": self.efs, "fsx": self.fsx}
+        names = [
+            _claim_name(kind, settings.lasting) for kind, settings in file_systems.items() if settings is not None
+        ]
         return BoundClaim(names[0]) if names else None
 
     @property
@@ -163,12 +165,12 @@ class StorageSettings(Section):
     @property
     def drivers(self) -> tuple[str, ...]:
         """EKS add-ons that mount the volumes."""
-        wanted = {
+        in_use = {
             EFS_DRIVER: self.efs is not None,
             FSX_DRIVER: self.fsx is not None,
             S3_DRIVER: bool(self.s3),
         }
-        return tuple(name for name, needed in wanted.items() if needed)
+        return tuple(name for name, needed in in_use.items() if needed)
 
 
 def _claim_name(kind: str, lasting: dict[str, Any]) -> str:

@@ -1,1 +1,1 @@
-"""What a ModelFleet is made of: its arguments, the settings in them, what it installs and what it tells."""
+"""Parts of ModelFleet: arguments, settings, installed prerequisites and outputs."""

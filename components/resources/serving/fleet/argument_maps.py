@@ -1,4 +1,4 @@
-"""Argument maps of ModelFleet: its settings, plus what only a program knows."""
+"""Argument maps of ModelFleet: its settings, plus the arguments that only a program has."""
 
 from ....plan.sections.access import FrontDoorSettings
 from ....plan.sections.images import ImageCacheSettings

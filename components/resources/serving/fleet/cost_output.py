@@ -24,12 +24,12 @@ def cost_of(planned: Plan, bill: Bill) -> dict[str, Any]:
         "usdPerHour": _hour(bill.usd_per_hour),
         "modelsUsdPerMonth": _month(bill.models_usd_per_hour),
         "models": models,
-        "items": [_item(each) for each in bill.items],
-        "unpriced": [each.name for each in bill.unpriced],
+        "items": [_item(item) for item in bill.items],
+        "unpriced": [item.name for item in bill.unpriced],
         "region": bill.region,
         "date": bill.date,
         "notes": list(bill.notes),
-        "estimates": [_estimate(each) for each in bill.estimates],
+        "estimates": [_estimate(estimate) for estimate in bill.estimates],
     }
 
 
@@ -55,7 +55,7 @@ def _item(item: CostItem) -> dict[str, Any]:
     price, usd = item.price, item.usd_per_hour
     if price is None or usd is None:
         return {**line, "unpriced": item.unpriced}
-    each = {
+    unit_prices = {
         "usd": price.usd,
         "low": price.low,
         "high": price.high,
@@ -65,7 +65,9 @@ def _item(item: CostItem) -> dict[str, Any]:
     return {
         **line,
         "usdPerMonth": _month(usd),
-        "usdPerUnitHour": {key: _unit(value) for key, value in each.items() if value is not None},
+        "usdPerUnitHour": {
+            key: round(float(value), _UNIT_PRICE) for key, value in unit_prices.items() if value is not None
+        },
         "bought": price.bought,
         "source": price.source,
     }
@@ -94,7 +96,3 @@ def _hour(usd_per_hour: Amounts) -> dict[str, float]:
 
 def _numbers(amounts: Amounts, number: Callable[[Decimal], float]) -> dict[str, float]:
     return {"now": number(amounts.now), "min": number(amounts.least), "max": number(amounts.most)}
-
-
-def _unit(usd: Decimal) -> float:
-    return round(float(usd), _UNIT_PRICE)

@@ -28,9 +28,9 @@ _Make = Callable[[str, "Installation", pulumi.ResourceOptions], pulumi.Component
 class Installation:
     """The prerequisites of a plan in one cluster."""
 
-    def __init__(self, planned: Plan, wanted: Prerequisites, site: Site) -> None:
+    def __init__(self, planned: Plan, settings: Prerequisites, site: Site) -> None:
         self.planned = planned
-        self.wanted = wanted
+        self.settings = settings
         self.site = site
 
     def image_values(self, chart: str) -> dict[str, Any]:
@@ -48,15 +48,17 @@ class Installation:
             namespaces: Namespaces of the models, by name.
         """
         installed: dict[str, pulumi.ComponentResource] = {}
-        places = dict(namespaces)
-        for each in self.planned.prerequisites if self.wanted.install else ():
-            name, namespace = each.chart.name, each.chart.namespace
-            after: list[pulumi.Resource] = [*self.site.after, *(installed[name] for name in each.after)]
-            if self.site.owned and namespace != SYSTEM and namespace not in places:
+        all_namespaces = dict(namespaces)
+        for prerequisite in self.planned.prerequisites if self.settings.install else ():
+            name, namespace = prerequisite.chart.name, prerequisite.chart.namespace
+            after: list[pulumi.Resource] = [*self.site.after, *(installed[name] for name in prerequisite.after)]
+            if self.site.owned and namespace != SYSTEM and namespace not in all_namespaces:
                 cleaners = [installed[key] for key in providers_of(LOAD_BALANCER) if key in installed]
                 labels = gate_labels(self.planned, namespace)
-                places[namespace] = _namespace(prefix, namespace, labels, parent, [*self.site.after, *cleaners])
-            after += [places[namespace]] if namespace in places else []
+                all_namespaces[namespace] = _namespace(
+                    prefix, namespace, labels, parent, [*self.site.after, *cleaners]
+                )
+            after += [all_namespaces[namespace]] if namespace in all_namespaces else []
             opts = pulumi.ResourceOptions(parent=parent, depends_on=after)
             installed[name] = _COMPONENTS[name](f"{prefix}-{name}", self, opts)
         return installed
@@ -79,57 +81,59 @@ def _namespace(
     return kubernetes_object(value, f"{prefix}-{name}", options)
 
 
-def _prometheus(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
-    wanted = place.wanted
+def _prometheus(name: str, installation: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    settings = installation.settings
     args: PrometheusArgs = {
-        "retention": wanted.retention,
-        "grafana": wanted.grafana,
-        "values": place.image_values("prometheus"),
+        "retention": settings.retention,
+        "grafana": settings.grafana,
+        "values": installation.image_values("prometheus"),
     }
-    if wanted.storage_gib:
-        args["storage_gib"] = wanted.storage_gib
+    if settings.storage_gib:
+        args["storage_gib"] = settings.storage_gib
     return metrics.Prometheus(name, args, opts)
 
 
-def _adapter(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
-    wanted = place.wanted
+def _adapter(name: str, installation: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    settings = installation.settings
     args: PrometheusAdapterArgs = {
-        "url": wanted.prometheus_url,
-        "port": wanted.prometheus_port,
-        "rules": dict(place.planned.chain.adapter_rules),
-        "external": wanted.adapter != Adapter.KEDA and Adapter.KEDA not in wanted.present,
-        "values": place.image_values("prometheus-adapter"),
+        "url": settings.prometheus_url,
+        "port": settings.prometheus_port,
+        "rules": dict(installation.planned.chain.adapter_rules),
+        "external": settings.adapter != Adapter.KEDA and Adapter.KEDA not in settings.present,
+        "values": installation.image_values("prometheus-adapter"),
     }
     return metrics.PrometheusAdapter(name, args, opts)
 
 
-def _gpu_operator(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
-    cluster = place.planned.environment.cluster
+def _gpu_operator(name: str, installation: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    cluster = installation.planned.environment.cluster
     own = cluster is None or "nvidia.com/gpu" not in cluster.on_nodes
-    values = place.image_values("gpu-operator")
+    values = installation.image_values("gpu-operator")
     return accelerators.GpuOperator(name, {"device_plugin": own, "values": values}, opts)
 
 
-def _envoy_gateway(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
-    args: EnvoyGatewayArgs = {"values": place.image_values("envoy-gateway")}
-    redis = place.planned.environment.door.rate_limit.redis
+def _envoy_gateway(name: str, installation: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    args: EnvoyGatewayArgs = {"values": installation.image_values("envoy-gateway")}
+    redis = installation.planned.environment.door.rate_limit.redis
     if redis:
         args["redis"] = redis
     return networking.EnvoyGateway(name, args, opts)
 
 
-def _cert_manager(name: str, place: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
-    values = dict(place.image_values("cert-manager"))
+def _cert_manager(name: str, installation: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+    values = dict(installation.image_values("cert-manager"))
     # Without Pod Identity, an annotation names the role for DNS-01 challenges.
-    role = place.site.role_of("cert-manager") if place.site.answers_challenges else None
+    role = installation.site.role_of("cert-manager") if installation.site.answers_challenges else None
     if role is not None:
         values["serviceAccount"] = {"annotations": {ROLE_ANNOTATION: role}}
     return workloads.CertManager(name, {"values": values} if values else {}, opts)
 
 
-def _variant_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOptions) -> pulumi.ComponentResource:
+def _variant_autoscaler(
+    name: str, installation: Installation, opts: pulumi.ResourceOptions
+) -> pulumi.ComponentResource:
     """Install the variant autoscaler in the namespace that the fleet creates for its shared ConfigMaps."""
-    environment = place.planned.environment
+    environment = installation.planned.environment
     controller = environment.options.levels.controller
     args: VariantAutoscalerArgs = {
         "prometheus_url": asked_over_https(environment),
@@ -152,12 +156,12 @@ def _variant_autoscaler(name: str, place: Installation, opts: pulumi.ResourceOpt
 
 def _fixed(chart: str, component: type[FixedChart]) -> _Make:
     """Return a factory for a chart without settings, except the image cache."""
-    return lambda name, place, opts: component(name, {"values": place.image_values(chart)}, opts)
+    return lambda name, installation, opts: component(name, {"values": installation.image_values(chart)}, opts)
 
 
 def _sited(chart: str, component: OnCloud) -> _Make:
     """Return a factory for a chart that requires facts about the cluster."""
-    return lambda name, place, opts: component(name, place.site, place.image_values(chart), opts)
+    return lambda name, installation, opts: component(name, installation.site, installation.image_values(chart), opts)
 
 
 _FIXED: Mapping[str, type[FixedChart]] = {

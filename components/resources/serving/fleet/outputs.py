@@ -6,14 +6,12 @@ from urllib.parse import urlsplit
 
 import pulumi
 
-from ....checks.front_door.door import AddressOf, OutsideEndpoint
+from ....checks.front_door.door import OutsideEndpoint
 from ....checks.memory.verdicts import fit_in_words
-from ....fleet.cloud import NodePlan
 from ....fleet.endpoints import Endpoint
 from ....fleet.instances import instance
-from ....fleet.nodes.groups import NodeGroupDemand
 from ....fleet.objects import Key, address_in
-from ....fleet.rendered import Fleet, Rendered
+from ....fleet.rendered import Rendered
 from ....fleet.workloads import Workload, by_set
 from ....plan.plan import Plan
 from ..object_set import ObjectSet
@@ -37,46 +35,42 @@ def endpoints_of(
         components: Components by resource; their load balancers have addresses.
         door: The front door; its objects have addresses.
     """
-    outside = {(each.namespace, each.name): each for each in planned.door.endpoints}
-    found: dict[str, dict[str, Any]] = {}
+    outside = {(external.namespace, external.name): external for external in planned.door.endpoints}
+    endpoints: dict[str, dict[str, Any]] = {}
     for item, endpoint in planned.fleet.endpoints:
         key = output_name(planned, endpoint.namespace, endpoint.name)
         component = components.get((item.kind, item.namespace, item.name))
-        found[key] = _endpoint(endpoint, component, outside.get((endpoint.namespace, endpoint.name)), door)
-    return found
+        endpoints[key] = _endpoint(endpoint, component, outside.get((endpoint.namespace, endpoint.name)), door)
+    return endpoints
 
 
 def _endpoint(
-    inside: Endpoint, component: WorkloadComponent | None, outside: OutsideEndpoint | None, door: ObjectSet | None
+    internal: Endpoint, component: WorkloadComponent | None, outside: OutsideEndpoint | None, door: ObjectSet | None
 ) -> dict[str, Any]:
     """Return the endpoint of a model, external if there is a front door or load balancer."""
     if outside is None or door is None:
-        own: dict[str, Any] = {"url": inside.url}
-        if component and inside.has_own_balancer:
-            own = {"url": component.endpoints[inside.name], "clusterUrl": inside.url}
-        return {**own, "api": inside.api, "model": inside.model, "port": inside.port}
+        own: dict[str, Any] = {"url": internal.url}
+        if component and internal.has_own_balancer:
+            own = {"url": component.endpoints[internal.name], "clusterUrl": internal.url}
+        return {**own, "api": internal.api, "model": internal.model, "port": internal.port}
+    url: pulumi.Input[str | None] = outside.url
+    source = outside.address_of
+    if source is not None:
+
+        def with_address(status: Mapping[str, Any] | None) -> str | None:
+            # As long as the object has no address, the URL is unknown; the next refresh reads it.
+            address = address_in(status, source.fields)
+            return outside.at(address) if address else None
+
+        url = door.objects[source.kind, source.namespace, source.name].status.apply(with_address)
     parts = urlsplit(outside.url)
     return {
-        "url": _url(outside, door),
+        "url": url,
         "api": outside.api,
         "model": outside.model,
         "port": parts.port or _PORTS[parts.scheme],
-        "clusterUrl": inside.url,
+        "clusterUrl": internal.url,
     }
-
-
-def _url(outside: OutsideEndpoint, door: ObjectSet) -> pulumi.Input[str | None]:
-    source = outside.address_of
-    if source is None:
-        return outside.url
-    created = door.objects[source.kind, source.namespace, source.name]
-    return created.status.apply(lambda status: _addressed(outside, source, status))
-
-
-def _addressed(outside: OutsideEndpoint, source: AddressOf, status: Mapping[str, Any] | None) -> str | None:
-    """Return the URL; None as long as the object has no address, which the next refresh brings."""
-    address = address_in(status, source.fields)
-    return outside.at(address) if address else None
 
 
 def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
@@ -84,21 +78,18 @@ def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
     served = [item for item in planned.fleet.rendered if item.endpoints]
     options = planned.environment.options
     kept = [claim.name for claim in planned.environment.claims]
-    kept += [place for place in (options.cache.claim, options.cache.host_path) if place] if options.cache else []
-    judged = {id(each.workload): each for each in planned.verdicts}
-    found = {}
+    kept += [source for source in (options.cache.claim, options.cache.host_path) if source] if options.cache else []
+    judged = {id(verdict.workload): verdict for verdict in planned.verdicts}
+    models = {}
     for item in served:
-        workloads = _serving_workloads(planned.fleet, item)
-        fit = fit_in_words([judged[id(each)] for each in workloads if id(each) in judged])
-        shown = output_name(planned, item.namespace, item.name)
-        found[shown] = {**_model(item, workloads, kept), **({"fit": fit} if fit else {})}
-    return found
-
-
-def _serving_workloads(fleet: Fleet, item: Rendered) -> Sequence[Workload]:
-    """Return the workloads of a resource; if it has only endpoints, the workloads that they select."""
-    reached = frozenset[tuple[str, str]]().union(*(each.backend_keys for each in item.endpoints))
-    return item.workloads or [each for _, each in fleet.workloads if each.backend_keys & reached]
+        # A resource with only endpoints is served by the workloads that they select.
+        keys = frozenset[tuple[str, str]]().union(*(endpoint.backend_keys for endpoint in item.endpoints))
+        selected = [workload for _, workload in planned.fleet.workloads if workload.backend_keys & keys]
+        workloads = item.workloads or selected
+        fit = fit_in_words([judged[id(workload)] for workload in workloads if id(workload) in judged])
+        key = output_name(planned, item.namespace, item.name)
+        models[key] = {**_model(item, workloads, kept), **({"fit": fit} if fit else {})}
+    return models
 
 
 def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str]) -> dict[str, Any]:
@@ -111,19 +102,23 @@ def _model(item: Rendered, workloads: Sequence[Workload], kept: Collection[str])
     """
     sets = list(by_set(workloads).values())
     parts = sets[0] if sets else []
-    weights = sorted({place for place in _mounted(workloads) if place in kept})
+    weights = sorted({source for source in _mounted(workloads) if source in kept})
     # Objects of all sets, unless they are just the set itself. Bare pods have names of their own.
-    is_mixed = len({each.kind for each in workloads}) > 1
-    objects = [f"{each.kind}/{each.name}" if is_mixed else each.name for each in workloads if not each.bare]
+    is_mixed = len({workload.kind for workload in workloads}) > 1
+    objects = [
+        f"{workload.kind}/{workload.name}" if is_mixed else workload.name
+        for workload in workloads
+        if not workload.bare
+    ]
     return {
         "kind": item.kind,
         "namespace": item.namespace,
         "workload": parts[0].set_name if parts else "",
         "workloadKind": parts[0].kind if parts else "",
-        "replicas": sum(each.replicas for each in workloads),
+        "replicas": sum(workload.replicas for workload in workloads),
         "model": item.model,
         **({"weights": ", ".join(weights)} if weights else {}),
-        **({"workloads": [each[0].set_name for each in sets]} if len(sets) > 1 else {}),
+        **({"workloads": [parts_of_set[0].set_name for parts_of_set in sets]} if len(sets) > 1 else {}),
         **({"parts": objects} if objects and objects != [parts[0].set_name] else {}),
     }
 
@@ -138,24 +133,21 @@ def _mounted(workloads: Iterable[Workload]) -> Iterator[str]:
 
 def nodes_of(planned: Plan) -> dict[str, dict[str, Any]]:
     """Return the nodes that the models require, by group; in a cloud with their bounds."""
-    sizes = {group.name: _sizes(group) for group in planned.cloud_groups}
-    return {group.name: _group(group) | sizes.get(group.name, {}) for group in planned.groups}
-
-
-def _group(group: NodeGroupDemand) -> dict[str, Any]:
-    facts = instance(group.instance_type)
-    return {
-        "instanceType": group.instance_type,
-        "nodes": group.nodes,
-        "accelerators": facts.accelerators if facts else 0,
-    }
-
-
-def _sizes(group: NodePlan) -> dict[str, Any]:
-    return {
-        "instanceTypes": list(group.instance_types),
-        "capacity": group.demand.capacity,
-        "zones": list(group.zones),
-        "minNodes": group.minimum,
-        "maxNodes": group.maximum,
-    }
+    nodes: dict[str, dict[str, Any]] = {}
+    for group in planned.groups:
+        facts = instance(group.instance_type)
+        nodes[group.name] = {
+            "instanceType": group.instance_type,
+            "nodes": group.nodes,
+            "accelerators": facts.accelerators if facts else 0,
+        }
+    for cloud_group in planned.cloud_groups:
+        if cloud_group.name in nodes:
+            nodes[cloud_group.name] |= {
+                "instanceTypes": list(cloud_group.instance_types),
+                "capacity": cloud_group.demand.capacity,
+                "zones": list(cloud_group.zones),
+                "minNodes": cloud_group.minimum,
+                "maxNodes": cloud_group.maximum,
+            }
+    return nodes

@@ -19,7 +19,7 @@ def own_prices(path: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
     if text is not None:
         return read_prices(text, path)
     named = (
-        replace(each, reason=f"{each.reason}; the setting prices refers to this file", rule=RuleId.SETTINGS)
-        for each in problems
+        replace(problem, reason=f"{problem.reason}; the setting prices refers to this file", rule=RuleId.SETTINGS)
+        for problem in problems
     )
     return OwnPrices(), tuple(named)

@@ -114,19 +114,19 @@ class ProgramSettings(FleetSettings):
 
     @model_validator(mode="after")
     def _image_cache_on_aws(self) -> "ProgramSettings":
-        wanted, cluster = self.image_cache, self.cluster
-        found = ""
-        if not wanted.registries:
+        cache, cluster = self.image_cache, self.cluster
+        problem = ""
+        if not cache.registries:
             return self
         owner = caching_cloud()
         if cluster.cloud != owner.name or not cluster.region:
-            found = f"requires a cluster on {owner.title}; set cluster.cloud to {owner.name}, and cluster.region"
-        elif wanted.account is None:
-            found = "requires account; set it to the account of the cache"
+            problem = f"requires a cluster on {owner.title}; set cluster.cloud to {owner.name}, and cluster.region"
+        elif cache.account is None:
+            problem = "requires account; set it to the account of the cache"
         else:
-            found = caching().region_problem(cluster.region)
-        if found:
-            raise combined_error([(("image_cache",), found)])
+            problem = caching().region_problem(cluster.region)
+        if problem:
+            raise combined_error([(("image_cache",), problem)])
         return self
 
     @property
@@ -163,42 +163,40 @@ def described(name: str, args: ModelFleetArgs) -> Described:
     """Read the arguments of a fleet.
 
     Raises:
-        InvalidArguments: the settings are too wrong to plan with; lists all problems, including those of manifests.
+        InvalidArguments: The settings are invalid; lists all problems, including those of manifests.
     """
     args = resolve_outputs(args, ModelFleetArgs)
     unready = list(unresolved_outputs(args, ModelFleetArgs))
-    found = [*unknown_keys(args, ModelFleetArgs), *unready]
+    reported = [*unknown_keys(args, ModelFleetArgs), *unready]
     left_out = {path_parts(path)[0] for path, _ in unready}
     known = known_keys(args, ModelFleetArgs)
-    given = {key: value for key, value in known.items() if value is not None and key not in left_out}
-    leaves = _take_outputs(given)
-    found += _output_problems(leaves)
+    values = {key: value for key, value in known.items() if value is not None and key not in left_out}
+    leaves = _take_outputs(values)
+    for key, value in leaves.items():
+        type_, type_name = _LEAVES[key]
+        if not isinstance(value, type_ | pulumi.Output):
+            reported.append((f"cluster.{key}", f"must be {type_name} or an output, found {value!r}"))
     if not any(key in args for key in _SOURCES):
-        found.append(("manifests", "is required unless files is set; pass manifests as data, or as files"))
-    settings = _settings(name, given, found)
-    found += _unenforced_bounds(leaves, settings) if settings else ()
-    problems = tuple(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in found)
-    manifests = _manifests(settings or _sources_alone(given))
+        reported.append(("manifests", "is required unless files is set; pass manifests as data, or as files"))
+    settings = _settings(name, values, reported)
+    reported += _unenforced_bounds(leaves, settings) if settings else ()
+    problems = tuple(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in reported)
+    sources = settings or _sources_alone(values)
+    data = (objects([value], f"manifests[{position}]") for position, value in enumerate(sources.manifests))
+    manifests = Manifests.merged([load(sources.files), *data])
     if settings is None:
         raise_errors([*problems, *manifests.problems])
     site = Site(name=settings.cluster.name, region=settings.cluster.region, **leaves)
     return Described(settings, manifests, site, problems)
 
 
-def _take_outputs(given: dict[str, Any]) -> dict[str, Any]:
+def _take_outputs(values: dict[str, Any]) -> dict[str, Any]:
     """Remove and return the arguments of the cluster that may be outputs."""
-    cluster = given.get("cluster")
+    cluster = values.get("cluster")
     if not isinstance(cluster, Mapping):
         return {}
-    given["cluster"] = {key: value for key, value in cluster.items() if key not in _LEAVES and value is not None}
+    values["cluster"] = {key: value for key, value in cluster.items() if key not in _LEAVES and value is not None}
     return {key: cluster[key] for key in _LEAVES if cluster.get(key) is not None}
-
-
-def _output_problems(leaves: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for key, value in leaves.items():
-        kind, words = _LEAVES[key]
-        if not isinstance(value, kind | pulumi.Output):
-            yield f"cluster.{key}", f"must be {words} or an output, found {value!r}"
 
 
 def _unenforced_bounds(leaves: Mapping[str, Any], settings: ProgramSettings) -> Iterator[tuple[str, str]]:
@@ -212,29 +210,23 @@ def _unenforced_bounds(leaves: Mapping[str, Any], settings: ProgramSettings) -> 
         )
 
 
-def _settings(name: str, given: dict[str, Any], found: list[tuple[str, str]]) -> ProgramSettings | None:
-    """Validate the settings; on failure, add the problems to ``found`` and return None."""
+def _settings(name: str, values: dict[str, Any], reported: list[tuple[str, str]]) -> ProgramSettings | None:
+    """Validate the settings; on failure, add the problems to ``reported`` and return None."""
     try:
-        return ProgramSettings.model_validate({**whole_numbers(given), "file": name}, by_name=True, by_alias=False)
+        return ProgramSettings.model_validate({**whole_numbers(values), "file": name}, by_name=True, by_alias=False)
     except ValidationError as error:
         wrong = list(faults(error, ProgramSettings, by_name=True))
-    found += [(field_path(fault.path), fault.reason) for fault in wrong]
+    reported += [(field_path(fault.path), fault.reason) for fault in wrong]
     return None
 
 
-def _sources_alone(given: Mapping[str, Any]) -> ProgramSettings:
+def _sources_alone(values: Mapping[str, Any]) -> ProgramSettings:
     """Return settings with only the manifests, so that they are checked in spite of other problems."""
     sources = {
-        key: value for key, value in whole_numbers(given).items() if key in _SOURCES and isinstance(value, list)
+        key: value for key, value in whole_numbers(values).items() if key in _SOURCES and isinstance(value, list)
     }
     sources["files"] = [file for file in sources.get("files", []) if isinstance(file, str)]
     return ProgramSettings.model_validate(sources, by_name=True, by_alias=False)
-
-
-def _manifests(settings: ProgramSettings) -> Manifests:
-    """Load the manifests of files, then those passed as data."""
-    data = (objects([value], f"manifests[{position}]") for position, value in enumerate(settings.manifests))
-    return Manifests.merged([load(settings.files), *data])
 
 
 def in_python(problem: Problem, name: str) -> Problem:
@@ -244,5 +236,5 @@ def in_python(problem: Problem, name: str) -> Problem:
     return replace(problem, path=_CAMEL.sub(_snake, problem.path), reason=_CAMEL.sub(_snake, problem.reason))
 
 
-def _snake(found: re.Match[str]) -> str:
-    return _KEYS.get(found[0], found[0])
+def _snake(match: re.Match[str]) -> str:
+    return _KEYS.get(match[0], match[0])
