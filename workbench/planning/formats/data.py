@@ -34,18 +34,18 @@ def document(review: Review) -> dict[str, Any]:
         "changesNothing": review.changes_nothing,
         "passes": not review.failures,
         "monthlyUsd": {"before": _monthly(review.base), "after": _monthly(review.head)},
-        "review": plain(review),
+        "review": to_json(review),
     }
 
 
-def plain(value: object) -> object:
+def to_json(value: object) -> object:
     """Convert a value to JSON types: dataclass fields in camelCase, map keys unchanged."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {to_camel(field.name): plain(getattr(value, field.name)) for field in fields(value)}
+        return {to_camel(field.name): to_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [to_json(item) for item in value]
     if isinstance(value, Enum):
         return value.value
     return f"{value:f}" if isinstance(value, Decimal) else value
@@ -55,8 +55,8 @@ def schema() -> dict[str, Any]:
     """Generate the JSON schema of the document from the dataclasses."""
     from pydantic import TypeAdapter
 
-    found = TypeAdapter(Review).json_schema(mode="serialization", ref_template="#/$defs/{model}")
-    definitions = found.pop("$defs", {})
+    review = TypeAdapter(Review).json_schema(mode="serialization", ref_template="#/$defs/{model}")
+    definitions = review.pop("$defs", {})
     money = {"anyOf": [{"$ref": "#/$defs/Month"}, {"type": "null"}]}
     properties = {
         "schemaVersion": {"const": SCHEMA_VERSION},
@@ -68,7 +68,7 @@ def schema() -> dict[str, Any]:
         "review": {"$ref": "#/$defs/Review"},
     }
     month = {name: {"type": "string", "pattern": r"^-?\d+\.\d\d$"} for name in ("now", "least", "most")}
-    definitions = {**definitions, "Review": found, "Month": _closed(month, "At rest, at least and at most.")}
+    definitions = {**definitions, "Review": review, "Month": _closed(month, "At rest, at least and at most.")}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "workbench plan --format json",
@@ -78,20 +78,19 @@ def schema() -> dict[str, Any]:
 
 
 def _closed(properties: dict[str, Any], description: str) -> dict[str, Any]:
-    found = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
-    return {**found, "description": description} if description else found
+    schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+    return {**schema, "description": description} if description else schema
 
 
 def _in_camel_case(definition: dict[str, Any]) -> dict[str, Any]:
     """Convert the schema of a dataclass: camelCase names, all required."""
     if definition.get("type") != "object" or "properties" not in definition:
         return definition
-    properties = {to_camel(name): _bare(each) for name, each in definition["properties"].items()}
+    properties = {
+        to_camel(name): {key: value for key, value in field.items() if key not in ("default", "title")}
+        for name, field in definition["properties"].items()
+    }
     return _closed(properties, definition.get("description", ""))
-
-
-def _bare(definition: dict[str, Any]) -> dict[str, Any]:
-    return {key: each for key, each in definition.items() if key not in ("default", "title")}
 
 
 def _monthly(snapshot: Snapshot | None) -> dict[str, str] | None:

@@ -22,26 +22,24 @@ _REFERENCES = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _TICKS = re.compile(r"`+")
-_AWKWARD = re.compile(r"[|`\\]")
+_UNSAFE_IN_CODE = re.compile(r"[|`\\]")
 _RULE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-
-
-_SENTENCE = 2_000
-_NAME = 300
+_MAX_SENTENCE = 2_000
+_MAX_NAME = 300
 """Maximum lengths of a sentence and of a name."""
 
 
 def shortened(text: str, most: int) -> str:
     """Truncate a text, and put it on one line."""
-    shown = printable(text)
-    left = len(shown) - most
-    return shown if left <= 0 else f"{shown[:most]}… and {left:,} more characters"
+    line = printable(text)
+    left = len(line) - most
+    return line if left <= 0 else f"{line[:most]}… and {left:,} more characters"
 
 
 def prose(text: str) -> str:
     """Escape text within a line."""
-    parts = _REFERENCES.sub("\0", shortened(text, _SENTENCE))
-    escaped = _PUNCTUATION.sub(r"\\\1", html.escape(parts, quote=False).strip())
+    marked = _REFERENCES.sub("\0", shortened(text, _MAX_SENTENCE))
+    escaped = _PUNCTUATION.sub(r"\\\1", html.escape(marked, quote=False).strip())
     return escaped.replace("\0", _INVISIBLE)
 
 
@@ -56,12 +54,12 @@ def code(text: str) -> str:
     In a table cell, ``\|`` cannot be escaped (GitHub Flavored Markdown, "Tables"), so such text is written as
     character references.
     """
-    shown = shortened(text, _NAME)
-    if not shown.strip():
-        return "``(empty)``" if not shown else "``(blank)``"
-    if not _AWKWARD.search(shown):
-        return f"`{shown}`"
-    references = (letter if letter.isalnum() or letter == " " else f"&#{ord(letter)};" for letter in shown)
+    name = shortened(text, _MAX_NAME)
+    if not name.strip():
+        return "``(empty)``" if not name else "``(blank)``"
+    if not _UNSAFE_IN_CODE.search(name):
+        return f"`{name}`"
+    references = (letter if letter.isalnum() or letter == " " else f"&#{ord(letter)};" for letter in name)
     return f"<code>{''.join(references)}</code>"
 
 

@@ -45,14 +45,13 @@ def links(environ: Mapping[str, str], folder: str = "", *, documented: bool = Tr
         folder: Project folder in its repository; empty for the root.
         documented: Whether the project contains the page about rules; projects that import the package do not.
     """
-    root, inside = _root(environ), folder.strip("/.")
+    server, repository, commit = (environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "SHA"))
+    project, gitlab_commit = environ.get("CI_PROJECT_URL", ""), environ.get("CI_COMMIT_SHA", "")
+    root = ""
+    if server and repository and commit:
+        root = f"{server}/{quote(repository)}/blob/{quote(commit)}"
+    elif project and gitlab_commit:
+        root = f"{project}/-/blob/{quote(gitlab_commit)}"
+    inside = folder.strip("/.")
     sources = "/".join(filter(None, (root, quote(inside)))) if root else ""
     return Links(sources, (f"{sources}/{RULES}" if sources else RULES) if documented else "", inside)
-
-
-def _root(environ: Mapping[str, str]) -> str:
-    server, repository, commit = (environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "SHA"))
-    if server and repository and commit:
-        return f"{server}/{quote(repository)}/blob/{quote(commit)}"
-    project, commit = environ.get("CI_PROJECT_URL", ""), environ.get("CI_COMMIT_SHA", "")
-    return f"{project}/-/blob/{quote(commit)}" if project and commit else ""

@@ -4,7 +4,7 @@ import re
 
 from components.contract.texts.printable import printable
 
-from ..wording.picture import Look, Picture, PictureNode
+from ..wording.diagram import Diagram, Look
 
 _STYLES = {
     Look.GOOD: "fill:#d7f0dd,stroke:#1a7f37,color:#12261a",
@@ -15,37 +15,31 @@ _STYLES = {
 }
 _SPECIAL = re.compile(r"(?<=[A-Za-z0-9])[-._/](?=[A-Za-z0-9])|[A-Za-z0-9 ]|(?P<special>.)")
 """Punctuation is safe only between letters; elsewhere Mermaid could read it as a list."""
-_LONGEST = 60
+_MAX_LENGTH = 60
 
 
-def mermaid(picture: Picture) -> list[str]:
+def mermaid(diagram: Diagram) -> list[str]:
     """Return the lines of a flowchart."""
     lines = ["flowchart LR"]
-    for column, nodes in enumerate(picture.columns):
-        lines += [f'  {_key(column, place)}["{_label(node)}"]' for place, node in enumerate(nodes)]
-    lines += [f"  {_key(column, one)} --> {_key(column + 1, other)}" for column, one, other in picture.arrows]
+    keys: dict[Look, list[str]] = {look: [] for look in Look}
+    for column, boxes in enumerate(diagram.columns):
+        for position, box in enumerate(boxes):
+            key = _key(column, position)
+            lines.append(f'  {key}["{"<br/>".join(map(_escaped, box.lines))}"]')
+            keys[box.look].append(key)
+    lines += [f"  {_key(column, start)} --> {_key(column + 1, end)}" for column, start, end in diagram.arrows]
     for look, style in _STYLES.items():
-        keys = [
-            _key(column, place)
-            for column, nodes in enumerate(picture.columns)
-            for place, node in enumerate(nodes)
-            if node.look is look
-        ]
-        if keys:
-            lines += [f"  classDef {look.value} {style}", f"  class {','.join(keys)} {look.value}"]
+        if keys[look]:
+            lines += [f"  classDef {look.value} {style}", f"  class {','.join(keys[look])} {look.value}"]
     return lines
 
 
-def _key(column: int, place: int) -> str:
-    return f"{'abc'[column]}{place}"
-
-
-def _label(node: PictureNode) -> str:
-    return "<br/>".join(_escaped(line) for line in node.lines)
+def _key(column: int, position: int) -> str:
+    return f"{'abc'[column]}{position}"
 
 
 def _escaped(text: str) -> str:
     """Escape text with entity codes (Mermaid documentation: "Entity codes to escape characters")."""
-    shown = printable(text)
-    short = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
-    return _SPECIAL.sub(lambda found: f"#{ord(found[0])};" if found["special"] else found[0], short)
+    label = printable(text)
+    short = label if len(label) <= _MAX_LENGTH else f"{label[: _MAX_LENGTH - 1]}…"
+    return _SPECIAL.sub(lambda match: f"#{ord(match[0])};" if match["special"] else match[0], short)

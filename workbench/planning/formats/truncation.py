@@ -55,38 +55,27 @@ def limited(parts: Sequence[Passage], limit: int = LIMIT) -> str:
     By rank, each part first gets its share; then the remaining room is distributed.
     """
     left = limit - _HEADROOM
-    shown = dict.fromkeys(range(len(parts)), -1)
-    ranked = sorted(shown, key=lambda place: (parts[place].rank, place))
-    for place in ranked:
-        part = parts[place]
-        if part.frame <= left:
-            left -= part.frame
-            shown[place] = 0
-    for share in (True, False):
-        for place in ranked:
-            part = parts[place]
-            room = min(left, limit * part.share // 100) if share else left
-            taken, number = _taken(part.pieces, max(shown[place], 0), room)
-            if shown[place] >= 0:
-                shown[place], left = shown[place] + number, left - taken
-    lines = [line for place, part in enumerate(parts) for line in _lines(part, shown[place])]
+    kept: dict[int, int] = {}  # number of pieces by position of the part; a part whose frame does not fit is absent
+    for position in sorted(range(len(parts)), key=lambda position: (parts[position].rank, position)):
+        if parts[position].frame <= left:
+            left -= parts[position].frame
+            kept[position] = 0
+    for is_share in (True, False):
+        for position, number in kept.items():
+            part = parts[position]
+            room = min(left, limit * part.share // 100) if is_share else left
+            for piece in part.pieces[number:]:
+                if piece.size > room:
+                    break
+                room, left = room - piece.size, left - piece.size
+                kept[position] += 1
+    lines: list[str] = []
+    for position, number in sorted(kept.items()):
+        part = parts[position]
+        omitted = len(part.pieces) - number
+        lines += part.before
+        lines += (line for piece in part.pieces[:number] for line in piece.lines)
+        lines += ["", part.rest.format(number=f"{omitted:,}", name=part.name)] if omitted else []
+        lines += part.after
+    # Parts end and begin with blank lines; keep one of several.
     return "\n".join(line for before, line in zip(["", *lines], lines, strict=False) if line or before) + "\n"
-
-
-def _taken(pieces: Sequence[Piece], first: int, room: int) -> tuple[int, int]:
-    """Return the total length and the number of the next pieces that fit."""
-    taken = number = 0
-    for piece in pieces[first:]:
-        if taken + piece.size > room:
-            break
-        taken, number = taken + piece.size, number + 1
-    return taken, number
-
-
-def _lines(part: Passage, shown: int) -> list[str]:
-    if shown < 0:
-        return []
-    left_out = len(part.pieces) - shown
-    rest = ["", part.rest.format(number=f"{left_out:,}", name=part.name)] if left_out else []
-    pieces = [line for piece in part.pieces[:shown] for line in piece.lines]
-    return [*part.before, *pieces, *rest, *part.after]

@@ -10,20 +10,20 @@ _DIGITS = 60
 
 def usd(value: Decimal) -> str:
     """Format an amount: ``$1,234.56``."""
-    shown = _rounded(abs(value), 2)
-    return f"-${shown}" if value < 0 and shown.strip("0.,") else f"${shown}"
+    amount = _rounded(abs(value), 2)
+    return f"-${amount}" if value < 0 and amount.strip("0.,") else f"${amount}"
 
 
 def cents(value: Decimal) -> str:
     """Format an amount for programs: ``1234.56``."""
-    shown = _rounded(value, 2).replace(",", "")
-    return shown if shown.strip("-0.") else "0.00"
+    amount = _rounded(value, 2).replace(",", "")
+    return amount if amount.strip("-0.") else "0.00"
 
 
 def usd_difference(value: Decimal) -> str:
     """Format a difference of amounts: ``+$5.00``, ``-$5.00``."""
-    text = usd(value)
-    return text if text.startswith("-") or not text.strip("$0.,") else f"+{text}"
+    amount = usd(value)
+    return amount if amount.startswith("-") or not amount.strip("$0.,") else f"+{amount}"
 
 
 def monthly(hourly: Amounts | None) -> Amounts | None:
@@ -31,22 +31,22 @@ def monthly(hourly: Amounts | None) -> Amounts | None:
     return None if hourly is None else hourly.times(Decimal(HOURS_PER_MONTH))
 
 
-def whole(number: int) -> str:
+def integer(number: int) -> str:
     """Format an integer: ``131,072``."""
     return f"{number:,}"
 
 
-def share(part: int, of: int) -> str:
+def percentage(part: int, of: int) -> str:
     """Format a share in percent; ``0%`` of nothing."""
     return f"{_rounded(Decimal(100) * part / of, 0)}%" if of else "0%"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """Format a count: ``1 model``, ``3 models``."""
-    return f"{whole(number)} {one if number == 1 else many or f'{one}s'}"
+def pluralize(number: int, singular: str, plural: str = "") -> str:
+    """Format a count: ``1 model``, ``3,000 models``."""
+    return f"{integer(number)} {singular if number == 1 else plural or f'{singular}s'}"
 
 
-def joined(words: list[str]) -> str:
+def join_words(words: list[str]) -> str:
     """Format a list: ``a, b and c``."""
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 

@@ -8,10 +8,10 @@ from components.contract.problems import Severity
 from components.plan.review.review import Review
 from components.plan.review.snapshot import FindingState
 
-from .figures import counted, joined
+from .figures import join_words, pluralize
 
 _SEVERITIES = ("error", "warning", "note")
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,79 +31,54 @@ class FindingGroup:
 
 def finding_groups(review: Review) -> Iterator[FindingGroup]:
     """Yield all findings that are not ignored: new, existing and fixed ones."""
-    new, old = _counting(review.new if review.base else review.head.findings), _old(review)
+    new, existing = _new(review), _existing(review)
     prefix = "New " if review.base else ""
-    for severity in _SEVERITIES[:2]:
-        yield from _group(f"{prefix}{severity}s".capitalize(), new, severity)
-    yield from _group("Errors as before", old, "error")
-    if fixed := tuple(sorted(_counting(review.fixed), key=_order)):
-        yield FindingGroup("Fixed", fixed, fixed=True)
-    yield from _group("Warnings as before", old, "warning", folded=True)
-    yield from _group(f"{prefix}notes".capitalize(), new, "note", folded=True)
-    yield from _group("Notes as before", old, "note", folded=True)
+    groups = [
+        *(_group(f"{prefix}{severity}s".capitalize(), new, severity) for severity in ("error", "warning")),
+        _group("Errors as before", existing, "error"),
+        FindingGroup("Fixed", tuple(sorted(_active(review.fixed), key=_sort_key)), fixed=True),
+        _group("Warnings as before", existing, "warning", folded=True),
+        _group(f"{prefix}notes".capitalize(), new, "note", folded=True),
+        _group("Notes as before", existing, "note", folded=True),
+    ]
+    yield from (group for group in groups if group.findings)
 
 
 def ignored(review: Review) -> tuple[FindingState, ...]:
-    """Return the ignored findings."""
-    return tuple(sorted((each for each in review.head.findings if each.ignored), key=_order))
+    return tuple(sorted((finding for finding in review.head.findings if finding.ignored), key=_sort_key))
 
 
-def summed_up(review: Review) -> str:
+def finding_counts(review: Review) -> str:
     """Summarize the numbers of errors and warnings."""
-    new, old = _counting(review.new if review.base else review.head.findings), _old(review)
-    kind = "new " if review.base else ""
-    found = [counted(number, f"{kind}{each}") for each in _SEVERITIES[:2] if (number := _number(new, each))]
-    found += [f"{counted(number, each)} as before" for each in _SEVERITIES[:2] if (number := _number(old, each))]
-    if not any("error" in each for each in found):
-        found.insert(0, "no errors")
-    if number := _number(review.fixed, "error"):
-        found.append(f"{counted(number, 'error')} fixed")
-    return joined(found)
+    new, existing = _new(review), _existing(review)
+    prefix = "new " if review.base else ""
+    counts = [
+        *(pluralize(n, f"{prefix}{level}") for level in ("error", "warning") if (n := _count(new, level))),
+        *(f"{pluralize(n, level)} as before" for level in ("error", "warning") if (n := _count(existing, level))),
+    ]
+    if not any("error" in count for count in counts):
+        counts.insert(0, "no errors")
+    if fixed := _count(review.fixed, "error"):
+        counts.append(f"{pluralize(fixed, 'error')} fixed")
+    return join_words(counts)
 
 
-def doubtful_starts(review: Review) -> str:
+def startup_risks(review: Review) -> str:
     """Name the models that may not start, because engines exit on an unknown flag."""
     flags = [
-        each
-        for each in _counting(review.head.findings)
-        if each.rule == RuleId.FLAGS_UNKNOWN and each.severity == Severity.WARNING
+        finding
+        for finding in _active(review.head.findings)
+        if finding.rule == RuleId.FLAGS_UNKNOWN and finding.severity == Severity.WARNING
     ]
-    names = list(dict.fromkeys(f"{each.kind}/{each.name}" for each in sorted(flags, key=_order)))
+    names = list(dict.fromkeys(f"{finding.kind}/{finding.name}" for finding in sorted(flags, key=_sort_key)))
     if not names:
         return ""
-    rest = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
-    found = "an unknown flag" if len(flags) == 1 else "unknown flags"
-    return f"{joined(names[:_MOST_NAMES] + rest)} may not start, because of {found}"
+    rest = [f"{len(names) - _MAX_NAMES} more"] if len(names) > _MAX_NAMES else []
+    cause = "an unknown flag" if len(flags) == 1 else "unknown flags"
+    return f"{join_words(names[:_MAX_NAMES] + rest)} may not start, because of {cause}"
 
 
-def _old(review: Review) -> tuple[FindingState, ...]:
-    if review.base is None:
-        return ()
-    new = frozenset(review.new)
-    return tuple(each for each in _counting(review.head.findings) if each not in new)
-
-
-def _counting(findings: Iterable[FindingState]) -> tuple[FindingState, ...]:
-    return tuple(each for each in findings if not each.ignored)
-
-
-def _number(findings: Iterable[FindingState], severity: str) -> int:
-    return sum(each.severity == severity for each in findings)
-
-
-def _group(
-    title: str, findings: Iterable[FindingState], severity: str, *, folded: bool = False
-) -> Iterator[FindingGroup]:
-    found = tuple(sorted((each for each in findings if each.severity == severity), key=_order))
-    if found:
-        yield FindingGroup(title, found, folded)
-
-
-def _order(finding: FindingState) -> tuple[int, str, int, str, str]:
-    return _SEVERITIES.index(finding.severity), finding.file, finding.line, finding.path, finding.reason
-
-
-def place(finding: FindingState) -> str:
+def location(finding: FindingState) -> str:
     """Return file and line of a finding."""
     return f"{finding.file}:{finding.line}" if finding.line else finding.file
 
@@ -112,3 +87,33 @@ def subject(finding: FindingState) -> str:
     """Return the resource and field of a finding."""
     resource = f"{finding.kind}/{finding.name}" if finding.kind else ""
     return " ".join(filter(None, (resource, finding.path)))
+
+
+def _new(review: Review) -> tuple[FindingState, ...]:
+    """Return new findings; without a base, all of them."""
+    return _active(review.new if review.base else review.head.findings)
+
+
+def _existing(review: Review) -> tuple[FindingState, ...]:
+    """Return findings that are in the base revision, too."""
+    if review.base is None:
+        return ()
+    new = frozenset(review.new)
+    return tuple(finding for finding in _active(review.head.findings) if finding not in new)
+
+
+def _active(findings: Iterable[FindingState]) -> tuple[FindingState, ...]:
+    return tuple(finding for finding in findings if not finding.ignored)
+
+
+def _count(findings: Iterable[FindingState], severity: str) -> int:
+    return sum(finding.severity == severity for finding in findings)
+
+
+def _group(title: str, findings: Iterable[FindingState], severity: str, *, folded: bool = False) -> FindingGroup:
+    matching = sorted((finding for finding in findings if finding.severity == severity), key=_sort_key)
+    return FindingGroup(title, tuple(matching), folded)
+
+
+def _sort_key(finding: FindingState) -> tuple[int, str, int, str, str]:
+    return _SEVERITIES.index(finding.severity), finding.file, finding.line, finding.path, finding.reason

@@ -7,18 +7,24 @@ from dataclasses import dataclass
 
 from components.fleet.shapes import SHAPES
 from components.plan.review.differences import parse_path
-from components.plan.review.review import Blast, ChangeKind, Interruption, Review
+from components.plan.review.review import ChangeKind, Interruption, Review
 from components.plan.review.spans import about
 
-from .figures import counted, joined
+from .figures import join_words, pluralize
 
 _TEMPLATES = (
-    *((f"{each.path}.", f"{each.role} " if each.role else "") for shape in SHAPES for each in shape.templates),
+    *(
+        (f"{template.path}.", f"{template.role} " if template.role else "")
+        for shape in SHAPES
+        for template in shape.templates
+    ),
     *((f"{shape.restarted_by}.", "") for shape in SHAPES),
 )
 """Prefixes of fields whose change replaces pods, with the role of these pods, longest first."""
 _LISTS = ("containers", "initContainers", "volumes")
-_MOST, _LONGEST = 3, 60
+_MAX_CAUSES = 3
+_MAX_LENGTH = 60
+_MAX_NAMES = 3
 
 
 def short_causes(because: Iterable[str]) -> tuple[str, ...]:
@@ -28,14 +34,14 @@ def short_causes(because: Iterable[str]) -> tuple[str, ...]:
         because: Field paths, or sentences.
     """
     parts = Counter(map(_part, because))
-    shown = [
+    causes = [
         part
         if number == 1 or " " in part.removeprefix("leader ").removeprefix("worker ")
-        else f"{part} ({counted(number, 'field')})"
+        else f"{part} ({pluralize(number, 'field')})"
         for part, number in parts.items()
     ]
-    left = sum(list(parts.values())[_MOST:])
-    return (*shown[:_MOST], *([f"and {counted(left, 'more field')}"] if left else []))
+    left = sum(list(parts.values())[_MAX_CAUSES:])
+    return (*causes[:_MAX_CAUSES], *([f"and {pluralize(left, 'more field')}"] if left else []))
 
 
 def is_field(cause: str) -> bool:
@@ -45,27 +51,21 @@ def is_field(cause: str) -> bool:
 
 def _part(cause: str) -> str:
     """Return the part that a field belongs to: ``containers[main].args``, ``nodeSelector``, ``metadata.labels``."""
-    prefix, who = next((each for each in _TEMPLATES if cause.startswith(each[0])), ("", ""))
+    prefix, role = next((template for template in _TEMPLATES if cause.startswith(template[0])), ("", ""))
     if " " in cause and not prefix:
         return cause
     steps = [*parse_path(cause.removeprefix(prefix))]
+    quoted = [step if re.fullmatch(r"[\w-]+", step) else f'["{step}"]' for step in steps]
     if prefix and steps[:1] == ["spec"]:
-        steps = steps[1:]
-    if steps[:1] and steps[0] in _LISTS and len(steps) > 1:
-        steps = [f"{steps[0]}[{steps[1]}]", *(_word(step) for step in steps[2:3])]
+        steps, quoted = steps[1:], quoted[1:]
+    if len(steps) > 1 and steps[0] in _LISTS:
+        part = [f"{steps[0]}[{steps[1]}]", *quoted[2:3]]
     elif steps[:1] == ["metadata"] or not prefix:
-        steps = [*map(_word, steps[:2])]
+        part = quoted[:2]
     else:
-        steps = steps[:1]
-    text = who + ".".join(steps)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def _word(step: str) -> str:
-    return step if re.fullmatch(r"[\w-]+", step) else f'["{step}"]'
-
-
-_KUBERNETES = "kubernetes:"
+        part = steps[:1]
+    text = role + ".".join(part)
+    return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"
 
 
 def kind_of(token: str) -> str:
@@ -74,7 +74,7 @@ def kind_of(token: str) -> str:
     module, _, name = rest.rpartition(":")
     if not name:
         return token
-    if token.startswith(_KUBERNETES) or module == "index":
+    if package == "kubernetes" or module == "index":
         return name
     return f"{package}:{module.partition('/')[0]} {name}"
 
@@ -94,25 +94,27 @@ def kind_lines(review: Review) -> tuple[KindLine, ...]:
     return tuple(KindLine(kind, tuple(counts[kind, change] for change in ChangeKind)) for kind in kinds)
 
 
-def changed(review: Review) -> str:
+def change_counts(review: Review) -> str:
     """Summarize the changes of resources."""
     counts = Counter(change.kind for change in review.changes)
     if len(counts) == 1:
         ((kind, number),) = counts.items()
-        return f"{counted(number, 'resource is', 'resources are')} {kind.value}"
-    each = ", ".join(f"{counts[kind]} {kind.value}" for kind in ChangeKind if counts[kind])
-    return f"{counted(sum(counts.values()), 'resource')} change ({each})" if each else "no resource changes"
+        return f"{pluralize(number, 'resource is', 'resources are')} {kind.value}"
+    if not counts:
+        return "no resource changes"
+    by_kind = ", ".join(f"{counts[kind]} {kind.value}" for kind in ChangeKind if counts[kind])
+    return f"{pluralize(counts.total(), 'resource')} change ({by_kind})"
 
 
-def restarted(review: Review) -> str:
+def restarts(review: Review) -> str:
     """Summarize restarting replicas; empty if there are none."""
     number = sum(
         blast.replicas for blast in review.blasts if blast.disruption in (Interruption.SURGE, Interruption.GAP)
     )
-    return counted(number, "replica restarts", "replicas restart") if number else ""
+    return pluralize(number, "replica restarts", "replicas restart") if number else ""
 
 
-def left_pending(review: Review) -> str:
+def pending(review: Review) -> str:
     """Summarize replicas that stay Pending; empty if there are none."""
     now = [blast.title for blast in review.blasts if blast.pending]
     later = [blast.title for blast in review.blasts if blast.pending_at_most]
@@ -122,12 +124,11 @@ def left_pending(review: Review) -> str:
 
 
 def _replicas_of(titles: list[str]) -> str:
-    rest = [f"{len(titles) - _MOST_NAMES} more workloads"] if len(titles) > _MOST_NAMES + 1 else []
-    return f"replicas of {joined([*titles[:_MOST_NAMES], *rest] if rest else titles)}"
+    rest = [f"{len(titles) - _MAX_NAMES} more workloads"] if len(titles) > _MAX_NAMES + 1 else []
+    return f"replicas of {join_words([*titles[:_MAX_NAMES], *rest] if rest else titles)}"
 
 
-_MOST_NAMES = 3
-_HAPPENS = {
+_EFFECTS = {
     Interruption.SCALE: ("is added", "are added"),
     Interruption.SURGE: ("restarts: a new one comes first", "restart: new ones come first"),
     Interruption.GAP: ("restarts: the old one goes first", "restart: old ones go first"),
@@ -138,61 +139,55 @@ _HAPPENS = {
 
 @dataclass(frozen=True, slots=True)
 class BlastLine:
-    """The effect of a change on one workload."""
+    """The effect of a change on one workload.
+
+    Attributes:
+        unavailable: Number of replicas that are missing at once.
+        duration: How long they are missing.
+        extra: Additional accelerators: during a rollout, or permanently if replicas are added.
+        causes: Changed fields, summarized by ``short_causes``.
+        notes: Caveats and estimates of the rollout.
+    """
 
     workload: str
-    happens: str
-    short: str
-    lasts: str
+    effect: str
+    unavailable: str
+    duration: str
     extra: str
-    because: tuple[str, ...]
-    estimate: str
-    warning: str
-
-    @property
-    def notes(self) -> list[str]:
-        return [text for text in (self.warning, self.estimate) if text]
+    causes: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def blast_lines(review: Review) -> Iterator[BlastLine]:
     """Yield the effect on each workload that the change disrupts or scales."""
     for blast in review.blasts:
-        if blast.disruption is not Interruption.NONE:
-            yield _blast(blast)
-
-
-def _blast(blast: Blast) -> BlastLine:
-    one, many = _HAPPENS[blast.disruption]
-    if blast.disruption is Interruption.SCALE and not blast.waves:
-        one, many = "is removed", "are removed"
-    bounds = blast.disruption is Interruption.SCALE and not blast.replicas
-    return BlastLine(
-        workload=blast.title,
-        happens="nothing restarts" if bounds else _happens(blast, one, many),
-        short=counted(blast.short, "replica") if blast.short else "none",
-        lasts=_lasts(blast),
-        extra=_extra(blast),
-        because=short_causes(blast.because),
-        estimate=blast.estimate,
-        warning=blast.warning,
-    )
-
-
-def _extra(blast: Blast) -> str:
-    """Format the additional accelerators: during a rollout, or permanently if replicas are added."""
-    most = f"{blast.extra_at_most} at most" if blast.extra_at_most > blast.extra_accelerators else ""
-    now = str(blast.extra_accelerators) if blast.extra_accelerators else ""
-    return ", ".join(filter(None, (now, most))) or "-"
-
-
-def _happens(blast: Blast, one: str, many: str) -> str:
-    text = counted(blast.replicas, f"replica {one}", f"replicas {many}")
-    return f"{text}, {counted(blast.pending, 'stays', 'stay')} Pending" if blast.pending else text
-
-
-def _lasts(blast: Blast) -> str:
-    if blast.pending:
-        return "until there is room"
-    if blast.seconds is None:
-        return "not known" if blast.short else "-"
-    return about(blast.seconds) if blast.seconds else "-"
+        if blast.disruption is Interruption.NONE:
+            continue
+        singular, plural = _EFFECTS[blast.disruption]
+        if blast.disruption is Interruption.SCALE and not blast.waves:
+            singular, plural = "is removed", "are removed"
+        if blast.disruption is Interruption.SCALE and not blast.replicas:  # only the autoscaler's bounds change
+            effect = "nothing restarts"
+        else:
+            effect = pluralize(blast.replicas, f"replica {singular}", f"replicas {plural}")
+            if blast.pending:
+                effect += f", {pluralize(blast.pending, 'stays', 'stay')} Pending"
+        if blast.pending:
+            duration = "until there is room"
+        elif blast.seconds is None:
+            duration = "not known" if blast.short else "-"
+        else:
+            duration = about(blast.seconds) if blast.seconds else "-"
+        extra = [
+            *([str(blast.extra_accelerators)] if blast.extra_accelerators else []),
+            *([f"{blast.extra_at_most} at most"] if blast.extra_at_most > blast.extra_accelerators else []),
+        ]
+        yield BlastLine(
+            workload=blast.title,
+            effect=effect,
+            unavailable=pluralize(blast.short, "replica") if blast.short else "none",
+            duration=duration,
+            extra=", ".join(extra) or "-",
+            causes=short_causes(blast.because),
+            notes=tuple(filter(None, (blast.warning, blast.estimate))),
+        )

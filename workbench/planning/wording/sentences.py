@@ -10,14 +10,13 @@ from components.plan.review.review import Review
 from components.plan.review.snapshot import Snapshot
 from components.plan.review.speeds import SOURCE as SPEEDS
 
-from .figures import counted, joined, usd
-from .findings import doubtful_starts, summed_up
-from .fits import fit_of, worst
-from .models import Sums, environment, is_paid
-from .resources import changed, left_pending, restarted
+from .figures import join_words, pluralize, usd
+from .findings import finding_counts, startup_risks
+from .fits import fit_of, worst_verdict
+from .models import environment_costs, has_costs
+from .resources import change_counts, pending, restarts
 
-NOTHING = "Nothing changes."
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 
 
 def verdict(review: Review) -> str:
@@ -26,133 +25,119 @@ def verdict(review: Review) -> str:
         reasons = [line.strip() for line in review.head.failed.splitlines() if line.strip()]
         return f"No plan could be made: {'; '.join(reasons)}"
     if review.changes_nothing:
-        return NOTHING
-    parts = [
+        return "Nothing changes."
+    return _sentence(
         _changes(review),
-        _removed(review),
-        restarted(review),
-        left_pending(review),
-        *_other_speeds(review),
+        _removed_models(review),
+        restarts(review),
+        pending(review),
+        *_changed_gpus(review),
         _fit(review.head),
-        doubtful_starts(review),
+        startup_risks(review),
         _cost(review),
-        summed_up(review),
-    ]
-    return "; ".join(_capitalized([part for part in parts if part])) + "."
+        finding_counts(review),
+    )
 
 
-def remains(review: Review) -> str:
+def unchanged_summary(review: Review) -> str:
     """Summarize memory fit, cost and findings of an unchanged plan."""
-    models = _fit(review.head) or counted(len(review.head.models), "model")
-    parts = [models, doubtful_starts(review), _cost(review), summed_up(review)]
-    return "; ".join(_capitalized([part for part in parts if part])) + "."
+    models = _fit(review.head) or pluralize(len(review.head.models), "model")
+    return _sentence(models, startup_risks(review), _cost(review), finding_counts(review))
 
 
-def _capitalized(parts: list[str]) -> list[str]:
-    return [parts[0][:1].upper() + parts[0][1:], *parts[1:]]
+def _sentence(*parts: str) -> str:
+    text = "; ".join(filter(None, parts))
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _changes(review: Review) -> str:
-    planned = [each for each in review.head.resources if not each.is_component]
+    planned = pluralize(sum(not resource.is_component for resource in review.head.resources), "resource")
     if review.head.is_refused:
         return "nothing can be deployed before the errors are gone"
     if review.base is None:
-        return f"{counted(len(planned), 'resource')} planned"
+        return f"{planned} planned"
     if review.base.absent:
-        return f"a new environment of {counted(len(planned), 'resource')}"
+        return f"a new environment of {planned}"
     if not review.is_compared:
-        return f"no comparison, because the base {_refused(review.base)}"
-    moved = f" and {counted(len(review.endpoints), 'endpoint')}" if review.endpoints else ""
-    return f"{changed(review)}{moved}"
+        return f"no comparison, because the base {'could not be planned' if review.base.failed else 'has errors'}"
+    endpoints = f" and {pluralize(len(review.endpoints), 'endpoint')}" if review.endpoints else ""
+    return f"{change_counts(review)}{endpoints}"
 
 
-def _removed(review: Review) -> str:
-    gone = [each.before for each in review.models if each.before and not each.after]
+def _removed_models(review: Review) -> str:
+    removed = [change.before for change in review.models if change.before and not change.after]
     # With errors, resources that are not rendered would look removed.
-    if not gone or review.head.is_refused:
+    if not removed or review.head.is_refused:
         return ""
-    several = len({model.namespace for each in review.models for model in (each.before, each.after) if model}) > 1
-    names = [f"{each.title} in {each.namespace}" if several else each.title for each in gone[:_MOST_NAMES]]
-    rest = [f"{len(gone) - _MOST_NAMES} more models"] if len(gone) > _MOST_NAMES else []
-    return f"{joined(names + rest)} {'is' if len(gone) == 1 else 'are'} removed"
+    namespaces = {model.namespace for change in review.models for model in (change.before, change.after) if model}
+    names = [f"{model.title} in {model.namespace}" if len(namespaces) > 1 else model.title for model in removed]
+    rest = [f"{len(names) - _MAX_NAMES} more models"] if len(names) > _MAX_NAMES else []
+    return f"{join_words(names[:_MAX_NAMES] + rest)} {'is' if len(names) == 1 else 'are'} removed"
 
 
-def _other_speeds(review: Review) -> Iterator[str]:
+def _changed_gpus(review: Review) -> Iterator[str]:
     """Describe models whose GPU type changes."""
-    changed = [(each.after.title, speed) for each in review.models for speed in each.speeds if each.after]
-    for title, speed in changed[:_MOST_NAMES]:
-        gets = f"{title} gets {speed.after} instead of {speed.before}"
+    changes = [(change.after.title, speed) for change in review.models for speed in change.speeds if change.after]
+    for title, speed in changes[:_MAX_NAMES]:
+        gpus = f"{title} gets {speed.after} instead of {speed.before}"
         if speed.bandwidth is None:
-            yield f"{gets}, whose speeds are not known"
+            yield f"{gpus}, whose speeds are not known"
         else:
-            yield f"{gets}, each with {speed.bandwidth:.2f} times the memory bandwidth"
-    left = len(changed) - _MOST_NAMES
+            yield f"{gpus}, each with {speed.bandwidth:.2f} times the memory bandwidth"
+    left = len(changes) - _MAX_NAMES
     if left > 0:
-        yield f"{counted(left, 'more workload gets', 'more workloads get')} other GPUs"
-
-
-def _refused(snapshot: Snapshot) -> str:
-    return "could not be planned" if snapshot.failed else "has errors"
+        yield f"{pluralize(left, 'more workload gets', 'more workloads get')} other GPUs"
 
 
 def _fit(head: Snapshot) -> str:
     """Summarize how many models fit, and name those that do not."""
-    found = [(model, fit) for model in head.models if (fit := fit_of(model))]
-    counts = Counter(fit for _, fit in found)
-    if not found:
+    models = [(model, fit) for model in head.models if (fit := fit_of(model))]
+    counts = Counter(fit for _, fit in models)
+    if not models:
         return ""
-    verdicts = [verdict for model, fit in found if fit is not Fit.UNKNOWN and (verdict := worst(model))]
-    by_name = sum(bool(verdict.asked and verdict.asked.shape.estimate) for verdict in verdicts)
-    estimated = f", {by_name} by an estimate" if by_name else ""
+    verdicts = [verdict for model, fit in models if fit is not Fit.UNKNOWN and (verdict := worst_verdict(model))]
+    estimates = sum(bool(verdict.asked and verdict.asked.shape.estimate) for verdict in verdicts)
+    estimated = f", {estimates} by an estimate" if estimates else ""
     if not counts[Fit.EXCEEDED] and not counts[Fit.UNKNOWN]:
+        if len(models) == 1:
+            return f"the model fits its GPUs{' tightly' if counts[Fit.TIGHT] else ''}"
         tight = f", {counts[Fit.TIGHT]} of them tightly" if counts[Fit.TIGHT] else ""
-        return f"all {len(found)} models fit their GPUs{tight}{estimated}" if len(found) > 1 else _only(found[0][1])
-    if len(found) == 1 and counts[Fit.UNKNOWN]:
+        return f"all {len(models)} models fit their GPUs{tight}{estimated}"
+    if len(models) == 1 and counts[Fit.UNKNOWN]:
         return "whether the model fits its GPUs is not checked"
-    parts = [f"{number} {one if number == 1 else many}" for fit, one, many in _EACH if (number := counts[fit])]
-    if names := [model.title for model, fit in found if fit is Fit.EXCEEDED]:
-        rest = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
-        parts.insert(0, f"{joined(names[:_MOST_NAMES] + rest)} {'does' if len(names) == 1 else 'do'} not fit")
-    return f"of {counted(len(found), 'model')} {joined(parts)}{estimated}"
-
-
-_EACH = (
-    (Fit.FITS, "fits", "fit"),
-    (Fit.TIGHT, "fits tightly", "fit tightly"),
-    (Fit.UNKNOWN, "is not checked", "are not checked"),
-)
-
-
-def _only(fit: Fit) -> str:
-    return "the model fits its GPUs" + (" tightly" if fit is Fit.TIGHT else "")
+    parts = []
+    if names := [model.title for model, fit in models if fit is Fit.EXCEEDED]:
+        rest = [f"{len(names) - _MAX_NAMES} more"] if len(names) > _MAX_NAMES else []
+        parts.append(f"{join_words(names[:_MAX_NAMES] + rest)} {'does' if len(names) == 1 else 'do'} not fit")
+    for fit, singular, plural in (
+        (Fit.FITS, "fits", "fit"),
+        (Fit.TIGHT, "fits tightly", "fit tightly"),
+        (Fit.UNKNOWN, "is not checked", "are not checked"),
+    ):
+        if counts[fit]:
+            parts.append(pluralize(counts[fit], singular, plural))
+    return f"of {pluralize(len(models), 'model')} {join_words(parts)}{estimated}"
 
 
 def _cost(review: Review) -> str:
-    if not is_paid(review):
+    if not has_costs(review):
         return ""
-    now, _, most = environment(review)
+    now, _, most = environment_costs(review)
     if now.after is None:
         return "costs not known"
     text = f"{usd(now.after)} a month"
     if now.difference is not None and review.base is not None:
-        text += _against(now.difference)
-    most_of_it = [f"at most {_most(most)}"] if most.after is not None and most != now else []
-    unpriced = review.head.bill.unpriced if review.head.bill else ()
-    without = [f"without {counted(len(unpriced), 'item')} that no price is known of"] if unpriced else []
-    inside = "; ".join(most_of_it + without)
-    return f"{text} ({inside})" if inside else text
+        text += f", {_increase(now.difference)} than before" if now.difference else " as before"
+    details = []
+    if most.after is not None and most != now:
+        increase = f", {_increase(most.difference)}" if most.difference else ""
+        details.append(f"at most {usd(most.after)}{increase}")
+    if review.head.bill and review.head.bill.unpriced:
+        details.append(f"without {pluralize(len(review.head.bill.unpriced), 'item')} that no price is known of")
+    return f"{text} ({'; '.join(details)})" if details else text
 
 
-def _most(sums: Sums) -> str:
-    rise = f", {_rise(sums.difference)}" if sums.difference else ""
-    return f"{usd(sums.after or Decimal(0))}{rise}"
-
-
-def _against(difference: Decimal) -> str:
-    return f", {_rise(difference)} than before" if difference else " as before"
-
-
-def _rise(difference: Decimal) -> str:
+def _increase(difference: Decimal) -> str:
     return f"{usd(abs(difference))} {'more' if difference > 0 else 'less'}"
 
 
@@ -162,11 +147,11 @@ def footnotes(review: Review) -> Iterator[str]:
         yield f"Compared with {review.base.ref or 'the base'} at {review.base.revision}."
     yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in review.notes)
     bill = review.head.bill or (review.base.bill if review.base else None)
-    if bill is not None and is_paid(review):
-        kinds = joined(sorted({group.capacity for group in review.head.groups if group.capacity}))
-        nodes = f"; nodes are bought {kinds}" if kinds else ""
-        where, day = bill.region or "an unknown region", bill.date or "an unknown day"
-        yield f"Costs are estimates: prices of {where} as of {day} for {HOURS_PER_MONTH} hours a month{nodes}."
+    if bill is not None and has_costs(review):
+        capacities = join_words(sorted({group.capacity for group in review.head.groups if group.capacity}))
+        nodes = f"; nodes are bought {capacities}" if capacities else ""
+        region, date = bill.region or "an unknown region", bill.date or "an unknown day"
+        yield f"Costs are estimates: prices of {region} as of {date} for {HOURS_PER_MONTH} hours a month{nodes}."
         if review.changes_nothing:
             return
         yield "Now: with the replicas of the manifests. At least and at most: with the bounds of autoscalers."

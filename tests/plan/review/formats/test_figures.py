@@ -6,7 +6,16 @@ import pytest
 
 from components.plan.costs.bill import Amounts
 from components.plan.review.spans import about, span
-from workbench.planning.wording.figures import cents, counted, joined, monthly, share, usd, usd_difference, whole
+from workbench.planning.wording.figures import (
+    cents,
+    integer,
+    join_words,
+    monthly,
+    percentage,
+    pluralize,
+    usd,
+    usd_difference,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,17 +58,17 @@ def test_estimates_are_not_more_exact_than_anybody_knows(seconds: int, text: str
 
 
 def test_shares() -> None:
-    assert (share(1, 8), share(0, 0)) == ("13%", "0%")
+    assert (percentage(1, 8), percentage(0, 0)) == ("13%", "0%")
 
 
 def test_words() -> None:
-    assert (counted(1, "model"), counted(0, "model"), counted(1_000, "model")) == (
+    assert (pluralize(1, "model"), pluralize(0, "model"), pluralize(1_000, "model")) == (
         "1 model",
         "0 models",
         "1,000 models",
     )
-    assert (counted(2, "is", "are"), whole(131_072)) == ("2 are", "131,072")
-    assert [joined([]), joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])] == [
+    assert (pluralize(2, "is", "are"), integer(131_072)) == ("2 are", "131,072")
+    assert [join_words([]), join_words(["a"]), join_words(["a", "b"]), join_words(["a", "b", "c"])] == [
         "",
         "a",
         "a and b",

@@ -50,7 +50,7 @@ def test_a_narrow_terminal_breaks_lines_and_loses_nothing() -> None:
 
 def test_colours_are_for_terminals_alone() -> None:
     assert "\x1b" not in text(WHOLE)
-    assert "\x1b[" in text(WHOLE, 120, colours=True)
+    assert "\x1b[" in text(WHOLE, 120, colors=True)
 
 
 def test_little_is_said_of_nothing() -> None:

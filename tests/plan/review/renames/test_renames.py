@@ -47,10 +47,10 @@ def test_no_part_of_a_report_contradicts_another_one(case: Case) -> None:
     assert ("stay Pending" in written or "stays Pending" in written) == bool(case.pending)
     told = [each for each in found.blasts if each.disruption is not Interruption.NONE]
     for line, blast in zip(blast_lines(found), told, strict=True):
-        assert (blast.title in case.pending) == ("Pending" in line.happens)
+        assert (blast.title in case.pending) == ("Pending" in line.effect)
         if blast.title in case.pending:
-            assert line.short != "none"
-            assert line.lasts == "until there is room"
+            assert line.unavailable != "none"
+            assert line.duration == "until there is room"
     for title in case.pending:
         assert title in verdict(found)
 

@@ -9,7 +9,7 @@ from components.plan.review.review import Review
 from components.plan.review.snapshot import NodeGroupState, ServedModel
 from tests.plan.review.formats.samples import ALONE, HEAD, WHOLE, model, state, verdict
 from workbench.planning.formats.mermaid import mermaid
-from workbench.planning.wording.picture import MOST, Look, picture
+from workbench.planning.wording.diagram import MAX_BOXES, Look, diagram
 
 
 def many(models: int, groups: int) -> Review:
@@ -25,7 +25,7 @@ def many(models: int, groups: int) -> Review:
 
 
 def test_each_model_leads_to_its_workload_and_that_to_its_nodes() -> None:
-    found = picture(WHOLE)
+    found = diagram(WHOLE)
     first = [column[0].lines for column in found.columns]
     assert first == [
         ("Playground/chat", "example/chat", "does not fit"),
@@ -39,25 +39,25 @@ def test_each_model_leads_to_its_workload_and_that_to_its_nodes() -> None:
 
 @pytest.mark.parametrize(("models", "groups"), [(18, 4), (19, 4), (300, 3), (300, 90)])
 def test_a_picture_has_no_more_than_forty_nodes(models: int, groups: int) -> None:
-    found = picture(many(models, groups))
-    assert sum(map(len, found.columns)) <= MOST == 40
+    found = diagram(many(models, groups))
+    assert sum(map(len, found.columns)) <= MAX_BOXES == 40
     if 2 * models + groups <= 40:
-        assert (len(found.columns), found.left_out) == (3, "")
+        assert (len(found.columns), found.omitted) == (3, "")
         return
     assert len(found.columns) == 2
-    assert found.left_out.startswith(f"{models} models by group of nodes")
+    assert found.omitted.startswith(f"{models} models by group of nodes")
     shown = sum(int(node.lines[0].split()[0]) for node in found.columns[0])
-    assert shown == models or f"{groups - 20} more groups left out" in found.left_out
+    assert shown == models or f"{groups - 20} more groups left out" in found.omitted
 
 
 def test_a_group_is_as_bad_as_its_worst_model() -> None:
-    looks = [node.look for node in picture(many(300, 3)).columns[0]]
+    looks = [node.look for node in diagram(many(300, 3)).columns[0]]
     assert sorted(looks) == [Look.BAD, Look.GOOD, Look.GOOD]
 
 
 def test_nothing_makes_no_picture() -> None:
     empty = replace(ALONE, head=replace(HEAD, models=(), workloads=(), groups=()))
-    assert picture(empty).is_empty
+    assert diagram(empty).is_empty
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_nothing_makes_no_picture() -> None:
 def test_labels_are_only_text(text: str, label: str) -> None:
     found = replace(model("m", None), title=text, model="m")
     review = replace(ALONE, head=replace(HEAD, models=(found,), workloads=(), groups=()))
-    assert mermaid(picture(review))[1] == f'  a0["{label}<br/>m<br/>not checked"]'
+    assert mermaid(diagram(review))[1] == f'  a0["{label}<br/>m<br/>not checked"]'
