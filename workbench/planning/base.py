@@ -91,19 +91,18 @@ class Base:
                 "comparison covers manifests and settings, but not changes of the code"
             )
         _add_new_settings(self.project / _MANIFEST, self.head / _MANIFEST)
-        known = [str(Path(entry).resolve()) for entry in sys.path]
-        self._running = self._plan([str(self.head)], *map(Path, known))
+        self._running = self._plan([str(self.head)], *(Path(entry).resolve() for entry in sys.path))
 
     def _plan(self, arguments: list[str], *paths: Path) -> "subprocess.Popen[bytes]":
         package = str(__package__) if arguments else "workbench.planning"
         # Temporary files of the process are removed together with the folder.
-        own = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "TMPDIR": str(self.scratch)}
+        variables = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "TMPDIR": str(self.scratch)}
         with (self.scratch / "snapshot.json").open("wb") as out, (self.scratch / "stderr").open("wb") as stderr:
             return subprocess.Popen(
                 # Without -P, the modules of the revision would shadow the code that plans it.
                 [sys.executable, "-P", "-m", package, self.stack, *arguments],
                 cwd=self.project,
-                env={**bare_environment(), **own},
+                env={**bare_environment(), **variables},
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=stderr,
@@ -157,10 +156,10 @@ def files_of(folder: Path, ref: str) -> Iterator[tuple[Commit, Path]]:
 def _format_in(project: Path) -> int | None:
     """Return the snapshot format of a revision's own code; None if it has none."""
     try:
-        found = _FORMAT.search((project / _ABILITY).read_text(encoding="utf-8"))
+        match = _FORMAT.search((project / _ABILITY).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         return None
-    return int(found[1]) if found else None
+    return int(match[1]) if match else None
 
 
 def _add_new_settings(manifest: Path, head_manifest: Path) -> None:
@@ -169,11 +168,11 @@ def _add_new_settings(manifest: Path, head_manifest: Path) -> None:
     Settings that the code no longer knows are removed; a stack that sets one gets an error from its plan.
     """
     with contextlib.suppress(OSError, UnicodeDecodeError, yaml.YAMLError, AttributeError):
-        own = yaml.safe_load(manifest.read_text(encoding="utf-8"))
-        declared = yaml.safe_load(head_manifest.read_text(encoding="utf-8")).get("config") or {}
-        existing = own.get("config") or {}
-        own["config"] = {key: existing.get(key, value) for key, value in declared.items()}
-        manifest.write_text(yaml.safe_dump(own), encoding="utf-8")
+        project = yaml.safe_load(manifest.read_text(encoding="utf-8"))
+        expected = yaml.safe_load(head_manifest.read_text(encoding="utf-8")).get("config") or {}
+        declared = project.get("config") or {}
+        project["config"] = {key: declared.get(key, value) for key, value in expected.items()}
+        manifest.write_text(yaml.safe_dump(project), encoding="utf-8")
 
 
 _CODE = ("components", "stacks", "toolkit", "livefleet", "workbench")
@@ -184,14 +183,14 @@ def share_compiled(project: Path, other: Path) -> None:
 
     Python validates bytecode by the size and modification time of the module (PEP 3147), so the time is copied, too.
     """
-    for module in (path for folder in _CODE for path in (other / folder).rglob("*.py")):
-        own = project / module.relative_to(other)
+    for copy in (path for folder in _CODE for path in (other / folder).rglob("*.py")):
+        module = project / copy.relative_to(other)
         with contextlib.suppress(OSError):  # Python compiles what cannot be copied
-            compiled = Path(importlib.util.cache_from_source(str(own)))
-            if not compiled.is_file() or own.read_bytes() != module.read_bytes():
+            compiled = Path(importlib.util.cache_from_source(str(module)))
+            if not compiled.is_file() or module.read_bytes() != copy.read_bytes():
                 continue
-            target = Path(importlib.util.cache_from_source(str(module)))
+            target = Path(importlib.util.cache_from_source(str(copy)))
             target.parent.mkdir(exist_ok=True)
-            times = own.stat()
-            os.utime(module, ns=(times.st_atime_ns, times.st_mtime_ns))
+            times = module.stat()
+            os.utime(copy, ns=(times.st_atime_ns, times.st_mtime_ns))
             shutil.copyfile(compiled, target)

@@ -31,7 +31,10 @@ class FailOn(enum.StrEnum):
     WARNING = "warning"
 
 
-_MOST_DOLLARS = Decimal(10) ** 12
+_DEFAULT_STACK = "local"
+_DEFAULT_REGION = "us-east-1"
+_REGION = r"[a-z]{2,4}(-[a-z]+)+-\d+"
+_MAX_USD = Decimal(10) ** 12
 """Larger amounts are typing errors."""
 
 Paths = Annotated[
@@ -161,7 +164,7 @@ def _parse_dollars(text: str | None) -> Decimal | None:
         amount = Decimal(text)
     except InvalidOperation:
         amount = Decimal(-1)
-    if not amount.is_finite() or not 0 <= amount < _MOST_DOLLARS:
+    if not amount.is_finite() or not 0 <= amount < _MAX_USD:
         raise WorkbenchError(f"--max-monthly-usd: must be an amount of US dollars such as 2500, found {text!r}", 2)
     return amount
 
@@ -176,8 +179,9 @@ def _stackless(
     """Return the options for planning PATH; None without PATH, where a stack is planned."""
     options = {"--cluster": cluster, "--region": region, "--namespace": namespace}
     if not paths:
-        for option in (option for option, value in options.items() if value is not None):
-            raise WorkbenchError(f"{option} can only be used with PATH", 2)
+        for option, value in options.items():
+            if value is not None:
+                raise WorkbenchError(f"{option} can only be used with PATH", 2)
         return None
     if stack is not None:
         raise WorkbenchError(
@@ -189,11 +193,6 @@ def _stackless(
     if region is not None and not re.fullmatch(_REGION, region):
         raise WorkbenchError(f"--region: must be an AWS region such as {_DEFAULT_REGION}, found {region!r}", 2)
     return StacklessPlan(tuple(paths), kind, region or _DEFAULT_REGION, namespace or "")
-
-
-_DEFAULT_STACK = "local"
-_DEFAULT_REGION = "us-east-1"
-_REGION = r"[a-z]{2,4}(-[a-z]+)+-\d+"
 
 
 def _stackless_snapshots(

@@ -7,30 +7,30 @@ references do not change.
 import os
 import subprocess
 import tarfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
 from components.contract.texts.printable import printable
 
 from ..errors import WorkbenchError
 
-_KEPT = ("PATH", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TMPDIR", "TZ")
-_READING = {
+_KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TMPDIR", "TZ")
+_READ_ONLY = {
     "GIT_OPTIONAL_LOCKS": "0",  # do not refresh the index
     "GIT_NO_LAZY_FETCH": "1",  # do not download objects into a partial clone
     "GIT_LFS_SKIP_SMUDGE": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }
 _SUBMODULE = "160000"
+"""File mode of a submodule in a tree."""
 _SHORT = 12
 _CHUNK = 1 << 20
 
 
 def bare_environment() -> dict[str, str]:
     """Return an environment without the caller's variables, which may hold secrets."""
-    return {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +109,13 @@ class WorkTree:
             WorkbenchError: git archive fails.
         """
         _extract(self.root, commit, folder)
-        if (folder / ".gitmodules").is_file():
-            for path, of_module in self._submodules(commit):
-                if (self.root / path / ".git").exists():
-                    _extract(self.root / path, of_module, folder / path)
-
-    def _submodules(self, commit: str) -> Iterator[tuple[str, str]]:
-        entries = _git(self.root, "ls-tree", "-r", "-z", commit).stdout
-        for entry in os.fsdecode(entries).split("\0"):
-            metadata, _, path = entry.partition("\t")
-            if metadata.startswith(_SUBMODULE):
-                yield path, metadata.split(" ")[2]
+        if not (folder / ".gitmodules").is_file():
+            return
+        entries = os.fsdecode(_git(self.root, "ls-tree", "-r", "-z", commit).stdout)
+        for entry in entries.split("\0"):
+            metadata, _, path = entry.partition("\t")  # mode, type and object id, separated by blanks
+            if metadata.startswith(_SUBMODULE) and (self.root / path / ".git").exists():
+                _extract(self.root / path, metadata.split(" ")[2], folder / path)
 
 
 def prefix_of(folder: Path) -> str:
@@ -134,26 +130,21 @@ def _extract(root: Path, commit: str, folder: Path) -> None:
     command = _command(root, "archive", "--format=tar", commit)
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()
-    ) as running:
-        unpacked = _unpack(running.stdout, folder)
-        stderr = os.fsdecode(running.stderr.read() if running.stderr else b"").strip()
-    if running.returncode or not unpacked:
+    ) as process:
+        is_valid = True
+        try:
+            with tarfile.open(fileobj=process.stdout, mode="r|", errors="surrogateescape") as archive:
+                archive.extractall(folder, filter=_skip_outside)  # noqa: S202  the filter rejects paths outside
+        except tarfile.TarError:
+            while process.stdout and process.stdout.read(_CHUNK):  # git blocks until its output is read
+                pass
+            is_valid = not any(folder.iterdir())  # Python also rejects the archive of a commit without files
+        stderr = os.fsdecode(process.stderr.read() if process.stderr else b"").strip()
+    if process.returncode or not is_valid:
         raise WorkbenchError(f"--base: git archive of {commit} failed: {printable(stderr) or 'no reason given'}")
 
 
-def _unpack(stream: IO[bytes] | None, folder: Path) -> bool:
-    """Extract an archive; return whether it was valid. Python rejects one without files, which counts as valid."""
-    try:
-        with tarfile.open(fileobj=stream, mode="r|", errors="surrogateescape") as archive:
-            archive.extractall(folder, filter=_inside)  # noqa: S202  the filter rejects paths outside of the folder
-    except tarfile.TarError:
-        while stream and stream.read(_CHUNK):  # git blocks until its output is read
-            pass
-        return not any(folder.iterdir())
-    return True
-
-
-def _inside(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+def _skip_outside(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
     """Skip members that lead out of the folder, such as links to files of this machine."""
     try:
         return tarfile.data_filter(member, folder)
@@ -173,7 +164,7 @@ def _command(folder: Path, *arguments: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    return {**bare_environment(), **_READING}
+    return {**bare_environment(), **_READ_ONLY}
 
 
 def _line(output: bytes) -> bytes:

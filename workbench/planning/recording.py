@@ -1,8 +1,7 @@
 """Running the Pulumi program without a cluster, cloud account or credentials, and recording its plan."""
 
+import contextlib
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from ..engine.project import Project
 
 NOWHERE = Path(__file__).with_name("nowhere.yaml")
-"""A kubeconfig without clusters: the program insists on one even when it is only planned."""
+"""A kubeconfig without clusters: the program requires one even when it is only planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,44 +43,33 @@ def recorded(project: "Project") -> Recorded:
     """Run the program of a project without its log, whose messages are also findings of the plan."""
     from stacks.environment import listening
 
-    plans: list[tuple[Settings, Plan]] = []
-    graph, failed, traced = None, "", None
-    with _quiet(), listening(lambda settings, planned: plans.append((settings, planned))):
-        try:
-            graph = _record(project)
-        except WorkbenchError as error:
-            failed = str(error)
-        planned = plans[-1] if plans else None
-        if graph and any(has_unknown(dict(node.inputs)) for node in graph.nodes.values()):
-            traced = _traced(project)
-    return Recorded(planned, graph, failed, traced)
-
-
-def _traced(project: "Project") -> "tuple[ResourceGraph, StandIns] | None":
     from ..engine.program.stand_ins import StandIns
 
-    stand_ins = StandIns()
+    plans: list[tuple[Settings, Plan]] = []
+    graph, failed, traced = None, "", None
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     try:
-        return _record(project, stand_ins), stand_ins
-    except WorkbenchError:  # the program depends on the form of a real value
-        return None
+        with listening(lambda settings, planned: plans.append((settings, planned))):
+            try:
+                graph = _record(project)
+            except WorkbenchError as error:
+                failed = str(error)
+            planned = plans[-1] if plans else None  # before the second run, which plans with stand-ins
+            if graph and any(has_unknown(dict(node.inputs)) for node in graph.nodes.values()):
+                stand_ins = StandIns()
+                with contextlib.suppress(WorkbenchError):  # the program depends on the form of a real value
+                    traced = _record(project, stand_ins), stand_ins
+    finally:
+        logging.disable(disabled)
+    return Recorded(planned, graph, failed, traced)
 
 
 def _record(project: "Project", stand_ins: "StandIns | None" = None) -> "ResourceGraph":
     from ..engine.local import LocalEngine, RunOptions
 
-    key = f"{project.name}:kubeconfig"
-    config = {**project.config, key: str(NOWHERE)} if project.kubeconfig else project.config
+    config = project.config
+    if project.kubeconfig:
+        config = {**config, f"{project.name}:kubeconfig": str(NOWHERE)}
     engine = LocalEngine(replace(project, config=config), project.folder, options=RunOptions(offline=True))
     return engine.record(preview=True, stand_ins=stand_ins)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Disable logging."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logging.disable(before)

@@ -90,50 +90,44 @@ def _registered(
         placeholders: Values to replace in inputs, with their replacements.
         traced: The same graph with stand-ins for unknown outputs, and the stand-ins.
     """
-    endpoints = _printable(graph.exports.get("endpoints") or {})
     titles = {urn: _title(node, masked(dict(node.inputs))) for urn, node in graph.nodes.items()}
     unknowns = Unknowns(titles, traced)
-    resources = tuple(
-        _resource(node, titles[urn], placeholders, unknowns) for urn, node in sorted(graph.nodes.items())
-    )
+    resources = []
+    for urn, node in sorted(graph.nodes.items()):
+        inputs = {
+            key: placeholders.get(value, value) if isinstance(value, str) else value
+            for key, value in unknowns.named(node).items()
+        }
+        registration = node.registration
+        resources.append(
+            RegisteredResource(
+                urn=node.urn,
+                type=registration.type,
+                title=titles[urn],
+                inputs=_sorted(masked(inputs)),
+                is_component=not registration.custom,
+                former=node.former,
+                ignored=registration.ignore_changes,
+                replaced_on=registration.replace_on_changes,
+                provider=registration.provider,
+                comes_from=registration.property_dependencies if registration.custom else {},
+                deletes_first=registration.delete_before_replace,
+                goes_with=tuple(filter(None, (registration.deleted_with, *registration.replaced_with))),
+                protected=node.protect,
+                retained=node.retain,
+            )
+        )
+    endpoints = _sorted(masked(graph.exports.get("endpoints") or {}))
     return Snapshot(
         graph.stack,
-        resources=resources,
+        resources=tuple(resources),
         sources=dict(sorted(unknowns.sources.items())),
         endpoints=endpoints if isinstance(endpoints, dict) else {},
     )
 
 
-def _resource(node: "Node", title: str, placeholders: Mapping[str, str], unknowns: Unknowns) -> RegisteredResource:
-    inputs = {
-        key: placeholders.get(value, value) if isinstance(value, str) else value
-        for key, value in unknowns.named(node).items()
-    }
-    registration = node.registration
-    return RegisteredResource(
-        urn=node.urn,
-        type=registration.type,
-        title=title,
-        inputs=_printable(inputs),
-        is_component=not registration.custom,
-        former=node.former,
-        ignored=registration.ignore_changes,
-        replaced_on=registration.replace_on_changes,
-        provider=registration.provider,
-        comes_from=registration.property_dependencies if registration.custom else {},
-        deletes_first=registration.delete_before_replace,
-        goes_with=tuple(filter(None, (registration.deleted_with, *registration.replaced_with))),
-        protected=node.protect,
-        retained=node.retain,
-    )
-
-
-def _printable(value: Any) -> Any:  # noqa: ANN401
-    """Mask secrets, and sort keys: Pulumi's order differs between processes."""
-    return _sorted(masked(value))
-
-
 def _sorted(value: Any) -> Any:  # noqa: ANN401
+    """Sort keys at every level: Pulumi's order differs between processes."""
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(item) for item in value] if isinstance(value, list) else value

@@ -91,15 +91,13 @@ class StacklessPlan:
 
         from ..subject import fleet_settings
 
-        known = {"namespace": self.namespace} if self.namespace else {}
+        defaults = {"namespace": self.namespace} if self.namespace else {}
         if self.cluster is ClusterKind.SIMULATED:
-            return fleet_settings({**known, "simulatedNodes": True, "customResources": True}).environment()
+            return fleet_settings({**defaults, "simulatedNodes": True, "customResources": True}).environment()
         if self.cluster is ClusterKind.NONE:
-            settings = fleet_settings(known)
+            settings = fleet_settings(defaults)
             return Environment(options=settings.options(), other_kinds=settings.other_kinds)
-        return self._on_eks(known)
 
-    def _on_eks(self, known: dict[str, Any]) -> "Environment":
         from components.clouds.aws.environment import AwsEnvironment
         from components.clouds.aws.nodes.launch import SYSTEM_TYPES
         from components.clouds.aws.nodes.settings_location import SettingsLocation
@@ -107,9 +105,7 @@ class StacklessPlan:
         from components.clouds.aws.versions import USUAL_VERSION
         from components.resources.aws.node_settings import NodeSettings
 
-        from ..subject import fleet_settings
-
-        settings = fleet_settings({**known, "prerequisites": {"install": True}})
+        settings = fleet_settings({**defaults, "prerequisites": {"install": True}})
         zones = [f"{self.region}{suffix}" for suffix in ZONES]
         # EFA requires all nodes of models to be in one zone.
         nodes = NodeSettings(zones=zones[:1]).environment(self.region, zones, USUAL_VERSION, {}, SettingsLocation())

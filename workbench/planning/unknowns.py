@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from ..engine.program.graph import Node, ResourceGraph
     from ..engine.program.stand_ins import StandIns
 
-_MOST_NAMED = 3
-_DIGEST = 8
+_MAX_NAMED = 3
+_DIGEST_LENGTH = 8
 _MISSING = object()
 
 
@@ -40,16 +40,18 @@ class Unknowns:
     def named(self, node: "Node") -> dict[str, Any]:
         """Return the inputs of a resource, with names in place of unknown values."""
         twin = self._nodes.get(node.urn)
-        found = twin.inputs if twin else {}
-        again = twin.registration.property_dependencies if twin else {}
-        origins = {**again, **node.registration.property_dependencies}
+        traced = twin.inputs if twin else {}
+        origins = {
+            **(twin.registration.property_dependencies if twin else {}),
+            **node.registration.property_dependencies,
+        }
         # A preview omits inputs whose source is missing from a block of outputs; only stand-ins show that they exist.
-        more = {key: None for key in origins if key not in node.inputs and self._texts(found.get(key))}
+        omitted = {key: None for key in origins if key not in node.inputs and self._texts(traced.get(key))}
         return {
-            key: self._named(value, found.get(key, _MISSING), origins.get(key, ()))
+            key: self._named(value, traced.get(key, _MISSING), origins.get(key, ()))
             if has_unknown(value) or key in origins
             else value
-            for key, value in {**node.inputs, **more}.items()
+            for key, value in {**node.inputs, **omitted}.items()
         }
 
     def _texts(self, value: Any) -> set[str]:  # noqa: ANN401
@@ -69,20 +71,20 @@ class Unknowns:
             return self._unknown(origins) if twin is _MISSING else self._explained(twin, origins)
         if isinstance(value, dict):
             inner = twin if isinstance(twin, dict) else {}
-            more = {key: None for key in inner if key not in value and self._texts(inner[key])}
-            known = {**value, **more}
-            return {key: self._named(each, inner.get(key, _MISSING), origins) for key, each in known.items()}
+            omitted = {key: None for key in inner if key not in value and self._texts(inner[key])}
+            items = {**value, **omitted}.items()
+            return {key: self._named(item, inner.get(key, _MISSING), origins) for key, item in items}
         if isinstance(value, list):
-            items = twin if isinstance(twin, list) and len(twin) == len(value) else [_MISSING] * len(value)
-            return [self._named(each, other, origins) for each, other in zip(value, items, strict=True)]
+            twins = twin if isinstance(twin, list) and len(twin) == len(value) else [_MISSING] * len(value)
+            return [self._named(item, other, origins) for item, other in zip(value, twins, strict=True)]
         return self._explained(twin, origins) if twin is not _MISSING and self._texts(twin) else value
 
     def _explained(self, twin: Any, origins: Iterable[str]) -> Any:  # noqa: ANN401
         """Replace stand-ins in a value of the traced run by names."""
         if isinstance(twin, dict):
-            return {key: self._explained(each, origins) for key, each in twin.items()}
+            return {key: self._explained(item, origins) for key, item in twin.items()}
         if isinstance(twin, list):
-            return [self._explained(each, origins) for each in twin]
+            return [self._explained(item, origins) for item in twin]
         if isinstance(twin, Unknown):
             return self._unknown(origins)
         if isinstance(twin, Secret):
@@ -94,12 +96,12 @@ class Unknowns:
 
     def _name_of(self, text: str) -> str:
         """Return the name of a stand-in."""
-        found = sorted(self._stand_ins.outputs([text])) if self._stand_ins else []
-        sources = tuple(ValueSource(each.urn, each.path) for each in found)
-        if len(sources) == 1 and self._stand_ins and text in self._stand_ins.forms(found[0]):
+        outputs = sorted(self._stand_ins.outputs([text])) if self._stand_ins else []
+        sources = tuple(ValueSource(output.urn, output.path) for output in outputs)
+        if len(sources) == 1 and self._stand_ins and text in self._stand_ins.forms(outputs[0]):
             return self._text(self._label(sources[0]), sources)
         # The text identifies the function of the outputs, but is artificial: show its digest.
-        digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
+        digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
         return self._text(f"from {self._joined(sources)} ({digest})", sources)
 
     def _secret(self, value: Secret, twin: Any, origins: Iterable[str]) -> Any:  # noqa: ANN401
@@ -108,8 +110,8 @@ class Unknowns:
         if not texts or not self._stand_ins or has_unknown(twin):
             sources = tuple(ValueSource(urn) for urn in sorted(origins))
             return self._text(f"secret from {self._joined(sources)}", sources) if sources else value
-        found = self._stand_ins.outputs(texts)
-        sources = tuple(sorted(ValueSource(each.urn, each.path) for each in found))
+        outputs = self._stand_ins.outputs(texts)
+        sources = tuple(sorted(ValueSource(output.urn, output.path) for output in outputs))
         return self._text(f"secret from {self._joined(sources)}", sources)
 
     def _unknown(self, origins: Iterable[str]) -> Any:  # noqa: ANN401
@@ -118,7 +120,7 @@ class Unknowns:
         return self._text(f"from {self._joined(sources)}", sources) if sources else Unknown()
 
     def _joined(self, sources: tuple[ValueSource, ...]) -> str:
-        labels = [self._label(source) for source in sources[:_MOST_NAMED]]
+        labels = [self._label(source) for source in sources[:_MAX_NAMED]]
         left = len(sources) - len(labels)
         return f"{', '.join(labels)} and {left} more" if left else ", ".join(labels)
 
@@ -128,11 +130,11 @@ class Unknowns:
 
     def _text(self, label: str, sources: tuple[ValueSource, ...]) -> str:
         """Return a unique name in brackets."""
-        plain = label.replace("[", "(").replace("]", ")")
-        name = f"[{plain}]"
+        text = label.replace("[", "(").replace("]", ")")
+        name = f"[{text}]"
         if self.sources.setdefault(name, sources) != sources:
-            digest = hashlib.sha256(repr(sources).encode()).hexdigest()[:_DIGEST]
-            name = f"[{plain} #{digest}]"
+            digest = hashlib.sha256(repr(sources).encode()).hexdigest()[:_DIGEST_LENGTH]
+            name = f"[{text} #{digest}]"
             self.sources[name] = sources
         return name
 

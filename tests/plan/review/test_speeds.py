@@ -31,7 +31,7 @@ def test_other_gpus_say_how_fast_they_are() -> None:
     assert line.speeds == (
         "1 x L40S → 1 x L4; each 864 → 300 GB/s of memory (0.35 times), 362 → 121 TFLOPS with 16 bits (0.33 times)",
     )
-    gets = "Playground/chat gets 1 x L4 instead of 1 x L40S, each with 0.35 times the memory bandwidth"
+    gets = "Playground/chat moves from 1 x L40S to 1 x L4, each with 0.35 times the memory bandwidth"
     assert gets in verdict(found)
     assert any("speeds.yaml" in note for note in footnotes(found))
     for written in (text(found), markdown(found), html(found)):
@@ -59,8 +59,8 @@ def test_the_same_name_with_other_memory_is_another_gpu() -> None:
 def test_what_no_source_says_is_not_known() -> None:
     found = compared("g6.2xlarge", "inf2.xlarge")
     (line,) = model_lines(found)
-    assert line.speeds[0].endswith("how fast these are is not known")
-    assert "whose speeds are not known" in verdict(found)
+    assert line.speeds[0].endswith("speeds unknown")
+    assert "of unknown speed" in verdict(found)
 
 
 def test_models_without_gpus_and_new_ones_say_nothing() -> None:

@@ -61,10 +61,10 @@ def schema() -> dict[str, Any]:
     properties = {
         "schemaVersion": {"const": SCHEMA_VERSION},
         "stack": {"type": "string"},
-        "verdict": {"type": "string", "description": "What a reviewer reads first."},
+        "verdict": {"type": "string", "description": "Summary of the plan in one sentence."},
         "changesNothing": {"type": "boolean"},
-        "passes": {"type": "boolean", "description": "Whether the command ends with 0."},
-        "monthlyUsd": _closed({"before": money, "after": money}, "Of the whole environment, in US dollars."),
+        "passes": {"type": "boolean", "description": "Whether the command exits with code 0."},
+        "monthlyUsd": _closed({"before": money, "after": money}, "Monthly cost of the environment in US dollars."),
         "review": {"$ref": "#/$defs/Review"},
     }
     month = {name: {"type": "string", "pattern": r"^-?\d+\.\d\d$"} for name in ("now", "least", "most")}

@@ -70,11 +70,11 @@ def _models(review: Review) -> Iterator[Passage]:
         gpus = "<br>".join(filter(None, map(prose, (line.accelerators, line.nodes, *line.speeds))))
         rows.append(cells(name, *costs, prose(fits), gpus))
     # Costs come second, because narrow screens show only two columns.
-    titles = ("model", *(["cost a month"] if paid else []), "fits", "GPUs")
+    titles = ("model", *(["monthly cost"] if paid else []), "fits", "GPUs")
     before = ["### Models", "", *_table_head(titles)]
     if paid:
         total = "<br>".join(map(prose, cost_lines(environment_costs(review))))
-        before.append(cells("**environment, all in**", total, "", ""))
+        before.append(cells("**environment total**", total, "", ""))
     yield Passage("models", 2, _pieces(rows), tuple(before), ("",), 25)
 
 
@@ -93,12 +93,12 @@ def _finding(finding: FindingState, links: Links) -> str:
 def _change_tables(review: Review) -> Iterator[Passage]:
     if kinds := kind_lines(review):
         titles = ("resources", "created", "updated", "replaced", "deleted")
-        before = ("### What changes", "", cells(*titles), cells("---", *("--:" for _ in titles[1:])))
+        before = ("### Resource changes", "", cells(*titles), cells("---", *("--:" for _ in titles[1:])))
         rows = [cells(code(line.kind), *(str(count) if count else "" for count in line.counts)) for line in kinds]
         yield Passage("kinds", 8, _pieces(rows), before, ("",), 5)
 
     if blasts := [*blast_lines(review)]:
-        titles = ("workload", "what happens", "short of", "for how long", "GPUs on top", "because of")
+        columns = ("workload", "effect", "unavailable", "duration", "extra GPUs", "cause")
         rows = [
             cells(
                 code(line.workload),
@@ -112,12 +112,12 @@ def _change_tables(review: Review) -> Iterator[Passage]:
         ]
         notes = [f"- {code(line.workload)}: {prose(note)}" for line in blasts for note in line.notes]
         left = len(notes) - _MAX_NOTES
-        more = ["", f"and {pluralize(left, 'more estimate')}; the report as HTML has them all"] if left > 0 else []
+        more = ["", f"and {pluralize(left, 'more estimate')}; the HTML report lists all of them"] if left > 0 else []
         after = ("", *notes[:_MAX_NOTES], *more, "")
-        yield Passage("workloads", 7, _pieces(rows), ("### Running replicas", "", *_table_head(titles)), after, 15)
+        yield Passage("workloads", 7, _pieces(rows), ("### Running replicas", "", *_table_head(columns)), after, 15)
 
     if review.endpoints:
-        before = ("### Endpoints that change", "", *_table_head(("endpoint", "before", "after")))
+        before = ("### Endpoint changes", "", *_table_head(("endpoint", "before", "after")))
         rows = [
             cells(code(change.name), *(code(url) if url else "-" for url in (change.before, change.after)))
             for change in review.endpoints
@@ -147,7 +147,7 @@ def _changed_fields(review: Review) -> Iterator[Passage]:
         pieces.append(Piece(tuple(lines)))
     number = sum(len(change.fields) for change in review.changes)
     counts = f"{pluralize(len(review.changes), 'resource')}, {pluralize(number, 'field')}"
-    before, after = _heading(f"Resource by resource ({counts})", folded=True)
+    before, after = _heading(f"Changes by resource ({counts})", folded=True)
     yield Passage("resources", 30, tuple(pieces), before, after, 20)
 
 

@@ -74,7 +74,7 @@ def _models(review: Review) -> "Iterator[RenderableType]":
     lines, paid = [*model_lines(review)], has_costs(review)
     if not lines:
         return
-    costs = ("cost a month, now", "at least", "at most") if paid else ()
+    costs = ("monthly cost, now", "at least", "at most") if paid else ()
     table = _table("Models", "name", "model", "fits", "GPUs", *costs)
     for line in lines:
         name = f"{line.name} ({line.state})" if line.state else line.name
@@ -83,7 +83,7 @@ def _models(review: Review) -> "Iterator[RenderableType]":
         amounts = map(str, line.monthly if paid else ())
         table.add_row(_text(name), _text(line.model), fits, _text(gpus), *amounts)
     if paid:
-        table.add_row(_text("environment, all in", "bold"), "", "", "", *map(str, environment_costs(review)))
+        table.add_row(_text("environment total", "bold"), "", "", "", *map(str, environment_costs(review)))
     yield from ("", table)
     yield from _lines(f"{line.name}: {speed}" for line in lines for speed in line.speeds)
 
@@ -101,13 +101,13 @@ def _findings(review: Review) -> "Iterator[RenderableType]":
 
 def _change_tables(review: Review) -> "Iterator[RenderableType]":
     if kinds := kind_lines(review):
-        table = _table("What changes", "resources", *(kind.value for kind in ChangeKind))
+        table = _table("Resource changes", "resources", *(kind.value for kind in ChangeKind))
         for kind in kinds:
             table.add_row(_text(kind.kind), *(str(count) if count else "" for count in kind.counts))
         yield from ("", table)
 
     if blasts := [*blast_lines(review)]:
-        titles = ("workload", "what happens", "short of", "for how long", "GPUs on top", "because of")
+        titles = ("workload", "effect", "unavailable", "duration", "extra GPUs", "cause")
         table = _table("Running replicas", *titles)
         for line in blasts:
             causes = ", ".join(line.causes) or "-"
@@ -117,7 +117,7 @@ def _change_tables(review: Review) -> "Iterator[RenderableType]":
         yield from _lines(f"{line.workload}: {note}" for line in blasts for note in line.notes)
 
     if review.endpoints:
-        table = _table("Endpoints that change", "endpoint", "before", "after")
+        table = _table("Endpoint changes", "endpoint", "before", "after")
         for change in review.endpoints:
             table.add_row(*map(_text, (change.name, change.before or "-", change.after or "-")))
         yield from ("", table)
@@ -125,7 +125,7 @@ def _change_tables(review: Review) -> "Iterator[RenderableType]":
 
 def _changed_fields(review: Review) -> "Iterator[RenderableType]":
     if review.changes:
-        yield from _heading("Resource by resource")
+        yield from _heading("Changes by resource")
     for change in review.changes[:_MAX_ITEMS]:
         yield _text(f"{_SIGNS[change.kind]} {change.title}", "bold")
         if change.note:
@@ -148,7 +148,7 @@ def _lines(lines: Iterable[str]) -> "Iterator[RenderableType]":
 def _rest(number: int, noun: str) -> "Iterator[RenderableType]":
     """Yield the number of items that are not shown."""
     if number > _MAX_ITEMS:
-        yield _text(f"and {pluralize(number - _MAX_ITEMS, f'more {noun}')}; the other formats have them all")
+        yield _text(f"and {pluralize(number - _MAX_ITEMS, f'more {noun}')}; the other formats list all of them")
 
 
 def _table(title: str, *columns: str) -> "Table":

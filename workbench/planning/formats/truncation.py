@@ -41,7 +41,7 @@ class Passage:
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     share: int = 20
-    rest: str = field(default="and {number} more {name}; the report as HTML has them all")
+    rest: str = field(default="and {number} more {name}; the HTML report lists all of them")
 
     @property
     def frame(self) -> int:

@@ -121,6 +121,6 @@ def _diagram_by_group(head: Snapshot, most: int) -> Diagram:
     return Diagram(
         (tuple(boxes), tuple(Box(_group_lines(group)) for group in groups)),
         tuple((0, position, position) for position in range(len(groups))),
-        f"{pluralize(len(head.models), 'model')} by group of nodes"
-        + (f"; {pluralize(left, 'more group')} left out" if left > 0 else ""),
+        f"{pluralize(len(head.models), 'model')} by node group"
+        + (f"; {pluralize(left, 'more group')} omitted" if left > 0 else ""),
     )

@@ -35,11 +35,11 @@ def finding_groups(review: Review) -> Iterator[FindingGroup]:
     prefix = "New " if review.base else ""
     groups = [
         *(_group(f"{prefix}{severity}s".capitalize(), new, severity) for severity in ("error", "warning")),
-        _group("Errors as before", existing, "error"),
+        _group("Existing errors", existing, "error"),
         FindingGroup("Fixed", tuple(sorted(_active(review.fixed), key=_sort_key)), fixed=True),
-        _group("Warnings as before", existing, "warning", folded=True),
+        _group("Existing warnings", existing, "warning", folded=True),
         _group(f"{prefix}notes".capitalize(), new, "note", folded=True),
-        _group("Notes as before", existing, "note", folded=True),
+        _group("Existing notes", existing, "note", folded=True),
     ]
     yield from (group for group in groups if group.findings)
 
@@ -54,7 +54,7 @@ def finding_counts(review: Review) -> str:
     prefix = "new " if review.base else ""
     counts = [
         *(pluralize(n, f"{prefix}{level}") for level in ("error", "warning") if (n := _count(new, level))),
-        *(f"{pluralize(n, level)} as before" for level in ("error", "warning") if (n := _count(existing, level))),
+        *(pluralize(n, f"existing {level}") for level in ("error", "warning") if (n := _count(existing, level))),
     ]
     if not any("error" in count for count in counts):
         counts.insert(0, "no errors")

@@ -41,7 +41,7 @@ def margin_of(verdict: MemoryVerdict | None) -> str:
         return ""
     estimated = ", an estimate" if verdict.asked and verdict.asked.shape.estimate else ""
     if verdict.margin < 0:
-        return f"{gib(-verdict.margin)} too much for {gib(verdict.usable)}{estimated}"
+        return f"exceeds {gib(verdict.usable)} by {gib(-verdict.margin)}{estimated}"
     left = percentage(verdict.margin, verdict.usable)
     return f"{gib(verdict.margin)} of {gib(verdict.usable)} left ({left}){estimated}"
 
@@ -65,7 +65,7 @@ class MemoryLine:
             return ""
         at_once = f", of which {pluralize(verdict.sequences, 'fits', 'fit')} at once" if verdict.sequences else ""
         longest = f"; the longest that fits has {integer(verdict.largest_context)}" if verdict.largest_context else ""
-        return f"counted with requests of {integer(verdict.context)} tokens{at_once}{longest}"
+        return f"assuming requests of {integer(verdict.context)} tokens{at_once}{longest}"
 
     @property
     def types(self) -> str:

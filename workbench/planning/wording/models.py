@@ -13,7 +13,7 @@ from components.plan.review.speeds import SpeedChange
 from .figures import monthly, usd, usd_difference
 from .fits import fit_label, fit_of, margin_of, worst_verdict
 
-UNKNOWN = "not known"
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _bounds(accelerators: tuple[int, int, int]) -> str:
 def _speed(speed: SpeedChange) -> str:
     """Compare a GPU type with its predecessor."""
     if speed.gigabytes is None or speed.teraflops is None or speed.bandwidth is None or speed.compute is None:
-        return f"{speed.before} → {speed.after}: how fast these are is not known"
+        return f"{speed.before} → {speed.after}: speeds unknown"
     (bandwidth_before, bandwidth), (teraflops_before, teraflops) = speed.gigabytes, speed.teraflops
     return (
         f"{speed.before} → {speed.after}; each {bandwidth_before} → {bandwidth} GB/s of memory "

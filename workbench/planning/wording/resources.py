@@ -130,8 +130,8 @@ def _replicas_of(titles: list[str]) -> str:
 
 _EFFECTS = {
     Interruption.SCALE: ("is added", "are added"),
-    Interruption.SURGE: ("restarts: a new one comes first", "restart: new ones come first"),
-    Interruption.GAP: ("restarts: the old one goes first", "restart: old ones go first"),
+    Interruption.SURGE: ("restarts: the new one starts first", "restart: new ones start first"),
+    Interruption.GAP: ("restarts: the old one stops first", "restart: old ones stop first"),
     Interruption.NEW: ("starts", "start"),
     Interruption.REMOVED: ("stops", "stop"),
 }
@@ -175,7 +175,7 @@ def blast_lines(review: Review) -> Iterator[BlastLine]:
         if blast.pending:
             duration = "until there is room"
         elif blast.seconds is None:
-            duration = "not known" if blast.short else "-"
+            duration = "unknown" if blast.short else "-"
         else:
             duration = about(blast.seconds) if blast.seconds else "-"
         extra = [

@@ -23,7 +23,7 @@ def verdict(review: Review) -> str:
     """Summarize changes, memory fit, cost and findings in one sentence."""
     if review.head.failed:
         reasons = [line.strip() for line in review.head.failed.splitlines() if line.strip()]
-        return f"No plan could be made: {'; '.join(reasons)}"
+        return f"Planning failed: {'; '.join(reasons)}"
     if review.changes_nothing:
         return "Nothing changes."
     return _sentence(
@@ -53,7 +53,7 @@ def _sentence(*parts: str) -> str:
 def _changes(review: Review) -> str:
     planned = pluralize(sum(not resource.is_component for resource in review.head.resources), "resource")
     if review.head.is_refused:
-        return "nothing can be deployed before the errors are gone"
+        return "nothing can be deployed until the errors are fixed"
     if review.base is None:
         return f"{planned} planned"
     if review.base.absent:
@@ -79,14 +79,14 @@ def _changed_gpus(review: Review) -> Iterator[str]:
     """Describe models whose GPU type changes."""
     changes = [(change.after.title, speed) for change in review.models for speed in change.speeds if change.after]
     for title, speed in changes[:_MAX_NAMES]:
-        gpus = f"{title} gets {speed.after} instead of {speed.before}"
+        gpus = f"{title} moves from {speed.before} to {speed.after}"
         if speed.bandwidth is None:
-            yield f"{gpus}, whose speeds are not known"
+            yield f"{gpus}, of unknown speed"
         else:
             yield f"{gpus}, each with {speed.bandwidth:.2f} times the memory bandwidth"
     left = len(changes) - _MAX_NAMES
     if left > 0:
-        yield f"{pluralize(left, 'more workload gets', 'more workloads get')} other GPUs"
+        yield f"{pluralize(left, 'more workload changes', 'more workloads change')} GPUs"
 
 
 def _fit(head: Snapshot) -> str:
@@ -97,7 +97,7 @@ def _fit(head: Snapshot) -> str:
         return ""
     verdicts = [verdict for model, fit in models if fit is not Fit.UNKNOWN and (verdict := worst_verdict(model))]
     estimates = sum(bool(verdict.asked and verdict.asked.shape.estimate) for verdict in verdicts)
-    estimated = f", {estimates} by an estimate" if estimates else ""
+    estimated = f", {estimates} estimated" if estimates else ""
     if not counts[Fit.EXCEEDED] and not counts[Fit.UNKNOWN]:
         if len(models) == 1:
             return f"the model fits its GPUs{' tightly' if counts[Fit.TIGHT] else ''}"
@@ -124,16 +124,16 @@ def _cost(review: Review) -> str:
         return ""
     now, _, most = environment_costs(review)
     if now.after is None:
-        return "costs not known"
+        return "costs unknown"
     text = f"{usd(now.after)} a month"
     if now.difference is not None and review.base is not None:
-        text += f", {_increase(now.difference)} than before" if now.difference else " as before"
+        text += f", {_increase(now.difference)} than before" if now.difference else ", unchanged"
     details = []
     if most.after is not None and most != now:
         increase = f", {_increase(most.difference)}" if most.difference else ""
         details.append(f"at most {usd(most.after)}{increase}")
     if review.head.bill and review.head.bill.unpriced:
-        details.append(f"without {pluralize(len(review.head.bill.unpriced), 'item')} that no price is known of")
+        details.append(f"without {pluralize(len(review.head.bill.unpriced), 'item')} of unknown price")
     return f"{text} ({'; '.join(details)})" if details else text
 
 
@@ -149,18 +149,18 @@ def footnotes(review: Review) -> Iterator[str]:
     bill = review.head.bill or (review.base.bill if review.base else None)
     if bill is not None and has_costs(review):
         capacities = join_words(sorted({group.capacity for group in review.head.groups if group.capacity}))
-        nodes = f"; nodes are bought {capacities}" if capacities else ""
+        nodes = f"; node capacity is {capacities}" if capacities else ""
         region, date = bill.region or "an unknown region", bill.date or "an unknown day"
         yield f"Costs are estimates: prices of {region} as of {date} for {HOURS_PER_MONTH} hours a month{nodes}."
         if review.changes_nothing:
             return
         yield "Now: with the replicas of the manifests. At least and at most: with the bounds of autoscalers."
-        yield from (f"Without a price: {item.name} ({item.unpriced})." for item in bill.unpriced)
+        yield from (f"No price for {item.name} ({item.unpriced})." for item in bill.unpriced)
         yield from bill.notes
     if any(change.speeds for change in review.models):
         yield (
-            "Speeds are what the makers of GPUs publish of one: the bandwidth of its memory bounds how fast answers "
-            f"are written, its operations per second how fast prompts are read ({SPEEDS}); what engines get of them "
+            f"GPU speeds are the makers' published figures for one GPU ({SPEEDS}): memory bandwidth limits how fast "
+            "output tokens are generated, operations per second how fast prompts are processed. What engines achieve "
             "is not estimated."
         )
     if any(model.verdicts for model in review.head.models):

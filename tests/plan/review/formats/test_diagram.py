@@ -45,9 +45,9 @@ def test_a_picture_has_no_more_than_forty_nodes(models: int, groups: int) -> Non
         assert (len(found.columns), found.omitted) == (3, "")
         return
     assert len(found.columns) == 2
-    assert found.omitted.startswith(f"{models} models by group of nodes")
+    assert found.omitted.startswith(f"{models} models by node group")
     shown = sum(int(node.lines[0].split()[0]) for node in found.columns[0])
-    assert shown == models or f"{groups - 20} more groups left out" in found.omitted
+    assert shown == models or f"{groups - 20} more groups omitted" in found.omitted
 
 
 def test_a_group_is_as_bad_as_its_worst_model() -> None:

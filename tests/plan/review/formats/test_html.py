@@ -74,7 +74,7 @@ def test_a_page_can_be_read_aloud(name: str) -> None:
 
 def test_pictures_have_their_figures_as_text() -> None:
     labels = [svg.get("aria-label", "") for svg in document(WHOLE).iter("svg")]
-    assert "Memory of one GPU: weights 40.0 GiB, cache 4.0 GiB, engine 2.0 GiB; usable are 40.0 GiB" in labels
+    assert "Memory of one GPU: weights 40.0 GiB, cache 4.0 GiB, engine 2.0 GiB; 40.0 GiB usable" in labels
     assert "now: $730.00 → $1,460.00 (+$730.00)" in labels
     assert any("Deployment models/chat to g6e.2xlarge" in label or "to 4 x g6e.2xlarge" in label for label in labels)
 
@@ -84,9 +84,9 @@ def test_pictures_have_their_figures_as_text() -> None:
     [
         "does not pass 1 error is new",
         "was $730.00+$730.00",
-        "does not fit 6.0 GiB too much for 40.0 GiB; before: fits, 20.0 GiB of 40.0 GiB left (50%)",
+        "does not fit exceeds 40.0 GiB by 6.0 GiB; before: fits, 20.0 GiB of 40.0 GiB left (50%)",
         "Playground/chat spec.replicas 46 GiB are needed of 40 memory-exceeded",
-        "2 replicas restart: old ones go first",
+        "2 replicas restart: old ones stop first",
         "Playground/embed: not checked: nothing is known of example/embed",
         "cheapest types on which it would fit: g6e.12xlarge ($10.49 an hour)",
         "Ignored: measured on the real device",

@@ -14,11 +14,11 @@ SECTIONS = (
     "### Models",
     "### New errors (1)",
     "### Fixed (1)",
-    "<summary>Warnings as before (1)</summary>",
-    "### What changes",
+    "<summary>Existing warnings (1)</summary>",
+    "### Resource changes",
     "### Running replicas",
-    "### Endpoints that change",
-    "<summary>Resource by resource (4 resources, 3 fields)</summary>",
+    "### Endpoint changes",
+    "<summary>Changes by resource (4 resources, 3 fields)</summary>",
     "<summary>Memory of each GPU (estimated)</summary>",
     "<summary>Models, workloads and nodes</summary>",
     "<summary>Ignored findings (1)</summary>",
@@ -37,13 +37,13 @@ def test_sections_are_in_the_order_of_what_matters() -> None:
     [
         "> - 1 error is new",
         r"| `Playground/chat`<br>example/chat | \$730.00 → \$1,460.00 (+\$730.00)<br>at least \$730.00"
-        r"<br>at most \$730.00 → \$2,920.00 (+\$2,190.00) | does not fit: 6.0 GiB too much for 40.0 GiB; "
+        r"<br>at most \$730.00 → \$2,920.00 (+\$2,190.00) | does not fit: exceeds 40.0 GiB by 6.0 GiB; "
         r"before: fits, 20.0 GiB of 40.0 GiB left (50%) | 1 → 2 (1 to 4)<br>g6e.2xlarge |",
         r"| `Playground/old`<br>example/old<br>**removed** | \$365.00 → \$0.00 (-\$365.00) |  | 1<br>g6e.2xlarge |",
         "- **error** `models/chat.yaml:9` `Playground/chat spec.replicas`: 46 GiB are needed of 40 "
         "([`memory-exceeded`](docs/findings.md#memory-exceeded))",
         "| `Deployment` | 1 | 1 |  |  |",
-        "| `Deployment models/chat` | 2 replicas restart: old ones go first | 1 replica | about 7 min | 4 "
+        "| `Deployment models/chat` | 2 replicas restart: old ones stop first | 1 replica | about 7 min | 4 "
         "| `containers[0].image` |",
         "| `chat` | `http://chat.models:8080` | - |",
         "- created `Deployment models/embed`",
@@ -77,7 +77,7 @@ def test_without_a_base_nothing_is_new() -> None:
     text = markdown(ALONE)
     assert "### Errors (1)" in text
     assert "New" not in text
-    assert "as before" not in text
+    assert "existing" not in text.lower()
     assert "before:" not in text
 
 
@@ -86,7 +86,7 @@ def test_a_failed_plan_has_no_tables() -> None:
         ALONE, head=replace(ALONE.head, failed="Pulumi.dev.yaml: line 3 cannot be read"), failures=("failed",)
     )
     assert markdown(failed).splitlines()[:6] == [
-        "**Plan of dev:** No plan could be made: Pulumi.dev.yaml: line 3 cannot be read",
+        "**Plan of dev:** Planning failed: Pulumi.dev.yaml: line 3 cannot be read",
         "",
         "> **This plan does not pass:**",
         ">",

@@ -63,17 +63,17 @@ def fitting(*fits: Fit) -> Review:
         ),
         (WHOLE, "$2,920.00 a month, $1,460.00 more than before (at most $4,380.00, $2,920.00 more; without 1 item"),
         (WHOLE, "; 2 replicas restart; "),
-        (WHOLE, "; 1 new error, 1 warning as before and 1 error fixed."),
+        (WHOLE, "; 1 new error, 1 existing warning and 1 error fixed."),
         (ALONE, "; 1 error and 1 warning."),
         (replace(ALONE, head=SETTLED), "0 resources planned; "),
         (replace(WHOLE, head=replace(SETTLED, bill=bill("1", "1"))), "$730.00 a month, $730.00 less than before ("),
         (
             replace(ALONE, head=Snapshot("dev", failed="settings cannot be read")),
-            "No plan could be made: settings cannot",
+            "Planning failed: settings cannot",
         ),
         (
             replace(ALONE, head=Snapshot("dev", failed="a: unknown key\n  b: unknown key\n")),
-            "No plan could be made: a: unknown key; b: unknown key",
+            "Planning failed: a: unknown key; b: unknown key",
         ),
         (replace(WHOLE, head=SETTLED), "No comparison, because the base has errors; "),
         (

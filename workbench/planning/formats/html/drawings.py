@@ -76,7 +76,7 @@ def memory_plot(line: MemoryLine) -> MemoryPlot | None:
         segments.append(("free", verdict.margin, "free"))
     total = max(verdict.needed, verdict.asked.device_bytes if verdict.asked else 0, verdict.usable)
     label = ", ".join(f"{name} {gib(size)}" for name, size, _ in segments)
-    svg = drawing(f"Memory of one GPU: {label}; usable are {gib(verdict.usable)}", class_="bar")
+    svg = drawing(f"Memory of one GPU: {label}; {gib(verdict.usable)} usable", class_="bar")
     start = 0
     for name, size, css_class in segments:
         left, width = percent(start, total), percent(size, total)
@@ -152,7 +152,7 @@ def flowchart(diagram: Diagram) -> str:
         f"{diagram.columns[column][start].lines[0]} to {diagram.columns[column + 1][end].lines[0]}"
         for column, start, end in diagram.arrows
     ]
-    label = f"Models, workloads and nodes: {'; '.join(arrows) or 'nothing is connected'}"
+    label = f"Models, workloads and nodes: {'; '.join(arrows) or 'no connections'}"
     svg = drawing(label, width=width, height=height, viewBox=f"0 0 {width} {height}")
 
     for column, start, end in diagram.arrows:
