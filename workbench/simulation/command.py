@@ -87,7 +87,7 @@ Every = Annotated[
         help="Interval between passes; a row applies until the next one. Defaults to the times of the trace.",
     ),
 ]
-Whole = Annotated[bool, typer.Option("--all", help="Show all passes, not only those that change something.")]
+ShowAll = Annotated[bool, typer.Option("--all", help="Show all passes, not only those that change something.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -111,7 +111,7 @@ def simulate(
     price: Prices = None,
     start: Start = None,
     every: Every = "",
-    whole: Whole = False,
+    show_all: ShowAll = False,
 ) -> None:
     """Replay a metrics trace through the autoscaler of a binding, and report replicas, cost and time above target."""
     from components.performance.simulation.rendered import prices_of
@@ -140,7 +140,7 @@ def simulate(
     else:
         from .report import show
 
-        show(result, whole=whole)
+        show(result, show_all=show_all)
     if plot:
         from .plot import write_plot
 

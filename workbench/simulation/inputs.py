@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from components.performance.simulation.scenario import Scenario, Simulator
     from components.performance.simulation.trace import Trace
 
-_MOST_PASSES = 1_000_000
-_MOST_USD = Decimal(1_000_000)
+_MAX_PASSES = 1_000_000
+_MAX_USD = Decimal(1_000_000)
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?\Z", re.ASCII)
-_SHORTEST = Decimal("0.001")
-_LONGEST = Decimal(86_400)
+_MIN_SECONDS = Decimal("0.001")
+_MAX_SECONDS = Decimal(86_400)
 
 
 def read_metrics(path: Path, scenario: "Scenario") -> "Trace":
@@ -50,7 +50,7 @@ def parse_prices(texts: Sequence[str] | None, scenario: "Scenario") -> dict[str,
     """Parse ``TARGET=USD``, US dollars per replica and hour."""
     prices = {}
     for target, value in _pairs(texts, "--price", scenario):
-        if not _DECIMAL.match(value) or Decimal(value) > _MOST_USD:
+        if not _DECIMAL.match(value) or Decimal(value) > _MAX_USD:
             raise WorkbenchError(f"--price {target}: must be US dollars per hour such as 2.5, found {value!r}", 2)
         prices[target] = Decimal(value)
     return prices
@@ -88,9 +88,9 @@ def milliseconds(seconds: str) -> int | None:
     if not seconds:
         return None
     text = seconds.strip().removesuffix("s")
-    if not _DECIMAL.match(text) or not _SHORTEST <= Decimal(text) <= _LONGEST:
+    if not _DECIMAL.match(text) or not _MIN_SECONDS <= Decimal(text) <= _MAX_SECONDS:
         raise WorkbenchError(
-            f"--every: must be seconds from {_SHORTEST} to {_LONGEST} such as 15, found {seconds!r}", 2
+            f"--every: must be seconds from {_MIN_SECONDS} to {_MAX_SECONDS} such as 15, found {seconds!r}", 2
         )
     return int(Decimal(text) * 1000)
 
@@ -99,10 +99,10 @@ def check_passes(trace: "Trace", every: int | None) -> None:
     """Reject an interval that is too short for the length of the trace."""
     times = trace.times
     passes = (times[-1] - times[0]) // every + 1 if every else 0
-    if passes > _MOST_PASSES:
+    if passes > _MAX_PASSES:
         span = f"{(times[-1] - times[0]) / 1000:.12g} s"
         raise WorkbenchError(
-            f"--every: {passes} passes in the {span} of the trace exceed the limit of {_MOST_PASSES}; pass a longer "
+            f"--every: {passes} passes in the {span} of the trace exceed the limit of {_MAX_PASSES}; pass a longer "
             "interval, or a part of the trace",
             2,
         )
@@ -112,7 +112,7 @@ def check_defects(names: Sequence[str] | None) -> None:
     """Reject names that are no defect of any controller, before reading manifests."""
     from components.families import simulators
 
-    known = [(name, text) for each in simulators() for name, text in each.defects.items()]
+    known = [(name, text) for simulator in simulators() for name, text in simulator.defects.items()]
     for name in names or ():
         if name not in dict(known):
             raise _unknown_defect(name, known)

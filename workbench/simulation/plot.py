@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 from toolkit.plotting.pictures import finish, picture, plain_text
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from components.performance.simulation.result import Simulation
 
 
@@ -17,35 +15,23 @@ def write_plot(result: "Simulation", path: Path) -> None:
     Raises:
         WorkbenchError: matplotlib is missing.
     """
+    scenario, targets = result.trial.scenario, result.trial.scenario.targets
+    first = result.moments[0].time
+    minutes = [(moment.time - first) / 60_000 for moment in result.moments]
     with picture(path) as figure:
         above, below = figure.subplots(2, 1, sharex=True)
-        _loads(above, result)
-        _replicas(below, result)
-
-
-def _loads(axes: "Axes", result: "Simulation") -> None:
-    """Draw each metric divided by its target, which is the number of replicas it calls for."""
-    times = _minutes(result)
-    for metric, target in result.trial.scenario.metrics.items():
-        shares = [float(load / target) for load in result.loads(metric)]
-        axes.step(times, shares, where="post", label=plain_text(metric))
-    axes.set_ylabel("load / target")
-    finish(axes, " with ".join(source.title for source in result.trial.scenario.sources))
-
-
-def _replicas(axes: "Axes", result: "Simulation") -> None:
-    targets = result.trial.scenario.targets
-    for run in result.runs:
-        axes.step(_minutes(result), [each.total for each in run.passes], where="post", label=run.scaler)
-        for target in targets if len(targets) > 1 else ():
-            series = [each.replicas[target.name] for each in run.passes]
-            label = plain_text(f"{run.scaler} {target.name}")
-            axes.step(_minutes(result), series, where="post", label=label, linestyle=":")
-    axes.set_ylabel("replicas")
-    axes.set_xlabel("minutes")
-    finish(axes, "")
-
-
-def _minutes(result: "Simulation") -> list[float]:
-    first = result.moments[0].time
-    return [(moment.time - first) / 60_000 for moment in result.moments]
+        # A metric divided by its target is the number of replicas that it calls for.
+        for metric, target in scenario.metrics.items():
+            shares = [float(load / target) for load in result.loads(metric)]
+            above.step(minutes, shares, where="post", label=plain_text(metric))
+        above.set_ylabel("load / target")
+        finish(above, " with ".join(source.title for source in scenario.sources))
+        for run in result.runs:
+            below.step(minutes, [step.total for step in run.passes], where="post", label=run.scaler)
+            for scaled in targets if len(targets) > 1 else ():
+                replicas = [step.replicas[scaled.name] for step in run.passes]
+                label = plain_text(f"{run.scaler} {scaled.name}")
+                below.step(minutes, replicas, where="post", label=label, linestyle=":")
+        below.set_ylabel("replicas")
+        below.set_xlabel("minutes")
+        finish(below, "")

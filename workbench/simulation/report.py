@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from components.performance.simulation.result import Simulation
-    from components.performance.simulation.runs import Measures
 
 _WIDTH = 100
 _HEIGHT = 4
@@ -21,21 +20,21 @@ _CALENDAR = 10**12
 """Times from this one on (September 2001, in ms) are Unix times; smaller ones count from the start of the trace."""
 
 
-def show(result: "Simulation", *, whole: bool) -> None:
+def show(result: "Simulation", *, show_all: bool) -> None:
     """Print a result."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 240
-    for line in _head(result, min(console.width, _WIDTH)):
+    for line in _summary(result, min(console.width, _WIDTH)):
         console.print(printable(line), soft_wrap=True)
-    console.print(_passes(result, whole=whole))
+    console.print(_passes(result, show_all=show_all))
     console.print()
     console.print(_measures(result))
 
 
-def _head(result: "Simulation", width: int) -> Iterator[str]:
+def _summary(result: "Simulation", width: int) -> Iterator[str]:
     scenario, moments = result.trial.scenario, result.moments
     binding, policy = (source.title for source in scenario.sources)
     span = f"{len(moments)} passes from {_time(moments[0].time)} to {_time(moments[-1].time)}"
@@ -46,7 +45,7 @@ def _head(result: "Simulation", width: int) -> Iterator[str]:
         yield from _plot(f"{metric}, {_number(target)} for each replica", loads, max(loads), width)
     most = max(measures.peak for measures in result.measures)
     for run in result.runs:
-        yield from _plot(f"replicas set by {run.scaler}", [each.total for each in run.passes], most, width)
+        yield from _plot(f"replicas set by {run.scaler}", [step.total for step in run.passes], most, width)
     yield ""
 
 
@@ -57,7 +56,7 @@ def _plot(title: str, values: Sequence[Fraction | int], highest: Fraction | int,
     yield from framed(chart(values, width - len(top) - 2, _HEIGHT, top=highest, plain=plain), top, plain=plain)
 
 
-def _passes(result: "Simulation", *, whole: bool) -> "Table":
+def _passes(result: "Simulation", *, show_all: bool) -> "Table":
     """Return a row for each pass whose replicas or notes differ from those of the pass before."""
     from rich.table import Table
 
@@ -70,13 +69,13 @@ def _passes(result: "Simulation", *, whole: bool) -> "Table":
     loads = {metric: result.loads(metric) for metric in metrics}
     for index, moment in enumerate(result.moments):
         passes = [run.passes[index] for run in result.runs]
-        replicas = [each.replicas[target.name] for each in passes for target in targets]
-        notes = [each.note for each in passes]
-        if whole or (replicas, notes) != before:
+        replicas = [step.replicas[target.name] for step in passes for target in targets]
+        notes = [step.note for step in passes]
+        if show_all or (replicas, notes) != before:
             table.add_row(
                 _time(moment.time),
                 *(_number(loads[metric][index]) for metric in metrics),
-                *("-" if each.wanted is None else str(each.wanted) for each in passes),
+                *("-" if step.wanted is None else str(step.wanted) for step in passes),
                 *map(str, replicas),
                 printable(
                     "; ".join(
@@ -94,22 +93,16 @@ def _measures(result: "Simulation") -> "Table":
     from rich.table import Table
 
     table = Table("", *(run.scaler for run in result.runs), *(["difference"] if result.difference else []), box=None)
-    rows = [list(_column(measures)) for measures in result.measures]
-    differences = list(result.difference.values())
-    for number, (title, _) in enumerate(rows[0]):
-        cells = [_cell(column[number][1]) for column in rows]
-        difference = [_cell(differences[number], signed=True)] if differences else []
-        table.add_row(title, *cells, *difference)
+    titles = ("replica-hours", "cost in USD", "seconds above target", "changes", "most replicas")
+    columns = [
+        (measures.total_hours, measures.total_usd, measures.above, measures.changes, measures.peak)
+        for measures in result.measures
+    ]
+    differences = list(result.difference.values())  # in the order of the titles
+    for row, title in enumerate(titles):
+        difference = [_cell(differences[row], signed=True)] if differences else []
+        table.add_row(title, *(_cell(column[row]) for column in columns), *difference)
     return table
-
-
-def _column(measures: "Measures") -> Iterator[tuple[str, Decimal | int | None]]:
-    """Yield the rows, in the order of ``Simulation.difference``."""
-    yield "replica-hours", measures.total_hours
-    yield "cost in USD", measures.total_usd
-    yield "seconds above target", measures.above
-    yield "changes", measures.changes
-    yield "most replicas", measures.peak
 
 
 def _cell(value: Decimal | float | None, *, signed: bool = False) -> str:

@@ -23,10 +23,10 @@ _FIGURES = {
 
 def rows(assessments: "Sequence[Assessment]") -> list[dict[str, Value]]:
     """Return one row for each assessment, all with the same columns in the same order."""
-    return [dict(_row(assessment)) for assessment in assessments]
+    return [dict(_cells(assessment)) for assessment in assessments]
 
 
-def _row(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
+def _cells(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
     from components.performance.sizing.arrays.states import ROOM
 
     candidate, profile, sized = assessment.candidate, assessment.candidate.profile, assessment.sized
@@ -79,14 +79,14 @@ def _row(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
     yield "usdPerMillionOutputTokens", assessment.usd_per_million_tokens
 
     # The range of uncertain reference figures; for measured profiles both ends are the row itself.
-    for word, end, usd in zip(
+    for name, end, usd in zip(
         ("fastest", "slowest"), assessment.ends or (sized, sized), assessment.usd_per_month_ends, strict=True
     ):
-        yield f"{word}BetaMs", end.case.profile.beta
-        yield f"{word}Batch", end.case.profile.batch
-        yield f"{word}Feasible", end.is_feasible
-        yield f"{word}Replicas", end.replicas if end.is_feasible else None
-        yield f"{word}UsdPerMonth", usd
+        yield f"{name}BetaMs", end.case.profile.beta
+        yield f"{name}Batch", end.case.profile.batch
+        yield f"{name}Feasible", end.is_feasible
+        yield f"{name}Replicas", end.replicas if end.is_feasible else None
+        yield f"{name}UsdPerMonth", usd
 
 
 def as_dict(assessments: "Sequence[Assessment]", model: str) -> dict[str, Any]:

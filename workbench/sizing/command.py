@@ -134,18 +134,37 @@ def size(
         raise WorkbenchError("manifests are read only for --variant; pass --variant, or omit the paths", 2)
     target = find_variant(variant.strip(), subject, paths) if variant else bare_model(model.strip(), subject)
     question = question_of(target, options)
-    found = assessed(question, candidates_of(target, comparison, question.load, literal=question.literal))
-    print_to_stderr(f"note: {note}" for note in _notes(target, found))
-    _write(found, target, output)
+    assessments = assessed(question, candidates_of(target, comparison, question.load, literal=question.literal))
+    print_to_stderr(f"note: {note}" for note in _notes(target, assessments))
+    if output is SizeOutput.TABLE:
+        from .report import show
+
+        show(assessments, target.heading)
+    elif output is SizeOutput.JSON:
+        sys.stdout.write(json.dumps(as_dict(assessments, target.model), indent=2) + "\n")
+    else:
+        lines = rows(assessments)
+        writer = csv.DictWriter(sys.stdout, list(lines[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: _csv_cell(value) for name, value in line.items()} for line in lines)
     if plot:
-        _draw(found[0], target, plot)
-    if not any(assessment.sized.is_feasible for assessment in found):
+        from .curve import curve_of
+        from .plot import POINTS, write_plot
+
+        first = assessments[0]
+        curve = curve_of(first.sized, first.question.prefill_ms, POINTS)
+        on = first.candidate.profile.title
+        if curve is None:
+            print_to_stderr([f"note: no plot of {on}: {first.sized.reason or 'the load is zero'}"])
+        else:
+            write_plot(first, curve, f"{target.title} on {on}", plot)
+    if not any(assessment.sized.is_feasible for assessment in assessments):
         raise typer.Exit(1)
 
 
-def _notes(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
-    question = found[0].question
-    candidates = [assessment.candidate for assessment in found]
+def _notes(target: SizedModel, assessments: "Sequence[Assessment]") -> Iterator[str]:
+    question = assessments[0].question
+    candidates = [assessment.candidate for assessment in assessments]
     for doubt in sorted({candidate.doubt for candidate in candidates if candidate.doubt}):
         yield f"these are reference figures; benchmark before relying on them: {doubt}"
     scaled = [candidate for candidate in candidates if candidate.is_scaled]
@@ -161,27 +180,30 @@ def _notes(target: SizedModel, found: "Sequence[Assessment]") -> Iterator[str]:
         )
     if not question.load.input_tokens and any(candidate.tokens for candidate in candidates):
         yield "without --input-tokens, prompts are assumed to be empty, which overestimates the batch"
-    feasible = [assessment.candidate for assessment in found if assessment.sized.is_feasible]
+    feasible = [assessment.candidate for assessment in assessments if assessment.sized.is_feasible]
     unpriced = sorted({candidate.profile.accelerator for candidate in feasible if not candidate.price})
     if unpriced:
         yield f"the price of {', '.join(unpriced)} is unknown; pass --price {unpriced[0]}=<cents per hour>"
-    yield from _limits(target, candidates)
+    yield from _limit_notes(target, candidates)
     if question.prefill_ms is None:
         compared = ", and the TTFT target is compared with it alone" if question.promise.ttft_ms else ""
         yield (
             f"only the queueing time is predicted{compared}; measure the prefill time and pass it with --prefill-ms"
         )
     best = candidates[0].profile.accelerator
-    if target.accelerator not in ("", best) and found[0].chosen:
+    if target.accelerator not in ("", best) and assessments[0].chosen:
         yield f"{target.title} runs on {target.accelerator}; {best} meets the SLO at a lower cost"
-    if question.literal and feasible and not any(assessment.chosen for assessment in found):
-        why = f"it stays on {target.accelerator}" if target.accelerator else "none has a price"
-        yield f"upstream chooses none of the accelerators that meet the SLO: {why}"
+    if question.literal and feasible and not any(assessment.chosen for assessment in assessments):
+        reason = f"it stays on {target.accelerator}" if target.accelerator else "none has a price"
+        yield f"upstream chooses none of the accelerators that meet the SLO: {reason}"
 
 
-def _limits(target: SizedModel, candidates: "Sequence[Candidate]") -> Iterator[str]:
+def _limit_notes(target: SizedModel, candidates: "Sequence[Candidate]") -> Iterator[str]:
     """Yield how the engine's limit on concurrent requests changes the batches."""
-    engine = " and ".join(f"{each.kind}/{each.name}" for each in target.workloads) or "an engine with its defaults"
+    engine = (
+        " and ".join(f"{workload.kind}/{workload.name}" for workload in target.workloads)
+        or "an engine with its defaults"
+    )
     capped: dict[str, list[str]] = {}
     for candidate in candidates:
         if candidate.is_capped:
@@ -196,37 +218,11 @@ def _limits(target: SizedModel, candidates: "Sequence[Candidate]") -> Iterator[s
                 f"upstream does not cap the batch of {accelerator}, {batch}; {engine} limits concurrent requests to "
                 f"{candidate.most} ({candidate.limit})"
             )
-    for reason in sorted({each.limit for each in candidates if each.limit and each.most is None}):
+    for reason in sorted({item.limit for item in candidates if item.limit and item.most is None}):
         yield f"batches are not capped, because the limit of {engine} on concurrent requests is unknown: {reason}"
 
 
-def _write(found: "Sequence[Assessment]", target: SizedModel, output: SizeOutput) -> None:
-    if output is SizeOutput.TABLE:
-        from .report import show
-
-        show(found, target.heading)
-    elif output is SizeOutput.JSON:
-        sys.stdout.write(json.dumps(as_dict(found, target.model), indent=2) + "\n")
-    else:
-        figures = rows(found)
-        writer = csv.DictWriter(sys.stdout, list(figures[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: _cell(value) for name, value in row.items()} for row in figures)
-
-
-def _draw(first: "Assessment", target: SizedModel, path: Path) -> None:
-    from .curve import curve_of
-    from .plot import POINTS, write_plot
-
-    accelerator = first.candidate.profile.title
-    curve = curve_of(first.sized, first.question.prefill_ms, POINTS)
-    if curve is None:
-        print_to_stderr([f"note: no plot of {accelerator}: {first.sized.reason or 'the load is zero'}"])
-    else:
-        write_plot(first, curve, f"{target.title} on {accelerator}", path)
-
-
-def _cell(value: Value) -> Value:
+def _csv_cell(value: Value) -> Value:
     """Format a value for CSV: booleans as in JSON, text without control characters."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from components.performance.sizing.cases import Profile
 
 
-_MOST = Decimal(1_000_000_000)
-_MOST_MS = 10_000_000
+_MAX = Decimal(1_000_000_000)
+_MAX_MS = 10_000_000
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?\Z", re.ASCII)
-_WHOLE = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
+_INTEGER = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 
 
 def parse_amount(text: str, option: str, description: str, *, least: Decimal = Decimal(0)) -> Decimal:
@@ -38,7 +38,7 @@ def parse_amount(text: str, option: str, description: str, *, least: Decimal = D
     """
     value = _parse_decimal(text)
     if value is None or value < least:
-        raise WorkbenchError(f"{option}: must be {description}, from {least:f} to {_MOST:f}, found {text!r}", 2)
+        raise WorkbenchError(f"{option}: must be {description}, from {least:f} to {_MAX:f}, found {text!r}", 2)
     return value
 
 
@@ -47,7 +47,7 @@ def _parse_decimal(text: str) -> Decimal | None:
     if not _DECIMAL.match(text):
         return None
     value = Decimal(text)
-    return value if value <= _MOST else None
+    return value if value <= _MAX else None
 
 
 def plain_number(value: Decimal) -> str:
@@ -61,8 +61,8 @@ def parse_milliseconds(text: str, option: str) -> int:
     Raises:
         WorkbenchError: the value is not a whole number in the range.
     """
-    if not _WHOLE.match(text) or int(text) > _MOST_MS:
-        raise WorkbenchError(f"{option}: must be whole milliseconds from 0 to {_MOST_MS}, found {text!r}", 2)
+    if not _INTEGER.match(text) or int(text) > _MAX_MS:
+        raise WorkbenchError(f"{option}: must be whole milliseconds from 0 to {_MAX_MS}, found {text!r}", 2)
     return int(text)
 
 
@@ -87,7 +87,7 @@ def parse_cents(texts: Sequence[str] | None) -> dict[str, Decimal]:
 _PROFILE = re.compile(
     r"(?P<count>[0-9]{1,9})x(?P<alpha>[0-9.]{1,40})/(?P<beta>[0-9.]{1,40})@(?P<batch>[0-9]{1,9})\Z", re.ASCII
 )
-_FORM = "must be ACC=COUNTxALPHA/BETA@BATCH such as H100=1x6.973/0.027@64"
+_PROFILE_FORMAT = "must be ACC=COUNTxALPHA/BETA@BATCH such as H100=1x6.973/0.027@64"
 
 
 def parse_profiles(texts: Sequence[str] | None, files: Sequence[Path] | None) -> "tuple[Profile, ...]":
@@ -96,7 +96,7 @@ def parse_profiles(texts: Sequence[str] | None, files: Sequence[Path] | None) ->
     Raises:
         WorkbenchError: a profile is malformed, or the queueing model cannot use it.
     """
-    return (*map(_parse_profile, texts or ()), *(profile for file in files or () for profile in _read(file)))
+    return (*map(_parse_profile, texts or ()), *(profile for file in files or () for profile in _read_profiles(file)))
 
 
 def _parse_profile(text: str) -> "Profile":
@@ -104,22 +104,24 @@ def _parse_profile(text: str) -> "Profile":
     name, match = accelerator.strip(), _PROFILE.match(figures)
     alpha, beta = (_parse_decimal(match[group]) for group in ("alpha", "beta")) if match else (None, None)
     if not name or not match or alpha is None or beta is None:
-        raise WorkbenchError(f"--profile: {_FORM}, found {text!r}", 2)
-    return _checked(f"--profile {name}", name, int(match["count"]), float(alpha), float(beta), int(match["batch"]))
+        raise WorkbenchError(f"--profile: {_PROFILE_FORMAT}, found {text!r}", 2)
+    return _checked_profile(
+        f"--profile {name}", name, int(match["count"]), float(alpha), float(beta), int(match["batch"])
+    )
 
 
-def _checked(where: str, name: str, count: int, alpha: float, beta: float, batch: int) -> "Profile":
+def _checked_profile(location: str, name: str, count: int, alpha: float, beta: float, batch: int) -> "Profile":
     from components.fleet.levels import Promise
     from components.performance.sizing.cases import Case, Profile
     from components.performance.sizing.refusals import unusable
 
     profile = Profile(name, count, alpha, beta, batch)
     if reason := unusable(Case(profile, Promise(), 1, 1)):
-        raise WorkbenchError(f"{where}: {reason}", 2)
+        raise WorkbenchError(f"{location}: {reason}", 2)
     return profile
 
 
-def _read(path: Path) -> "Iterator[Profile]":
+def _read_profiles(path: Path) -> "Iterator[Profile]":
     from pydantic import ValidationError
 
     from components.contract.documents.files import read_text
@@ -128,7 +130,7 @@ def _read(path: Path) -> "Iterator[Profile]":
 
     from .entries import ProfileEntries
 
-    where = f"--profiles {'<stdin>' if str(path) == STDIN else path}"
+    location = f"--profiles {'<stdin>' if str(path) == STDIN else path}"
     problems: list[Problem] = []
     text = read_text(sys.stdin.buffer.read if str(path) == STDIN else path.read_bytes, str(path), problems)
     if text is None:
@@ -136,17 +138,24 @@ def _read(path: Path) -> "Iterator[Profile]":
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WorkbenchError(f"{where}: is not valid JSON: {error}", 2) from None
-    # The other keys of a fit are not read.
+        raise WorkbenchError(f"{location}: is not valid JSON: {error}", 2) from None
+    # fit-profile also writes the line and its measurements, which are not needed here.
     entries = content.get("profiles") if isinstance(content, dict) else content
     if not isinstance(entries, list):
-        raise WorkbenchError(f"{where}: must be output of fit-profile --output json, with profiles", 2)
+        raise WorkbenchError(f"{location}: must be output of fit-profile --output json, with profiles", 2)
     if not entries:
-        raise WorkbenchError(f"{where}: has no profile; pass --accelerator to fit-profile to write one", 2)
+        raise WorkbenchError(f"{location}: has no profile; pass --accelerator to fit-profile to write one", 2)
     try:
         profiles = ProfileEntries.model_validate({"profiles": entries}).profiles
     except ValidationError as error:
-        lines = [f"{where}: {field_path(fault.path)}: {fault.reason}" for fault in faults(error, ProfileEntries)]
+        lines = [f"{location}: {field_path(fault.path)}: {fault.reason}" for fault in faults(error, ProfileEntries)]
         raise WorkbenchError("\n".join(lines), 2) from None
-    for index, each in enumerate(profiles):
-        yield _checked(f"{where}: profiles[{index}]", each.accelerator, each.count, each.alpha, each.beta, each.batch)
+    for index, profile in enumerate(profiles):
+        yield _checked_profile(
+            f"{location}: profiles[{index}]",
+            profile.accelerator,
+            profile.count,
+            profile.alpha,
+            profile.beta,
+            profile.batch,
+        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from toolkit.plotting.pictures import finish, picture
 
 from .curve import Curve, curve_of
-from .report import first_named
+from .report import first_token_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,23 +26,26 @@ def write_plot(assessment: "Assessment", curve: Curve, title: str, path: Path) -
     Raises:
         WorkbenchError: matplotlib is missing.
     """
-    promise, found = assessment.question.promise, assessment.sized.behaviour
+    promise, behavior = assessment.question.promise, assessment.sized.behaviour
     with picture(path) as figure:
         above, below = figure.subplots(2, 1, sharex=True)
         above.set_ylabel("ITL, mean, ms")
         _draw(above, "itl", curve, curve.itl_ms, promise.itl_ms)
-        below.set_ylabel(f"{first_named(assessment.question)}, 95 %, ms")
+        below.set_ylabel(f"{first_token_title(assessment.question)}, 95 %, ms")
         _draw(below, "ttft", curve, curve.ttft_p95_ms, promise.ttft_ms)
         below.set_xlabel("requests per minute and replica")
-        for word, end in _ends(assessment, curve):
-            _draw_end(above, f"itl-{word}", end.rates, end.itl_ms)
-            _draw_end(below, f"ttft-{word}", end.rates, end.ttft_p95_ms)
-        if found:
-            _mark(above, "itl", assessment, found.itl_ms)
+        for name, end in _ends(assessment, curve):
+            for axes, metric, latencies in ((above, "itl", end.itl_ms), (below, "ttft", end.ttft_p95_ms)):
+                (line,) = axes.plot(end.rates, latencies, linestyle="-.", linewidth=1, alpha=0.6)
+                line.set_label(f"{name} possible")
+                line.set_gid(f"{metric}-{name}")
+        if behavior:
+            _mark(above, "itl", assessment, behavior.itl_ms)
             _mark(below, "ttft", assessment, assessment.first_p95_ms or 0)
         finish(above, title, "lower right")
         finish(below, "", "upper left")
-        below.set_ylim(top=_top(curve.ttft_p95_ms[-1], promise.ttft_ms, assessment.first_p95_ms or 0))
+        last, limit = curve.ttft_p95_ms[-1], max(promise.ttft_ms, assessment.first_p95_ms or 0) * _ABOVE
+        below.set_ylim(top=(min(last, limit) if limit else last) * 1.05)
 
 
 def _draw(axes: "Axes", name: str, curve: Curve, values: tuple[float, ...], promised: int) -> None:
@@ -56,31 +59,20 @@ def _draw(axes: "Axes", name: str, curve: Curve, values: tuple[float, ...], prom
 
 def _ends(assessment: "Assessment", curve: Curve) -> Iterator[tuple[str, Curve]]:
     """Yield the curves of the fastest and slowest possible replica, if the figures are uncertain."""
-    for word, sized in zip(("fastest", "slowest"), assessment.ends or (), strict=False):
+    for name, sized in zip(("fastest", "slowest"), assessment.ends or (), strict=False):
         end = curve_of(sized, assessment.question.prefill_ms, POINTS, up_to=curve.rates[-1])
         if end and sized.case.profile != assessment.candidate.profile:
-            yield word, end
-
-
-def _draw_end(axes: "Axes", name: str, rates: tuple[float, ...], values: tuple[float, ...]) -> None:
-    word = name.partition("-")[2]
-    label = f"{word} possible"
-    axes.plot(rates, values, linestyle="-.", linewidth=1, alpha=0.6, label=label, gid=name)
+            yield name, end
 
 
 def _mark(axes: "Axes", name: str, assessment: "Assessment", value: float) -> None:
     """Mark the load of a replica, and the highest load that meets the SLO."""
-    sized, found = assessment.sized, assessment.sized.behaviour
-    if found is None:
+    sized, behavior = assessment.sized, assessment.sized.behaviour
+    if behavior is None:
         return
     most = sized.most_per_minute
     axes.axvline(most, linestyle=":", color="tab:gray", label=f"at most {most:.4g}/min").set_gid(f"{name}-most")
     replicas = f"{sized.replicas} replica{'s' if sized.replicas != 1 else ''}"
-    label = f"{replicas}: {found.per_minute:.4g}/min, {value:.4g} ms"
-    (point,) = axes.plot([found.per_minute], [value], "o", color="tab:green", label=label)
+    label = f"{replicas}: {behavior.per_minute:.4g}/min, {value:.4g} ms"
+    (point,) = axes.plot([behavior.per_minute], [value], "o", color="tab:green", label=label)
     point.set_gid(f"{name}-operating")
-
-
-def _top(last: float, promised: int, operating: float) -> float:
-    interesting = max(promised, operating)
-    return min(last, interesting * _ABOVE) * 1.05 if interesting else last * 1.05

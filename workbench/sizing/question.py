@@ -68,14 +68,14 @@ def _load(target: SizedModel, options: LoadOptions) -> "Load":
     """Return the load; options take precedence over settings."""
     from components.fleet.levels import Load
 
-    def parse(text: str, known: Decimal, option: str, description: str, least: int = 0) -> Decimal:
-        return parse_amount(text, option, description, least=Decimal(least)) if text else known
+    def parse(text: str, default: Decimal, option: str, description: str, least: int = 0) -> Decimal:
+        return parse_amount(text, option, description, least=Decimal(least)) if text else default
 
-    known = target.load or Load(Decimal(-1), Decimal(-1))
+    default = target.load or Load(Decimal(-1), Decimal(-1))  # negative: unknown
     load = Load(
-        parse(options.rate, known.per_minute, "--rate", "requests per minute such as 480"),
-        parse(options.output_tokens, known.output_tokens, "--output-tokens", "mean output tokens such as 256", 1),
-        parse(options.input_tokens, known.input_tokens, "--input-tokens", "mean input tokens such as 512"),
+        parse(options.rate, default.per_minute, "--rate", "requests per minute such as 480"),
+        parse(options.output_tokens, default.output_tokens, "--output-tokens", "mean output tokens such as 256", 1),
+        parse(options.input_tokens, default.input_tokens, "--input-tokens", "mean input tokens such as 512"),
     )
     missing = [
         option
@@ -94,7 +94,7 @@ def _promise(target: SizedModel, options: LoadOptions) -> "Promise":
 
     classes = target.levels.classes_of(target.model)
     if len(classes) > 1 and not (options.slo_itl and options.slo_ttft):
-        names = ", ".join(each.name for each in classes)
+        names = ", ".join(level.name for level in classes)
         raise WorkbenchError(
             f"serviceLevels.classes: {target.model!r} is in several classes: {names}; keep it in one, or pass "
             "--slo-itl and --slo-ttft",
@@ -176,7 +176,7 @@ def _candidates(target: SizedModel, comparison: Comparison, load: "Load") -> "Se
 
     if comparison.profiles or target.profiles:
         source = "the command line" if comparison.profiles else target.title
-        return [Candidate(each, source, each.batch) for each in comparison.profiles or target.profiles]
+        return [Candidate(profile, source, profile.batch) for profile in comparison.profiles or target.profiles]
     references = reference_profiles(target.model)
     if not references:
         hint = did_you_mean(target.model, known_models()) or f"; available: {', '.join(known_models())}"

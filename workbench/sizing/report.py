@@ -1,6 +1,6 @@
 """The table output of ``workbench size``, with a plot of latency against load for the first accelerator."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,7 @@ from .curve import curve_of
 from .inputs import plain_number
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from components.performance.sizing.assessments import Assessment, Question
-    from components.performance.sizing.cases import Sized
 
 _WIDTH = 80
 _HEIGHT = 6
@@ -42,6 +39,7 @@ _COLUMNS = (
 def show(assessments: "Sequence[Assessment]", title: str) -> None:
     """Print assessments, cheapest first."""
     from rich.console import Console
+    from rich.table import Table
 
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
@@ -50,13 +48,18 @@ def show(assessments: "Sequence[Assessment]", title: str) -> None:
     console.print(_load(assessments[0].question), soft_wrap=True)
     if assessments[0].question.literal:
         console.print("Sized as upstream does, with its rounding and its choice of accelerator.")
-    if any(each.ends for each in assessments):
+    if any(assessment.ends for assessment in assessments):
         console.print("Reference figures with their uncertainty range; benchmark before relying on them.")
     console.print()
-    console.print(_table(assessments))
-    for each in assessments:
-        if not each.sized.is_feasible:
-            console.print(printable(f"{each.candidate.profile.title}: {each.sized.reason}"), soft_wrap=True)
+    latency = f"{first_token_title(assessments[0].question)} ms"
+    table = Table(*(title or latency for title in _COLUMNS), box=None)
+    for assessment in assessments:
+        table.add_row(*map(printable, _cells(assessment)))
+    console.print(table)
+    for assessment in assessments:
+        if not assessment.sized.is_feasible:
+            reason = f"{assessment.candidate.profile.title}: {assessment.sized.reason}"
+            console.print(printable(reason), soft_wrap=True)
     for line in _plots(assessments[0], min(console.width, _WIDTH)):
         console.print(line, soft_wrap=True)
 
@@ -73,84 +76,65 @@ def _load(question: "Question") -> str:
     return f"{summary}; target: {', '.join(promised) or 'none'}{prefill}"
 
 
-def first_named(question: "Question") -> str:
+def first_token_title(question: "Question") -> str:
     """Return the title of the latency column; without a prefill time it is only the queueing time."""
     return "TTFT" if question.has_prefill else "queueing"
 
 
-def _table(assessments: "Sequence[Assessment]") -> "Table":
-    from rich.table import Table
-
-    first = f"{first_named(assessments[0].question)} ms"
-    table = Table(*(name or first for name in _COLUMNS), box=None)
-    for each in assessments:
-        table.add_row(*map(printable, _cells(each)))
-    return table
-
-
 def _cells(assessment: "Assessment") -> Iterator[str]:
-    profile, sized, found = assessment.candidate.profile, assessment.sized, assessment.sized.behaviour
+    profile, sized, behavior = assessment.candidate.profile, assessment.sized, assessment.sized.behaviour
     per_million = assessment.usd_per_million_tokens
     yield profile.title
-    yield _feasible(assessment)
-    yield _replicas(assessment)
-    yield _number(found.per_minute if found else None)
-    yield _number(sized.most_per_minute if found else None)
-    yield sized.limit.value if found else "-"
-    yield f"{found.utilisation:.1%}" if found else "-"
-    yield f"{found.in_service:.1f} of {profile.batch}" if found else "-"
-    yield f"{found.itl_ms:.2f}" if found else "-"
+    if assessment.chosen:
+        yield "chosen" if assessment.question.literal else "cheapest"
+    else:
+        yield "yes" if sized.is_feasible else "no"
+    yield _range(
+        str(replica.replicas) if replica.is_feasible else "none"
+        for replica in (sized, *(assessment.ends or (sized, sized)))
+    )
+    yield _number(behavior.per_minute if behavior else None)
+    yield _number(sized.most_per_minute if behavior else None)
+    yield sized.limit.value if behavior else "-"
+    yield f"{behavior.utilisation:.1%}" if behavior else "-"
+    yield f"{behavior.in_service:.1f} of {profile.batch}" if behavior else "-"
+    yield f"{behavior.itl_ms:.2f}" if behavior else "-"
     yield "-" if assessment.first_p95_ms is None else f"{assessment.first_p95_ms:.1f}"
-    yield _costs(assessment)
+    yield _range(
+        "-" if usd is None else f"{usd:,.0f}" for usd in (assessment.usd_per_month, *assessment.usd_per_month_ends)
+    )
     yield "-" if per_million is None else f"{per_million:,.2f}"
 
 
-def _feasible(assessment: "Assessment") -> str:
-    if assessment.chosen:
-        return "chosen" if assessment.question.literal else "cheapest"
-    return "yes" if assessment.sized.is_feasible else "no"
-
-
-def _replicas(assessment: "Assessment") -> str:
-    own = _count(assessment.sized)
-    if assessment.ends is None:
-        return own
-    low, high = map(_count, assessment.ends)
-    return f"{own} ({low}..{high})" if (low, high) != (own, own) else own
-
-
-def _count(sized: "Sized") -> str:
-    return str(sized.replicas) if sized.is_feasible else "none"
-
-
-def _costs(assessment: "Assessment") -> str:
-    own, low, high = (
-        "-" if usd is None else f"{usd:,.0f}" for usd in (assessment.usd_per_month, *assessment.usd_per_month_ends)
-    )
-    return f"{own} ({low}..{high})" if (low, high) != (own, own) else own
+def _range(values: Iterable[str]) -> str:
+    """Format an estimate, and its range if it is uncertain."""
+    estimate, low, high = values
+    return f"{estimate} ({low}..{high})" if (low, high) != (estimate, estimate) else estimate
 
 
 def _plots(assessment: "Assessment", width: int) -> Iterator[str]:
-    promise, found = assessment.question.promise, assessment.sized.behaviour
+    promise, behavior = assessment.question.promise, assessment.sized.behaviour
     room = width - _LABEL - 2
     curve = curve_of(assessment.sized, assessment.question.prefill_ms, room)
     if curve is None:
         return
     name = printable(assessment.candidate.profile.title)
     yield ""
-    yield from _plot(f"{name}: ITL in ms", curve.itl_ms, promise.itl_ms, found.itl_ms if found else 0, room)
+    yield from _plot(f"{name}: ITL in ms", curve.itl_ms, promise.itl_ms, behavior.itl_ms if behavior else 0, room)
     yield from _axis(assessment, room)
     yield ""
-    first = f"{name}: {first_named(assessment.question)} in ms, 95 %"
-    yield from _plot(first, curve.ttft_p95_ms, promise.ttft_ms, assessment.first_p95_ms or 0, room)
+    title = f"{name}: {first_token_title(assessment.question)} in ms, 95 %"
+    yield from _plot(title, curve.ttft_p95_ms, promise.ttft_ms, assessment.first_p95_ms or 0, room)
     yield from _axis(assessment, room)
-    yield _legend(assessment)
+    sized = assessment.sized
+    now = f"{_number(behavior.per_minute)} now, at most {_number(sized.most_per_minute)}, " if behavior else ""
+    yield f"{'':{_LABEL}}  requests/min of one replica: {now}up to {_number(sized.capacity_per_minute)}"
 
 
 def _plot(title: str, values: Sequence[float], promised: int, operating: float, room: int) -> Iterator[str]:
     """Yield a chart with a line at the target."""
-    interesting = max(promised, operating) * _ABOVE
-    top = max(min(max(values), interesting) if interesting else max(values), promised)
+    limit = max(promised, operating) * _ABOVE
+    top = max(min(max(values), limit) if limit else max(values), promised)
     plain = is_plain()
     columns = [Fraction(min(value, top)) for value in values]
     lines = chart(columns, room, _HEIGHT, top=Fraction(top), plain=plain)
@@ -163,18 +147,12 @@ def _plot(title: str, values: Sequence[float], promised: int, operating: float, 
 
 def _axis(assessment: "Assessment", room: int) -> Iterator[str]:
     """Yield the load axis, with a mark at the operating point."""
-    plain, found = is_plain(), assessment.sized.behaviour
+    plain, behavior = is_plain(), assessment.sized.behaviour
     marks = ["-" if plain else "─"] * room
-    if found:
-        share = found.per_minute / assessment.sized.capacity_per_minute
+    if behavior:
+        share = behavior.per_minute / assessment.sized.capacity_per_minute
         marks[min(max(round(share * room) - 1, 0), room - 1)] = "^" if plain else "▲"
     yield " " * _LABEL + (" +" if plain else " └") + "".join(marks)
-
-
-def _legend(assessment: "Assessment") -> str:
-    sized, found = assessment.sized, assessment.sized.behaviour
-    here = f"{_number(found.per_minute)} now, at most {_number(sized.most_per_minute)}, " if found else ""
-    return f"{'':{_LABEL}}  requests/min of one replica: {here}up to {_number(sized.capacity_per_minute)}"
 
 
 def _number(value: float | None) -> str:

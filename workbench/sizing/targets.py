@@ -64,7 +64,7 @@ def bare_model(model: str, subject: Subject) -> SizedModel:
         return SizedModel(model, title, levels, scale_to_zero=levels.controller.scale_to_zero)
     _, plan = planned(subject, None)
     levels, workloads = plan.environment.options.levels, tuple(_serving(plan, model))
-    nodes = accelerated_nodes(demand for each in workloads for demand in each.pods)
+    nodes = accelerated_nodes(demand for workload in workloads for demand in workload.pods)
     return SizedModel(
         model,
         title,
@@ -123,7 +123,7 @@ def find_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> S
         variant.profiles,
         variant.accelerator,
         options.levels.load(namespace, variant.source.name) or variant.load,
-        tuple(accelerated_nodes(demand for each in workloads for demand in each.pods)),
+        tuple(accelerated_nodes(demand for workload in workloads for demand in workload.pods)),
         f"serviceLevels.loads[{variant.source.name}]",
         workloads,
         options.levels.controller.scale_to_zero,
