@@ -14,8 +14,8 @@ from toolkit.printing import Format
 
 from .errors import WorkbenchError
 
-_PAUSE = 10.0
-"""Seconds between polls, the same as the autoscaler's scan interval."""
+_POLL_SECONDS = 10.0
+"""The scan interval of the Cluster Autoscaler."""
 
 
 def register(app: typer.Typer) -> None:
@@ -45,13 +45,13 @@ def capacity(
         missing = _shortages(kube, namespace)
         while missing and time.monotonic() < deadline:
             typer.echo(f"waiting for {len(missing)} node groups with missing nodes: {missing[0].group}", err=True)
-            time.sleep(min(_PAUSE, max(deadline - time.monotonic(), 0)))
+            time.sleep(min(_POLL_SECONDS, max(deadline - time.monotonic(), 0)))
             missing = _shortages(kube, namespace)
     if output == Format.JSON:
         typer.echo(json.dumps([asdict(shortage) for shortage in missing], indent=2))
     else:
         typer.echo(
-            "\n".join(map(str, missing)) or "All node groups have the nodes that the Cluster Autoscaler wants."
+            "\n".join(map(str, missing)) or "All node groups have the nodes that the Cluster Autoscaler requests."
         )
     raise typer.Exit(int(bool(missing)))
 

@@ -47,8 +47,8 @@ def run(command: Callable[[], None]) -> None:
     except MemoryError:
         _end("not enough memory; pass fewer or smaller files at a time", 1)
     except Exception as error:
-        if isinstance(error, OSError) and (refused := _refused(error)):
-            _end(refused, 1)
+        if isinstance(error, OSError) and (message := _system_error(error)):
+            _end(message, 1)
         from components.contract.texts.crash_report import report_unexpected_error
 
         _end(report_unexpected_error(error, Path(STATE_DIR)), UNFORESEEN)
@@ -68,8 +68,8 @@ def _interrupts_raise() -> Iterator[None]:
         signal.signal(signal.SIGINT, previous)
 
 
-def _refused(error: OSError) -> str:
-    """Say what the system refused: a file by its name, or the output; nothing for the rest, such as connections."""
+def _system_error(error: OSError) -> str:
+    """Return a message about a file or the output; empty for other errors, such as those of connections."""
     if error.filename is not None and error.strerror:
         return f"{printable(os.fsdecode(error.filename))}: {error.strerror}"
     if error.errno in _FULL:

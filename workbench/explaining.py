@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from components.plan.plan import Plan
 
 _SAMPLES = Path("stacks/models")
-_MOST = 4
-_LONGEST = 100
+_MAX_RESULTS = 4
+_MAX_LENGTH = 100
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +41,7 @@ def explain(
             help="Manifest files or folders; - reads stdin. Defaults to the models of --stack, or stacks/models.",
         ),
     ] = None,
-    whole: Annotated[bool, typer.Option("--all", help="Show all results and untruncated values.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Show all results and untruncated values.")] = False,
     output: Annotated[
         Format, typer.Option(help="Output format; json includes all results and untruncated values.")
     ] = Format.TEXT,
@@ -62,7 +62,7 @@ def explain(
     if output is Format.JSON:
         sys.stdout.write(json.dumps([_as_dict(resource, row) for resource, row in rows], indent=2) + "\n")
     else:
-        _show([row for _, row in rows], whole=whole)
+        _show([row for _, row in rows], show_all=show_all)
 
 
 def _memory(resource: "LoadedResource", plan: "Plan") -> "Iterator[ExplainedField]":
@@ -70,10 +70,10 @@ def _memory(resource: "LoadedResource", plan: "Plan") -> "Iterator[ExplainedFiel
     from components.checks.memory.wording import gib
     from components.plan.explain import ExplainedField
 
-    for each in plan.verdicts:
-        if each.item.source.resource is resource.resource:
-            parts = (f"{part.name} = {gib(part.size)}" for part in each.verdict.parts)
-            yield ExplainedField(f"memory of {each.workload.set_name}", each.text, (*parts, *each.verdict.notes))
+    for fit in plan.verdicts:
+        if fit.item.source.resource is resource.resource:
+            parts = (f"{part.name} = {gib(part.size)}" for part in fit.verdict.parts)
+            yield ExplainedField(f"memory of {fit.workload.set_name}", fit.text, (*parts, *fit.verdict.notes))
 
 
 def _as_dict(resource: "LoadedResource", row: "ExplainedField") -> dict[str, Any]:
@@ -87,21 +87,25 @@ def _as_dict(resource: "LoadedResource", row: "ExplainedField") -> dict[str, Any
     }
 
 
-def _show(rows: "Sequence[ExplainedField]", *, whole: bool) -> None:
+def _show(rows: "Sequence[ExplainedField]", *, show_all: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table("field", "value", "became", box=None)
     for row in rows:
-        results = [*map(printable_lines, row.became)] if whole else [_truncated(text) for text in row.became[:_MOST]]
+        results = (
+            [*map(printable_lines, row.became)]
+            if show_all
+            else [_truncated(text) for text in row.became[:_MAX_RESULTS]]
+        )
         if len(row.became) > len(results):
             results.append(f"and {len(row.became) - len(results)} more (--all)")
         value = str(row.value)
-        value = printable_lines(value) if whole else _truncated(value)
+        value = printable_lines(value) if show_all else _truncated(value)
         table.add_row(printable(row.path), value, "\n".join(results) or "no effect here")
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
-        console.width = 10_000 if whole else 240
+        console.width = 10_000 if show_all else 240
     console.print(table)
 
 
@@ -119,4 +123,4 @@ def _matches(name: str, resources: "Sequence[LoadedResource]") -> "list[LoadedRe
 
 def _truncated(text: str) -> str:
     line = printable(" ".join(text.split()))
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
+    return line if len(line) <= _MAX_LENGTH else line[: _MAX_LENGTH - 3] + "..."

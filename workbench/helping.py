@@ -19,7 +19,7 @@ _GROUPS = {
 
 _OVERRIDES = ("realization", "workload", "namespace", "runtimes", "cache_claim", "cache_host_path", "other_kinds")
 """Options of every command on manifests that override settings; only the help of ``validate`` lists them."""
-_EXPLAINED_AT = "validate"
+_DOCUMENTING_COMMAND = "validate"
 
 
 class PlainHelpCommand(TyperCommand):
@@ -34,11 +34,11 @@ class PlainHelpCommand(TyperCommand):
             if text:
                 param.help = _escaped(text)  # type: ignore[attr-defined]
         overrides = [param for param in self.params if param.name in _OVERRIDES]
-        if len(overrides) == len(_OVERRIDES) and self.name != _EXPLAINED_AT:
+        if len(overrides) == len(_OVERRIDES) and self.name != _DOCUMENTING_COMMAND:
             for param in overrides:
                 param.hidden = True  # type: ignore[attr-defined]
             names = ", ".join(param.opts[0] for param in overrides)
-            self.epilog = f"Options that override settings: {names}. See `workbench {_EXPLAINED_AT} --help`."
+            self.epilog = f"Options that override settings: {names}. See `workbench {_DOCUMENTING_COMMAND} --help`."
 
 
 def arrange(app: typer.Typer) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _CONFIG, _INDEX = "config.json", "model.safetensors.index.json"
 _ADDRESS = re.compile(r"^(?:host|file|hostpath)://(?=/)")
-_LARGEST = 2**50
+_MAX_BYTES = 2**50
 
 
 def shapes_in(options: Sequence[str]) -> "dict[str, OwnShape]":
@@ -79,5 +79,5 @@ def _weights_of(folder: Path) -> int | None:
         size = index["metadata"]["total_size"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         size = sum(files)
-    is_size = isinstance(size, int | float) and not isinstance(size, bool) and 0 < size < _LARGEST
+    is_size = isinstance(size, int | float) and not isinstance(size, bool) and 0 < size < _MAX_BYTES
     return int(size) if is_size else None

@@ -85,11 +85,15 @@ def validate(
         unchecked = _unchecked(plan)
     problems = sorted(set(unsorted), key=lambda problem: problem.sort_key)
     if output is _Output.JSON:
-        _write(json.dumps([problem.as_dict() for problem in problems], indent=2) + "\n")
+        sys.stdout.write(json.dumps([problem.as_dict() for problem in problems], indent=2) + "\n")
     elif output is _Output.SARIF:
-        _write(_sarif(problems))
+        from components.contract.findings.sarif import sarif
+        from components.plan.review.planned import findings_of
+        from components.version import __version__
+
+        sys.stdout.write(json.dumps(sarif(findings_of(problems), __version__), indent=2) + "\n")
     else:
-        _write("".join(f"{_line(problem)}\n" for problem in problems))
+        sys.stdout.write("".join(f"{_line(problem)}\n" for problem in problems))
         print(*(_summary(manifests, problems), *unchecked), sep="\n", file=sys.stderr)  # noqa: T201
     if errors(problems):
         raise typer.Exit(1)
@@ -109,7 +113,7 @@ def _check_configs(plan: "Plan", options: Sequence[str]) -> None:
     """Reject a ``--config`` that matches no model, or several."""
     from .local_models import shapes_in
 
-    shapes = [each.verdict.asked.shape for each in plan.verdicts if each.verdict.asked]
+    shapes = [fit.verdict.asked.shape for fit in plan.verdicts if fit.verdict.asked]
     for name, described in shapes_in(options).items():
         source = described.shape.source
         matches = sorted({shape.name for shape in shapes if shape.source == source})
@@ -130,7 +134,7 @@ def _unchecked(plan: "Plan") -> "Iterator[str]":
     """Yield the models whose memory was not checked, by reason, and those whose memory was estimated."""
     from components.checks.memory.verdicts import estimated, unchecked
 
-    models = len({each.item.title for each in plan.verdicts})
+    models = len({fit.item.title for fit in plan.verdicts})
     reasons = unchecked(plan.verdicts)
     if reasons:
         count = len({name for names in reasons.values() for name in names})
@@ -140,14 +144,6 @@ def _unchecked(plan: "Plan") -> "Iterator[str]":
     if names:
         yield f"memory estimated for {len(names)} of {pluralize(models, 'model')}, from their names:"
         yield f"  {', '.join(names)}: add them to modelShapes for exact figures"
-
-
-def _sarif(problems: "Iterable[Problem]") -> str:
-    from components.contract.findings.sarif import sarif
-    from components.plan.review.planned import findings_of
-    from components.version import __version__
-
-    return json.dumps(sarif(findings_of(problems), __version__), indent=2) + "\n"
 
 
 def _line(problem: "Problem") -> str:
@@ -185,14 +181,14 @@ def crds(kinds: Kinds = None) -> None:
     from components.contract.documents.writer import dump_all
     from components.contract.schema.crds import crd
 
-    _write(dump_all([crd(kind) for kind in _kinds(kinds)]))
+    sys.stdout.write(dump_all([crd(kind) for kind in _kinds(kinds)]))
 
 
 def schema(kinds: Kinds = None) -> None:
     """Print the JSON schemas of kinds, as one JSON object with apiVersion/Kind as keys."""
     from components.contract.schema.jsonschema import json_schema as schema_of
 
-    _write(json.dumps({kind.title: schema_of(kind) for kind in _kinds(kinds)}, indent=2) + "\n")
+    sys.stdout.write(json.dumps({kind.title: schema_of(kind) for kind in _kinds(kinds)}, indent=2) + "\n")
 
 
 def _kinds(names: list[str] | None) -> "list[Kind]":
@@ -203,7 +199,3 @@ def _kinds(names: list[str] | None) -> "list[Kind]":
         return [known.by_name(name) for name in names] if names else list(known)
     except ValueError as error:
         raise WorkbenchError(str(error), exit_code=2) from None
-
-
-def _write(text: str) -> None:
-    sys.stdout.write(text)

@@ -42,7 +42,7 @@ class Server:
 def answering(monkeypatch: pytest.MonkeyPatch, *answers: str | KubeError) -> Iterator[Server]:
     server = Server(*answers)
     monkeypatch.setattr(Kube, "from_kubeconfig", lambda _: server)
-    monkeypatch.setattr(capacity, "_PAUSE", 0.0)
+    monkeypatch.setattr(capacity, "_POLL_SECONDS", 0.0)
     yield server
 
 
@@ -63,7 +63,7 @@ def test_nothing_missing_ends_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
         ran = run()
     assert (ran.exit_code, ran.stdout.strip()) == (
         0,
-        "All node groups have the nodes that the Cluster Autoscaler wants.",
+        "All node groups have the nodes that the Cluster Autoscaler requests.",
     )
 
 

@@ -87,14 +87,14 @@ def test_aliases_do_not_make_much_of_little(tmp_path: Path) -> None:
 
 
 def test_what_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MOST_BYTES", 1000)
+    monkeypatch.setattr(files, "MAX_BYTES", 1000)
     path = tmp_path / "large.csv"
     path.write_text("concurrency,itl_ms\n" + "1,7\n" * 1000)
     assert "is larger than" in refused(path)
 
 
 def test_a_file_without_an_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(files, "MAX_BYTES", 1_000_000)
     assert "is larger than" in refused(Path("/dev/zero"))
 
 

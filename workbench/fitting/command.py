@@ -16,8 +16,8 @@ from .files import read_benchmarks
 from .line import fit
 from .measurements import Latency
 
-_MOST_ACCELERATORS = 10_000
-_MOST_AT_ONCE = 1_000_000
+_MAX_ACCELERATORS = 10_000
+_MAX_CONCURRENCY = 1_000_000
 
 Files = Annotated[
     list[Path],
@@ -31,20 +31,20 @@ AcceleratorName = Annotated[
     str, typer.Option("--accelerator", metavar="ACC", help="Write a profile for this accelerator.")
 ]
 Count = Annotated[
-    int, typer.Option(min=1, max=_MOST_ACCELERATORS, help="Number of accelerators of the measured replica.")
+    int, typer.Option(min=1, max=_MAX_ACCELERATORS, help="Number of accelerators of the measured replica.")
 ]
 Batch = Annotated[
     int | None,
     typer.Option(
         min=2,
-        max=_MOST_AT_ONCE,
+        max=_MAX_CONCURRENCY,
         help="Maximum concurrent requests of the engine (max-num-seqs). Leaves out measurements above it. Defaults "
         "to the highest measured concurrency.",
     ),
 ]
 UpTo = Annotated[
     float | None,
-    typer.Option(min=1, max=_MOST_AT_ONCE, help="Leave out measurements above this concurrency."),
+    typer.Option(min=1, max=_MAX_CONCURRENCY, help="Leave out measurements above this concurrency."),
 ]
 WhichLatency = Annotated[
     Latency,

@@ -5,9 +5,9 @@ import re
 
 from components.performance.simulation.trace_reader import excerpt
 
-MOST_AT_ONCE = 1_000_000.0
-MOST_MS = 1e7
-LEAST_MS = 1e-6
+MAX_CONCURRENCY = 1_000_000.0
+MAX_MS = 1e7
+MIN_MS = 1e-6
 _NUMBER = re.compile(r"\+?([0-9]{1,30}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?\Z", re.ASCII)
 
 
@@ -21,7 +21,7 @@ def latency(value: object) -> float:
     Raises:
         FigureError: the value is not a plausible latency.
     """
-    return figure(value, LEAST_MS, MOST_MS)
+    return figure(value, MIN_MS, MAX_MS)
 
 
 def figure(value: object, least: float, most: float) -> float:

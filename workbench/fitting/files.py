@@ -19,11 +19,11 @@ from .parsing import ParseError, json_values, yaml_values
 from .tables import read_table
 from .vllm import MARKS, read_run
 
-MOST_BYTES = 256 * 2**20
+MAX_BYTES = 256 * 2**20
 _YAML = re.compile(r"(?:---\s*\n|%YAML|#[^\n]*\n|\s)*[A-Za-z_]+:(?:\s|$)")
 """A key at the start of the text, after document markers and comments."""
 _TOO_LARGE = (
-    f"is larger than {MOST_BYTES // 2**20} MiB; let the benchmark store less per request: no --save-detailed with "
+    f"is larger than {MAX_BYTES // 2**20} MiB; let the benchmark store less per request: no --save-detailed with "
     "vLLM, sample_size=0 with guidellm"
 )
 _UNKNOWN = (
@@ -57,17 +57,17 @@ def read_benchmarks(paths: Iterable[Path], latency: Latency) -> Benchmarks:
 
 
 def _text(path: Path, file: str, benchmarks: Benchmarks) -> str | None:
-    """Return the text of a file, reading at most ``MOST_BYTES``: stdin may be endless."""
+    """Return the text of a file, reading at most ``MAX_BYTES``: stdin may be endless."""
 
     def read() -> bytes:
         if str(path) == STDIN:
-            return sys.stdin.buffer.read(MOST_BYTES + 1)
+            return sys.stdin.buffer.read(MAX_BYTES + 1)
         with path.open("rb") as stream:
-            return stream.read(MOST_BYTES + 1)
+            return stream.read(MAX_BYTES + 1)
 
     def read_bounded() -> bytes:
         content = read()
-        if len(content) > MOST_BYTES:
+        if len(content) > MAX_BYTES:
             raise _TooLargeError
         return content
 

@@ -8,7 +8,7 @@ output token is not used: from v0.4.0 on it includes the first token, and before
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .figures import MOST_AT_ONCE, FigureError, latency, positive
+from .figures import MAX_CONCURRENCY, FigureError, latency, positive
 from .measurements import Benchmarks, ConcurrencySource, Latency, Measurement
 
 
@@ -59,14 +59,14 @@ def _read(run: object, file: str, path: str, benchmarks: Benchmarks) -> None:
 def _concurrency(run: object) -> tuple[float, ConcurrencySource] | None:
     for status in ("total", "successful"):  # failed requests keep the engine busy as well
         measured = positive(_get(run, "metrics", "request_concurrency", status, "mean"))
-        if measured and measured <= MOST_AT_ONCE:
+        if measured and measured <= MAX_CONCURRENCY:
             return measured, ConcurrencySource.MEASURED
     for holder in ("config", "args"):
         strategy = _get(run, holder, "strategy")
         if _get(strategy, "type_") == "synchronous":
             return 1.0, ConcurrencySource.CONFIGURED
         configured = positive(_get(strategy, "streams"))
-        if configured and configured <= MOST_AT_ONCE:
+        if configured and configured <= MAX_CONCURRENCY:
             return configured, ConcurrencySource.CONFIGURED
     return None
 

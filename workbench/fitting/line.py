@@ -69,13 +69,13 @@ def fit(measurements: Sequence[Measurement]) -> LineFit:
     Measurements have equal weights, unless all have a standard error: then its inverse square. The size of the errors
     is always estimated from the residuals, so that the intervals describe repeated runs and not tokens within a run.
     """
-    ordered = tuple(sorted(measurements, key=lambda each: (each.concurrency, each.itl_ms, each.place)))
+    ordered = tuple(sorted(measurements, key=lambda run: (run.concurrency, run.itl_ms, run.place)))
     weights, weighted = _weights(ordered)
-    x, y = [each.concurrency for each in ordered], [each.itl_ms for each in ordered]
+    x, y = [run.concurrency for run in ordered], [run.itl_ms for run in ordered]
     line = _Line(x, y, weights)
     free = len(ordered) - _PARAMETERS
     residuals = math.fsum(w * r * r for w, r in zip(weights, line.residuals, strict=True))
-    spread = math.fsum(w * (each - line.mean_y) ** 2 for w, each in zip(weights, y, strict=True))
+    spread = math.fsum(w * (b - line.mean_y) ** 2 for w, b in zip(weights, y, strict=True))
     variance = residuals / free if free else None
     return LineFit(
         measurements=ordered,
@@ -95,8 +95,8 @@ class _Line:
 
     def __init__(self, x: Sequence[float], y: Sequence[float], weights: Sequence[float]) -> None:
         self.total = math.fsum(weights)
-        self.mean_x = math.fsum(w * each for w, each in zip(weights, x, strict=True)) / self.total
-        self.mean_y = math.fsum(w * each for w, each in zip(weights, y, strict=True)) / self.total
+        self.mean_x = math.fsum(w * a for w, a in zip(weights, x, strict=True)) / self.total
+        self.mean_y = math.fsum(w * b for w, b in zip(weights, y, strict=True)) / self.total
         points = list(zip(weights, x, y, strict=True))
         self.spread_x = math.fsum(w * (a - self.mean_x) ** 2 for w, a, _ in points)
         self.slope = math.fsum(w * (a - self.mean_x) * (b - self.mean_y) for w, a, b in points) / self.spread_x
@@ -106,13 +106,13 @@ class _Line:
 
 def _weights(measurements: Sequence[Measurement]) -> tuple[list[float], bool]:
     """Return weights with a mean of 1, and whether they come from standard errors."""
-    errors = [each.error_ms for each in measurements if each.error_ms]
+    errors = [run.error_ms for run in measurements if run.error_ms]
     if len(errors) < len(measurements):
         return [1.0] * len(measurements), False
     least = min(errors)
     relative = [(least / error) ** 2 for error in errors]
     mean = math.fsum(relative) / len(relative)
-    return [each / mean for each in relative], True
+    return [weight / mean for weight in relative], True
 
 
 def _bounded(value: float, variance: float | None, times: float, free: int) -> FittedValue:
@@ -138,12 +138,12 @@ def _bend(x: Sequence[float], line: _Line, weights: Sequence[float], residuals: 
     free = len(x) - _BENT_PARAMETERS
     if free < 1:
         return 0.0
-    squares = _Line(x, [each * each for each in x], weights).residuals  # the part of n**2 orthogonal to the line
-    size = math.fsum(w * each * each for w, each in zip(weights, squares, strict=True))
+    squares = _Line(x, [a * a for a in x], weights).residuals  # the part of n**2 orthogonal to the line
+    size = math.fsum(w * square * square for w, square in zip(weights, squares, strict=True))
     if len(set(x)) < _BENT_PARAMETERS or not size:
         return 0.0
     curvature = math.fsum(w * a * b for w, a, b in zip(weights, squares, line.residuals, strict=True)) / size
     left = max(residuals - curvature**2 * size, 0.0)
     if abs(curvature) * math.sqrt(size) <= _quantile(free) * math.sqrt(left / free):
         return 0.0
-    return math.copysign(max(abs(curvature * each) for each in squares), curvature)
+    return math.copysign(max(abs(curvature * square) for square in squares), curvature)

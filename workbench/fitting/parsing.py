@@ -8,8 +8,8 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from components.contract.documents.reader import MAX_DEPTH, YamlError, compose
 
-_MOST_VALUES = 2_000_000
-_HEAVY = ("requests", "request_samples", "scheduler_state")
+_MAX_VALUES = 2_000_000
+_PER_REQUEST_KEYS = ("requests", "request_samples", "scheduler_state")
 """Keys with data for each request, which make up nearly all of a report and are skipped."""
 
 
@@ -50,23 +50,23 @@ def yaml_values(text: str) -> Iterator[Any]:
     Raises:
         ParseError: the text is not valid YAML.
     """
-    remaining = _MOST_VALUES
+    remaining = _MAX_VALUES
 
-    def plain(node: Node, depth: int) -> Any:  # noqa: ANN401
+    def to_values(node: Node, depth: int) -> Any:  # noqa: ANN401
         nonlocal remaining
         remaining -= 1  # aliases can expand a small file into a huge tree
         if remaining < 0 or depth > MAX_DEPTH:
             raise YamlError(node.start_mark.line + 1, "has too many values, or is nested too deeply")
         if isinstance(node, MappingNode):
             pairs = ((key.value, value) for key, value in node.value if isinstance(key, ScalarNode))
-            return {key: plain(value, depth + 1) for key, value in pairs if key not in _HEAVY}
+            return {key: to_values(value, depth + 1) for key, value in pairs if key not in _PER_REQUEST_KEYS}
         if isinstance(node, SequenceNode):
-            return [plain(value, depth + 1) for value in node.value]
+            return [to_values(value, depth + 1) for value in node.value]
         return node.value
 
     try:
         for node in compose(text):
-            remaining = _MOST_VALUES
-            yield plain(node, 0)
+            remaining = _MAX_VALUES
+            yield to_values(node, 0)
     except YamlError as error:
         raise ParseError(error.line, f"{error.reason}; let the benchmark write JSON") from None

@@ -53,17 +53,17 @@ def write_plot(fitted: LineFit, path: Path) -> None:
         WorkbenchError: matplotlib is missing.
     """
     last = fitted.measurements[-1].concurrency
-    at = [last * number / 100 for number in range(101)]
+    concurrencies = [last * number / 100 for number in range(101)]
     with picture(path) as figure:
         axes = figure.subplots()
         label = f"{fitted.alpha.value:.4g} ms + {fitted.beta.value:.4g} ms * n"
-        (line,) = axes.plot(at, [fitted.at(each) for each in at], label=label)
+        (line,) = axes.plot(concurrencies, [fitted.at(concurrency) for concurrency in concurrencies], label=label)
         line.set_gid("line")
         if fitted.residual_ms is not None:
-            values = [fitted.value_at(each) for each in at]
+            values = [fitted.value_at(concurrency) for concurrency in concurrencies]
             lower, upper = [value.low or 0 for value in values], [value.high or 0 for value in values]
-            axes.fill_between(at, lower, upper, alpha=0.2, label="95 % confidence").set_gid("confidence")
-        measured = [(each.concurrency, each.itl_ms) for each in fitted.measurements]
+            axes.fill_between(concurrencies, lower, upper, alpha=0.2, label="95 % confidence").set_gid("confidence")
+        measured = [(measurement.concurrency, measurement.itl_ms) for measurement in fitted.measurements]
         (points,) = axes.plot(*zip(*measured, strict=True), "o", label="measured")
         points.set_gid("measured")
         axes.set_xlabel("requests at once, n")

@@ -12,17 +12,16 @@ from .line import CONFIDENCE, FittedValue, LineFit
 from .plot import text_plot
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from components.performance.sizing.cases import Profile
 
 _WIDTH = 100
-_SURE = f"{100 * CONFIDENCE:g} %"
+_CONFIDENCE = f"{100 * CONFIDENCE:g} %"
 
 
 def show(fitted: LineFit, profile: "Profile") -> None:
     """Print a fit, its measurements, and the profile to copy."""
     from rich.console import Console
+    from rich.table import Table
 
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
@@ -32,9 +31,26 @@ def show(fitted: LineFit, profile: "Profile") -> None:
     console.print(f"A token takes alpha + beta * n ms at n concurrent requests: {count} measurements, {weights}")
     spread = "" if fitted.residual_ms is None else f", residuals {fitted.residual_ms:.3g} ms"
     console.print(f"R^2 {fitted.r_squared:.6f}{spread}\n")
-    console.print(_figures(fitted, profile))
+    table = Table("", "ms", f"{_CONFIDENCE} interval", box=None)
+    table.add_row("alpha", f"{fitted.alpha.value:.6g}", _interval(fitted.alpha))
+    table.add_row("beta", f"{fitted.beta.value:.6g}", _interval(fitted.beta))
+    for at_once in sorted({1, profile.batch}):
+        latency = fitted.value_at(at_once)
+        table.add_row(f"a token, {at_once} at once", f"{latency.value:.6g}", _interval(latency))
+    console.print(table)
     console.print()
-    console.print(_measurements(fitted))
+    table = Table("at once", "measured ms", "line ms", "difference", "concurrency is", "from", box=None)
+    for measurement in fitted.measurements:
+        line_ms = fitted.at(measurement.concurrency)
+        table.add_row(
+            f"{measurement.concurrency:.6g}",
+            f"{measurement.itl_ms:.6g}",
+            f"{line_ms:.6g}",
+            f"{measurement.itl_ms - line_ms:+.3g}",
+            str(measurement.counted),
+            printable(measurement.place),
+        )
+    console.print(table)
     console.print()
     for line in text_plot(fitted, min(console.width, _WIDTH), plain=is_plain()):
         console.print(line, soft_wrap=True)
@@ -43,37 +59,8 @@ def show(fitted: LineFit, profile: "Profile") -> None:
             console.print(printable(line), soft_wrap=True)
 
 
-def _figures(fitted: LineFit, profile: "Profile") -> "Table":
-    from rich.table import Table
-
-    table = Table("", "ms", f"{_SURE} interval", box=None)
-    table.add_row("alpha", f"{fitted.alpha.value:.6g}", _interval(fitted.alpha))
-    table.add_row("beta", f"{fitted.beta.value:.6g}", _interval(fitted.beta))
-    for at_once in sorted({1, profile.batch}):
-        latency = fitted.value_at(at_once)
-        table.add_row(f"a token, {at_once} at once", f"{latency.value:.6g}", _interval(latency))
-    return table
-
-
 def _interval(value: FittedValue) -> str:
     return "unknown" if value.low is None else f"{value.low:.6g} to {value.high:.6g}"
-
-
-def _measurements(fitted: LineFit) -> "Table":
-    from rich.table import Table
-
-    table = Table("at once", "measured ms", "line ms", "difference", "concurrency is", "from", box=None)
-    for each in fitted.measurements:
-        line = fitted.at(each.concurrency)
-        table.add_row(
-            f"{each.concurrency:.6g}",
-            f"{each.itl_ms:.6g}",
-            f"{line:.6g}",
-            f"{each.itl_ms - line:+.3g}",
-            str(each.counted),
-            printable(each.place),
-        )
-    return table
 
 
 def _snippets(fitted: LineFit, profile: "Profile") -> Iterator[str]:
@@ -92,15 +79,15 @@ def _snippets(fitted: LineFit, profile: "Profile") -> Iterator[str]:
     if ends:
         fast, slow = ends
         yield ""
-        yield f"Size with the fastest and the slowest replica at {_SURE} confidence:"
+        yield f"Size with the fastest and the slowest replica at {_CONFIDENCE} confidence:"
         yield f"workbench size --profile {option_of(fast)} --profile {option_of(slow)}"
 
 
 def as_dict(fitted: LineFit, profile: "Profile", warned: Sequence[str]) -> dict[str, Any]:
     ends = ends_of(fitted, profile) or (None, None)
     return {
-        "alpha": _as_dict(fitted.alpha),
-        "beta": _as_dict(fitted.beta),
+        "alpha": asdict(fitted.alpha),
+        "beta": asdict(fitted.beta),
         "confidence": CONFIDENCE,
         "weighted": fitted.weighted,
         "rSquared": fitted.r_squared,
@@ -108,21 +95,17 @@ def as_dict(fitted: LineFit, profile: "Profile", warned: Sequence[str]) -> dict[
         "bendMs": fitted.bend_ms,
         "measurements": [
             {
-                "concurrency": each.concurrency,
-                "itlMs": each.itl_ms,
-                "lineMs": fitted.at(each.concurrency),
-                "errorMs": each.error_ms,
-                "counted": str(each.counted),
-                "place": each.place,
+                "concurrency": measurement.concurrency,
+                "itlMs": measurement.itl_ms,
+                "lineMs": fitted.at(measurement.concurrency),
+                "errorMs": measurement.error_ms,
+                "counted": str(measurement.counted),
+                "place": measurement.place,
             }
-            for each in fitted.measurements
+            for measurement in fitted.measurements
         ],
         "warnings": list(warned),
         "profiles": [asdict(profile)] if profile.accelerator else [],
-        "ends": {name: asdict(each) if each else None for name, each in zip(("fast", "slow"), ends, strict=True)},
+        "ends": {name: asdict(end) if end else None for name, end in zip(("fast", "slow"), ends, strict=True)},
         "option": option_of(profile) if profile.accelerator else None,
     }
-
-
-def _as_dict(value: FittedValue) -> dict[str, float | None]:
-    return {"value": value.value, "low": value.low, "high": value.high}

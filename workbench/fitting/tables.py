@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from components.contract.problems import did_you_mean
 from components.performance.simulation.trace_reader import excerpt
 
-from .figures import LEAST_MS, MOST_AT_ONCE, MOST_MS, FigureError, figure, latency, positive
+from .figures import MAX_CONCURRENCY, MAX_MS, MIN_MS, FigureError, figure, latency, positive
 from .guidellm import reject_latency
 from .measurements import Benchmarks, ConcurrencySource, Latency, Measurement
 
 _CUSTOM = ("concurrency", "itl_ms", "stddev", "samples")
-_MOST_SAMPLES = 1e12
+_MAX_SAMPLES = 1e12
 _ONE_LINE = {
     "itl": ("Successful Inter token latency ms mean",),
     "concurrency": ("Total Request concurrency mean", "Successful Request concurrency mean"),
@@ -62,7 +62,7 @@ def _read_custom(line: int, titles: Sequence[str], rows: Sequence[Row], file: st
     before = len(benchmarks.problems)
     for title in _CUSTOM[:2]:
         if title not in titles:
-            hint = did_you_mean(title, [each for each in titles if each not in _CUSTOM])
+            hint = did_you_mean(title, [column for column in titles if column not in _CUSTOM])
             columns = excerpt(", ".join(titles))
             benchmarks.add_problem(file, line, "", f"the header has no column {title}, found {columns}{hint}")
     for title in _CUSTOM:
@@ -86,10 +86,10 @@ def _read_custom(line: int, titles: Sequence[str], rows: Sequence[Row], file: st
 
 def _read_row(cells: Mapping[str, str], file: str, line: int, benchmarks: Benchmarks) -> None:
     values: dict[str, float] = {}
-    limits = {"concurrency": (1.0, MOST_AT_ONCE), "samples": (1.0, _MOST_SAMPLES)}
+    limits = {"concurrency": (1.0, MAX_CONCURRENCY), "samples": (1.0, _MAX_SAMPLES)}
     for column in _CUSTOM:
         if column in _CUSTOM[:2] or cells.get(column):
-            least, most = limits.get(column, (LEAST_MS, MOST_MS))
+            least, most = limits.get(column, (MIN_MS, MAX_MS))
             try:
                 values[column] = figure(cells[column], least, most)
             except FigureError as error:
@@ -121,7 +121,7 @@ def _read_guidellm(
         means = [number for column in columns["concurrency"] if (number := positive(cells[column]))]
         try:
             itl = latency(cells[columns["itl"][0]])
-            concurrency = figure(max(means[0], 1.0) if means else "", 1.0, MOST_AT_ONCE)
+            concurrency = figure(max(means[0], 1.0) if means else "", 1.0, MAX_CONCURRENCY)
         except FigureError as error:
             benchmarks.add_problem(file, line, "", f"inter-token latency and concurrency: {error}")
             continue

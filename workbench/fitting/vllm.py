@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .figures import MOST_AT_ONCE, FigureError, latency, positive
+from .figures import MAX_CONCURRENCY, FigureError, latency, positive
 from .measurements import Benchmarks, ConcurrencySource, Latency, Measurement
 
 MARKS = ("mean_itl_ms", "mean_tpot_ms", "median_itl_ms", "median_tpot_ms", "mean_ttft_ms", "itls")
@@ -90,7 +90,7 @@ def _concurrency(run: Mapping[str, Any]) -> tuple[float | None, ConcurrencySourc
     """
 
     def plausible(concurrency: float) -> float | None:
-        return concurrency if 0 < concurrency <= MOST_AT_ONCE else None
+        return concurrency if 0 < concurrency <= MAX_CONCURRENCY else None
 
     def total(*keys: str) -> float:  # failed requests have no times
         return math.fsum(time for key in keys for time in _flat(run.get(key)) if time)
@@ -106,7 +106,7 @@ def _concurrency(run: Mapping[str, Any]) -> tuple[float | None, ConcurrencySourc
     if measured:
         return measured, ConcurrencySource.MEASURED
     configured = positive(run.get("max_concurrency"))
-    if configured and configured <= MOST_AT_ONCE:
+    if configured and configured <= MAX_CONCURRENCY:
         return configured, ConcurrencySource.CONFIGURED
     completed, tokens = positive(run.get("completed")), positive(run.get("total_output_tokens"))
     first, later = positive(run.get("mean_ttft_ms")), positive(run.get("mean_tpot_ms"))
