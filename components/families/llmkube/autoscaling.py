@@ -82,11 +82,11 @@ def autoscaler(serving: ServiceContext, *, operated: bool) -> Autoscaler | None:
 
 def _origin(source: LoadedResource, path: str) -> Origin:
     """Return the origin of a field of the HPA; metrics of an InferenceService are flat, those of the HPA nested."""
-    whole = _METRIC_FIELD.fullmatch(path)
-    if whole is None:
+    metric_field = _METRIC_FIELD.fullmatch(path)
+    if metric_field is None:
         return Origin(source, _PATH if path == "behavior" else f"{_PATH}.{path}")
-    field = _FIELDS.get(whole[2])
-    return Origin(source, f"{_PATH}.{whole[1]}.{field}" if field else f"{_PATH}.{whole[1]}")
+    field = _FIELDS.get(metric_field[2])
+    return Origin(source, f"{_PATH}.{metric_field[1]}.{field}" if field else f"{_PATH}.{metric_field[1]}")
 
 
 def _metric(metric: MetricSpec, path: str, findings: Findings) -> Object | None:

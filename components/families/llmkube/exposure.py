@@ -98,8 +98,9 @@ def left_to_operator(endpoint: Endpoint, serving: ServiceContext) -> Endpoint:
 
 
 def _base(path: str) -> str:
-    operation = next((each for each in _OPERATIONS if path.rstrip("/").endswith(each)), "")
-    return path.rstrip("/").removesuffix(operation)
+    path = path.rstrip("/")
+    operation = next((operation for operation in _OPERATIONS if path.endswith(operation)), "")
+    return path.removesuffix(operation)
 
 
 def _served_name(serving: ServiceContext, line: CommandLine) -> str:

@@ -57,56 +57,51 @@ def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) ->
     hardware = model.spec.hardware or HardwareSpec()
     gpu = hardware.gpu or GPUSpec()
     gpus = gpu.count or (spec.resources.gpu if spec.resources else None) or 0
-    _check_hardware(hardware, gpu, gpus, model, findings)
-    if spec.resources and spec.resources.gpu and spec.resources.gpu != gpus:
-        reason = (
-            f"has no effect: Model {model.metadata.name!r} requests {gpus}, which takes precedence; remove one of "
-            "the two"
-        )
-        findings.warn("spec.resources.gpu", reason, RuleId.FIELD_OVERRIDDEN)
-    return Hardware(gpus, _vendor(hardware, gpu))
-
-
-def _vendor(hardware: HardwareSpec, gpu: GPUSpec) -> str:
     # The operator requests NVIDIA's resource on AMD too.
-    return llmkube().accelerators.get(hardware.accelerator, gpu.vendor)
-
-
-def _check_hardware(hardware: HardwareSpec, gpu: GPUSpec, gpus: int, model: Model, findings: Findings) -> None:
-    who = f"Model {model.metadata.name!r}: hardware"
-    vendor = _vendor(hardware, gpu)
+    vendor = llmkube().accelerators.get(hardware.accelerator, gpu.vendor)
+    subject = f"Model {model.metadata.name!r}: hardware"
     if hardware.accelerator == "metal":
         raise findings.fail(
             MODEL_PATH,
-            f"{who}.accelerator is metal, which runs on a Mac under LLMKube's host agent, not in a cluster; set "
+            f"{subject}.accelerator is metal, which runs on a Mac under LLMKube's host agent, not in a cluster; set "
             "accelerator to cuda, rocm, intel or cpu",
             RuleId.NATIVE_UNSUPPORTED,
         )
     if "vendor" in gpu.model_fields_set and gpu.vendor != vendor:
         findings.error(
             MODEL_PATH,
-            f"{who}.accelerator is {hardware.accelerator}, but hardware.gpu.vendor is {gpu.vendor}; make them match",
+            f"{subject}.accelerator is {hardware.accelerator}, but hardware.gpu.vendor is {gpu.vendor}; make them "
+            "match",
             RuleId.GPUS_CONTRADICTED,
         )
     if gpus and gpu.enabled is False:
         findings.warn(
             MODEL_PATH,
-            f"{who}.gpu.enabled is false but has no effect, because {gpus} GPUs are requested; remove it, or the "
+            f"{subject}.gpu.enabled is false but has no effect, because {gpus} GPUs are requested; remove it, or the "
             "number of GPUs",
             RuleId.FIELD_NO_EFFECT,
         )
     if not gpus and (gpu.enabled or hardware.accelerator in llmkube().accelerators):
         findings.warn(
-            MODEL_PATH, f"{who} names GPUs without a count, so none are requested; set gpu.count", RuleId.GPUS_ABSENT
+            MODEL_PATH,
+            f"{subject} names GPUs without a count, so none are requested; set gpu.count",
+            RuleId.GPUS_ABSENT,
         )
     for name in ("memory_budget", "memory_fraction"):
         if getattr(hardware, name) is not None:
             wire = HardwareSpec.model_fields[name].alias
             findings.warn(
                 MODEL_PATH,
-                f"{who}.{wire} has no effect: only LLMKube's host agent on a Mac reads it; remove it",
+                f"{subject}.{wire} has no effect: only LLMKube's host agent on a Mac reads it; remove it",
                 RuleId.FIELD_NO_EFFECT,
             )
+    if spec.resources and spec.resources.gpu and spec.resources.gpu != gpus:
+        reason = (
+            f"has no effect: Model {model.metadata.name!r} requests {gpus}, which takes precedence; remove one of "
+            "the two"
+        )
+        findings.warn("spec.resources.gpu", reason, RuleId.FIELD_OVERRIDDEN)
+    return Hardware(gpus, vendor)
 
 
 # -- nodes

@@ -47,8 +47,34 @@ def check_for_operator(
             f"endpoint.port: {serving.port}, or use realization 'native'",
             RuleId.OPERATOR_UNSUPPORTED,
         )
-    _check_hardware(serving, hardware, findings)
-    _check_placement(serving, hardware, () if options.tolerates_devices else choices, findings)
+    if hardware.gpus and hardware.vendor == "amd":
+        findings.error(
+            MODEL_PATH,
+            f"the LLMKube operator requests {llmkube().resources['nvidia']}, but the Model's GPUs are AMD's; use "
+            "realization 'native'",
+            RuleId.OPERATOR_UNSUPPORTED,
+        )
+    if serving.runtime == "llamacpp" and hardware.gpus and not spec.image:
+        findings.warn(
+            "spec.image",
+            "the LLMKube operator uses an image without GPU support by default; name one with GPU support, such as "
+            f"{serving.image}",
+            RuleId.OPERATOR_DIFFERS,
+        )
+    for field, value in (("nodeSelector", spec.node_selector), ("tolerations", spec.tolerations)):
+        if value and not hardware.gpus:
+            reason = "the LLMKube operator drops it if no GPUs are requested; use realization 'native'"
+            findings.warn(f"spec.{field}", reason, RuleId.OPERATOR_DIFFERS)
+    if hardware.gpus and not options.tolerates_devices:
+        node_taints = (taint for choice in choices for taint in taints(choice.instance_type))
+        for key, taint in {taint["key"]: taint for taint in node_taints}.items():
+            if not any(tolerates(toleration, taint) for toleration in spec.tolerations or ()):
+                findings.error(
+                    "spec.tolerations",
+                    f"its nodes have the taint {key}={taint['value']}:NoSchedule, but the LLMKube operator "
+                    f"tolerates only the value 'present'; add {{key: {key}, operator: Exists}}",
+                    RuleId.OPERATOR_UNSUPPORTED,
+                )
     if spec.autoscaling and not spec.autoscaling.metrics and serving.runtime not in _UPSTREAM_METRICS:
         findings.error(
             "spec.autoscaling.metrics",
@@ -63,41 +89,6 @@ def check_for_operator(
         )
     for path, reason in _warnings(serving):
         findings.warn(path, f"the LLMKube operator {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS)
-
-
-def _check_hardware(serving: ServiceContext, hardware: Hardware, findings: Findings) -> None:
-    if hardware.gpus and hardware.vendor == "amd":
-        findings.error(
-            MODEL_PATH,
-            f"the LLMKube operator requests {llmkube().resources['nvidia']}, but the Model's GPUs are AMD's; use "
-            "realization 'native'",
-            RuleId.OPERATOR_UNSUPPORTED,
-        )
-    if serving.runtime == "llamacpp" and hardware.gpus and not serving.service.spec.image:
-        findings.warn(
-            "spec.image",
-            "the LLMKube operator uses an image without GPU support by default; name one with GPU support, such as "
-            f"{serving.image}",
-            RuleId.OPERATOR_DIFFERS,
-        )
-
-
-def _check_placement(
-    serving: ServiceContext, hardware: Hardware, choices: tuple[NodeChoice, ...], findings: Findings
-) -> None:
-    spec = serving.service.spec
-    for field, value in (("nodeSelector", spec.node_selector), ("tolerations", spec.tolerations)):
-        if value and not hardware.gpus:
-            reason = "the LLMKube operator drops it if no GPUs are requested; use realization 'native'"
-            findings.warn(f"spec.{field}", reason, RuleId.OPERATOR_DIFFERS)
-    for taint in {t["key"]: t for choice in choices for t in taints(choice.instance_type)}.values():
-        if hardware.gpus and not any(tolerates(each, taint) for each in spec.tolerations or ()):
-            findings.error(
-                "spec.tolerations",
-                f"its nodes have the taint {taint['key']}={taint['value']}:NoSchedule, but the LLMKube operator "
-                f"tolerates only the value 'present'; add {{key: {taint['key']}, operator: Exists}}",
-                RuleId.OPERATOR_UNSUPPORTED,
-            )
 
 
 # -- arguments that stop the server, or differ from the field
@@ -128,14 +119,20 @@ def _llamacpp(serving: ServiceContext) -> Iterator[Fault]:
     line, spec = Line(serving), serving.service.spec
     attention, valued = line.flag(Setting.FLASH_ATTENTION), line.takes_value(Setting.FLASH_ATTENTION)
     if spec.flash_attention is False and valued and not line.written(Setting.FLASH_ATTENTION):
-        yield "spec.flashAttention", f"writes no flag for false, so the server decides; {_put(f'{attention} off')}"
+        yield (
+            "spec.flashAttention",
+            f"writes no flag for false, so the server decides; {_as_extra_args(f'{attention} off')}",
+        )
     if spec.flash_attention and serving.gpus and not valued:
         reason = f"writes '{attention} on', but the flag takes no value in this version"
-        yield "spec.flashAttention", f"{reason}; {_put(attention)}"
+        yield "spec.flashAttention", f"{reason}; {_as_extra_args(attention)}"
     no_templates = line.off(Setting.CHAT_TEMPLATES)
     on_by_default = has("llamacpp", Feature.CHAT_TEMPLATES_ON, serving.tag)
     if spec.jinja is False and on_by_default and not line.written(Setting.CHAT_TEMPLATES):
-        yield "spec.jinja", f"writes no flag for false, but it is on by default in this version; {_put(no_templates)}"
+        yield (
+            "spec.jinja",
+            f"writes no flag for false, but it is on by default in this version; {_as_extra_args(no_templates)}",
+        )
     hardware = serving.model.spec.hardware
     layers = hardware.gpu.layers if hardware and hardware.gpu else None
     if serving.gpus and layers == 0 and not line.written(Setting.GPU_LAYERS):
@@ -150,7 +147,8 @@ def _llamacpp(serving: ServiceContext) -> Iterator[Fault]:
         yield "spec.skipModelInit", f"{empty}; name one in {EXTRA}, such as '{repository} org/name'"
 
 
-def _put(arguments: str) -> str:
+def _as_extra_args(arguments: str) -> str:
+    """Return the remedy of a field that the operator does not pass on: its arguments in ``extraArgs``."""
     return f"remove the field and add '{arguments}' to {EXTRA}"
 
 
@@ -188,21 +186,21 @@ def _personaplex(serving: ServiceContext) -> Iterator[Fault]:
 def _warnings(serving: ServiceContext) -> Iterator[Fault]:
     """Yield fields that the operator drops or weakens although the server starts (LLMKube spec 1.3, 3.5 and 8)."""
     spec, model = serving.service.spec, serving.model.spec
-    who = f"of Model {serving.model.metadata.name!r}"
+    of_model = f"of Model {serving.model.metadata.name!r}"
     if model.resources and model.resources.wire():
-        yield MODEL_PATH, f"ignores the resources {who}; set spec.resources"
+        yield MODEL_PATH, f"ignores the resources {of_model}; set spec.resources"
     if model.sha256 and model.source.startswith("http"):
-        yield MODEL_PATH, f"verifies the sha256 {who} only for local sources; check the file yourself"
+        yield MODEL_PATH, f"verifies the sha256 {of_model} only for local sources; check the file yourself"
     if model.refresh_policy == "OnChange" and model.source.startswith(("/", "file://")):
-        yield MODEL_PATH, f"does not copy the local source {who} again; give a changed file a new name"
+        yield MODEL_PATH, f"does not copy the local source {of_model} again; give a changed file a new name"
     if serving.port < FIRST_UNPRIVILEGED_PORT and spec.security_context is None:
         rights = f"drops all capabilities, including the one to listen on port {serving.port}"
         yield "spec.endpoint.port", f"{rights}; use a port of at least {FIRST_UNPRIVILEGED_PORT}"
     if serving.gpus > 1 and llmkube().runtimes[serving.runtime].shared_memory:
         hardware = serving.model.spec.hardware
-        of_model = hardware and hardware.gpu and hardware.gpu.count
+        model_count = hardware and hardware.gpu and hardware.gpu.count
         small = f"leaves /dev/shm at 64 MiB, which the processes of {serving.gpus} GPUs share and can exhaust"
-        yield MODEL_PATH if of_model else "spec.resources.gpu", f"{small}; request one GPU"
+        yield MODEL_PATH if model_count else "spec.resources.gpu", f"{small}; request one GPU"
     token = spec.tgi_config and spec.tgi_config.hf_token_secret_ref
     named = {variable["name"] for variable in spec.env or ()}
     if serving.runtime == "tgi" and token and "HF_TOKEN" not in named and has("tgi", Feature.HF_TOKEN, serving.tag):

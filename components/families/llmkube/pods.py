@@ -76,7 +76,7 @@ def pod_template(
     if volumes:
         pod["volumes"] = volumes
     pod |= _settings(serving, options)
-    _put_on_nodes(pod, spec, hardware, choices, options)
+    _add_placement(pod, spec, hardware, choices, options)
     if options.realization.is_native:
         disable_token_mount(pod)
     return {"metadata": metadata, "spec": pod}
@@ -98,22 +98,22 @@ def priority_of(spec: InferenceServiceSpec, options: Options) -> str:
 def pod_priority(spec: InferenceServiceSpec, source: LoadedResource, options: Options) -> PodPriority:
     """Return the origin of the pods' priority.
 
-    Among LLMKube's services only ``high`` and ``critical`` ask to precede others; against pods without a class, all
-    but ``batch`` do, which nobody asked for.
+    ``high`` and ``critical`` preempt LLMKube's services of default priority, which counts as the user's intent. Every
+    priority but ``batch`` also preempts pods without a class; that is a side effect, which no user requested.
     """
     if spec.priority_class_name:
         known = priority_class(spec.priority_class_name)
         field = Origin(source, "spec.priorityClassName")
         return PodPriority(field, known, is_written=True, is_overridden=True, is_raised=True)
-    stated = "priority" in spec.model_fields_set
+    is_set = "priority" in spec.model_fields_set
     values = {name: facts.value for name, facts in llmkube().priorities.items()}
-    usual = InferenceServiceSpec.model_fields["priority"].default
+    default = InferenceServiceSpec.model_fields["priority"].default
     return PodPriority(
         Origin(source, "spec.priority"),
         known=priority_class(priority_of(spec, options)),
-        is_written=stated,
-        is_overridden=stated and spec.priority != usual,
-        is_raised=stated and values[spec.priority] > values[usual],
+        is_written=is_set,
+        is_overridden=is_set and spec.priority != default,
+        is_raised=is_set and values[spec.priority] > values[default],
     )
 
 
@@ -214,8 +214,8 @@ def _loader_security(spec: InferenceServiceSpec, cache: ModelCache | None) -> Ob
     }
     pod = _value_or(spec.pod_security_context, _pod_security())
     root = {"runAsUser": 0} if cache and cache.host_path else {}
-    taken = stricter_settings(spec.security_context, pod, fixed["capabilities"]["drop"])
-    return {**fixed, **taken, **root, **{key: pod[key] for key in ("runAsUser", "runAsGroup") if key in pod}}
+    stricter = stricter_settings(spec.security_context, pod, fixed["capabilities"]["drop"])
+    return {**fixed, **stricter, **root, **{key: pod[key] for key in ("runAsUser", "runAsGroup") if key in pod}}
 
 
 def _settings(serving: ServiceContext, options: Options) -> Object:
@@ -235,7 +235,7 @@ def _settings(serving: ServiceContext, options: Options) -> Object:
     return {key: value for key, value in settings.items() if value not in (None, "", [])}
 
 
-def _put_on_nodes(
+def _add_placement(
     pod: Object,
     spec: InferenceServiceSpec,
     hardware: Hardware,
@@ -245,9 +245,9 @@ def _put_on_nodes(
     """Add tolerations and the node selector; alternative instance types need an affinity instead."""
     selector = selected_nodes(spec, options)
     tolerations = tolerations_of(hardware, choices)
-    own = [*(spec.tolerations or ()), *options.overrides.tolerations]
-    if tolerations or own:
-        pod["tolerations"] = [*tolerations, *(each for each in own if each not in tolerations)]
+    written = [*(spec.tolerations or ()), *options.overrides.tolerations]
+    if tolerations or written:
+        pod["tolerations"] = [*tolerations, *(toleration for toleration in written if toleration not in tolerations)]
     if any(choice.alternatives for choice in choices):
         selector.pop(INSTANCE_TYPE_LABEL, None)
         assign_nodes(pod, choices)

@@ -109,17 +109,24 @@ def _workload(resolved: _Resolved, line: CommandLine, template: Object, options:
     weights = tuple(named_weights(serving.model, serving.model_path))
     is_field = spec.vllm_config is not None and spec.vllm_config.tensor_parallel_size is not None
     spread = SpreadField("set spec.vllmConfig.tensorParallelSize to {tensor}") if is_field else None
+    max_replicas = _max_replicas(spec)
+    pods: tuple[PodDemand, ...] = ()
+    if not serving.findings.has_errors:  # else quantities may be invalid
+        surge = 0 if serving.gpus else math.ceil(_SURGE * (max_replicas or spec.replicas))
+        requests = requests_of(template["spec"])
+        nodes_at = node_field(Origin(source, NODES_PATH))
+        pods = (PodDemand(_replicas(spec), requests, resolved.choices, max_replicas, surge, node_field=nodes_at),)
     return Workload(
         body=_deployment(serving, template),
         server=Server(0, line, arguments_at, Origin(source, "spec"), weights, fields, spread=spread),
         port=serving.port,
-        replicas=_replicas(serving.service.spec),
-        pods=_pods(resolved, template),
+        replicas=_replicas(spec),
+        pods=pods,
         model=serving.model.metadata.name,
         origin=Origin(source, "spec"),
-        most=_most(serving.service.spec),
+        most=max_replicas,
         operated=not options.realization.is_native,
-        priority=pod_priority(serving.service.spec, source, options),
+        priority=pod_priority(spec, source, options),
     )
 
 
@@ -135,13 +142,13 @@ def _resolve(service: InferenceService, library: Library, options: Options, find
     runtime = llmkube().runtimes[spec.runtime]
     hardware = hardware_of(spec, model, findings)
     weights = weights_of(spec, model, runtime, options.cache, findings)
-    most = _most(spec) or spec.replicas
-    if weights.claims and most > 1:
+    max_replicas = _max_replicas(spec) or spec.replicas
+    if weights.claims and max_replicas > 1:
         claim = llmkube().claim
         findings.warn(
             "spec.autoscaling.maxReplicas" if spec.autoscaling else "spec.replicas",
-            f"up to {most} pods share the claim {claim.name!r}, which is {claim.access}, so all of them must run on "
-            f"one node; {_OTHER_CACHE}",
+            f"up to {max_replicas} pods share the claim {claim.name!r}, which is {claim.access}, so all of them must "
+            f"run on one node; {_OTHER_CACHE}",
             RuleId.STORAGE_ONE_NODE,
         )
     origin = Origin(findings.source, NODES_PATH)
@@ -232,26 +239,14 @@ def _deployment(serving: ServiceContext, template: Object) -> Object:
     }
 
 
-# -- numbers
-
-
-def _pods(resolved: _Resolved, template: Object) -> tuple[PodDemand, ...]:
-    """Return the pods at rest; none after an error, since quantities may be invalid."""
-    serving = resolved.serving
-    if serving.findings.has_errors:
-        return ()
-    spec = serving.service.spec
-    surge = 0 if serving.gpus else math.ceil(_SURGE * (_most(spec) or spec.replicas))
-    requests = requests_of(template["spec"])
-    field = node_field(Origin(serving.findings.source, NODES_PATH))
-    return (PodDemand(_replicas(spec), requests, resolved.choices, _most(spec), surge, node_field=field),)
+# -- replicas
 
 
 def _replicas(spec: InferenceServiceSpec) -> int:
     return spec.autoscaling.min_replicas if spec.autoscaling else spec.replicas
 
 
-def _most(spec: InferenceServiceSpec) -> int | None:
+def _max_replicas(spec: InferenceServiceSpec) -> int | None:
     return spec.autoscaling.max_replicas if spec.autoscaling else None
 
 
@@ -260,15 +255,15 @@ def crowded_claims(rendered: Iterable[Rendered]) -> Iterator[Problem]:
 
     Only one node at a time can mount it, so services on different nodes would block each other (LLMKube spec 9.1).
     """
-    first: dict[str, Rendered] = {}
-    for item in rendered:
-        if not any(body["kind"] == "PersistentVolumeClaim" for body in item.shared):
+    first_by_namespace: dict[str, Rendered] = {}
+    for service in rendered:
+        if not any(body["kind"] == "PersistentVolumeClaim" for body in service.shared):
             continue
-        other = first.setdefault(item.namespace, item)
-        if other is not item:
+        first = first_by_namespace.setdefault(service.namespace, service)
+        if first is not service:
             claim = llmkube().claim
             reason = (
-                f"its pods share the claim {claim.name!r} with those of {other.kind}/{other.name}; the claim is "
+                f"its pods share the claim {claim.name!r} with those of {first.kind}/{first.name}; the claim is "
                 f"{claim.access}, so all of them must run on one node; {_OTHER_CACHE}"
             )
-            yield item.source.problem(MODEL_PATH, reason, Severity.WARNING, rule=RuleId.STORAGE_ONE_NODE)
+            yield service.source.problem(MODEL_PATH, reason, Severity.WARNING, rule=RuleId.STORAGE_ONE_NODE)

@@ -76,7 +76,7 @@ def weights_of(
             f"{', '.join(runtime.formats)}; choose another runtime, or correct it",
             RuleId.WEIGHTS_FORMAT,
         )
-    if not _is_sound(model, kind, findings):
+    if not _check_source(model, kind, findings):
         return MountedWeights()
     if spec.skip_model_init and not runtime.loads:
         findings.warn(
@@ -92,7 +92,7 @@ def weights_of(
         mount = {"name": _SOURCE, "mountPath": _CLAIM_FOLDER, "readOnly": True}
         return MountedWeights(f"{_CLAIM_FOLDER}/{path.lstrip('/')}", [volume], [mount])
     if runtime.loads and not spec.skip_model_init:
-        return _loaded(model, kind, cache, findings)
+        return _with_loader(model, kind, cache, findings)
     _check_unverified(model, "is fetched by the server itself", findings)
     if cache is None:
         return MountedWeights()
@@ -140,8 +140,8 @@ def _kind(source: str) -> Kind:
     return "local" if source.startswith(("file://", "/")) else "repository"
 
 
-def _is_sound(model: Model, kind: Kind, findings: Findings) -> bool:
-    """Reject sources that match the contract's pattern but cannot be fetched."""
+def _check_source(model: Model, kind: Kind, findings: Findings) -> bool:
+    """Report a source that matches the contract's pattern but cannot be fetched; return whether it can."""
     source = model.spec.source
     fault = ""
     if kind == "claim":
@@ -173,21 +173,23 @@ def _local_path(source: str) -> str:
 
 def _check_unverified(model: Model, why: str, findings: Findings) -> None:
     if model.spec.sha256:
-        who = f"Model {model.metadata.name!r}: sha256"
+        subject = f"Model {model.metadata.name!r}: sha256"
         findings.warn(
             MODEL_PATH,
-            f"{who} has no effect: the model {why}; verify it beforehand, and remove sha256",
+            f"{subject} has no effect: the model {why}; verify it beforehand, and remove sha256",
             RuleId.FIELD_NO_EFFECT,
         )
     if model.spec.refresh_policy == "OnChange":
-        who = f"Model {model.metadata.name!r}: refreshPolicy"
-        findings.warn(MODEL_PATH, f"{who} OnChange has no effect: the model {why}; remove it", RuleId.FIELD_NO_EFFECT)
+        subject = f"Model {model.metadata.name!r}: refreshPolicy"
+        findings.warn(
+            MODEL_PATH, f"{subject} OnChange has no effect: the model {why}; remove it", RuleId.FIELD_NO_EFFECT
+        )
 
 
-# -- ways into the pod
+# -- init container and cache
 
 
-def _loaded(model: Model, kind: Kind, cache: ModelCache | None, findings: Findings) -> MountedWeights:
+def _with_loader(model: Model, kind: Kind, cache: ModelCache | None, findings: Findings) -> MountedWeights:
     """Download the file into the cache with an init container; the server mounts the cache read-only."""
     source = model.spec.source
     if kind == "repository":

@@ -1,4 +1,4 @@
-"""Differences between runtimes: those in ``facts.yaml``, and those that the engines know."""
+"""Differences between runtimes: those in ``facts.yaml``, and those in the tables of the engines."""
 
 import functools
 from collections.abc import Mapping
@@ -51,17 +51,18 @@ def readings() -> Mapping[str, Reading]:
     """Return the readers of each runtime-specific field of ``spec``, by its wire name."""
     return {
         name: Reading(
-            tuple(row["read"]), {runtime: _instead(runtime, what) for runtime, what in row.get("instead", {}).items()}
+            tuple(row["read"]),
+            {runtime: _equivalent(runtime, cell) for runtime, cell in row.get("instead", {}).items()},
         )
         for name, row in _facts()["fields"].items()
     }
 
 
-def _instead(runtime: str, what: str | Mapping[str, str]) -> str:
+def _equivalent(runtime: str, cell: str | Mapping[str, str]) -> str:
     """Format the equivalent of a runtime: a field, or a field and the flag to put there."""
-    if isinstance(what, str):
-        return what
-    ((field_name, setting),) = what.items()
+    if isinstance(cell, str):
+        return cell
+    ((field_name, setting),) = cell.items()
     return f"{field_name} with {flag_of(runtime, Setting(setting))}"
 
 

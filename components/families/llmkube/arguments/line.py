@@ -89,9 +89,9 @@ class Line:
         if value is None:
             return
         flag = self.flag(setting)
-        right = self._check_known(flag, path)
-        if right:
-            self._check_value(right, str(value), path, custom=custom)
+        supported = self._check_known(flag, path)
+        if supported:
+            self._check_value(supported, str(value), path, custom=custom)
         self._check_once(flag, path)
         self._serving.fields[setting] = path
         self.args += spelled(self._table.engine.name, flag, str(value), self._serving.tag)
@@ -127,10 +127,10 @@ class Line:
 
     def finish(self) -> CommandLine:
         """Check the user's own arguments and return the command line that ends with them."""
-        own = CommandLine(self._start.engine, self._start.tag, self.args, self._start.command)
-        whole = own.followed_by(self._extra)
-        report_findings(self._serving.findings, EXTRA, whole, skip=len(self.args))
-        return whole
+        generated = CommandLine(self._start.engine, self._start.tag, self.args, self._start.command)
+        line = generated.followed_by(self._extra)
+        report_findings(self._serving.findings, EXTRA, line, skip=len(self.args))
+        return line
 
     def knows(self, setting: Setting) -> bool:
         """Whether the version in the image's tag may have a setting."""
@@ -166,26 +166,26 @@ class Line:
 
     def _written(self, *flags: str) -> str | None:
         # Users may spell a flag in any way, or as its successor in the version of the image's tag.
-        spellings = (self._flag(name) for flag in flags for name in (flag, self._right(flag)))
+        spellings = (self._flag(name) for flag in flags for name in (flag, self._successor(flag)))
         return self._extra.word_of(*(name for spelling in spellings if spelling for name in spelling.names))
 
     def _check_known(self, flag: str, path: str) -> Flag | None:
-        """Return the flag as the version has it; None after reporting one that the version does not know."""
-        right = self._flag(self._right(flag))
-        if right is not None and not right.span.includes(self._version):
+        """Return the flag as the version has it; None after reporting one that the version does not support."""
+        supported = self._flag(self._successor(flag))
+        if supported is not None and not supported.span.includes(self._version):
             self.refuse(
-                path, f"{self._image()} does not support {right.name}; use a newer image, or remove the field"
+                path, f"{self._image()} does not support {supported.name}; use a newer image, or remove the field"
             )
             return None
-        return right
+        return supported
 
-    def _check_value(self, right: Flag, value: str, path: str, *, custom: bool) -> None:
-        form = right.form_in(self._version)
+    def _check_value(self, supported: Flag, value: str, path: str, *, custom: bool) -> None:
+        form = supported.form_in(self._version)
         choice = form.choice(value)
         if form.type != ENUM or (choice.span.includes(self._known) if choice else form.open):
             return
         instead = successor_of(value) or f"one of {', '.join(form.allowed(self._version))}"
-        reason = f"{right.name} of {self._image()} does not accept {value!r}; use {instead}"
+        reason = f"{supported.name} of {self._image()} does not accept {value!r}; use {instead}"
         if custom or form.open:
             self._serving.findings.warn(
                 path, f"{reason}, unless this image is built differently", RuleId.FLAGS_MALFORMED
@@ -197,12 +197,12 @@ class Line:
         other = self._written(flag)
         # The lint of extraArgs reports flags that a server rejects when repeated.
         if other and self._table.style != CLAP:
-            where = f"{other} here" if path == EXTRA else f"{EXTRA} contains {other}, which"
+            subject = f"{other} here" if path == EXTRA else f"{EXTRA} contains {other}, which"
             self._serving.findings.warn(
-                path, f"{where} comes last and overrides {flag}; remove one of the two", RuleId.FIELD_OVERRIDDEN
+                path, f"{subject} comes last and overrides {flag}; remove one of the two", RuleId.FIELD_OVERRIDDEN
             )
 
-    def _right(self, flag: str) -> str:
+    def _successor(self, flag: str) -> str:
         """Return a flag as the version in the image's tag spells it."""
         return successor(self._table.engine.name, flag, self._serving.tag)
 

@@ -13,8 +13,7 @@ from .line import EXTRA, Line
 
 MODELS = (Setting.MODEL, Setting.MODEL_REPOSITORY, Setting.MODEL_ADDRESS)
 _MODEL_ENV = ("LLAMA_ARG_MODEL", "LLAMA_ARG_HF_REPO", "LLAMA_ARG_MODEL_URL")
-_WHOLE_TYPES = ("f16", "f32", "bf16")
-"""Types of the cache that are not quantized."""
+_UNQUANTIZED_TYPES = ("f16", "f32", "bf16")
 _MODEL_REF = "spec.modelRef"
 _ALL_LAYERS = 99
 """More layers than any model has, which llama.cpp reads as all."""
@@ -28,7 +27,14 @@ def llamacpp_line(serving: ServiceContext) -> CommandLine:
     _add_model(serving, line)
     _add_sharding(serving, line)
     line.add(Setting.CONTEXT, spec.context_size, "spec.contextSize")
-    _add_rope_scaling(serving, line)
+    rope = spec.rope_scaling
+    if rope and line.written(Setting.ROPE_SCALING):
+        reason = f"is omitted, because {EXTRA} contains {line.flag(Setting.ROPE_SCALING)}; remove one of the two"
+        serving.findings.warn("spec.ropeScaling", reason, RuleId.FIELD_OVERRIDDEN)
+    elif rope:
+        line.add(Setting.ROPE_SCALING, rope.type, "spec.ropeScaling.type")
+        line.add(Setting.ROPE_FACTOR, rope.factor, "spec.ropeScaling.factor")
+        line.add(Setting.ROPE_ORIGINAL_CONTEXT, rope.original_context, "spec.ropeScaling.originalContext")
     line.add_slots()
     attention = spec.flash_attention
     if attention and serving.gpus < 1:
@@ -45,26 +51,32 @@ def llamacpp_line(serving: ServiceContext) -> CommandLine:
     line.add(Setting.MICRO_BATCH_TOKENS, spec.u_batch_size, "spec.uBatchSize")
     if spec.no_warmup:
         line.turn_off(Setting.WARMUP, "spec.noWarmup")
-    _add_reasoning(serving, line)
+    line.add(Setting.REASONING_BUDGET, spec.reasoning_budget, "spec.reasoningBudget")
+    message, message_path = spec.reasoning_budget_message, "spec.reasoningBudgetMessage"
+    if message and spec.reasoning_budget is None:
+        reason = "has no effect without reasoningBudget; set it, or remove the message"
+        serving.findings.warn(message_path, reason, RuleId.FIELD_NO_EFFECT)
+    elif message:
+        line.add(Setting.REASONING_MESSAGE, message, message_path)
     line.put(Setting.MODEL_METADATA, *(spec.metadata_overrides or ()))
-    whole = line.finish()
+    command_line = line.finish()
+    if line.written(Setting.METRICS):
+        return command_line
     # Last, as LLMKube writes it.
-    return (
-        whole if line.written(Setting.METRICS) else whole.followed_by(whole.continued((line.flag(Setting.METRICS),)))
-    )
+    return command_line.followed_by(command_line.continued((line.flag(Setting.METRICS),)))
 
 
 def _add_model(serving: ServiceContext, line: Line) -> None:
     other = line.written(*MODELS)
-    named = {env.get("name") for env in serving.service.spec.env or ()}
+    variables = {env.get("name") for env in serving.service.spec.env or ()}
     if serving.model_path:
         line.put(Setting.MODEL, serving.model_path)
         if other:
             reason = f"{other} loads a different model than spec.modelRef; remove it"
             serving.findings.warn(EXTRA, reason, RuleId.WEIGHTS_ELSEWHERE)
-    elif other or named & set(_MODEL_ENV):
+    elif other or variables & set(_MODEL_ENV):
         # Even an empty argument overrides its variable.
-        line.put(Setting.MODEL, *([] if _MODEL_ENV[0] in named else [""]))
+        line.put(Setting.MODEL, *([] if _MODEL_ENV[0] in variables else [""]))
     else:
         # The server downloads the model, or finds it in its image.
         source = serving.model.spec.source
@@ -76,19 +88,6 @@ def _add_model(serving: ServiceContext, line: Line) -> None:
             line.put(Setting.MODEL_REPOSITORY, source)
     line.put(Setting.HOST, "0.0.0.0")  # noqa: S104  a pod listens for its Service
     line.listen(serving.port)
-
-
-def _add_rope_scaling(serving: ServiceContext, line: Line) -> None:
-    rope = serving.service.spec.rope_scaling
-    if rope is None:
-        return
-    if line.written(Setting.ROPE_SCALING):
-        reason = f"is omitted, because {EXTRA} contains {line.flag(Setting.ROPE_SCALING)}; remove one of the two"
-        serving.findings.warn("spec.ropeScaling", reason, RuleId.FIELD_OVERRIDDEN)
-        return
-    line.add(Setting.ROPE_SCALING, rope.type, "spec.ropeScaling.type")
-    line.add(Setting.ROPE_FACTOR, rope.factor, "spec.ropeScaling.factor")
-    line.add(Setting.ROPE_ORIGINAL_CONTEXT, rope.original_context, "spec.ropeScaling.originalContext")
 
 
 def _add_cache_types(serving: ServiceContext, line: Line) -> None:
@@ -104,7 +103,7 @@ def _add_cache_types(serving: ServiceContext, line: Line) -> None:
         path = f"spec.cacheType{'Custom' if custom else ''}{side}"
         line.add(setting, custom or listed_type, path, custom=bool(custom))
     quantized = None if spec.cache_type_custom_v else spec.cache_type_v
-    if not quantized or quantized in _WHOLE_TYPES or line.written(Setting.FLASH_ATTENTION):
+    if not quantized or quantized in _UNQUANTIZED_TYPES or line.written(Setting.FLASH_ATTENTION):
         return
     # Versions whose flag takes no value leave flash attention off by default; later ones decide by themselves.
     enabled = spec.flash_attention
@@ -136,34 +135,23 @@ def _add_offloading(serving: ServiceContext, line: Line) -> None:
             serving.findings.warn(f"spec.{name}", reason, RuleId.MEMORY_NOT_REQUESTED)
 
 
-def _add_reasoning(serving: ServiceContext, line: Line) -> None:
-    spec, path = serving.service.spec, "spec.reasoningBudgetMessage"
-    line.add(Setting.REASONING_BUDGET, spec.reasoning_budget, "spec.reasoningBudget")
-    if not spec.reasoning_budget_message:
-        return
-    if spec.reasoning_budget is None:
-        serving.findings.warn(
-            path, "has no effect without reasoningBudget; set it, or remove the message", RuleId.FIELD_NO_EFFECT
-        )
-    else:
-        line.add(Setting.REASONING_MESSAGE, spec.reasoning_budget_message, path)
-
-
 def _add_sharding(serving: ServiceContext, line: Line) -> None:
     """Distribute layers and tensors over the GPUs."""
     gpu = _gpu(serving)
     if serving.gpus < 1:
         if gpu.layers is not None or gpu.sharding is not None:
-            what = "hardware.gpu.layers and sharding have no effect without a GPU"
             serving.findings.warn(
-                _MODEL_REF, f"{_of(serving)}: {what}; set hardware.gpu.count, or remove them", RuleId.GPUS_ABSENT
+                _MODEL_REF,
+                f"{_title(serving)}: hardware.gpu.layers and sharding have no effect without a GPU; set "
+                "hardware.gpu.count, or remove them",
+                RuleId.GPUS_ABSENT,
             )
         return
     if gpu.layers == 0:
         serving.findings.warn(
             _MODEL_REF,
-            f"{_of(serving)}: hardware.gpu.layers 0 puts no layer on the {serving.gpus} GPUs of the pod; set -1 for "
-            "all layers, or request no GPU",
+            f"{_title(serving)}: hardware.gpu.layers 0 puts no layer on the {serving.gpus} GPUs of the pod; set -1 "
+            "for all layers, or request no GPU",
             RuleId.GPUS_UNUSED,
         )
     # Unset and negative numbers mean all.
@@ -172,7 +160,7 @@ def _add_sharding(serving: ServiceContext, line: Line) -> None:
     if serving.gpus == 1:
         if gpu.sharding and gpu.sharding.layer_split:
             reason = "sharding.layerSplit has no effect with one GPU; increase hardware.gpu.count, or remove it"
-            serving.findings.warn(_MODEL_REF, f"{_of(serving)}: {reason}", RuleId.FIELD_NO_EFFECT)
+            serving.findings.warn(_MODEL_REF, f"{_title(serving)}: {reason}", RuleId.FIELD_NO_EFFECT)
         return
     mode = _SPLIT_MODES.get(gpu.sharding.strategy, "layer") if gpu.sharding else "layer"
     line.add(Setting.SPLIT_MODE, mode, EXTRA)
@@ -181,7 +169,7 @@ def _add_sharding(serving: ServiceContext, line: Line) -> None:
     else:
         serving.findings.warn(
             _MODEL_REF,
-            f"{_of(serving)}: sharding.strategy none uses only one of {serving.gpus} GPUs; use layer",
+            f"{_title(serving)}: sharding.strategy none uses only one of {serving.gpus} GPUs; use layer",
             RuleId.GPUS_UNUSED,
         )
 
@@ -198,7 +186,7 @@ def _shares(serving: ServiceContext) -> list[int]:
     if len(sizes) != serving.gpus or not all(sizes):
         serving.findings.warn(
             _MODEL_REF,
-            f"{_of(serving)}: sharding.layerSplit must have {serving.gpus} entries such as '0-19', one per GPU, "
+            f"{_title(serving)}: sharding.layerSplit must have {serving.gpus} entries such as '0-19', one per GPU, "
             f"found {', '.join(map(repr, entries))}; until it is corrected, every GPU gets an equal share",
             RuleId.GPUS_UNEQUAL,
         )
@@ -211,5 +199,5 @@ def _gpu(serving: ServiceContext) -> GPUSpec:
     return (hardware.gpu if hardware else None) or GPUSpec()
 
 
-def _of(serving: ServiceContext) -> str:
+def _title(serving: ServiceContext) -> str:
     return f"Model {serving.model.metadata.name!r}"
