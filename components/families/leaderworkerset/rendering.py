@@ -51,7 +51,7 @@ def render(source: LoadedResource, _library: Library, options: Options, findings
 
 
 def _pod_demands(body: Object, source: LoadedResource) -> tuple[PodDemand, ...]:
-    """Return the pods at rest, leaders first; only the templates say which nodes they need."""
+    """Return the pods at rest, leaders first; their nodes follow from the templates alone."""
     replicas: int = body["spec"].get("replicas", 1)
     surge = LEADER_WORKER_SET.update_of(body).added(replicas)
     demands = []

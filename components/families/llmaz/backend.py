@@ -82,13 +82,13 @@ def choose_backend(
     user_config = spec.backend_runtime_config or BackendRuntimeConfig()
     if library.is_unread("BackendRuntime", user_config.backend_name):
         raise Unrenderable
-    own = library.all(BackendRuntime)
-    runtime = own.get(user_config.backend_name) or shipped(user_config.backend_name, edition)
+    declared_runtimes = library.all(BackendRuntime)
+    runtime = declared_runtimes.get(user_config.backend_name) or shipped(user_config.backend_name, edition)
     if runtime is None:
         reason = unknown_reference(
             "BackendRuntime",
             user_config.backend_name,
-            {*own, *shipped_names()},
+            {*declared_runtimes, *shipped_names()},
             "use one of them, or add a BackendRuntime manifest",
         )
         raise findings.fail(f"{CONFIG_PATH}.backendName", reason, RuleId.REFERENCE_MISSING)
@@ -142,8 +142,8 @@ def runner_container(backend: ChosenBackend, line: CommandLine) -> Object:
 
 def shared_memory(backend: ChosenBackend) -> str | int | float | None:
     """Return the size of ``/dev/shm``: the user's, including 0 for no limit, or the recommended one."""
-    own = backend.user_config.shared_memory_size
-    return backend.config.shared_memory_size if own is None else own
+    user_size = backend.user_config.shared_memory_size
+    return backend.config.shared_memory_size if user_size is None else user_size
 
 
 def add_shared_memory(spec: Object, size: str | int | float) -> None:
@@ -159,9 +159,9 @@ def _merged_resources(
 ) -> dict[str, dict[str, str | int | float]]:
     """Merge per key, and raise limits of cpu and memory that are then below their requests."""
     merged = {
-        part: {**_of(recommended, part), **_of(user, part)}
+        part: {**_amounts(recommended, part), **_amounts(user, part)}
         for part in ("limits", "requests")
-        if _of(recommended, part) or _of(user, part)
+        if _amounts(recommended, part) or _amounts(user, part)
     }
     if user is None:
         return merged
@@ -172,7 +172,7 @@ def _merged_resources(
     return merged
 
 
-def _of(resources: ResourceRequirements | None, part: str) -> dict[str, str | int | float]:
+def _amounts(resources: ResourceRequirements | None, part: str) -> dict[str, str | int | float]:
     return dict(getattr(resources, part, None) or {})
 
 

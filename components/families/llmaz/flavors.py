@@ -108,8 +108,8 @@ def read_flavor(value: Json, at: Argument, alternatives: Mapping[str, tuple[str,
     """
     resource, violations = check(_model_with(value), OPEN_MODEL)
     if not isinstance(resource, OpenModel):
-        wrong = [at.below(field_path(path[len(_ABOVE) :])).problem(reason) for path, reason in violations]
-        return FlavorReading(fits=False, problems=wrong)
+        problems = [at.below(field_path(path[len(_ABOVE) :])).problem(reason) for path, reason in violations]
+        return FlavorReading(fits=False, problems=problems)
     config = resource.spec.inference_config
     (flavor,) = tuple((config.flavors if config else None) or ())
     findings = Findings(LoadedResource.from_program(resource, OPEN_MODEL))

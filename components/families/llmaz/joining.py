@@ -26,12 +26,12 @@ def with_patient_startup_probe(leader: Object, claim: Claim, parallelism: Parall
     probe = leader.get("startupProbe")
     if not probe:
         return leader
-    seconds = _BASE_SECONDS + max((_loading(flavor, parallelism) for flavor in claim.flavors), default=0)
-    tries = math.ceil(seconds / probe.get("periodSeconds", _PERIOD))
-    return {**leader, "startupProbe": {**probe, "failureThreshold": max(tries, probe.get("failureThreshold", 0))}}
+    seconds = _BASE_SECONDS + max((_loading_seconds(flavor, parallelism) for flavor in claim.flavors), default=0)
+    failures = math.ceil(seconds / probe.get("periodSeconds", _PERIOD))
+    return {**leader, "startupProbe": {**probe, "failureThreshold": max(failures, probe.get("failureThreshold", 0))}}
 
 
-def _loading(flavor: Flavor, parallelism: Parallelism) -> int:
+def _loading_seconds(flavor: Flavor, parallelism: Parallelism) -> int:
     """Estimate the seconds to load the weights: each pod writes all of them to its disk and reads its part.
 
     Their size is at most the memory of the accelerators.
@@ -40,5 +40,5 @@ def _loading(flavor: Flavor, parallelism: Parallelism) -> int:
     if node is None or node.accelerator_memory_gib is None:
         return 0
     key, count = accelerators(flavor)
-    part = node.accelerator_memory_gib * 1024 * int((parallelism.per_pod or {}).get(key, count))
-    return math.ceil((part * parallelism.size + part) / (_LOCAL_DISK if node.local_nvme_gb else _DISK))
+    pod_mib = node.accelerator_memory_gib * 1024 * int((parallelism.per_pod or {}).get(key, count))
+    return math.ceil((pod_mib * parallelism.size + pod_mib) / (_LOCAL_DISK if node.local_nvme_gb else _DISK))

@@ -178,8 +178,8 @@ def _loader_env(source: WeightSource) -> list[Object]:
         pairs += [("MODEL_ALLOW_PATTERNS", ",".join(hub.allow_patterns))] if hub.allow_patterns else []
         pairs += [("MODEL_IGNORE_PATTERNS", ",".join(hub.ignore_patterns))] if hub.ignore_patterns else []
     else:
-        bucket, _, rest = source.address.partition(".")
-        endpoint, _, path = rest.partition("/")
+        bucket, _, endpoint_and_path = source.address.partition(".")
+        endpoint, _, path = endpoint_and_path.partition("/")
         pairs = [("MODEL_SOURCE_TYPE", "objstore"), ("PROVIDER", "OSS")]
         pairs += [("ENDPOINT", endpoint), ("BUCKET", bucket), ("MODEL_PATH", path.rstrip("/"))]
     return [{"name": name, "value": value} for name, value in pairs] + _credentials(source)
@@ -207,6 +207,6 @@ def _add_mount(container: Object, mount: Object) -> None:
     _append_by(container.setdefault("volumeMounts", []), mount, "mountPath")
 
 
-def _append_by(items: list[Any], item: Object, key: str) -> None:
-    if all(there[key] != item[key] for there in items):
-        items.append(item)
+def _append_by(objects: list[Any], new: Object, key: str) -> None:
+    if all(existing[key] != new[key] for existing in objects):
+        objects.append(new)

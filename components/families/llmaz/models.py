@@ -136,21 +136,21 @@ def resolve(
     A placeholder replaces a model that does not exist or whose manifest is invalid, so that the rest of the resource
     is checked.
     """
-    known = dict(library.all(OpenModel))
-    missing = [(ref.name, path) for ref, path in refs if ref.name not in known]
+    models_by_name = dict(library.all(OpenModel))
+    missing = [(ref.name, path) for ref, path in refs if ref.name not in models_by_name]
     for name, path in missing:
         if not library.is_unread("OpenModel", name):
             findings.error(
                 path,
-                unknown_reference("OpenModel", name, known, "add its manifest, or correct the name"),
+                unknown_reference("OpenModel", name, models_by_name, "add its manifest, or correct the name"),
                 RuleId.REFERENCE_MISSING,
             )
     if missing:
         findings.is_tentative = True
-        known |= {name: _placeholder() for name, _ in missing}
+        models_by_name |= {name: _placeholder() for name, _ in missing}
         flavor_names = None
-    ordered = sorted(refs, key=lambda item: item[0].role != "main")
-    models = tuple(known[ref.name] for ref, _ in ordered)
+    ordered = sorted(refs, key=lambda reference: reference[0].role != "main")
+    models = tuple(models_by_name[ref.name] for ref, _ in ordered)
     flavors_path, main = f"{base}.inferenceFlavors", models[0].metadata.name
     config = models[0].spec.inference_config
     flavors = {flavor.name: flavor for flavor in (config.flavors if config else None) or ()}
@@ -161,8 +161,8 @@ def resolve(
                 f"flavor of OpenModel {main!r}", name, flavors, "add it to the model, or remove it here"
             )
             findings.error(f"{flavors_path}[{index}]", reason, RuleId.REFERENCE_MISSING)
-    several = "models" if refs[0][1].endswith("].name") else "modelName"
-    path = flavors_path if flavor_names else f"{base}.{several}"
+    model_field = "models" if refs[0][1].endswith("].name") else "modelName"
+    path = flavors_path if flavor_names else f"{base}.{model_field}"
     return Claim(
         models=models,
         flavors=tuple(flavors[name] for name in claimed if name in flavors),

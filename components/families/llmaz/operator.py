@@ -36,12 +36,12 @@ def check_for_operator(desired: DesiredWorkload, path: str, options: Options, fi
             )
             findings.error("", reason, RuleId.SETTINGS)
     pending = [] if options.tolerates_devices else list(_untolerated(desired, path))
-    for where, reason in (*_errors(desired, path), *pending):
+    for field, reason in (*_errors(desired, path), *pending):
         findings.error(
-            where, f"the llmaz operator {reason}, or use realization 'native'", RuleId.OPERATOR_UNSUPPORTED
+            field, f"the llmaz operator {reason}, or use realization 'native'", RuleId.OPERATOR_UNSUPPORTED
         )
-    for where, reason in _warnings(desired, "" if pending else path):
-        findings.warn(where, f"the llmaz operator {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS)
+    for field, reason in _warnings(desired, "" if pending else path):
+        findings.warn(field, f"the llmaz operator {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS)
 
 
 def _errors(desired: DesiredWorkload, path: str) -> Iterator[Fault]:
@@ -56,15 +56,18 @@ def _errors(desired: DesiredWorkload, path: str) -> Iterator[Fault]:
             "creates the workers only once the leader is ready (startupPolicy LeaderReady), but engines are ready "
             "only once their workers have joined; use one pod with all accelerators of a replica",
         )
-    for where, model in zip(desired.claim.paths, desired.claim.models, strict=True):
-        source, who = source_of(model), f"OpenModel {model.metadata.name!r}"
+    for field, model in zip(desired.claim.paths, desired.claim.models, strict=True):
+        source, title = source_of(model), f"OpenModel {model.metadata.name!r}"
         if source.scheme == "host" and not desired.claim.skip_loader:
-            twice = f"adds two volumes of one name for {source.uri!r} of {who}, which the API server rejects"
-            yield where, f"{twice} on each attempt; take the weights from a hub or an object store"
+            yield (
+                field,
+                f"adds two volumes of one name for {source.uri!r} of {title}, which the API server rejects on each "
+                "attempt; take the weights from a hub or an object store",
+            )
         if source.scheme == "ollama" and not is_shell_word(source.address):
             yield (
-                where,
-                f"writes {source.address!r} of {who} into a shell script, which would execute parts of it; correct "
+                field,
+                f"writes {source.address!r} of {title} into a shell script, which would execute parts of it; correct "
                 "it",
             )
 
@@ -72,7 +75,8 @@ def _errors(desired: DesiredWorkload, path: str) -> Iterator[Fault]:
 def _untolerated(desired: DesiredWorkload, path: str) -> Iterator[Fault]:
     """Yield node taints that keep the pods Pending, because the operator adds no tolerations."""
     choices = node_choices(desired.claim.flavors)
-    for taint in {t["key"]: t for choice in choices for t in taints(choice.instance_type)}.values():
+    node_taints = (taint for choice in choices for taint in taints(choice.instance_type))
+    for taint in {taint["key"]: taint for taint in node_taints}.values():
         # Only pods with the model runner get the flavor's limits, and so request its devices.
         lacking = [
             part
@@ -107,7 +111,7 @@ def _warnings(desired: DesiredWorkload, path: str) -> Iterator[Fault]:
     if desired.by_hand and desired.template.get("restartPolicy", _DEFAULT_RESTART) != _DEFAULT_RESTART:
         yield f"{_TEMPLATE}.restartPolicy", f"ignores it, so {_DEFAULT_RESTART} applies; remove it"
     if (desired.rollout.get("rollingUpdateConfiguration") or {}).get("partition"):
-        where = "spec.rolloutStrategy.rollingUpdateConfiguration.partition"
-        yield where, "ignores it, so every replica is updated; remove it"
+        field = "spec.rolloutStrategy.rollingUpdateConfiguration.partition"
+        yield field, "ignores it, so every replica is updated; remove it"
     if desired.template.get("subGroupPolicy"):
         yield f"{_TEMPLATE}.subGroupPolicy", "ignores it; remove it"

@@ -64,11 +64,11 @@ def render_playground(source: LoadedResource, library: Library, options: Options
     # The operator does not rewrite arguments.
     backend = choose_backend(spec, library, options.runtimes, findings, fit=options.realization.is_native)
     warn_about_duplicate_env(backend.user_config.envs or (), f"{CONFIG_PATH}.envs", findings)
-    own = backend.runtime.spec.envs or []
+    runtime_env = backend.runtime.spec.envs or []
     if (
         not options.realization.is_native
         and spec.backend_runtime_config is None
-        and len(deduplicate_env(own)) < len(own)
+        and len(deduplicate_env(runtime_env)) < len(runtime_env)
     ):
         findings.error(
             "spec",
@@ -159,8 +159,8 @@ def _rendered(
 ) -> Rendered:
     """Render a workload. For the operator, the llmaz resource is created instead of the Kubernetes objects."""
     native = options.realization.is_native
-    for where, reason in topology_violations(desired.annotations, desired.template):
-        findings.error(where, reason)
+    for field, reason in topology_violations(desired.annotations, desired.template):
+        findings.error(field, reason)
     if not native:
         check_for_operator(desired, path, options, findings)
     realized = realize(source, desired, options, findings)
@@ -217,17 +217,21 @@ def _template(
     if parallelism.size == 1:
         return {"workerTemplate": {"spec": _pod_spec(container, backend, options)}}, line
     if not backend.engine or not backend.engine.groups:
-        able = " or ".join(engine.name for engine in engines().values() if engine.groups)
+        supporting = " or ".join(engine.name for engine in engines().values() if engine.groups)
         raise findings.fail(
             path,
             f"a replica spans {parallelism.size} pods, but backend {backend.runtime.metadata.name!r} does not "
-            f"support multi-node serving; use {able}, an instance with more accelerators, or a Service with a leader "
-            "template",
+            f"support multi-node serving; use {supporting}, an instance with more accelerators, or a Service with a "
+            "leader template",
             RuleId.NATIVE_UNSUPPORTED,
         )
     leader, worker = group_lines(backend.engine, line, LWS_VARIABLES)
     # Only the leader takes requests.
-    silent = {k: v for k, v in container.items() if k not in ("ports", "lifecycle") and not k.endswith("Probe")}
+    worker_container = {
+        key: value
+        for key, value in container.items()
+        if key not in ("ports", "lifecycle") and not key.endswith("Probe")
+    }
     template = {
         "size": parallelism.size,
         # A pod that is still loading weights must not lose them because another pod restarts.
@@ -237,7 +241,7 @@ def _template(
                 with_patient_startup_probe(_started(container, leader), claim, parallelism), backend, options
             )
         },
-        "workerTemplate": {"spec": _pod_spec(_started(silent, worker), backend, options)},
+        "workerTemplate": {"spec": _pod_spec(_started(worker_container, worker), backend, options)},
     }
     return template, leader
 

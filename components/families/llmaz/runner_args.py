@@ -39,7 +39,10 @@ def runner_args(
     for finding in composed.of_recommended:
         arg = composed.recommended.args[finding.position]
         findings.record(
-            f"{CONFIG_PATH}.configName", f"{_named(backend, arg)}: {finding.reason}", finding.severity, finding.rule
+            f"{CONFIG_PATH}.configName",
+            f"{_argument_title(backend, arg)}: {finding.reason}",
+            finding.severity,
+            finding.rule,
         )
     check_parallelism(parallelism, backend, path, findings)
     record_findings(findings, f"{CONFIG_PATH}.args", composed.of_user)
@@ -51,19 +54,19 @@ def _check_placeholders(backend: ChosenBackend, values: Mapping[str, str], findi
     for arg in backend.recommended.args:
         for name in PLACEHOLDER.findall(arg) if "{{" in arg else ():
             if not values.get(name):
-                known = ", ".join(f"{{{{ .{key} }}}}" for key in values)
+                available = ", ".join(f"{{{{ .{key} }}}}" for key in values)
                 findings.error(
                     f"{CONFIG_PATH}.configName",
-                    f"{_named(backend, arg)}, uses {{{{ .{name} }}}}, which has no value here; available "
-                    f"placeholders: {known}",
+                    f"{_argument_title(backend, arg)}, uses {{{{ .{name} }}}}, which has no value here; available "
+                    f"placeholders: {available}",
                     RuleId.REFERENCE_MISSING,
                 )
 
 
 def _check_script(backend: ChosenBackend, values: Mapping[str, str], findings: Findings) -> None:
     """Report placeholders in shell scripts whose values the shell would execute."""
-    place = backend.recommended.script
-    text = "".join(backend.recommended.words[place : place + 1]) if place else ""
+    position = backend.recommended.script
+    text = "".join(backend.recommended.words[position : position + 1]) if position else ""
     for name in dict.fromkeys(PLACEHOLDER.findall(text)):
         value = values.get(name, "")
         if not is_shell_word(value):
@@ -76,7 +79,7 @@ def _check_script(backend: ChosenBackend, values: Mapping[str, str], findings: F
             )
 
 
-def _named(backend: ChosenBackend, arg: str) -> str:
+def _argument_title(backend: ChosenBackend, arg: str) -> str:
     name, config = backend.runtime.metadata.name, backend.config.name
     return f"argument {arg!r} of BackendRuntime {name!r}, configuration {config!r}"
 
@@ -84,8 +87,8 @@ def _named(backend: ChosenBackend, arg: str) -> str:
 def _check_user_args(backend: ChosenBackend, line: CommandLine, findings: Findings) -> None:
     """Report an impossible port, and user arguments that never reach the engine."""
     port = line.number_of(Setting.PORT)
-    above = port is not None and port > _MAX_PORT and not line.is_read  # else the lint has reported it
-    if port == 0 or above:
+    is_too_high = port is not None and port > _MAX_PORT and not line.is_read  # else the lint has reported it
+    if port == 0 or is_too_high:
         flag = (backend.engine and backend.engine.flag(Setting.PORT)) or default_flags(Setting.PORT)[0]
         findings.error(
             f"{CONFIG_PATH}.args",

@@ -56,8 +56,8 @@ def _check_path(container: Object, path: str, claim: Claim, findings: Findings) 
     fetched = [model_path(model, skip_loader=False) for model in claim.models if source_of(model).scheme != "ollama"]
     if served is None or claim.skip_loader or not served.startswith(MODEL_ROOT) or not fetched:
         return
-    own = [mount["mountPath"] for mount in container.get("volumeMounts") or ()]
-    if any(_within(served, place) or _within(place, served) for place in (*fetched, *own)):
+    mounted = [mount["mountPath"] for mount in container.get("volumeMounts") or ()]
+    if any(_within(served, folder) or _within(folder, served) for folder in (*fetched, *mounted)):
         return
     field = next((name for name in ("command", "args") if served in container.get(name, ())), "args")
     findings.warn(

@@ -120,10 +120,18 @@ def realize(source: LoadedResource, desired: DesiredWorkload, options: Options, 
     operated = not options.realization.is_native
     metrics = desired.scaling.trigger.metrics if desired.scaling else None
     server = turn_on_metrics(desired.front, _server(source, desired), metrics, options, findings)
-    _probe_under_prefix(desired, server)
+    prefix = path_prefix(server.line)
+    if prefix and not desired.by_hand:
+        container = desired.front["spec"]["containers"][server.position]
+        # The backend's probes do not have the path prefix that a Playground gives its server.
+        for name in ("startupProbe", "livenessProbe", "readinessProbe"):
+            probe: Object = container.get(name) or {}
+            path = probe.get("httpGet", {}).get("path")
+            if path and not path.startswith(f"{prefix}/"):
+                container[name] = {**probe, "httpGet": {**probe["httpGet"], "path": prefix + path}}
     for template in desired.templates.values():
         _finish_template(template, desired, options, findings)
-    _label(desired.front, desired.claim)
+    _add_metadata(desired.front, desired.claim)
     shape = LEADER_WORKER_SET if operated else _workload_shape(desired, options, findings)
     port = declared_port(desired.front["spec"]["containers"][server.position], server.line) or PORT
     body, selector = _deployment(desired) if shape is DEPLOYMENT else _leader_worker_set(desired)
@@ -154,22 +162,9 @@ def _server(source: LoadedResource, desired: DesiredWorkload) -> Server:
         return replace(server, weights=named_weights(desired.claim))
     args = Origin(source, "spec.backendRuntimeConfig.args")
     # Params would contradict a flag that is set already.
-    by_flag = desired.line.holds(Setting.TENSOR_PARALLEL) and desired.parallelism.tensor is None
-    spread = None if by_flag else SpreadField("add params: {TP: '{tensor}'}", is_whole=True)
+    is_set_by_flag = desired.line.holds(Setting.TENSOR_PARALLEL) and desired.parallelism.tensor is None
+    spread = None if is_set_by_flag else SpreadField("add params: {TP: '{tensor}'}", is_whole=True)
     return Server(0, desired.line, args, Origin(source, "spec"), weights=named_weights(desired.claim), spread=spread)
-
-
-def _probe_under_prefix(desired: DesiredWorkload, server: Server) -> None:
-    """Prepend the path prefix that a Playground gives its server to the backend's probes."""
-    prefix = path_prefix(server.line)
-    if not prefix or desired.line is None:
-        return
-    container = desired.front["spec"]["containers"][server.position]
-    for name in ("startupProbe", "livenessProbe", "readinessProbe"):
-        probe: Object = container.get(name) or {}
-        path = probe.get("httpGet", {}).get("path")
-        if path and not path.startswith(f"{prefix}/"):
-            container[name] = {**probe, "httpGet": {**probe["httpGet"], "path": prefix + path}}
 
 
 def _endpoint(source: LoadedResource, desired: DesiredWorkload, server: Server) -> Endpoint:
@@ -191,9 +186,10 @@ def _endpoint(source: LoadedResource, desired: DesiredWorkload, server: Server) 
 
 def _workload_shape(desired: DesiredWorkload, options: Options, findings: Findings) -> WorkloadShape:
     """Choose a Deployment if a replica is one pod and needs no feature of LeaderWorkerSets (design decision 5)."""
-    group = [key for key in ("subGroupPolicy", "volumeClaimTemplates") if desired.template.get(key)]
+    group_fields = [key for key in ("subGroupPolicy", "volumeClaimTemplates") if desired.template.get(key)]
     partition = (desired.rollout.get("rollingUpdateConfiguration") or {}).get("partition")
-    reasons = [f"{desired.size} pods per replica"] * (desired.size > 1) + group + ["partition"] * bool(partition)
+    reasons = [f"{desired.size} pods per replica"] if desired.size > 1 else []
+    reasons += [*group_fields, *(["partition"] if partition else [])]
     reasons += [f"annotation {key}" for key in desired.annotations]
     if options.workload == WorkloadChoice.LWS or (options.workload == WorkloadChoice.AUTO and reasons):
         return LEADER_WORKER_SET
@@ -240,7 +236,7 @@ def _deployment(desired: DesiredWorkload) -> tuple[Object, dict[str, str]]:
     template = desired.front
     # The selector's labels win: the API server rejects a template that its Deployment does not select.
     template["metadata"]["labels"] = {**selector, **template["metadata"]["labels"], **selector}
-    moved = desired.rollout.get("rollingUpdateConfiguration") or {}
+    update = desired.rollout.get("rollingUpdateConfiguration") or {}
     spec = {
         **_replicas(desired),
         "progressDeadlineSeconds": _LOADING_SECONDS,
@@ -249,8 +245,8 @@ def _deployment(desired: DesiredWorkload) -> tuple[Object, dict[str, str]]:
         "strategy": {
             "type": "RollingUpdate",
             "rollingUpdate": {
-                "maxUnavailable": moved.get("maxUnavailable", 1),
-                "maxSurge": moved.get("maxSurge", 0),
+                "maxUnavailable": update.get("maxUnavailable", 1),
+                "maxSurge": update.get("maxSurge", 0),
             },
         },
         "template": template,
@@ -280,7 +276,7 @@ def _finish_template(template: Object, desired: DesiredWorkload, options: Option
         disable_token_mount(spec)
 
 
-def _label(template: Object, claim: Claim) -> None:
+def _add_metadata(template: Object, claim: Claim) -> None:
     """Label the pods that take requests with their model, and annotate the chosen flavors."""
     metadata = template.setdefault("metadata", {})
     template["spec"] = template.pop("spec")  # metadata reads better before the spec
