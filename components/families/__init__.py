@@ -97,7 +97,7 @@ def operators() -> tuple[str, ...]:
 
 def are_operated(options: Options) -> bool:
     """Whether an operator creates pods of a family."""
-    if options.realization.is_native and all(each.is_native for each in options.realizations.values()):
+    if options.realization.is_native and all(realization.is_native for realization in options.realizations.values()):
         return False  # without a look at the families, which would import all of them
     serving = (f for f in FAMILIES if f.operator and any(member.serves for member in f.members))
     return any(not options.of_family(family.name).realization.is_native for family in serving)
@@ -138,17 +138,19 @@ def objects(values: Iterable[Any], file: str = "<program>") -> Manifests:
 
 def simulators() -> "tuple[Simulator, ...]":
     """Return the simulators of all kinds of autoscalers."""
-    return tuple(each for f in FAMILIES if isinstance(f, ScalingSimulator) for each in f.simulators())
+    families = (family for family in FAMILIES if isinstance(family, ScalingSimulator))
+    return tuple(simulator for family in families for simulator in family.simulators())
 
 
 def variants(resources: Iterable[LoadedResource]) -> "tuple[ModelVariant, ...]":
     """Return the variants of models that resources describe."""
-    found: list[ModelVariant] = []
+    described: list[ModelVariant] = []
     for source in resources:
         family, _ = member_of(source.kind)
         variant = family.variant(source) if isinstance(family, VariantDescriber) else None
-        found += [variant] if variant else []
-    return tuple(found)
+        if variant:
+            described.append(variant)
+    return tuple(described)
 
 
 def profile_entries(profile: "Profile") -> dict[str, Json]:
@@ -168,24 +170,25 @@ def flavors(
         at: The argument that holds them.
         alternatives: Per instance type, the other types that the environment allows instead.
     """
-    read = [_read_flavor(value, at.below(f"[{index}]"), alternatives) for index, value in enumerate(values)]
-    return [each.demand for each in read if each.demand], [problem for each in read for problem in each.problems]
+    readings = [_read_flavor(value, at.below(f"[{index}]"), alternatives) for index, value in enumerate(values)]
+    demands = [reading.demand for reading in readings if reading.demand]
+    return demands, [problem for reading in readings for problem in reading.problems]
 
 
 def _read_flavor(value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:
     readers = (f for f in FAMILIES if isinstance(f, FlavorReader))
-    read = {f.name: f.read_flavor(value, at, alternatives) for f in readers}
-    fitting = [name for name, reading in read.items() if reading.fits]
+    readings = {f.name: f.read_flavor(value, at, alternatives) for f in readers}
+    fitting = [name for name, reading in readings.items() if reading.fits]
     if len(fitting) > 1:
         # Each family would create other nodes for it, and pods of the others would find none.
         reason = f"is a flavor of {' and of '.join(fitting)}; write one flavor for each, with the keys of that family"
         return FlavorReading(fits=False, problems=(at.problem(reason, rule=RuleId.SETTINGS),))
-    if fitting or len(read) == 1:
-        (reading,) = [read[name] for name in fitting or read]
+    if fitting or len(readings) == 1:
+        (reading,) = [readings[name] for name in fitting or readings]
         return reading
-    refused = [
+    rejections = [
         replace(problem, reason=f"not a flavor of {name}: {problem.reason}")
-        for name, reading in read.items()
+        for name, reading in readings.items()
         for problem in reading.problems
     ]
-    return FlavorReading(fits=False, problems=tuple(refused))
+    return FlavorReading(fits=False, problems=tuple(rejections))

@@ -25,11 +25,11 @@ def bounds_note(sized: SizedVariant, least: Sized, most: Sized) -> str:
     )
     rate = f"{most.most_per_minute:.1f} each at most, {profile.batch} at once, {_LIMITS[most.limit]}"
     quiet = f", and {_number(load.least_per_minute)} need {least.replicas}" if load.least_per_minute else ""
-    there, promise, behaviour = most.behaviour, basis.promise, ""
-    if there is not None:
+    at_peak, promise, behaviour = most.behaviour, basis.promise, ""
+    if at_peak is not None:
         behaviour = (
-            f"{there.itl_ms:.1f} ms/token of {promise.itl_ms or 'any'} and 95 % wait at most {there.wait_p95_ms:.0f} "
-            f"ms of {promise.ttft_ms or 'any'}"
+            f"{at_peak.itl_ms:.1f} ms/token of {promise.itl_ms or 'any'} and 95 % wait at most "
+            f"{at_peak.wait_p95_ms:.0f} ms of {promise.ttft_ms or 'any'}"
         )
     prompts = ""
     if load.input_tokens:

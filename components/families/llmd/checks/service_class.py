@@ -23,7 +23,7 @@ def service_class(model: str, levels: ServiceLevels, findings: Findings) -> Serv
     if len(classes) == 1:
         return classes[0]
     if not classes:
-        known = sorted({name for each in levels.classes for name in each.promises})
+        known = sorted({name for service_class in levels.classes for name in service_class.promises})
         more = f" and {len(known) - _MAX_NAMES} others" if len(known) > _MAX_NAMES else ""
         names = f" (there are {', '.join(map(repr, known[:_MAX_NAMES]))}{more})" if known else ""
         name = levels.classes[0].name if levels.classes else "Premium"
@@ -37,10 +37,8 @@ def service_class(model: str, levels: ServiceLevels, findings: Findings) -> Serv
             RuleId.SIZING_UNDETERMINED,
         )
         return None
-    targets = ", ".join(
-        f"{each.name!r} (itlMs {each.promises[model].itl_ms}, ttftMs {each.promises[model].ttft_ms})"
-        for each in classes
-    )
+    promises = ((service_class.name, service_class.promises[model]) for service_class in classes)
+    targets = ", ".join(f"{name!r} (itlMs {promise.itl_ms}, ttftMs {promise.ttft_ms})" for name, promise in promises)
     findings.error(
         _MODEL,
         f"{model!r} is in {len(classes)} service classes, {targets}, and the controller takes whichever it reads "

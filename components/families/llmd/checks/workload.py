@@ -48,7 +48,7 @@ def _check_model(variant: Variant) -> None:
         findings.warn(_MODEL, reason, RuleId.SIZING_MISMATCH)
     if variant.options.realization.is_native:
         return
-    # The controller knows the series of vLLM only, by their label model_name.
+    # The controller queries only vLLM's series, by their label model_name.
     facts = engine_metrics().get(line.engine)
     exported = (
         {series for metric in facts.of_version(line.tag) for series in metric.series} if facts else set(_SERIES)
@@ -108,7 +108,7 @@ def _check_accelerator_count(variant: Variant, entry: Entry) -> None:
     """Compare accCount with the accelerators of a replica: the price is multiplied by it (8.6)."""
     name, count = entry.profile.acc, entry.profile.acc_count
     known = known_accelerator(name)
-    # A name such as 4xL4 stands for several devices.
+    # A name such as 4xL4 means several devices.
     devices = known.count if known else 1
     requested = accelerators_of(variant.workload)
     text = f"{count}" if devices == 1 else f"{count} times {devices} ({name})"

@@ -19,7 +19,7 @@ _BASE_URL, _SKIP_VERIFY = "PROMETHEUS_BASE_URL", "PROMETHEUS_TLS_INSECURE_SKIP_V
 _SCALE_TO_ZERO, _INTERVAL = "WVA_SCALE_TO_ZERO", "GLOBAL_OPT_INTERVAL"
 MANDATORY = (_BASE_URL, _SKIP_VERIFY, _SCALE_TO_ZERO)
 """Settings that the controller gets as environment variables; its pods do not start without them."""
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9]*([./_-][A-Za-z0-9]+)*\Z", re.ASCII)
+_UNQUOTED = re.compile(r"[A-Za-z][A-Za-z0-9]*([./_-][A-Za-z0-9]+)*\Z", re.ASCII)
 _KEYWORDS = frozenset({"y", "yes", "n", "no", "true", "false", "on", "off", "null"})
 """Words, in any case, that YAML 1.1 or 1.2 does not read as strings."""
 
@@ -40,7 +40,7 @@ def cost_entry(device: str, cents_per_hour: str) -> str:
 
 def classes_map(classes: Sequence[ServiceClass]) -> Object:
     """Return the ConfigMap of service classes, one key per class."""
-    documents = {class_key(each.name): class_document(each) for each in classes}
+    documents = {class_key(service_class.name): class_document(service_class) for service_class in classes}
     return _config_map(CLASSES, dict(sorted(documents.items())))
 
 
@@ -67,7 +67,7 @@ def class_document(service_class: ServiceClass) -> str:
 
 def scalar(text: str) -> str:
     """Return a YAML string, quoted unless it can be read as nothing else."""
-    if _PLAIN.match(text) and text.lower() not in _KEYWORDS:
+    if _UNQUOTED.match(text) and text.lower() not in _KEYWORDS:
         return text
     return f'"{"".join(map(_escaped, _encodable(text)))}"'
 
@@ -87,7 +87,7 @@ def _escaped(character: str) -> str:
 
 
 def settings_map(controller: VariantController) -> Object:
-    """Return the ConfigMap of settings with every key; the controller scales to zero unless told ``false``."""
+    """Return the ConfigMap of settings with every key; the controller scales to zero unless set to ``false``."""
     data = {
         _BASE_URL: controller.prometheus,
         _SKIP_VERIFY: str(controller.skip_verify).lower(),

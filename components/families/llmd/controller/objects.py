@@ -23,6 +23,7 @@ def controller_objects(site: OperatorSite) -> tuple[Object, ...]:
     """Return the objects to install in dependency order, the namespace first."""
     modes = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
     namespace: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": modes}}
+    port = {"name": "https", "port": METRICS_PORT, "protocol": "TCP", "targetPort": METRICS_PORT}
     return (
         namespace,
         crd(VARIANT_AUTOSCALING),
@@ -30,17 +31,13 @@ def controller_objects(site: OperatorSite) -> tuple[Object, ...]:
         *rbac_objects(site),
         settings_map(site.levels.controller),
         *((_network_policy(site),) if site.guarded else ()),
-        _metrics_service(),
+        namespaced(
+            "v1", "Service", f"{MANAGER}-metrics-service", {"spec": {"ports": [port], "selector": dict(LABELS)}}
+        ),
         deployment(site.levels.controller),
         budget(),
         _service_monitor(site),
     )
-
-
-def _metrics_service() -> Object:
-    port = {"name": "https", "port": METRICS_PORT, "protocol": "TCP", "targetPort": METRICS_PORT}
-    spec = {"ports": [port], "selector": dict(LABELS)}
-    return namespaced("v1", "Service", f"{MANAGER}-metrics-service", {"spec": spec})
 
 
 def _service_monitor(site: OperatorSite) -> Object:

@@ -84,7 +84,7 @@ def _container(controller: VariantController) -> Object:
             {"name": "https", "containerPort": METRICS_PORT, "protocol": "TCP"},
             {"name": "health", "containerPort": HEALTH_PORT, "protocol": "TCP"},
         ],
-        # It answers only once Prometheus has: it tries six times, for 315 seconds in all, before it gives up.
+        # Healthy only once Prometheus has responded, which the controller tries six times, for 315 seconds in total.
         "startupProbe": {**healthy, "periodSeconds": 10, "failureThreshold": 36},
         "livenessProbe": {**healthy, "periodSeconds": 20},
         "readinessProbe": {**ready, "periodSeconds": 10},

@@ -44,7 +44,7 @@ def rbac_objects(site: OperatorSite) -> tuple[Object, ...]:
     binding: Object = {"roleRef": _reference("Role", _ELECTION), "subjects": [account]}
     reader: tuple[Object, ...] = ()
     if site.scraper:
-        # The controller asks the API server whether the client may read its metrics.
+        # The controller has the API server authorize clients of its metrics.
         subject: Object = {"kind": "ServiceAccount", "name": site.account, "namespace": site.scraper}
         if not site.account:
             subject = {"kind": "Group", "name": f"system:serviceaccounts:{site.scraper}", "apiGroup": _RBAC}
