@@ -3,7 +3,7 @@
 They differ from kwok's own in two points. A pod with a readiness probe runs without being Ready until the process
 behind the pods sets the condition. A node becomes Ready only after that process has decided whether it is in use or
 held in reserve. The scheduler may bind pods before, because the node controller does not taint a node without
-conditions; ``NodeKeeper`` handles these pods.
+conditions; ``NodeController`` handles these pods.
 """
 
 from typing import Any

@@ -1,1 +1,1 @@
-"""The process behind the pods: it watches the simulated pods of a cluster and serves their engines on loopback."""
+"""The process behind the pods: watches the simulated pods of a cluster and serves their engines on loopback."""

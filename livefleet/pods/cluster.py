@@ -13,16 +13,16 @@ from toolkit.kube import Kube, KubeError
 
 from ..informer import Informer, key_of
 from .groups.pods import KIND as GROUP_KIND
-from .kubelet import STRATEGIC, is_first
+from .kubelet import STRATEGIC, is_warm
 
 Json = dict[str, Any]
 _T = TypeVar("_T")
-AT_ONCE = 0
+NO_GRACE = 0
 """Grace period of a killed pod, in seconds."""
 PREEMPTED = "reason=Preempted"
 """Field selector of the events in which kube-scheduler reports a preemption (kubernetes/kubernetes
 pkg/scheduler/framework/preemption); each event regards a victim."""
-_PATIENCE = 30.0
+_RETRY_SECONDS = 30.0
 _THREADS = 8
 _LOG = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class LiveCluster:
     """
 
     def __init__(self, kube: Kube) -> None:
-        kube.retry_seconds = _PATIENCE
+        kube.retry_seconds = _RETRY_SECONDS
         self.kube = kube
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="kube")
         self.nodes = Informer(kube, "v1", "Node")
@@ -54,8 +54,7 @@ class LiveCluster:
 
     async def follow(self) -> None:
         """Start all informers; that of pods last, because its handlers read nodes and ReplicaSets."""
-        rest = (*self.workloads.values(), self.scalers, self.preemptions)
-        for informer in (self.nodes, self.replica_sets, *rest):
+        for informer in (self.nodes, self.replica_sets, *self.workloads.values(), self.scalers, self.preemptions):
             informer.start()
         await asyncio.gather(self.nodes.synced.wait(), self.replica_sets.synced.wait())
         self.pods.start()
@@ -68,20 +67,20 @@ class LiveCluster:
 
     def owner_of(self, pod: Mapping[str, Any]) -> Json | None:
         """Return the owner of a pod, such as its ReplicaSet; None if the informer does not have it yet."""
-        owner = self.reference_of(pod)
-        namespace = pod["metadata"]["namespace"]
-        return self._owners[owner["kind"]].objects.get(f"{namespace}/{owner['name']}") if owner else None
+        reference = self.reference_of(pod)
+        if reference is None:
+            return None
+        return self._owners[reference["kind"]].objects.get(f"{pod['metadata']['namespace']}/{reference['name']}")
 
     def reference_of(self, pod: Mapping[str, Any]) -> Json | None:
         """Return the owner reference of a pod; None if it has none of a known kind."""
         owners = pod["metadata"].get("ownerReferences") or ()
-        return next((each for each in owners if each["kind"] in self._owners), None)
+        return next((owner for owner in owners if owner["kind"] in self._owners), None)
 
-    def is_first(self, pod: Mapping[str, Any]) -> bool:
-        """Tell whether a pod is among the first of its owner, which are warm."""
-        return is_first(pod, self.owner_of(pod))
+    def is_warm(self, pod: Mapping[str, Any]) -> bool:
+        return is_warm(pod, self.owner_of(pod))
 
-    def nodes_there(self) -> dict[str, Json]:
+    def active_nodes(self) -> dict[str, Json]:
         """Return the nodes by name, without those that are being deleted."""
         return {name: node for name, node in self.nodes.objects.items() if name not in self.ending}
 
@@ -93,7 +92,7 @@ class LiveCluster:
         try:
             await self.in_thread(self.kube.request, "PATCH", path, body=patch, content_type=STRATEGIC)
         except KubeError as error:  # it may be gone by now
-            _LOG.info("the status of pod %s: %s", key_of(pod), error)
+            _LOG.info("patching the status of pod %s: %s", key_of(pod), error)
 
     async def patch_node(self, name: str, patch: Json) -> None:
         path = self.kube.path("v1", "Node", name)

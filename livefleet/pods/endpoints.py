@@ -6,7 +6,6 @@ terminates to another pod before its next request.
 
 import json
 import random
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -35,16 +34,21 @@ class EndpointPorts:
         self._ports: dict[str, LoopbackPort] = {}
         self._random = random.Random(_SEED)  # noqa: S311 - spreads connections
 
-    async def play(self, fleet: LiveFleet) -> None:
+    async def apply_fleet(self, fleet: LiveFleet) -> None:
         """Open the ports of the fleet's endpoints, and close all others."""
         self._endpoints = {endpoint.title: endpoint for endpoint in fleet.endpoints}
         for title in self._ports.keys() - self._endpoints.keys():
             self._ports.pop(title).end()
-        known = self._known()
+        try:
+            stored = json.loads(self._file.read_text())
+            numbers = {str(title): int(number) for title, number in stored.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            numbers = {}
+        reserved = set(numbers.values())
         for title in sorted(self._endpoints.keys() - self._ports.keys()):
-            self._ports[title] = await self._open(title, known.get(title, 0), set(known.values()))
-        known |= {title: port.number for title, port in self._ports.items()}
-        write_private(self._file, json.dumps(known, indent=1, sort_keys=True).encode())
+            self._ports[title] = await self._open(title, numbers.get(title, 0), reserved)
+        numbers |= {title: port.number for title, port in self._ports.items()}
+        write_private(self._file, json.dumps(numbers, indent=1, sort_keys=True).encode())
 
     def close(self) -> None:
         for port in self._ports.values():
@@ -56,42 +60,33 @@ class EndpointPorts:
             for title, port in sorted(self._ports.items())
         }
 
-    async def _open(self, title: str, number: int, taken: set[int]) -> LoopbackPort:
+    async def _open(self, title: str, number: int, reserved: set[int]) -> LoopbackPort:
         port = LoopbackPort(lambda request, connection: self._answer(title, request, connection))
         try:
             await port.open(self._hub, number)
         except OSError:  # another process took it
             await port.open(self._hub, 0)
-        while port.number in taken - {number}:  # reserved for an endpoint of another stack
+        while port.number in reserved - {number}:  # reserved for an endpoint of another stack
             port.close()
             await port.open(self._hub, 0)
         return port
 
-    def _known(self) -> dict[str, int]:
-        try:
-            found = json.loads(self._file.read_text())
-            return {str(title): int(number) for title, number in found.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
-            return {}
-
     async def _answer(self, title: str, request: web.Request, connection: LoopbackConnection) -> web.StreamResponse:
-        held = connection.behind
-        if isinstance(held, ServingPod) and not held.leaving:
-            return await held.answer(request)
+        current = connection.pod
+        if isinstance(current, ServingPod) and not current.terminating:
+            return await current.answer(request)
         endpoint = self._endpoints.get(title)
-        chosen = self._chosen(endpoint, self._runtime.ready()) if endpoint else None
-        behind = self._runtime.route(chosen, request) if chosen else None
-        connection.hold(behind)
-        if behind is None:
-            return unavailable(self._unavailable_reason(title))
-        return await behind.answer(request)
+        balanced = self._balance(endpoint) if endpoint else None
+        pod = self._runtime.route(balanced, request) if balanced else None
+        connection.assign(pod)
+        if pod is None:
+            return unavailable(self._unavailable_reason(title, endpoint))
+        return await pod.answer(request)
 
-    def _unavailable_reason(self, title: str) -> str:
-        endpoint = self._endpoints.get(title)
+    def _unavailable_reason(self, title: str, endpoint: ServedEndpoint | None) -> str:
         if endpoint is None or endpoint.why or not endpoint.workloads:
-            return (
-                f"no workload answers at the endpoint {title}: {(endpoint and endpoint.why) or 'the stack has none'}"
-            )
+            why = (endpoint and endpoint.why) or "the stack has none"
+            return f"no workload answers at the endpoint {title}: {why}"
         pods = [pod for pod, workload in self._runtime.pods() if workload.key in endpoint.workloads]
         if not pods:
             return f"endpoint {title} has no pods: its workload has no replicas; scale it up, or send requests later"
@@ -101,14 +96,12 @@ class EndpointPorts:
             "try again in a moment"
         )
 
-    def _chosen(self, endpoint: ServedEndpoint, ready: Iterable[ServingPod]) -> ServingPod | None:
+    def _balance(self, endpoint: ServedEndpoint) -> ServingPod | None:
         """Choose a workload by weight among those with Ready pods, then one of its pods."""
         pods: dict[str, list[ServingPod]] = {}
-        for each in ready:
-            pods.setdefault(each.live.workload.key, []).append(each)
-        weights: Mapping[str, float] = {
-            key: weight for key, weight in endpoint.workloads.items() if weight > 0 and key in pods
-        }
+        for pod in self._runtime.ready():
+            pods.setdefault(pod.live.workload.key, []).append(pod)
+        weights = {key: weight for key, weight in endpoint.workloads.items() if weight > 0 and key in pods}
         if not weights:
             return None
         workload = self._random.choices(list(weights), list(weights.values()))[0]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 Json = dict[str, Any]
-FIRST_SECONDS = 20.0
+WARM_SECONDS = 20.0
 """Pods that are created within this time after their owner are warm: their engine answers at once, so that deploying
 takes no longer than without the live fleet."""
 WARM = "workbench/warm"
@@ -33,20 +33,20 @@ def is_ending(pod: Mapping[str, Any]) -> bool:
 def unschedulable(pod: Mapping[str, Any]) -> str:
     """Return why a pod is unschedulable; empty if the scheduler has not reported it."""
     condition = _condition(pod, "PodScheduled")
-    refused = condition.get("status") == "False" and condition.get("reason") == "Unschedulable"
-    return str(condition.get("message") or "no node takes it") if refused else ""
+    if condition.get("status") != "False" or condition.get("reason") != "Unschedulable":
+        return ""
+    return str(condition.get("message") or "no node takes it")
 
 
-def is_first(pod: Mapping[str, Any], owner: Mapping[str, Any] | None) -> bool:
+def is_warm(pod: Mapping[str, Any], owner: Mapping[str, Any] | None) -> bool:
     """Tell whether a pod is warm: among the first of its owner, such as the ReplicaSet of a new version."""
     annotation = (pod["metadata"].get("annotations") or {}).get(WARM)
     if annotation is not None:
         return bool(annotation == "true")
     if owner is None:
         return False
-    return moment(pod["metadata"]["creationTimestamp"]) - moment(owner["metadata"]["creationTimestamp"]) < (
-        FIRST_SECONDS
-    )
+    owner_age = moment(pod["metadata"]["creationTimestamp"]) - moment(owner["metadata"]["creationTimestamp"])
+    return owner_age < WARM_SECONDS
 
 
 def running_since(pod: Mapping[str, Any]) -> float:
@@ -58,10 +58,11 @@ def ready_now(pod: Mapping[str, Any], now: datetime.datetime) -> Json:
     """Return the patch of ``pods/status`` that makes a pod Ready. Its uid protects another pod of the same name."""
     at = now.strftime("%Y-%m-%dT%H:%M:%SZ")
     conditions = [{"type": kind, "status": "True", "lastTransitionTime": at} for kind in ("Ready", "ContainersReady")]
-    statuses = [{**each, "ready": True, "started": True} for each in pod["status"].get("containerStatuses") or ()]
+    statuses = pod["status"].get("containerStatuses") or ()
+    started = [{**status, "ready": True, "started": True} for status in statuses]
     return {
         "metadata": {"uid": pod["metadata"]["uid"]},
-        "status": {"conditions": conditions, "containerStatuses": statuses},
+        "status": {"conditions": conditions, "containerStatuses": started},
     }
 
 
@@ -72,4 +73,4 @@ def moment(text: str) -> float:
 
 def _condition(pod: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
     conditions = pod.get("status", {}).get("conditions") or ()
-    return next((each for each in conditions if each["type"] == kind), {})
+    return next((condition for condition in conditions if condition["type"] == kind), {})

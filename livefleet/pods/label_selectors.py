@@ -9,7 +9,7 @@ def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     """Tell whether a label selector matches labels."""
     equal = selector.get("matchLabels") or {}
     return equal.items() <= labels.items() and all(
-        is_met(each, labels) for each in selector.get("matchExpressions") or ()
+        is_met(expression, labels) for expression in selector.get("matchExpressions") or ()
     )
 
 

@@ -12,7 +12,9 @@ from .cluster import LiveCluster
 from .kubelet import is_ending, moment
 from .runtime import PodRuntime
 
-_MOST_NOTES = 200
+Json = dict[str, Any]
+_MAX_NOTES = 200
+_MAX_DELETED = 500
 _LOG = logging.getLogger(__name__)
 
 
@@ -20,7 +22,7 @@ class FleetNotes:
     """The last events, newest last. The log has all of them."""
 
     def __init__(self) -> None:
-        self._notes: deque[FleetNote] = deque(maxlen=_MOST_NOTES)
+        self._notes: deque[FleetNote] = deque(maxlen=_MAX_NOTES)
 
     def add(
         self, kind: NoteKind, text: str, at: float | None = None, *, victim: str = "", preemptor: str = ""
@@ -41,8 +43,6 @@ class FleetNotes:
         return tuple(self._notes)
 
 
-Json = dict[str, Any]
-_REMEMBERED = 500
 _MESSAGE = re.compile(r"^Preempted by pod (?P<pod>\S+) on node (?P<node>\S+)$")
 """The scheduler's message, with the uid of the preemptor (kubernetes/kubernetes v1.36
 pkg/scheduler/framework/preemption); the event's ``related`` stays empty."""
@@ -60,15 +60,15 @@ class PreemptionNotes:
     def __init__(self, cluster: LiveCluster, runtime: PodRuntime, notes: FleetNotes) -> None:
         self._cluster, self._runtime, self._notes = cluster, runtime, notes
         self._since = time.time()
-        self._gone: OrderedDict[str, Json] = OrderedDict()
-        """Recently deleted pods by uid, because the event may arrive after its victim is gone."""
+        self._deleted: OrderedDict[str, Json] = OrderedDict()
+        """Recently deleted pods by uid, because the event may arrive after the deletion of its victim."""
 
     def pod_changed(self, before: Json | None, after: Json | None) -> None:
         pod = after or before
         if pod and (after is None or is_ending(pod)):
-            self._gone[pod["metadata"]["uid"]] = pod
-            while len(self._gone) > _REMEMBERED:
-                self._gone.popitem(last=False)
+            self._deleted[pod["metadata"]["uid"]] = pod
+            while len(self._deleted) > _MAX_DELETED:
+                self._deleted.popitem(last=False)
 
     def event_changed(self, before: Json | None, after: Json | None) -> None:
         """Record an event, unless it is known or older than this process."""
@@ -79,22 +79,23 @@ class PreemptionNotes:
             return
         regarding = after["involvedObject"]
         victim = self._pod(str(regarding.get("uid", "")))
-        found = _MESSAGE.search(str(after.get("message") or ""))
-        preemptor = self._pod(found["pod"]) if found else None
-        key = f"{regarding.get('namespace', '')}/{regarding.get('name', '')}"
-        by = key_of(preemptor) if preemptor else ""
-        where = f" on node {found['node']}" if found else ""
-        text = f"{self._described(key, victim)} made room{where} for {self._described(by, preemptor)}"
-        self._notes.add(NoteKind.PREEMPTED, text, at, victim=key, preemptor=by)
+        match = _MESSAGE.search(str(after.get("message") or ""))
+        preemptor = self._pod(match["pod"]) if match else None
+        victim_key = f"{regarding.get('namespace', '')}/{regarding.get('name', '')}"
+        preemptor_key = key_of(preemptor) if preemptor else ""
+        location = f" on node {match['node']}" if match else ""
+        text = f"{self._label(victim_key, victim)} made room{location} for {self._label(preemptor_key, preemptor)}"
+        self._notes.add(NoteKind.PREEMPTED, text, at, victim=victim_key, preemptor=preemptor_key)
 
     def _pod(self, uid: str) -> Json | None:
-        there = (pod for pod in self._cluster.pods.objects.values() if pod["metadata"]["uid"] == uid)
-        return self._gone.get(uid) or next(there, None)
+        if uid in self._deleted:
+            return self._deleted[uid]
+        return next((pod for pod in self._cluster.pods.objects.values() if pod["metadata"]["uid"] == uid), None)
 
-    def _described(self, key: str, pod: Json | None) -> str:
-        """Describe a pod, with its model and priority if they are known."""
+    def _label(self, key: str, pod: Json | None) -> str:
+        """Return the name of a pod, with its model and priority if they are known."""
         if pod is None:
             return f"pod {key}" if key else "a pod of a higher priority"
         workload = self._runtime.member_of(pod)
-        whose = f" of {workload.title}" if workload else ""
-        return f"pod {key}{whose} (priority {pod['spec'].get('priority', 0)})"
+        model = f" of {workload.title}" if workload else ""
+        return f"pod {key}{model} (priority {pod['spec'].get('priority', 0)})"

@@ -1,4 +1,4 @@
-"""A simulated pod as its engine sees it, and the clock that it lives by."""
+"""A simulated pod as its engine sees it, and the clock of its simulated time."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from ..apis.texts import seed_of
 from ..fleet import ServedWorkload, TokenPace
 from ..pace.replica import EngineReplica
 
-_LONGEST = 1.0
+_MAX_SLEEP = 1.0
 """Maximum real seconds of a sleep, because the speed may change meanwhile."""
 
 
@@ -39,8 +39,8 @@ class SimulatedClock:
         self._speed = speed
 
     async def sleep(self, seconds: float) -> None:
-        """Sleep for simulated seconds, but at most one real second: call it again until the time has come."""
-        await asyncio.sleep(min(max(seconds, 0.0) / self._speed, _LONGEST))
+        """Sleep for simulated seconds, but at most one real second: call it again until the time has passed."""
+        await asyncio.sleep(min(max(seconds, 0.0) / self._speed, _MAX_SLEEP))
 
 
 @dataclass(slots=True, eq=False)

@@ -3,7 +3,6 @@
 import asyncio
 import functools
 import time
-from pathlib import Path
 from typing import Any
 
 from toolkit.kube import Kube
@@ -12,14 +11,14 @@ from ..control_api import FaultOutcome, LiveFault, LiveState
 from ..fleet import LiveFleet
 from ..folder import LiveFolder
 from ..informer import key_of
-from .cluster import AT_ONCE, LiveCluster
-from .control.server import ControlAddress, ControlCredentials, NotThereError
+from .cluster import NO_GRACE, LiveCluster
+from .control.server import ControlAddress, ControlCredentials, UnknownObjectError
 from .control.states import ClusterView, group_states, model_states, pod_states
 from .control.targets import backends, targets_of_monitor
 from .endpoints import EndpointPorts
 from .groups.controller import GroupController, reconcile
+from .nodes.controller import NodeController
 from .nodes.faults import FaultMaker
-from .nodes.keeper import NodeKeeper
 from .nodes.lost import LostNodes
 from .notes import FleetNotes, PreemptionNotes
 from .pod import SimulatedClock
@@ -29,7 +28,7 @@ from .serving import Engine
 
 Json = dict[str, Any]
 IDENTITY = "fleet"
-_LOOK = 0.25
+_POLL_SECONDS = 0.25
 
 
 class PodsProcess:
@@ -39,7 +38,7 @@ class PodsProcess:
         folder: Source of the fleet, and target of the addresses.
         kube: A client with the rights of the identity ``fleet``.
         engine: Answers a request to a pod.
-        speeds: Of answers and of starts.
+        speeds: How much faster than real time answers are, and starts of nodes and pods.
     """
 
     def __init__(self, folder: LiveFolder, kube: Kube, engine: Engine, speeds: tuple[float, float]) -> None:
@@ -52,43 +51,44 @@ class PodsProcess:
         self._endpoints = EndpointPorts(self._hub, self.runtime, folder.path / "ports.json")
         self._groups = GroupController(functools.partial(self._cluster.in_thread, reconcile, kube))
         lost = LostNodes(folder.path / "lost-nodes.json")
-        self._keeper = NodeKeeper(self._cluster, self.runtime, clocks, lost, self.notes)
-        self._faults = FaultMaker(self._cluster, self.runtime, self._keeper, self.notes)
-        self._kept = ControlCredentials.read(folder.path / "control.json")
-        self._control = ControlAddress(self, self._kept.token)
-        self._cluster.pods.handlers += [self.runtime.changed, self._groups.pod_changed, self._keeper.changed]
-        self._cluster.nodes.handlers += [self._keeper.changed, self._node_changed]
-        preempted = PreemptionNotes(self._cluster, self.runtime, self.notes)
-        self._cluster.pods.handlers.append(preempted.pod_changed)
-        self._cluster.preemptions.handlers.append(preempted.event_changed)
-        self._ending: set[asyncio.Task[None]] = set()
-        self._cluster.groups.handlers += [self._groups.changed]
+        self._nodes = NodeController(self._cluster, self.runtime, clocks, lost, self.notes)
+        self._faults = FaultMaker(self._cluster, self.runtime, self._nodes, self.notes)
+        self._credentials = ControlCredentials.read(folder.path / "control.json")
+        self._control = ControlAddress(self, self._credentials.token)
+        preemptions = PreemptionNotes(self._cluster, self.runtime, self.notes)
+        self._cluster.pods.handlers += [
+            self.runtime.changed,
+            self._groups.pod_changed,
+            self._nodes.changed,
+            preemptions.pod_changed,
+        ]
+        self._cluster.nodes.handlers += [self._nodes.changed, self._node_changed]
+        self._cluster.preemptions.handlers.append(preemptions.event_changed)
+        self._cluster.groups.handlers.append(self._groups.changed)
+        self._deletions: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         """Run until the task is cancelled."""
         try:
-            await self._run()
+            await self._hub.start()
+            await self._apply_fleet(self.folder.read_fleet() or LiveFleet(""))
+            await self._cluster.follow()
+            self._credentials = self._credentials.listening(await self._control.open(self._credentials.port))
+            self._write_addresses()
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._nodes.run())
+                tasks.create_task(self._watch_fleet_file())
         finally:
             self._endpoints.close()
             self.runtime.close()
             await self._control.close()
             await self._hub.close()
 
-    async def _run(self) -> None:
-        await self._hub.start()
-        await self._play(self.folder.read_fleet() or LiveFleet(""))
-        await self._cluster.follow()
-        self._kept = self._kept.listening(await self._control.open(self._kept.port))
-        self._write_addresses()
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._keeper.run())
-            tasks.create_task(self._read_fleets())
-
     def state(self) -> LiveState:
         """Return a snapshot of the fleet."""
         cluster = self._cluster
-        workloads = {kind: followed.objects for kind, followed in cluster.workloads.items()}
-        view = ClusterView(cluster.nodes_there(), workloads, cluster.scalers.objects)
+        workloads = {kind: informer.objects for kind, informer in cluster.workloads.items()}
+        view = ClusterView(cluster.active_nodes(), workloads, cluster.scalers.objects)
         groups = group_states(self.runtime.fleet, view.nodes)
         return LiveState(
             at=time.time(),
@@ -105,11 +105,11 @@ class PodsProcess:
         """Return the targets of a PodMonitor.
 
         Raises:
-            NotThereError: there is no such PodMonitor.
+            UnknownObjectError: there is no such PodMonitor.
         """
-        monitors = {key_of(each).replace("/", ".", 1): each for each in self.runtime.fleet.monitors}
+        monitors = {key_of(monitor).replace("/", ".", 1): monitor for monitor in self.runtime.fleet.monitors}
         if job not in monitors:
-            raise NotThereError(f"unknown PodMonitor {job!r}", tuple(sorted(monitors)))
+            raise UnknownObjectError(f"unknown PodMonitor {job!r}", tuple(sorted(monitors)))
         pods = ((pod, self.runtime.serving.get(pod["metadata"]["uid"])) for pod, _ in self.runtime.pods())
         return targets_of_monitor(monitors[job], [(pod, serving) for pod, serving in pods if serving])
 
@@ -128,7 +128,7 @@ class PodsProcess:
         """Inject a fault.
 
         Raises:
-            NotThereError: there is no such node, pod or zone.
+            UnknownObjectError: there is no such node, pod or zone.
         """
         return await self._faults.make(fault, name)
 
@@ -139,38 +139,37 @@ class PodsProcess:
         quarantineTime and gcCheckPeriod), during which their namespace cannot be deleted.
         """
         for pod in self._cluster.pods_on(before["metadata"]["name"]) if before and after is None else ():
-            task = asyncio.ensure_future(self._cluster.delete_pod(pod, AT_ONCE))
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
+            task = asyncio.ensure_future(self._cluster.delete_pod(pod, NO_GRACE))
+            self._deletions.add(task)
+            task.add_done_callback(self._deletions.discard)
 
-    async def _read_fleets(self) -> None:
+    async def _watch_fleet_file(self) -> None:
         """Apply each fleet that ``up`` writes."""
         file = self.folder.path / "fleet.json"
-        seen = None
+        applied = None
         while True:
-            if (stamp := _stamp(file)) != seen:
+            try:
+                stat = file.stat()
+                version = (stat.st_mtime_ns, stat.st_ino)
+            except OSError:
+                version = None
+            if version != applied:
                 fleet = self.folder.read_fleet()
                 if fleet:
-                    await self._play(fleet)
+                    await self._apply_fleet(fleet)
                     self._write_addresses()
-                seen = stamp
-            await asyncio.sleep(_LOOK)
+                applied = version
+            await asyncio.sleep(_POLL_SECONDS)
 
-    async def _play(self, fleet: LiveFleet) -> None:
-        self.runtime.play(fleet)
-        self._keeper.changed()
-        await self._endpoints.play(fleet)
+    async def _apply_fleet(self, fleet: LiveFleet) -> None:
+        self.runtime.apply_fleet(fleet)
+        self._nodes.changed()
+        await self._endpoints.apply_fleet(fleet)
 
     def _write_addresses(self) -> None:
         self.folder.write_addresses(
-            "pods", control=self._kept.url, token=self._kept.token, endpoints=self._endpoints.urls()
+            "pods",
+            control=self._credentials.url,
+            token=self._credentials.token,
+            endpoints=self._endpoints.urls(),
         )
-
-
-def _stamp(file: Path) -> tuple[int, int] | None:
-    """Return a value that changes when a file is replaced."""
-    try:
-        stat = file.stat()
-    except OSError:
-        return None
-    return stat.st_mtime_ns, stat.st_ino

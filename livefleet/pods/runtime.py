@@ -23,7 +23,8 @@ from .serving import Engine, ServingPod
 
 Json = dict[str, Any]
 _LOG = logging.getLogger(__name__)
-_GRACE = 30.0
+_GRACE_SECONDS = 30.0
+"""Grace period of a pod that is not terminating but no longer in the fleet: the default of Kubernetes."""
 _OWNER_SECONDS = 2.0
 _ROUTER = "router"
 _OWN_PATHS = ("/metrics", "/health", "/healthz", "/readyz")
@@ -55,15 +56,15 @@ class PodRuntime:
         self._hub, self._engine, self._cluster = hub, engine, cluster
         self._answers, self._starts = clocks
         self._starting: dict[str, asyncio.Task[None]] = {}
-        self._ending: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    def play(self, fleet: LiveFleet) -> None:
+    def apply_fleet(self, fleet: LiveFleet) -> None:
         """Switch to another fleet; unchanged pods keep running."""
         self.fleet = fleet
         for pod in tuple(self._cluster.pods.objects.values()):
             serving = self.serving.get(pod["metadata"]["uid"])
             workload = self.workload_of(pod)
-            if serving and workload and not serving.leaving:
+            if serving and workload and not serving.terminating:
                 serving.live.workload = workload
             elif serving and not workload:
                 self._drain(serving, pod)
@@ -84,50 +85,51 @@ class PodRuntime:
         meta = pod["metadata"]
         labels = meta.get("labels") or {}
         for workload in self.fleet.workloads:
-            same = workload.namespace == meta["namespace"]
-            if same and workload.group and workload.group.items() <= labels.items():
+            in_namespace = workload.namespace == meta["namespace"]
+            if in_namespace and workload.group and workload.group.items() <= labels.items():
                 return workload
         return self.workload_of(pod)
 
     def changed(self, before: Json | None, after: Json | None) -> None:
         """Handle a change of a pod."""
         if before and (after is None or before["metadata"]["uid"] != after["metadata"]["uid"]):
-            self._gone(before)
+            self._deleted(before)
         if after is None:
             return
-        serving = self.serving.get(after["metadata"]["uid"])
+        uid = after["metadata"]["uid"]
+        serving = self.serving.get(uid)
         if is_ending(after):
-            self._stop_start(after["metadata"]["uid"])
+            self._cancel_start(uid)
             if serving and after["metadata"].get("deletionGracePeriodSeconds"):
                 self._drain(serving, after)
-            elif serving and not serving.leaving:  # kwok ends pods at once, without their grace period
+            elif serving and not serving.terminating:  # kwok ends pods at once, without their grace period
                 serving.kill()
         elif after["spec"].get("nodeName") in self._cluster.ending:
-            return  # the scheduler does not know yet that the node is gone
-        elif is_running(after) and not serving and after["metadata"]["uid"] not in self._starting:
+            return  # the scheduler has not seen the deletion of the node yet
+        elif is_running(after) and not serving and uid not in self._starting:
             workload = self.workload_of(after)
             if workload or not is_ready(after):
-                self._starting[after["metadata"]["uid"]] = asyncio.ensure_future(self._start(after, workload))
+                self._starting[uid] = asyncio.ensure_future(self._start(after, workload))
 
     def pods(self) -> Iterator[tuple[Json, ServedWorkload]]:
         """Yield the pods that serve or will serve, sorted by name."""
         for _, pod in sorted(self._cluster.pods.objects.items()):
             workload = self.workload_of(pod)
-            if workload and self._is_there(pod):
+            if workload and self._is_active(pod):
                 yield pod, workload
 
     def members(self) -> Iterator[tuple[Json, ServedWorkload]]:
         """Yield the pods that serve or will serve, and their workers, sorted by name."""
         for _, pod in sorted(self._cluster.pods.objects.items()):
             workload = self.member_of(pod)
-            if workload and self._is_there(pod):
+            if workload and self._is_active(pod):
                 yield pod, workload
 
-    def _is_there(self, pod: Json) -> bool:
+    def _is_active(self, pod: Json) -> bool:
         return not is_ending(pod) and pod["spec"].get("nodeName") not in self._cluster.ending
 
     def close(self) -> None:
-        for task in (*self._starting.values(), *self._ending):
+        for task in (*self._starting.values(), *self._tasks):
             task.cancel()
         for serving in self.serving.values():
             serving.kill()
@@ -135,42 +137,42 @@ class PodRuntime:
     def kill(self, pod: Mapping[str, Any]) -> int:
         """End the engine of a pod; return the number of aborted requests, those of its leader if it is a worker.
 
-        The leader itself goes on: the controller decides whether to recreate the group.
+        The leader itself keeps serving: the controller decides whether to recreate the group.
         """
         own = self.serving.get(pod["metadata"]["uid"])
         if own:
             return 0 if own.ended else own.kill()
         leader = self.serving.get(leader_of(pod, self._cluster.pods.objects)["metadata"]["uid"])
-        return leader.break_off() if leader and not leader.ended else 0
+        return leader.abort_requests() if leader and not leader.ended else 0
 
     def kill_on(self, node: str) -> int:
         """End all engines on a node, draining ones included; return the number of aborted requests."""
-        there = [each for each in self.serving.values() if each.live.node == node and not each.ended]
-        broken = sum(each.kill() for each in there)
-        return broken + sum(self.kill(pod) for pod in self._cluster.pods_on(node) if self.member_of(pod))
+        serving = [pod for pod in self.serving.values() if pod.live.node == node and not pod.ended]
+        aborted = sum(pod.kill() for pod in serving)
+        return aborted + sum(self.kill(pod) for pod in self._cluster.pods_on(node) if self.member_of(pod))
 
     def ready(self) -> Iterator[ServingPod]:
         """Yield the pods that accept requests."""
-        return (each for each in self.serving.values() if not each.leaving)
+        return (pod for pod in self.serving.values() if not pod.terminating)
 
     def route(self, serving: ServingPod, request: web.Request) -> ServingPod | None:
         """Return the pod that answers a request: for a router, the least loaded pod of its resource that decodes."""
         own = serving.live.workload
         if own.role != _ROUTER or request.path in _OWN_PATHS:
             return serving
-        others = [
-            each
-            for each in self.ready()
-            if each.live.workload.title == own.title and each.live.workload.role not in (_ROUTER, "prefill")
+        candidates = [
+            pod
+            for pod in self.ready()
+            if pod.live.workload.title == own.title and pod.live.workload.role not in (_ROUTER, "prefill")
         ]
-        return min(others, key=lambda each: each.running, default=None)
+        return min(candidates, key=lambda pod: pod.running, default=None)
 
     async def _start(self, pod: Json, workload: ServedWorkload | None) -> None:
         uid = pod["metadata"]["uid"]
         try:
             if workload:
                 if not is_ready(pod):
-                    await self._load(pod, workload)
+                    await self._await_cold_start(pod, workload)
                 await self._open(pod, workload)
             if not is_ready(pod):
                 await self._cluster.patch_pod_status(pod, ready_now(pod, datetime.datetime.now(datetime.UTC)))
@@ -179,21 +181,18 @@ class PodRuntime:
         finally:
             self._starting.pop(uid, None)
 
-    async def _load(self, pod: Json, workload: ServedWorkload) -> None:
+    async def _await_cold_start(self, pod: Json, workload: ServedWorkload) -> None:
         """Wait for the cold start of a pod; the first pods of a version are warm."""
-        if await self._is_first(pod):
-            return
-        gone_by = (time.time() - running_since(pod)) * self._starts.speed
-        end = self._starts() - gone_by + workload.startup.pod
-        while (left := end - self._starts()) > 0:
-            await self._starts.sleep(left)
-
-    async def _is_first(self, pod: Json) -> bool:
-        """Tell whether a pod is warm. Its owner may become known a moment after the pod."""
+        # The informer may receive the owner a moment after the pod.
         deadline = time.monotonic() + _OWNER_SECONDS
         while not self._cluster.owner_of(pod) and time.monotonic() < deadline and self._cluster.reference_of(pod):
             await asyncio.sleep(0.05)
-        return self._cluster.is_first(pod)
+        if self._cluster.is_warm(pod):
+            return
+        elapsed = (time.time() - running_since(pod)) * self._starts.speed
+        end = self._starts() - elapsed + workload.startup.pod
+        while (left := end - self._starts()) > 0:
+            await self._starts.sleep(left)
 
     async def _open(self, pod: Json, workload: ServedWorkload) -> None:
         meta, node = pod["metadata"], pod["spec"].get("nodeName", "")
@@ -207,40 +206,44 @@ class PodRuntime:
         self.serving[meta["uid"]] = serving
         await serving.open(self._hub)
 
-    def _gone(self, pod: Json) -> None:
+    def _deleted(self, pod: Json) -> None:
         """Handle the deletion of a pod: it was killed, unless it was terminating before."""
-        self._stop_start(pod["metadata"]["uid"])
+        self._cancel_start(pod["metadata"]["uid"])
         serving = self.serving.get(pod["metadata"]["uid"])
-        if serving and not serving.leaving:
+        if serving and not serving.terminating:
             serving.kill()
         if serving and serving.ended:
-            self._later(self._forget(serving))
+            self._run_in_background(self._forget(serving))
 
     async def _forget(self, serving: ServingPod) -> None:
         """Drop an ended pod once its requests are counted."""
-        await serving.settled()
+        await serving.wait_idle()
         if self.serving.pop(serving.live.uid, None):
-            live, past = serving.live, self.past.get(serving.live.workload.title, (0, 0, 0))
-            added = (live.answered, live.refused, live.tokens)
-            self.past[live.workload.title] = (past[0] + added[0], past[1] + added[1], past[2] + added[2])
+            live = serving.live
+            answered, refused, tokens = self.past.get(live.workload.title, (0, 0, 0))
+            self.past[live.workload.title] = (
+                answered + live.answered,
+                refused + live.refused,
+                tokens + live.tokens,
+            )
 
-    def _stop_start(self, uid: str) -> None:
+    def _cancel_start(self, uid: str) -> None:
         starting = self._starting.pop(uid, None)
         if starting:
             starting.cancel()
 
     def _drain(self, serving: ServingPod, pod: Json) -> None:
         async def drain() -> None:
-            grace = pod["metadata"].get("deletionGracePeriodSeconds", _GRACE)
+            grace = pod["metadata"].get("deletionGracePeriodSeconds", _GRACE_SECONDS)
             await serving.drain(grace)
             await self._forget(serving)
 
-        if not serving.leaving:
+        if not serving.terminating:
             # At once, because the next event may be the deletion of the pod, which must not look like a kill.
-            serving.leaving = True
-            self._later(drain())
+            serving.terminating = True
+            self._run_in_background(drain())
 
-    def _later(self, work: Coroutine[None, None, None]) -> None:
+    def _run_in_background(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.ensure_future(work)
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

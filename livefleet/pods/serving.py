@@ -1,4 +1,4 @@
-"""A pod that serves requests: its port, its connections, and how it ends, killed or drained."""
+"""A pod that serves requests: its port, its connections, and its end, which is a kill or a drain."""
 
 import asyncio
 import contextlib
@@ -10,12 +10,12 @@ from .pod import LivePod
 from .ports import Loopback, LoopbackConnection, LoopbackPort
 
 Engine = Callable[[LivePod, web.Request], Awaitable[web.StreamResponse]]
-LATE = 5.0
+LINGER_SECONDS = 5.0
 """Real seconds for which a terminating pod accepts requests, until clients know of its end. In a cluster, a preStop
 hook that sleeps has this purpose."""
 
 _PAUSE = 0.01
-_LOOK = 0.2
+_POLL_SECONDS = 0.2
 """Real seconds between two checks of a simulated deadline, because the speed may change."""
 
 
@@ -34,7 +34,7 @@ class ServingPod:
         self.live = live
         self.port = LoopbackPort(self._answer)
         self.connections: set[LoopbackConnection] = set()
-        self.leaving = False
+        self.terminating = False
         self.ended = False
         self.running = 0
         self._engine, self._route = engine, route
@@ -56,30 +56,30 @@ class ServingPod:
                 self._idle.set()
 
     async def _answer(self, request: web.Request, connection: LoopbackConnection) -> web.StreamResponse:
-        behind = self._route(self, request)
-        connection.hold(behind or self)
-        if behind is None:
+        target = self._route(self, request)
+        connection.assign(target or self)
+        if target is None:
             return unavailable(f"pod {self.live.name} is a router, and no pod behind it is Ready")
-        return await behind.answer(request)
+        return await target.answer(request)
 
     def kill(self) -> int:
         """End at once; return the number of aborted requests."""
-        self.leaving = self.ended = True
-        broken = self.running
+        self.terminating = self.ended = True
+        aborted = self.running
         self.port.end()
         for connection in tuple(self.connections):
             connection.abort()
-        return broken
+        return aborted
 
-    def break_off(self) -> int:
-        """Abort the running requests and go on, as an engine that loses a worker; return their number."""
-        broken = self.running
+    def abort_requests(self) -> int:
+        """Abort the running requests but keep serving, as an engine that loses a worker; return their number."""
+        aborted = self.running
         for connection in (*self.port.connections, *self.connections):
-            if connection.busy:
+            if connection.answering:
                 connection.abort()
-        return broken
+        return aborted
 
-    async def settled(self) -> None:
+    async def wait_idle(self) -> None:
         """Wait until no request runs: aborted ones end a moment later."""
         await self._idle.wait()
 
@@ -89,29 +89,27 @@ class ServingPod:
         Args:
             grace: Simulated seconds after which running requests are aborted.
         """
-        self.leaving = True
+        self.terminating = True
         end = self.live.clock() + grace
-        await asyncio.sleep(LATE)
+        await asyncio.sleep(LINGER_SECONDS)
         self.port.close()
         for connection in tuple(self.port.connections):
-            if not connection.heard:
+            if not connection.receiving:
                 connection.force_close()
-        while self._has_requests() and self.live.clock() < end and not self.ended:
+        while (
+            (self.running or any(connection.receiving for connection in (*self.port.connections, *self.connections)))
+            and self.live.clock() < end
+            and not self.ended
+        ):
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK):
+                async with asyncio.timeout(_POLL_SECONDS):
                     await self._idle.wait()
             await asyncio.sleep(_PAUSE)
-        self._release_idle()
-        self.kill()
-
-    def _has_requests(self) -> bool:
-        return self.running > 0 or any(each.heard for each in (*self.port.connections, *self.connections))
-
-    def _release_idle(self) -> None:
-        """Move idle connections of endpoints to the next pod: a client may be about to send a request."""
+        # Idle connections of endpoints move to the next pod: a client may be about to send a request.
         for connection in tuple(self.connections):
-            if not connection.busy and connection.port is not self.port:
-                connection.hold(None)
+            if not connection.answering and connection.port is not self.port:
+                connection.assign(None)
+        self.kill()
 
 
 def unavailable(reason: str) -> web.Response:

@@ -21,7 +21,7 @@ from livefleet.fleet import (
     TokenPace,
 )
 from livefleet.folder import LiveFolder
-from livefleet.pods.kubelet import FIRST_SECONDS
+from livefleet.pods.kubelet import WARM_SECONDS
 from livefleet.pods.part import PodsPart
 from tests.commands.support import workbench
 from tests.monitoring.programs.daemon import eventually
@@ -155,7 +155,7 @@ def faulty(folder: Path, kube: Kube, state_dir: Path) -> Iterator[Faulty]:
         eventually(found.is_whole, "the fleet is whole", pause=0.5)
         # Later pods take their time to start.
         begun = time.monotonic()
-        eventually(lambda: time.monotonic() > begun + FIRST_SECONDS, "its first pods are no longer new", pause=0.5)
+        eventually(lambda: time.monotonic() > begun + WARM_SECONDS, "its first pods are no longer new", pause=0.5)
         yield found
     finally:
         kube.delete("apps/v1", "Deployment", MODEL, NAMESPACE)

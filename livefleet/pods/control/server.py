@@ -17,6 +17,9 @@ from toolkit.private import write_private
 
 from ...control_api import FaultOutcome, LiveFault, LiveState
 
+_FASTEST, _SLOWEST = 1_000_000.0, 0.001
+_STATE = TypeAdapter(LiveState)
+
 
 @dataclass(frozen=True, slots=True)
 class ControlCredentials:
@@ -30,37 +33,32 @@ class ControlCredentials:
     def read(cls, file: Path) -> "ControlCredentials":
         """Return the contents of a file; a new token if it is missing or invalid."""
         try:
-            found = json.loads(file.read_text())
-            return cls(file, int(found["port"]), str(found["token"]))
+            stored = json.loads(file.read_text())
+            return cls(file, int(stored["port"]), str(stored["token"]))
         except (OSError, ValueError, TypeError, KeyError):
             return cls(file)
 
     def listening(self, port: int) -> "ControlCredentials":
         """Save the port, and return the new credentials."""
-        changed = replace(self, port=port)
         write_private(self.file, json.dumps({"port": port, "token": self.token}).encode())
-        return changed
+        return replace(self, port=port)
 
     @property
     def url(self) -> str:
         return f"http://{LOOPBACK}:{self.port}"
 
 
-_FASTEST, _SLOWEST = 1_000_000.0, 0.001
-_STATE = TypeAdapter(LiveState)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class NotThereError(Exception):
+@dataclass(frozen=True, slots=True)
+class UnknownObjectError(Exception):
     """A request names an object that does not exist.
 
     Attributes:
         reason: Message without the valid names.
-        there: The valid names.
+        valid_names: Names of the objects that exist.
     """
 
     reason: str
-    there: tuple[str, ...] = ()
+    valid_names: tuple[str, ...] = ()
 
 
 class Controlled(Protocol):
@@ -73,7 +71,7 @@ class Controlled(Protocol):
         """Return the targets of a PodMonitor.
 
         Raises:
-            NotThereError: there is no such PodMonitor.
+            UnknownObjectError: there is no such PodMonitor.
         """
 
     def backends(self) -> dict[str, str]:
@@ -86,7 +84,7 @@ class Controlled(Protocol):
         """Inject a fault.
 
         Raises:
-            NotThereError: there is no such node, pod or zone.
+            UnknownObjectError: there is no such node, pod or zone.
         """
 
 
@@ -129,7 +127,11 @@ class ControlAddress:
 
     async def _speed(self, request: web.Request) -> web.Response:
         body = await _body(request, {"answers", "starts"})
-        speeds = {name: _speed_in(body[name], name) for name in body}
+        for name, value in body.items():
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not is_number or not _SLOWEST <= value <= _FASTEST:
+                raise _bad_request(f"{name} must be a number from {_SLOWEST} to {_FASTEST:.0f}, found {value!r}")
+        speeds = {name: float(value) for name, value in body.items()}
         return web.json_response(self._controlled.speed(speeds.get("answers"), speeds.get("starts")))
 
     async def _fault(self, request: web.Request) -> web.Response:
@@ -138,11 +140,11 @@ class ControlAddress:
             fault = LiveFault(str(body.get("fault")))
         except ValueError:
             reason = f"fault must be one of those listed, found {body.get('fault')!r}"
-            raise _refused(reason, list(LiveFault)) from None
+            raise _bad_request(reason, list(LiveFault)) from None
         name = body.get("name")
         if not isinstance(name, str) or not name:
             kind = "node" if fault is LiveFault.SPOT else fault.value
-            raise _refused(f"name must be that of a {kind}, found {name!r}")
+            raise _bad_request(f"name must be that of a {kind}, found {name!r}")
         outcome = await self._controlled.fault(fault, name)
         return web.json_response(dataclasses.asdict(outcome))
 
@@ -154,42 +156,36 @@ def _guard(token: str) -> Callable[..., Awaitable[web.StreamResponse]]:
     async def guard(
         request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        given = request.headers.get("Authorization", "").encode(errors="replace")
-        if not hmac.compare_digest(given, expected):
-            return _answer(401, "the bearer token is missing or wrong; it is in the state folder", ())
+        authorization = request.headers.get("Authorization", "").encode(errors="replace")
+        if not hmac.compare_digest(authorization, expected):
+            return _error(401, "the bearer token is missing or wrong; it is in the state folder", ())
         try:
             return await handler(request)
-        except NotThereError as error:
-            return _answer(404, error.reason, error.there)
+        except UnknownObjectError as error:
+            return _error(404, error.reason, error.valid_names)
         except web.HTTPNotFound:
-            return _answer(404, f"unknown path {request.path!r}", ("/state", "/targets/<job>", "/backends"))
+            return _error(404, f"unknown path {request.path!r}", ("/state", "/targets/<job>", "/backends"))
 
     return guard
 
 
-async def _body(request: web.Request, known: set[str]) -> Mapping[str, Any]:
+async def _body(request: web.Request, keys: set[str]) -> Mapping[str, Any]:
     try:
         body = await request.json()
     except (ValueError, RecursionError):
-        raise _refused("the body is not JSON") from None
+        raise _bad_request("the body is not JSON") from None
     if not isinstance(body, dict):
-        raise _refused(f"the body must be a JSON object with {' and '.join(sorted(known))}")
-    if unknown := sorted(map(str, body.keys() - known)):
-        raise _refused(f"the body has the unknown key {unknown[0]!r}", sorted(known))
+        raise _bad_request(f"the body must be a JSON object with {' and '.join(sorted(keys))}")
+    if unknown := sorted(map(str, body.keys() - keys)):
+        raise _bad_request(f"the body has the unknown key {unknown[0]!r}", sorted(keys))
     return body
 
 
-def _speed_in(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not _SLOWEST <= value <= _FASTEST:
-        raise _refused(f"{name} must be a number from {_SLOWEST} to {_FASTEST:.0f}, found {value!r}")
-    return float(value)
-
-
-def _refused(reason: str, there: Sequence[str] = ()) -> web.HTTPBadRequest:
+def _bad_request(reason: str, valid: Sequence[str] = ()) -> web.HTTPBadRequest:
     return web.HTTPBadRequest(
-        text=json.dumps({"error": reason, "there": list(there)}), content_type="application/json"
+        text=json.dumps({"error": reason, "there": list(valid)}), content_type="application/json"
     )
 
 
-def _answer(status: int, reason: str, there: Sequence[str]) -> web.Response:
-    return web.json_response({"error": reason, "there": list(there)}, status=status)
+def _error(status: int, reason: str, valid: Sequence[str]) -> web.Response:
+    return web.json_response({"error": reason, "there": list(valid)}, status=status)

@@ -14,7 +14,7 @@ from ...control_api import GroupState, ModelState, PodState, ScalerState
 from ...fleet import LiveFleet, PaceSource, ServedWorkload
 from ..groups.pods import replica_of
 from ..kubelet import is_ready
-from ..nodes.node_state import group_of, is_starting, is_there
+from ..nodes.node_state import group_of, is_in_use, is_starting
 from ..runtime import PodRuntime
 from ..serving import ServingPod
 
@@ -51,7 +51,7 @@ class _Member:
 
     @property
     def ready(self) -> bool:
-        return bool(self.serving and not self.serving.leaving) if self.leads else is_ready(self.pod)
+        return bool(self.serving and not self.serving.terminating) if self.leads else is_ready(self.pod)
 
     @property
     def bound(self) -> bool:
@@ -60,7 +60,24 @@ class _Member:
 
 def pod_states(runtime: PodRuntime, view: ClusterView) -> tuple[PodState, ...]:
     """Return the state of each pod that serves or will serve, and of its workers."""
-    return tuple(_pod_state(member, view.nodes) for member in _members(runtime))
+    states = []
+    for member in _members(runtime):
+        meta, node = member.pod["metadata"], member.pod["spec"].get("nodeName", "")
+        labels = view.nodes.get(node, {}).get("metadata", {}).get("labels") or {}
+        live = member.serving.live if member.serving else None
+        states.append(
+            PodState(
+                name=f"{meta['namespace']}/{meta['name']}",
+                title=member.workload.title,
+                node=node,
+                zone=labels.get(ZONE_LABEL, ""),
+                spot=capacity_in(labels) == _SPOT,
+                ready=member.ready,
+                waiting=live.replica.waiting if live else 0,
+                running=live.replica.running if live else 0,
+            )
+        )
+    return tuple(states)
 
 
 def model_states(runtime: PodRuntime, view: ClusterView) -> tuple[ModelState, ...]:
@@ -71,7 +88,7 @@ def model_states(runtime: PodRuntime, view: ClusterView) -> tuple[ModelState, ..
     for member in _members(runtime):
         members.setdefault(member.workload.title, []).append(member)
     return tuple(
-        _model_state(title, own, members.get(title, []), runtime, view) for title, own in sorted(workloads.items())
+        _model_state(title, workloads[title], members.get(title, []), runtime, view) for title in sorted(workloads)
     )
 
 
@@ -81,64 +98,40 @@ def _members(runtime: PodRuntime) -> Iterator[_Member]:
         yield _Member(pod, workload, runtime.serving.get(pod["metadata"]["uid"]), leads)
 
 
-def _pod_state(member: _Member, nodes: Mapping[str, Json]) -> PodState:
-    meta, node = member.pod["metadata"], member.pod["spec"].get("nodeName", "")
-    labels = nodes.get(node, {}).get("metadata", {}).get("labels") or {}
-    live = member.serving.live if member.serving else None
-    return PodState(
-        name=f"{meta['namespace']}/{meta['name']}",
-        title=member.workload.title,
-        node=node,
-        zone=labels.get(ZONE_LABEL, ""),
-        spot=capacity_in(labels) == _SPOT,
-        ready=member.ready,
-        waiting=live.replica.waiting if live else 0,
-        running=live.replica.running if live else 0,
-    )
-
-
 def _model_state(
     title: str, workloads: list[ServedWorkload], members: list[_Member], runtime: PodRuntime, view: ClusterView
 ) -> ModelState:
     replicas: dict[tuple[str, str], list[_Member]] = {}
     for member in members:
         replicas.setdefault((member.workload.key, replica_of(member.pod)), []).append(member)
-    ready = {key for key, pods in replicas.items() if any(each.leads and each.ready for each in pods)}
-    pending = {key for key, pods in replicas.items() if key not in ready and not all(each.bound for each in pods)}
+    ready = {key for key, pods in replicas.items() if any(pod.leads and pod.ready for pod in pods)}
+    pending = {key for key, pods in replicas.items() if key not in ready and not all(pod.bound for pod in pods)}
+    objects = [view.workloads.get(workload.kind, {}).get(workload.key) for workload in workloads]
     live = [member.serving.live for member in members if member.serving]
+    # Counters include terminating and ended pods, so that they never decrease.
     past = runtime.past.get(title, (0, 0, 0))
-    counted = [each.live for each in runtime.serving.values() if each.live.workload.title == title]  # some are ending
-    paces = [each.pace.source for each in live] or [each.source for each in workloads[0].paces.values()]
+    counted = [pod.live for pod in runtime.serving.values() if pod.live.workload.title == title]
+    sources = [pod.pace.source for pod in live] or [pace.source for pace in workloads[0].paces.values()]
     return ModelState(
         title=title,
         model=workloads[0].models[0] if workloads[0].models else "",
-        replicas=sum(_wanted(each, view) for each in workloads),
+        replicas=sum(int(obj["spec"].get("replicas", 1)) for obj in objects if obj),
         ready=len(ready),
         starting=len(replicas.keys() - ready - pending),
         pending=len(pending),
-        waiting=sum(each.replica.waiting for each in live),
-        running=sum(each.replica.running for each in live),
-        cache=max((_cache_share(member.serving) for member in members if member.serving), default=0.0),
-        answered=past[0] + sum(each.answered for each in counted),
-        refused=past[1] + sum(each.refused for each in counted),
-        tokens=past[2] + sum(each.tokens for each in counted),
-        usd_per_hour=_usd(members, runtime.fleet),
-        pace=paces[0] if paces else PaceSource.ASSUMED,
-        scalers=tuple(_scalers(workloads, view)),
+        waiting=sum(pod.replica.waiting for pod in live),
+        running=sum(pod.replica.running for pod in live),
+        cache=max((pod.replica.cached / pod.pace.cache_tokens for pod in live if pod.pace.cache_tokens), default=0.0),
+        answered=past[0] + sum(pod.answered for pod in counted),
+        refused=past[1] + sum(pod.refused for pod in counted),
+        tokens=past[2] + sum(pod.tokens for pod in counted),
+        usd_per_hour=_hourly_cost(members, runtime.fleet),
+        pace=sources[0] if sources else PaceSource.ASSUMED,
+        scalers=tuple(_scaler_states(workloads, view)),
     )
 
 
-def _wanted(workload: ServedWorkload, view: ClusterView) -> int:
-    found = view.workloads.get(workload.kind, {}).get(workload.key)
-    return int(found["spec"].get("replicas", 1)) if found else 0
-
-
-def _cache_share(serving: ServingPod) -> float:
-    room = serving.live.pace.cache_tokens
-    return serving.live.replica.cached / room if room else 0.0
-
-
-def _usd(members: Iterable[_Member], fleet: LiveFleet) -> float | None:
+def _hourly_cost(members: Iterable[_Member], fleet: LiveFleet) -> float | None:
     """Return the price of the node shares that pods occupy, computed as in the plan's bill."""
     groups = {group.name: group for group in fleet.groups}
     prices = []
@@ -151,12 +144,12 @@ def _usd(members: Iterable[_Member], fleet: LiveFleet) -> float | None:
     return sum(prices) if prices else None
 
 
-def _scalers(workloads: Iterable[ServedWorkload], view: ClusterView) -> Iterator[ScalerState]:
-    scaled = {(each.kind, each.namespace, each.name) for each in workloads}
+def _scaler_states(workloads: Iterable[ServedWorkload], view: ClusterView) -> Iterator[ScalerState]:
+    targets = {(workload.kind, workload.namespace, workload.name) for workload in workloads}
     for _, hpa in sorted(view.scalers.items()):
         spec, status, meta = hpa["spec"], hpa.get("status") or {}, hpa["metadata"]
         target = spec["scaleTargetRef"]
-        if (target["kind"], meta["namespace"], target["name"]) in scaled:
+        if (target["kind"], meta["namespace"], target["name"]) in targets:
             current = int(status.get("currentReplicas", 0))
             yield ScalerState(
                 f"{meta['namespace']}/{meta['name']}",
@@ -169,21 +162,21 @@ def _scalers(workloads: Iterable[ServedWorkload], view: ClusterView) -> Iterator
 
 def group_states(fleet: LiveFleet, nodes: Mapping[str, Json]) -> tuple[GroupState, ...]:
     groups = {group.name: group for group in fleet.groups}
-    there, starting = dict.fromkeys(groups, 0), dict.fromkeys(groups, 0)
+    in_use, starting = dict.fromkeys(groups, 0), dict.fromkeys(groups, 0)
     for name, node in nodes.items():
         group = group_of(name, groups)
         if group:
-            there[group.name] += is_there(node)
+            in_use[group.name] += is_in_use(node)
             starting[group.name] += is_starting(node)
     return tuple(
         GroupState(
             name=group.name,
             instance_type=group.instance_type,
-            nodes=there[group.name],
+            nodes=in_use[group.name],
             starting=starting[group.name],
             least=group.least,
             most=group.most,
-            usd_per_hour=None if group.usd_per_hour is None else group.usd_per_hour * there[group.name],
+            usd_per_hour=None if group.usd_per_hour is None else group.usd_per_hour * in_use[group.name],
         )
         for group in fleet.groups
     )

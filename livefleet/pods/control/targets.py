@@ -23,13 +23,13 @@ def backends(serving: Iterable[ServingPod]) -> dict[str, str]:
 
     Two pods may have the same IP, because kwok forgets the IPs that it assigned when it restarts.
     """
-    found: dict[str, str] = {}
-    for each in serving:
-        if not each.ended:
-            live = each.live
-            found[f"{live.ip}:{live.workload.port}"] = each.port.address
-            found[f"{live.workload.namespace}/{live.name}:{live.workload.port}"] = each.port.address
-    return found
+    addresses: dict[str, str] = {}
+    for pod in serving:
+        if not pod.ended:
+            live = pod.live
+            addresses[f"{live.ip}:{live.workload.port}"] = pod.port.address
+            addresses[f"{live.workload.namespace}/{live.name}:{live.workload.port}"] = pod.port.address
+    return addresses
 
 
 def targets_of_monitor(
@@ -46,25 +46,37 @@ def targets_of_monitor(
 
 def _selects(monitor: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
     spec, meta = monitor["spec"], pod["metadata"]
-    where = spec.get("namespaceSelector") or {}
-    namespaces = where.get("matchNames") or [monitor["metadata"]["namespace"]]
-    labels = meta.get("labels") or {}
-    return (bool(where.get("any")) or meta["namespace"] in namespaces) and selects(spec.get("selector") or {}, labels)
+    namespaces = spec.get("namespaceSelector") or {}
+    names = namespaces.get("matchNames") or [monitor["metadata"]["namespace"]]
+    in_namespaces = bool(namespaces.get("any")) or meta["namespace"] in names
+    return in_namespaces and selects(spec.get("selector") or {}, meta.get("labels") or {})
 
 
 def _targets(pod: Mapping[str, Any], serving: ServingPod) -> Iterator[Json]:
-    of_pod = _labels(pod)
+    pod_labels = _pod_labels(pod)
     for init, containers in (("false", "containers"), ("true", "initContainers")):
         for container in pod["spec"].get(containers) or ():
             for port in container.get("ports") or ():
                 if port["containerPort"] == serving.live.workload.port:
-                    of_port = _port_labels(container, port, init)
-                    yield {"targets": [serving.port.address], "labels": {**of_pod, **of_port}}
+                    labels = {
+                        **pod_labels,
+                        "pod_container_name": container["name"],
+                        "pod_container_image": container.get("image", ""),
+                        "pod_container_init": init,
+                        "pod_container_port_name": port.get("name", ""),
+                        "pod_container_port_number": str(port["containerPort"]),
+                        "pod_container_port_protocol": port.get("protocol", "TCP"),
+                    }
+                    yield {
+                        "targets": [serving.port.address],
+                        "labels": {_META + name: value for name, value in labels.items()},
+                    }
 
 
-def _labels(pod: Mapping[str, Any]) -> dict[str, str]:
+def _pod_labels(pod: Mapping[str, Any]) -> dict[str, str]:
+    """Return the meta labels of a pod, without the prefix."""
     meta, status = pod["metadata"], pod["status"]
-    found = {
+    labels = {
         "namespace": meta["namespace"],
         "pod_name": meta["name"],
         "pod_uid": meta["uid"],
@@ -74,23 +86,11 @@ def _labels(pod: Mapping[str, Any]) -> dict[str, str]:
         "pod_phase": status.get("phase", ""),
         "pod_ready": str(is_ready(pod)).lower(),
     }
-    controller = next((each for each in meta.get("ownerReferences") or () if each.get("controller")), None)
+    controller = next((owner for owner in meta.get("ownerReferences") or () if owner.get("controller")), None)
     if controller:
-        found |= {"pod_controller_kind": controller["kind"], "pod_controller_name": controller["name"]}
+        labels |= {"pod_controller_kind": controller["kind"], "pod_controller_name": controller["name"]}
     for kind, entries in (("label", meta.get("labels")), ("annotation", meta.get("annotations"))):
         for key, value in (entries or {}).items():
             name = _NOT_IN_NAME.sub("_", key)
-            found |= {f"pod_{kind}_{name}": value, f"pod_{kind}present_{name}": "true"}
-    return {_META + name: value for name, value in found.items()}
-
-
-def _port_labels(container: Mapping[str, Any], port: Mapping[str, Any], init: str) -> dict[str, str]:
-    found = {
-        "name": container["name"],
-        "image": container.get("image", ""),
-        "init": init,
-        "port_name": port.get("name", ""),
-        "port_number": str(port["containerPort"]),
-        "port_protocol": port.get("protocol", "TCP"),
-    }
-    return {f"{_META}pod_container_{name}": value for name, value in found.items()}
+            labels |= {f"pod_{kind}_{name}": value, f"pod_{kind}present_{name}": "true"}
+    return labels

@@ -26,20 +26,24 @@ from typing import Any
 from toolkit.kube import Kube, KubeError
 
 from ...informer import key_of
-from ..kubelet import FIRST_SECONDS, WARM, is_ending, is_ready, moment
+from ..kubelet import WARM, WARM_SECONDS, is_ending, is_ready, moment
 from .pods import API, KIND, LABEL, Object, pods_of, service_of
 
 REVISION = f"{LABEL}/template-revision-hash"
 GROUP = "workbench/group"
 """Annotation with a random id, which all pods have that were created together as one group."""
+Json = dict[str, Any]
+Reconcile = Callable[[Json, Collection[str]], Awaitable[None]]
 _MANAGER = "workbench-lws"
+_PAUSE, _RETRY_PAUSE = 0.05, 1.0
+_LOG = logging.getLogger(__name__)
 _AVAILABLE, _PROGRESSING, _UPDATING = "Available", "Progressing", "UpdateInProgress"
-_WORDS = {
+_CONDITION_TEXTS = {
     _AVAILABLE: ("AllGroupsReady", "All replicas are ready"),
     _PROGRESSING: ("GroupsProgressing", "Replicas are progressing"),
     _UPDATING: ("GroupsUpdating", "Rolling Upgrade is in progress"),
 }
-_EXCLUSIVE = ({_AVAILABLE, _PROGRESSING}, {_AVAILABLE, _UPDATING})
+_MUTUALLY_EXCLUSIVE = ({_AVAILABLE, _PROGRESSING}, {_AVAILABLE, _UPDATING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +89,25 @@ def reconcile(kube: Kube, group_set: Mapping[str, Any], ended: Collection[str] =
     if stored["metadata"].get("deletionTimestamp"):
         return
     _create(kube, service_of(stored))
-    there = {pod["metadata"]["name"]: pod for pod in kube.list("v1", "Pod", namespace, labels=f"{LABEL}/name={name}")}
-    groups = _groups(stored, there)
-    outgoing = list(_to_delete(stored, groups, ended))
-    for pod in outgoing:
-        if not is_ending(pod):
-            kube.delete("v1", "Pod", pod["metadata"]["name"], namespace, uid=pod["metadata"]["uid"])
-    for pod in _to_create(stored, groups, {_index(pod) for pod in outgoing}):
+    replicas, template, revision = _replicas(stored), stored["spec"]["leaderWorkerTemplate"], revision_of(stored)
+    pods: dict[int, dict[str, Object]] = {index: {} for index in range(replicas)}
+    for pod in kube.list("v1", "Pod", namespace, labels=f"{LABEL}/name={name}"):
+        pods.setdefault(_index(pod), {})[pod["metadata"]["name"]] = pod
+    groups = {
+        index: LeaderGroup(index, dict(sorted(pods_of_group.items())), template.get("size", 1), revision)
+        for index, pods_of_group in pods.items()
+    }
+    outdated = set(_groups_to_update(stored, groups))
+    outgoing = set()
+    for index, group in groups.items():
+        for pod in group.pods.values():
+            has_ended = (pod["metadata"].get("annotations") or {}).get(GROUP) in ended
+            restarts = has_ended and template.get("restartPolicy") != "None"
+            if index >= replicas or index in outdated or group.leader is None or restarts:
+                outgoing.add(index)
+                if not is_ending(pod):
+                    kube.delete("v1", "Pod", pod["metadata"]["name"], namespace, uid=pod["metadata"]["uid"])
+    for pod in _missing_pods(stored, groups, outgoing):
         _create(kube, pod)
     status = next_status(stored, groups.values())
     if status != {key: value for key, value in (stored.get("status") or {}).items() if key in status}:
@@ -115,34 +131,21 @@ def revision_of(group_set: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:10]
 
 
-def _groups(stored: Object, there: Mapping[str, Object]) -> dict[int, LeaderGroup]:
-    size, revision = stored["spec"]["leaderWorkerTemplate"].get("size", 1), revision_of(stored)
-    pods: dict[int, dict[str, Object]] = {index: {} for index in range(stored["spec"].get("replicas", 1))}
-    for name, pod in sorted(there.items()):
-        pods.setdefault(_index(pod), {})[name] = pod
-    return {index: LeaderGroup(index, own, size, revision) for index, own in pods.items()}
+def _replicas(stored: Object) -> int:
+    return int(stored["spec"].get("replicas", 1))
 
 
-def _to_delete(stored: Object, groups: Mapping[int, LeaderGroup], ended: Collection[str]) -> Iterator[Object]:
-    replicas = stored["spec"].get("replicas", 1)
-    policy = stored["spec"]["leaderWorkerTemplate"].get("restartPolicy")
-    outdated = set(_to_replace(stored, groups))
-    for index, group in groups.items():
-        for pod in group.pods.values():
-            of_ended = policy != "None" and (pod["metadata"].get("annotations") or {}).get(GROUP) in ended
-            if index >= replicas or index in outdated or group.leader is None or of_ended:
-                yield pod
-
-
-def _to_replace(stored: Object, groups: Mapping[int, LeaderGroup]) -> Iterator[int]:
-    """Yield the groups to update to the current template now."""
-    replicas = stored["spec"].get("replicas", 1)
+def _groups_to_update(stored: Object, groups: Mapping[int, LeaderGroup]) -> Iterator[int]:
+    """Yield the indices of the groups to recreate now from the current template."""
+    replicas = _replicas(stored)
     rolling = (stored["spec"].get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
-    own = [group for index, group in groups.items() if index < replicas]
-    unready = sum(not group.ready for group in own)
-    budget = max(1, _scaled(rolling.get("maxUnavailable", 1), replicas)) - unready
-    outdated = [group for group in own if not group.updated and group.index >= rolling.get("partition", 0)]
-    for group in sorted(outdated, key=lambda each: -each.index):
+    unavailable = rolling.get("maxUnavailable", 1)
+    if not isinstance(unavailable, int):  # percentages round down, as in the controller
+        unavailable = math.floor(int(unavailable.rstrip("%")) * replicas / 100)
+    current = [group for index, group in groups.items() if index < replicas]
+    budget = max(1, unavailable) - sum(not group.ready for group in current)
+    outdated = [group for group in current if not group.updated and group.index >= rolling.get("partition", 0)]
+    for group in sorted(outdated, key=lambda group: -group.index):
         if not group.ready:
             yield group.index
         elif budget > 0:
@@ -150,19 +153,17 @@ def _to_replace(stored: Object, groups: Mapping[int, LeaderGroup]) -> Iterator[i
             yield group.index
 
 
-def _scaled(amount: int | str, replicas: int) -> int:
-    """Resolve ``maxUnavailable``; percentages round down, as in the controller."""
-    return amount if isinstance(amount, int) else math.floor(int(amount.rstrip("%")) * replicas / 100)
-
-
 def _index(pod: Object) -> int:
     return int(pod["metadata"]["labels"][f"{LABEL}/group-index"])
 
 
-def _to_create(stored: Object, groups: Mapping[int, LeaderGroup], outgoing: Collection[int]) -> Iterator[Object]:
-    """Yield the missing pods. A group is recreated as a whole, after its old pods are gone."""
+def _missing_pods(stored: Object, groups: Mapping[int, LeaderGroup], outgoing: Collection[int]) -> Iterator[Object]:
+    """Yield the missing pods. A group is recreated as a whole, after its old pods are deleted."""
     waits = stored["spec"].get("startupPolicy") == "LeaderReady"
-    warm = str(_is_young(stored)).lower()
+    conditions = (stored.get("status") or {}).get("conditions") or ()
+    updating = any(condition["type"] == _UPDATING and condition["status"] == "True" for condition in conditions)
+    # The first pods of a set, or of its new version, are warm.
+    warm = updating or time.time() - moment(stored["metadata"]["creationTimestamp"]) < WARM_SECONDS
     group_ids: dict[int, str] = {}
     for pod in pods_of(stored):
         labels, annotations = pod["metadata"]["labels"], pod["metadata"]["annotations"]
@@ -172,38 +173,31 @@ def _to_create(stored: Object, groups: Mapping[int, LeaderGroup], outgoing: Coll
             continue
         if not is_leader and waits and not (leader and is_ready(leader)):
             continue
-        known = (leader["metadata"].get("annotations") or {}).get(GROUP) if leader else None
-        annotations[GROUP] = known or group_ids.setdefault(group.index, uuid.uuid4().hex[:8])
-        annotations[WARM] = warm
+        group_id = (leader["metadata"].get("annotations") or {}).get(GROUP) if leader else None
+        annotations[GROUP] = group_id or group_ids.setdefault(group.index, uuid.uuid4().hex[:8])
+        annotations[WARM] = str(warm).lower()
         labels[REVISION] = group.revision
         yield pod
 
 
-def _is_young(stored: Object) -> bool:
-    """Tell whether new pods are the first ones of a set, or of its new version."""
-    conditions = (stored.get("status") or {}).get("conditions") or ()
-    updating = any(each["type"] == _UPDATING and each["status"] == "True" for each in conditions)
-    return updating or time.time() - moment(stored["metadata"]["creationTimestamp"]) < FIRST_SECONDS
-
-
 def next_status(stored: Object, groups: Iterable[LeaderGroup]) -> Object:
-    replicas = stored["spec"].get("replicas", 1)
+    replicas = _replicas(stored)
     rolling = (stored["spec"].get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
-    there = [group for group in groups if group.leader is not None]
-    bound = [group for group in there if rolling.get("partition", 0) <= group.index < replicas]
-    ready = sum(group.ready for group in there if group.index < replicas)
-    if not all(group.updated for group in bound):
+    existing = [group for group in groups if group.leader is not None]
+    in_rollout = [group for group in existing if rolling.get("partition", 0) <= group.index < replicas]
+    ready = sum(group.ready for group in existing if group.index < replicas)
+    if not all(group.updated for group in in_rollout):
         kinds = [_UPDATING, _PROGRESSING]
-    elif ready == replicas and all(group.ready for group in bound):
+    elif ready == replicas and all(group.ready for group in in_rollout):
         kinds = [_AVAILABLE]
     else:
         kinds = [_PROGRESSING]
     name = stored["metadata"]["name"]
     return {
         "observedGeneration": stored["metadata"]["generation"],
-        "replicas": len(there),
-        "readyReplicas": sum(group.ready for group in there),
-        "updatedReplicas": sum(group.updated for group in there),
+        "replicas": len(existing),
+        "readyReplicas": sum(group.ready for group in existing),
+        "updatedReplicas": sum(group.updated for group in existing),
         # Leaders alone: an autoscaler counts groups.
         "hpaPodSelector": f"{LABEL}/name={name},{LABEL}/worker-index=0",
         "conditions": _conditions(stored, kinds),
@@ -211,24 +205,21 @@ def next_status(stored: Object, groups: Iterable[LeaderGroup]) -> Object:
 
 
 def _conditions(stored: Object, kinds: Iterable[str]) -> list[Object]:
-    found = {each["type"]: dict(each) for each in (stored.get("status") or {}).get("conditions") or ()}
+    """Return the conditions of a set after those of the given kinds became true."""
+    conditions = {
+        condition["type"]: dict(condition) for condition in (stored.get("status") or {}).get("conditions") or ()
+    }
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     for kind in kinds:
-        for other in found.values():
-            if {kind, other["type"]} in _EXCLUSIVE and other["status"] == "True":
+        for other in conditions.values():
+            if {kind, other["type"]} in _MUTUALLY_EXCLUSIVE and other["status"] == "True":
                 other |= {"status": "False", "lastTransitionTime": now}
-        if found.get(kind, {}).get("status") != "True":
-            reason, message = _WORDS[kind]
-            found[kind] = {"type": kind, "status": "True", "reason": reason, "message": message}
-            found[kind]["lastTransitionTime"] = now
+        if conditions.get(kind, {}).get("status") != "True":
+            reason, message = _CONDITION_TEXTS[kind]
+            conditions[kind] = {"type": kind, "status": "True", "reason": reason, "message": message}
+            conditions[kind]["lastTransitionTime"] = now
     generation = stored["metadata"]["generation"]
-    return [{**each, "observedGeneration": generation} for each in found.values()]
-
-
-Json = dict[str, Any]
-Reconcile = Callable[[Json, Collection[str]], Awaitable[None]]
-_PAUSE, _PAUSE_REFUSED = 0.05, 1.0
-_LOG = logging.getLogger(__name__)
+    return [{**condition, "observedGeneration": generation} for condition in conditions.values()]
 
 
 class GroupController:
@@ -250,7 +241,7 @@ class GroupController:
 
     def pod_changed(self, before: Json | None, after: Json | None) -> None:
         """Handle a change of a pod."""
-        # After a gap in the watch, a pod of the same name may be another one: its predecessor has ended.
+        # After a gap in the watch, a pod of the same name may be a new one, whose predecessor has ended.
         if before and after and before["metadata"]["uid"] != after["metadata"]["uid"]:
             self.pod_changed(before, None)
         pod = after or before or {}
@@ -276,6 +267,6 @@ class GroupController:
                 except KubeError as error:
                     _LOG.warning("LeaderWorkerSet %s: %s", key, error)
                     self._ended.setdefault(key, set()).update(ended)
-                    await asyncio.sleep(_PAUSE_REFUSED)
+                    await asyncio.sleep(_RETRY_PAUSE)
         finally:
             del self._tasks[key]

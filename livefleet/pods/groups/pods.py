@@ -25,8 +25,8 @@ def pods_of(group_set: Mapping[str, Any]) -> Iterator[Object]:
     size = template.get("size", 1)
     for index in range(spec.get("replicas", 1)):
         leader = f"{group_set['metadata']['name']}-{index}"
-        first = template.get("leaderTemplate") or template["workerTemplate"]
-        yield _pod(group_set, first, index, 0, leader)
+        leader_template = template.get("leaderTemplate") or template["workerTemplate"]
+        yield _pod(group_set, leader_template, index, 0, leader)
         for worker in range(1, size):
             yield _pod(group_set, template["workerTemplate"], index, worker, f"{leader}-{worker}")
 

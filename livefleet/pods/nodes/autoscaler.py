@@ -17,13 +17,16 @@ from components.fleet.placement import requests_of, tolerates
 from ...fleet import ServedGroup
 from ..kubelet import is_ending, unschedulable
 from ..label_selectors import is_met
-from .node_state import NodeStage, group_of, is_remade, stage_of
+from .node_state import NodeStage, group_of, is_replacement, stage_of
 
 Json = dict[str, Any]
 _ONE = Decimal(1)
 CORDON = "node.kubernetes.io/unschedulable"
-_PASSING = (CORDON, "node.kubernetes.io/not-ready")
+_TEMPORARY_TAINTS = (CORDON, "node.kubernetes.io/not-ready")
 """Taints that the node controller sets temporarily."""
+_ENDED = ("Succeeded", "Failed")
+_DAEMONS = "DaemonSet"
+_AVAILABLE = (NodeStage.IN_USE, NodeStage.STARTING)
 
 
 class NodeRoom:
@@ -57,16 +60,16 @@ def is_allowed(pod: Json, node: Json) -> bool:
         return False
     taints = (node.get("spec") or {}).get("taints") or ()
     return all(
-        any(tolerates(each, taint) for each in spec.get("tolerations") or ())
+        any(tolerates(toleration, taint) for toleration in spec.get("tolerations") or ())
         for taint in taints
-        if taint["effect"] != "PreferNoSchedule" and taint["key"] not in _PASSING
+        if taint["effect"] != "PreferNoSchedule" and taint["key"] not in _TEMPORARY_TAINTS
     )
 
 
 def preference(pod: Json, node: Json) -> int:
     """Return the sum of the weights of the preferred node affinities that a node matches."""
     preferred = _affinity(pod).get("preferredDuringSchedulingIgnoredDuringExecution") or ()
-    return sum(each["weight"] for each in preferred if _matches(each["preference"], node))
+    return sum(term["weight"] for term in preferred if _matches(term["preference"], node))
 
 
 def _affinity(pod: Json) -> Json:
@@ -78,17 +81,12 @@ def _matches(term: Json, node: Json) -> bool:
     labels, name = node["metadata"].get("labels") or {}, {"metadata.name": node["metadata"]["name"]}
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     return bool(expressions or fields) and (
-        all(is_met(each, labels) for each in expressions) and all(is_met(each, name) for each in fields)
+        all(is_met(expression, labels) for expression in expressions) and all(is_met(field, name) for field in fields)
     )
 
 
 def _needs(pod: Json) -> dict[str, Decimal]:
     return {**requests_of(dict(pod["spec"])), "pods": _ONE}
-
-
-_ENDED = ("Succeeded", "Failed")
-_DAEMONS = "DaemonSet"
-_COMING = (NodeStage.THERE, NodeStage.STARTING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +135,7 @@ class NodeView:
     def group(self, node: Json) -> ServedGroup | None:
         return group_of(node["metadata"]["name"], self.groups)
 
-    def in_use(self, node: str) -> bool:
+    def has_pods(self, node: str) -> bool:
         """Tell whether a node has pods, other than those of DaemonSets."""
         return any(_owner(pod) != _DAEMONS for pod in self.pods.get(node, ()))
 
@@ -149,52 +147,53 @@ class NodeView:
 
     def in_order(self) -> Iterator[Json]:
         """Yield the nodes of each group by index."""
-        for name in sorted(self.nodes, key=lambda each: (each.rpartition("-")[0], len(each), each)):
+        # By length first: names end with an index without leading zeros.
+        for name in sorted(self.nodes, key=lambda name: (name.rpartition("-")[0], len(name), name)):
             yield self.nodes[name]
 
 
-def first_states(view: NodeView) -> dict[str, NodeStage]:
+def initial_stages(view: NodeView) -> dict[str, NodeStage]:
     """Return the state of each new node: the minimum of each group is put in use, as are nodes with pods."""
-    found: dict[str, NodeStage] = {}
-    there = _taken(view)
-    fresh = [node for node in view.in_order() if stage_of(node) is None]
-    for node in sorted(fresh, key=lambda each: not view.in_use(each["metadata"]["name"])):
+    stages: dict[str, NodeStage] = {}
+    counts = _counts(view)
+    new_nodes = [node for node in view.in_order() if stage_of(node) is None]
+    for node in sorted(new_nodes, key=lambda node: not view.has_pods(node["metadata"]["name"])):
         name, group = node["metadata"]["name"], view.group(node)
-        if group is None or there[group.name] < (group.most if view.in_use(name) else group.least):
-            found[name] = NodeStage.THERE
+        if group is None or counts[group.name] < (group.most if view.has_pods(name) else group.least):
+            stages[name] = NodeStage.IN_USE
             if group:
-                there[group.name] += 1
+                counts[group.name] += 1
         else:
-            found[name] = NodeStage.RESERVE
-    return found
+            stages[name] = NodeStage.RESERVE
+    return stages
 
 
 def early_bindings(view: NodeView) -> Iterator[EarlyBinding]:
     """Yield the nodes in reserve that have pods; pods are moved only beyond the maximum of a group."""
-    there = _taken(view)
+    counts = _counts(view)
     for node in view.in_order():
         name, group = node["metadata"]["name"], view.group(node)
         pods = tuple(pod for pod in view.pods.get(name, ()) if _owner(pod) != _DAEMONS and not is_ending(pod))
         if stage_of(node) is not NodeStage.RESERVE or not pods:
             continue
         # Nothing would recreate a pod without a controller.
-        if group is None or there[group.name] < group.most or not all(map(_owner, pods)):
+        if group is None or counts[group.name] < group.most or not all(map(_owner, pods)):
             yield EarlyBinding(node)
             if group:
-                there[group.name] += 1
+                counts[group.name] += 1
         else:
             yield EarlyBinding(node, pods)
 
 
-def _taken(view: NodeView) -> dict[str, int]:
+def _counts(view: NodeView) -> dict[str, int]:
     """Count the nodes of each group that are in use, start or leave."""
-    return {name: view.count(group, *_COMING, NodeStage.LEAVING) for name, group in view.groups.items()}
+    return {name: view.count(group, *_AVAILABLE, NodeStage.LEAVING) for name, group in view.groups.items()}
 
 
 def _owner(pod: Json) -> str:
     """Return the kind of a pod's controller; empty if it has none."""
     owners = pod["metadata"].get("ownerReferences") or ()
-    return next((str(each["kind"]) for each in owners if each.get("controller")), "")
+    return next((str(owner["kind"]) for owner in owners if owner.get("controller")), "")
 
 
 def scale_up(view: NodeView) -> Iterator[NodeStart | Unschedulable]:
@@ -202,36 +201,32 @@ def scale_up(view: NodeView) -> Iterator[NodeStart | Unschedulable]:
     rooms = [
         NodeRoom(node, view.pods.get(node["metadata"]["name"], ()))
         for node in view.in_order()
-        if stage_of(node) in _COMING
+        if stage_of(node) in _AVAILABLE
     ]
-    counts = _taken(view)
-    taken: set[str] = set()
-    for pod in sorted(view.pending, key=_age):
-        room = next((each for each in rooms if each.fits(pod)), None)
+    counts = _counts(view)
+    started: set[str] = set()
+    for pod in sorted(view.pending, key=lambda pod: (pod["metadata"]["creationTimestamp"], pod["metadata"]["name"])):
+        room = next((room for room in rooms if room.fits(pod)), None)
         if room:
             room.take(pod)
             continue
-        node = _chosen(view, pod, counts, taken)
+        node = _best_node(view, pod, counts, started)
         if node is None:
-            yield Unschedulable(pod, _reason(view, pod, counts))
+            yield Unschedulable(pod, _pending_reason(view, pod, counts))
             continue
         name = node["metadata"]["name"]
-        taken.add(name)
+        started.add(name)
         counts[name.rpartition("-")[0]] += 1
         rooms.append(NodeRoom(node, [pod]))
         yield NodeStart(node, pod)
 
 
-def _age(pod: Json) -> tuple[str, str]:
-    return pod["metadata"]["creationTimestamp"], pod["metadata"]["name"]
-
-
-def _chosen(view: NodeView, pod: Json, counts: Mapping[str, int], taken: set[str]) -> Json | None:
+def _best_node(view: NodeView, pod: Json, counts: Mapping[str, int], started: set[str]) -> Json | None:
     """Choose a node of the reserve: by the pod's preference, the cheaper group, the zone with the fewest nodes."""
     order = list(view.groups)
     zones: dict[tuple[str, str], int] = {}
     for name, node in view.nodes.items():
-        if stage_of(node) in _COMING or name in taken:
+        if stage_of(node) in _AVAILABLE or name in started:
             key = name.rpartition("-")[0], _zone(node)
             zones[key] = zones.get(key, 0) + 1
 
@@ -245,7 +240,7 @@ def _chosen(view: NodeView, pod: Json, counts: Mapping[str, int], taken: set[str
         node
         for node in view.in_order()
         if stage_of(node) is NodeStage.RESERVE
-        and node["metadata"]["name"] not in taken
+        and node["metadata"]["name"] not in started
         and (group := view.group(node))
         and counts[group.name] < group.most
         and NodeRoom(node).fits(pod)
@@ -257,7 +252,7 @@ def _zone(node: Json) -> str:
     return str((node["metadata"].get("labels") or {}).get(ZONE_LABEL, ""))
 
 
-def _reason(view: NodeView, pod: Json, counts: Mapping[str, int]) -> str:
+def _pending_reason(view: NodeView, pod: Json, counts: Mapping[str, int]) -> str:
     allowed = {group.name: group for node in view.in_order() if (group := view.group(node)) and is_allowed(pod, node)}
     full = [group for group in allowed.values() if counts[group.name] >= group.most]
     if full:
@@ -269,17 +264,17 @@ def _reason(view: NodeView, pod: Json, counts: Mapping[str, int]) -> str:
 
 def idle(view: NodeView) -> Iterator[Json]:
     """Yield the nodes without pods, as many as each group has above its minimum."""
-    spare = {name: view.count(group, *_COMING) - group.least for name, group in view.groups.items()}
+    spare = {name: view.count(group, *_AVAILABLE) - group.least for name, group in view.groups.items()}
     for node in reversed(list(view.in_order())):
         group = view.group(node)
-        empty = not view.in_use(node["metadata"]["name"]) and stage_of(node) is NodeStage.THERE
+        empty = not view.has_pods(node["metadata"]["name"]) and stage_of(node) is NodeStage.IN_USE
         if group and empty and spare[group.name] > 0:
             spare[group.name] -= 1
             yield node
 
 
-def left_over(view: NodeView) -> Iterator[str]:
+def orphaned_replacements(view: NodeView) -> Iterator[str]:
     """Yield the unused replacement nodes whose group is no longer in the fleet: no stack would delete them."""
     for name, node in view.nodes.items():
-        if is_remade(node) and view.group(node) is None and not view.in_use(name):
+        if is_replacement(node) and view.group(node) is None and not view.has_pods(name):
             yield name

@@ -9,12 +9,12 @@ from toolkit.printing import pluralize
 
 from ...control_api import FaultOutcome, LiveFault, NoteKind
 from ...informer import key_of
-from ..cluster import AT_ONCE, LiveCluster
-from ..control.server import NotThereError
+from ..cluster import NO_GRACE, LiveCluster
+from ..control.server import UnknownObjectError
 from ..notes import FleetNotes
 from ..runtime import PodRuntime
-from .keeper import NodeKeeper
-from .node_state import is_there
+from .controller import NodeController
+from .node_state import is_in_use
 
 Json = dict[str, Any]
 ZONE_SECONDS = 900.0
@@ -27,18 +27,18 @@ class FaultMaker:
     Args:
         cluster: Source of nodes and pods.
         runtime: The engines.
-        keeper: The cloud, which removes nodes.
+        nodes: The cloud, which removes nodes.
         notes: Receives events.
     """
 
-    def __init__(self, cluster: LiveCluster, runtime: PodRuntime, keeper: NodeKeeper, notes: FleetNotes) -> None:
-        self._cluster, self._runtime, self._keeper, self._notes = cluster, runtime, keeper, notes
+    def __init__(self, cluster: LiveCluster, runtime: PodRuntime, nodes: NodeController, notes: FleetNotes) -> None:
+        self._cluster, self._runtime, self._nodes, self._notes = cluster, runtime, nodes, notes
 
     async def make(self, fault: LiveFault, name: str) -> FaultOutcome:
         """Inject a fault.
 
         Raises:
-            NotThereError: there is no such node, pod or zone.
+            UnknownObjectError: there is no such node, pod or zone.
         """
         match fault:
             case LiveFault.POD:
@@ -52,39 +52,39 @@ class FaultMaker:
 
     def _pod(self, name: str) -> FaultOutcome:
         pods = [pod for pod, _ in self._runtime.members()]
-        found = [pod for pod in pods if name in (key_of(pod), pod["metadata"]["name"])]
-        if len(found) != 1:
-            several = "several pods are" if found else "no pod that serves is"
-            raise NotThereError(f"{several} called {name!r}", tuple(sorted(map(key_of, found or pods))))
+        matches = [pod for pod in pods if name in (key_of(pod), pod["metadata"]["name"])]
+        if len(matches) != 1:
+            several = "several pods are" if matches else "no pod that serves is"
+            raise UnknownObjectError(f"{several} called {name!r}", tuple(sorted(map(key_of, matches or pods))))
+        (pod,) = matches
         at = time.time()
-        broken = self._runtime.kill(found[0])
-        text = f"pod {key_of(found[0])} was killed"
-        outcome = self._outcome(LiveFault.POD, name, (key_of(found[0]),), broken, text, at)
-        self._keeper.later(self._keeper.delete_pods(found, AT_ONCE))
+        aborted = self._runtime.kill(pod)
+        outcome = self._outcome(LiveFault.POD, name, (key_of(pod),), aborted, f"pod {key_of(pod)} was killed", at)
+        self._nodes.run_in_background(self._nodes.delete_pods([pod], NO_GRACE))
         return outcome
 
     def _node(self, name: str) -> FaultOutcome:
         node = self._node_in_use(name)
         at = time.time()
-        pods, broken = self._keeper.end_nodes([node])
+        pods, aborted = self._nodes.end_nodes([node])
         text = f"node {name} is gone, with {pluralize(len(pods), 'pod')}"
-        return self._outcome(LiveFault.NODE, name, pods, broken, text, at)
+        return self._outcome(LiveFault.NODE, name, pods, aborted, text, at)
 
     def _zone(self, name: str) -> FaultOutcome:
-        there = self._cluster.nodes_there().values()
-        nodes = [node for node in there if _zone_of(node) == name]
+        active = self._cluster.active_nodes().values()
+        nodes = [node for node in active if _zone_of(node) == name]
         if not nodes:
-            raise NotThereError(f"no node is in a zone {name!r}", tuple(sorted({*map(_zone_of, there)} - {""})))
-        count, at = sum(map(is_there, nodes)), time.time()
-        pods, broken = self._keeper.end_nodes(nodes, ZONE_SECONDS)
+            raise UnknownObjectError(f"no node is in a zone {name!r}", tuple(sorted({*map(_zone_of, active)} - {""})))
+        count, at = sum(map(is_in_use, nodes)), time.time()
+        pods, aborted = self._nodes.end_nodes(nodes, ZONE_SECONDS)
         text = f"zone {name} is gone, with {pluralize(count, 'node')} and {pluralize(len(pods), 'pod')}"
-        return self._outcome(LiveFault.ZONE, name, pods, broken, text, at)
+        return self._outcome(LiveFault.ZONE, name, pods, aborted, text, at)
 
     async def _spot(self, name: str) -> FaultOutcome:
-        """Reclaim a spot node: its pods terminate gracefully before, as in a drain."""
+        """Reclaim a spot node: its pods terminate gracefully first, as in a drain."""
         self._node_in_use(name)
         at = time.time()
-        await self._keeper.announce(name)
+        await self._nodes.announce(name)
         pods = [pod for pod in self._cluster.pods_on(name) if self._runtime.member_of(pod)]
         names = tuple(sorted(map(key_of, pods)))
         are = "is" if len(names) == 1 else "are"
@@ -92,23 +92,23 @@ class FaultMaker:
             f"spot node {name} will be taken back in two minutes; {pluralize(len(names), 'pod')} {are} ended before"
         )
         outcome = self._outcome(LiveFault.SPOT, name, names, 0, text, at)
-        self._keeper.later(self._keeper.delete_pods(pods))
+        self._nodes.run_in_background(self._nodes.delete_pods(pods))
         return outcome
 
     def _node_in_use(self, name: str) -> Json:
-        nodes = {key: node for key, node in self._cluster.nodes_there().items() if is_there(node)}
+        nodes = {key: node for key, node in self._cluster.active_nodes().items() if is_in_use(node)}
         if name not in nodes:
-            raise NotThereError(f"no node is called {name!r}, or it is in reserve", tuple(sorted(nodes)))
+            raise UnknownObjectError(f"no node is called {name!r}, or it is in reserve", tuple(sorted(nodes)))
         return nodes[name]
 
     def _outcome(
-        self, fault: LiveFault, name: str, pods: tuple[str, ...], broken: int, text: str, at: float
+        self, fault: LiveFault, name: str, pods: tuple[str, ...], aborted: int, text: str, at: float
     ) -> FaultOutcome:
-        """Record a fault at the time when connections broke."""
-        were = "was" if broken == 1 else "were"
-        sentence = f"{text}; {pluralize(broken, 'request')} {were} broken off" if broken else text
+        """Record a fault at the time when its requests were aborted."""
+        were = "was" if aborted == 1 else "were"
+        sentence = f"{text}; {pluralize(aborted, 'request')} {were} broken off" if aborted else text
         self._notes.add(NoteKind.FAULT, sentence, at)
-        return FaultOutcome(fault, name, pods, broken, sentence)
+        return FaultOutcome(fault, name, pods, aborted, sentence)
 
 
 def _zone_of(node: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Nodes that a fault removed: the cloud replaces them after a while, in the reserve."""
+"""Nodes that a fault removed. The cloud registers their replacements after a delay, held in reserve."""
 
 import copy
 import json
@@ -11,7 +11,7 @@ from toolkit.private import write_private
 
 from ...kwok_stages import SEEN
 from .autoscaler import CORDON
-from .node_state import REMADE, SINCE, NodeStage
+from .node_state import REPLACEMENT, SINCE, NodeStage
 
 Json = dict[str, Any]
 _COPIED = ("name", "labels", "annotations")
@@ -26,7 +26,11 @@ class LostNodes:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._lost: list[Json] = _read(file)
+        try:
+            stored = json.loads(file.read_text())
+        except (OSError, ValueError):
+            stored = []
+        self._lost: list[Json] = stored if isinstance(stored, list) else []
 
     def add(self, nodes: Iterable[tuple[Json, float]]) -> None:
         """Record nodes that are about to be deleted, with the simulated seconds until their replacement."""
@@ -36,22 +40,14 @@ class LostNodes:
     def due(self, speed: float) -> Iterator[Json]:
         """Remove and return the replacements that are due."""
         now = time.time()
-        due = [each for each in self._lost if (now - each["at"]) * speed >= each["seconds"]]
+        due = [entry for entry in self._lost if (now - entry["at"]) * speed >= entry["seconds"]]
         if due:
-            self._lost = [each for each in self._lost if each not in due]
+            self._lost = [entry for entry in self._lost if entry not in due]
             self._write()
-        return (each["node"] for each in due)
+        return (entry["node"] for entry in due)
 
     def _write(self) -> None:
         write_private(self._file, json.dumps(self._lost).encode())
-
-
-def _read(file: Path) -> list[Json]:
-    try:
-        nodes = json.loads(file.read_text())
-    except (OSError, ValueError):
-        return []
-    return nodes if isinstance(nodes, list) else []
 
 
 def _replacement(node: Json) -> Json:
@@ -59,9 +55,14 @@ def _replacement(node: Json) -> Json:
     meta = {key: copy.deepcopy(node["metadata"][key]) for key in _COPIED if key in node["metadata"]}
     annotations = meta.setdefault("annotations", {})
     annotations.pop(SINCE, None)
-    annotations |= {SEEN: NodeStage.RESERVE.value, REMADE: "true"}
-    taints = [each for each in node.get("spec", {}).get("taints") or () if not each["key"].startswith("node.kubern")]
-    status = {key: node["status"][key] for key in ("capacity", "allocatable")}
+    annotations |= {SEEN: NodeStage.RESERVE.value, REPLACEMENT: "true"}
+    # Taints of the node controller describe the lost node, not its replacement.
+    taints = [
+        taint
+        for taint in node.get("spec", {}).get("taints") or ()
+        if not taint["key"].startswith("node.kubernetes.io/")
+    ]
     taints.append({"key": CORDON, "effect": "NoSchedule"})
+    status = {key: node["status"][key] for key in ("capacity", "allocatable")}
     spec = {"unschedulable": True, "taints": taints}
     return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": spec, "status": status}

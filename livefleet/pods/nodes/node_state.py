@@ -11,16 +11,14 @@ from ..kubelet import moment
 Json = Mapping[str, Any]
 SINCE = "workbench/since"
 """Annotation with the start time of the state."""
-
-
-REMADE = "workbench/remade"
-"""Annotation of nodes that the process created. No stack knows them, so the process deletes them, too."""
+REPLACEMENT = "workbench/remade"
+"""Annotation of nodes that the process created. They belong to no stack, so the process deletes them, too."""
 
 
 class NodeStage(StrEnum):
-    """Lifecycle state of a simulated node."""
+    """Lifecycle state of a simulated node; the values are stored in annotations."""
 
-    THERE = "there"
+    IN_USE = "there"
     """In use."""
     RESERVE = "reserve"
     """Cordoned and without pods: not started, as far as users are concerned."""
@@ -42,18 +40,18 @@ def since(node: Json) -> float:
     return moment(annotations.get(SINCE) or node["metadata"]["creationTimestamp"])
 
 
-def is_there(node: Json) -> bool:
+def is_in_use(node: Json) -> bool:
     """Tell whether a node is in use: it costs money, and pods may run on it."""
-    return stage_of(node) in (NodeStage.THERE, NodeStage.LEAVING, None)
+    return stage_of(node) in (NodeStage.IN_USE, NodeStage.LEAVING, None)
 
 
 def is_starting(node: Json) -> bool:
     return stage_of(node) is NodeStage.STARTING
 
 
-def is_remade(node: Json) -> bool:
+def is_replacement(node: Json) -> bool:
     """Tell whether a node replaces a lost one."""
-    return REMADE in (node["metadata"].get("annotations") or {})
+    return REPLACEMENT in (node["metadata"].get("annotations") or {})
 
 
 def group_of(node: str, groups: Mapping[str, ServedGroup]) -> ServedGroup | None:

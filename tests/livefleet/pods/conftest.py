@@ -28,4 +28,4 @@ def stand(live_kube: Kube, live_state: Path, tmp_path: Path, request: pytest.Fix
 @pytest.fixture
 def no_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every pod takes its cold start: none counts as one of the first."""
-    monkeypatch.setattr(kubelet, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(kubelet, "WARM_SECONDS", 0.0)

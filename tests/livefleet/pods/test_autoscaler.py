@@ -11,8 +11,8 @@ from livefleet.pods.nodes.autoscaler import (
     NodeView,
     Unschedulable,
     early_bindings,
-    first_states,
     idle,
+    initial_stages,
     scale_up,
 )
 from livefleet.pods.nodes.node_state import NodeStage
@@ -110,14 +110,14 @@ def stuck(found: NodeView) -> list[str]:
 
 
 def test_as_many_nodes_as_pods_need_and_no_more_than_the_group_may_have() -> None:
-    nodes = [node("a-0", NodeStage.THERE), *(node(f"a-{index}") for index in range(1, 5))]
+    nodes = [node("a-0", NodeStage.IN_USE), *(node(f"a-{index}") for index in range(1, 5))]
     busy = pod("busy", on="a-0")
     found = view([group("a", most=3)], nodes, busy, *(pod(f"p{index}") for index in range(4)))
     assert starts(found) == ["a-1", "a-2"]
     assert stuck(found) == ["group a has its maximum of 3 nodes"] * 2
 
 
-@pytest.mark.parametrize("stage", [NodeStage.THERE, NodeStage.STARTING], ids=str)
+@pytest.mark.parametrize("stage", [NodeStage.IN_USE, NodeStage.STARTING], ids=str)
 def test_what_is_there_or_on_its_way_is_used_first(stage: NodeStage) -> None:
     assert starts(view([group("a")], [node("a-0", stage), node("a-1")], pod())) == []
 
@@ -140,7 +140,7 @@ def test_zones_are_filled_evenly() -> None:
     def placed(index: int, zone: str, stage: NodeStage = NodeStage.RESERVE) -> Json:
         return node(f"a-{index}", stage, labels={"topology.kubernetes.io/zone": zone})
 
-    nodes = [placed(0, "x", NodeStage.THERE), placed(1, "x"), placed(2, "y")]
+    nodes = [placed(0, "x", NodeStage.IN_USE), placed(1, "x"), placed(2, "y")]
     assert starts(view([group("a")], nodes, pod("busy", on="a-0"), pod())) == ["a-2"]
 
 
@@ -162,18 +162,18 @@ def test_the_oldest_pod_first() -> None:
 
 def test_nodes_that_are_new_and_in_use_are_there_beyond_the_least() -> None:
     nodes = [node(f"a-{index}", None) for index in range(4)] + [node("other", None), node("a-x", None)]
-    found = first_states(view([group("a", least=1)], nodes, pod("x", on="a-2"), pod("y", on="a-3")))
+    found = initial_stages(view([group("a", least=1)], nodes, pod("x", on="a-2"), pod("y", on="a-3")))
     assert found == {
         "a-0": NodeStage.RESERVE,
         "a-1": NodeStage.RESERVE,
-        "a-2": NodeStage.THERE,
-        "a-3": NodeStage.THERE,
-        "other": NodeStage.THERE,
-        "a-x": NodeStage.THERE,
+        "a-2": NodeStage.IN_USE,
+        "a-3": NodeStage.IN_USE,
+        "other": NodeStage.IN_USE,
+        "a-x": NodeStage.IN_USE,
     }
-    assert first_states(view([group("a", least=1)], nodes[:2]))["a-0"] is NodeStage.THERE
-    found = first_states(view([group("a", most=1)], nodes[:4], pod("x", on="a-2"), pod("y", on="a-3")))
-    assert [name for name, stage in found.items() if stage is NodeStage.THERE] == ["a-2"]
+    assert initial_stages(view([group("a", least=1)], nodes[:2]))["a-0"] is NodeStage.IN_USE
+    found = initial_stages(view([group("a", most=1)], nodes[:4], pod("x", on="a-2"), pod("y", on="a-3")))
+    assert [name for name, stage in found.items() if stage is NodeStage.IN_USE] == ["a-2"]
 
 
 def owned(name: str, on: str, kind: str = "ReplicaSet") -> Json:
@@ -190,31 +190,31 @@ def moves(found: NodeView) -> dict[str, list[str]]:
 
 
 def test_pods_that_came_before_the_cordon_stay_within_the_most_of_the_group() -> None:
-    nodes = [node("a-0", NodeStage.THERE), *(node(f"a-{index}") for index in range(1, 5)), node("b-0")]
+    nodes = [node("a-0", NodeStage.IN_USE), *(node(f"a-{index}") for index in range(1, 5)), node("b-0")]
     pods = [owned("x", "a-1"), owned("y", "a-2"), owned("z", "a-2"), owned("v", "b-0")]
     assert moves(view([group("a", most=2)], nodes, *pods)) == {"a-1": [], "a-2": ["y", "z"], "b-0": []}
     assert moves(view([group("a", most=3)], nodes, *pods)) == {"a-1": [], "a-2": [], "b-0": []}
 
 
 def test_nobody_would_make_a_pod_without_an_owner_anew() -> None:
-    nodes = [node("a-0", NodeStage.THERE), node("a-1")]
+    nodes = [node("a-0", NodeStage.IN_USE), node("a-1")]
     assert moves(view([group("a", most=1)], nodes, owned("x", "a-1"), pod("y", on="a-1"))) == {"a-1": []}
 
 
 def test_pods_that_end_and_those_of_daemon_sets_change_nothing() -> None:
     ending = owned("x", "a-1")
     ending["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    nodes = [node("a-0", NodeStage.THERE), node("a-1")]
+    nodes = [node("a-0", NodeStage.IN_USE), node("a-1")]
     assert moves(view([group("a")], nodes, ending, owned("y", "a-1", "DaemonSet"))) == {}
     found = view([group("a")], nodes, owned("z", "a-0", "DaemonSet"))
     assert [each["metadata"]["name"] for each in idle(found)] == ["a-0"]
-    assert first_states(view([group("a")], [node("a-0", None)], owned("z", "a-0", "DaemonSet"))) == {
+    assert initial_stages(view([group("a")], [node("a-0", None)], owned("z", "a-0", "DaemonSet"))) == {
         "a-0": NodeStage.RESERVE
     }
 
 
 def test_idle_nodes_beyond_the_least_may_go_the_last_first() -> None:
-    nodes = [node(f"a-{index}", NodeStage.THERE) for index in range(4)] + [node("a-4")]
+    nodes = [node(f"a-{index}", NodeStage.IN_USE) for index in range(4)] + [node("a-4")]
     found = view([group("a", least=2)], nodes, pod("x", on="a-3"))
     assert [each["metadata"]["name"] for each in idle(found)] == ["a-2", "a-1"]
     ended = pod("done", on="a-3") | {"status": {"phase": "Succeeded"}}

@@ -53,7 +53,7 @@ def test_a_killed_pod_breaks_its_requests_and_another_one_comes(stand: Stand) ->
 
 
 def test_a_pod_that_is_scaled_away_finishes_what_it_runs(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "LATE", 3.0)
+    monkeypatch.setattr(serving, "LINGER_SECONDS", 3.0)
     workload = stand.workload()
     with stand.playing(stand.fleet(workload, groups=(stand.group("gpu", nodes=2, least=2),))) as process:
         stand.deploy()
@@ -106,7 +106,7 @@ def test_a_node_that_is_gone_takes_its_pods_and_comes_back_as_reserve(stand: Sta
 
 
 def test_a_spot_node_ends_its_pods_before_it_goes(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "LATE", 0.5)
+    monkeypatch.setattr(serving, "LINGER_SECONDS", 0.5)
     group = stand.group("gpu", nodes=2, least=1)
     with stand.playing(stand.fleet(stand.workload(), groups=(group,)), starts=60.0):
         stand.deploy()

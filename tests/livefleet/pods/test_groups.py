@@ -163,7 +163,7 @@ def test_a_leader_that_is_killed_is_cold_the_next_time(stand: Stand) -> None:
         stand.kube.apply(group_set(stand, 1, size=1), manager=MANAGER)
         eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("livefleet.pods.groups.controller.FIRST_SECONDS", 0.0)
+            patch.setattr("livefleet.pods.groups.controller.WARM_SECONDS", 0.0)
             stand.control.fault(LiveFault.POD, "big-0")
             eventually(lambda: true_conditions(status(stand)) == {"Progressing"}, "the set without its leader")
             eventually(lambda: stand.control.state().models[0].starting == 1, "a leader that starts")

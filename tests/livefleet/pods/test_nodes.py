@@ -3,7 +3,7 @@
 import pytest
 
 from livefleet.fleet import ServedGroup
-from livefleet.pods.nodes import keeper
+from livefleet.pods.nodes import controller
 from tests.livefleet.pods.stand import Stand, slower
 from tests.monitoring.programs.daemon import eventually
 
@@ -36,7 +36,7 @@ def test_pods_that_are_on_too_many_nodes_already_go_elsewhere(stand: Stand) -> N
         eventually(lambda: stand.stage_of(group) == {"there": 2, "reserve": 6}, "as many nodes as there may be")
         eventually(lambda: stand.ready() == 2, "pods on those")
         texts = [note.text for note in stand.control.state().notes]
-        assert sum("goes elsewhere" in text for text in texts) == 2
+        assert sum("is moved: node" in text for text in texts) == 2
         assert stand.ask()[0] == 200
 
 
@@ -51,7 +51,7 @@ def forget_stages(stand: Stand, group: ServedGroup) -> None:
 
 @pytest.mark.usefixtures("no_first")
 def test_later_nodes_take_their_time_and_idle_ones_go(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeper, "_FEWEST", 0.5)
+    monkeypatch.setattr(controller, "_MIN_IDLE_SECONDS", 0.5)
     group = stand.group("gpu", nodes=8, least=1, most=8)
     workload = slower(stand.workload(paces={"g6.xlarge": stand.workload().paces[""]}), node=3600.0, pod=0.0)
     with stand.playing(stand.fleet(workload, groups=(group,)), starts=1.0):
@@ -65,7 +65,7 @@ def test_later_nodes_take_their_time_and_idle_ones_go(stand: Stand, monkeypatch:
         stand.scale("demo", 1)
         eventually(lambda: stand.stage_of(group) == {"there": 1, "reserve": 7}, "idle nodes given back")
         texts = [note.text for note in stand.control.state().notes]
-        assert sum("is given back: it had no pods for 10 minutes" in text for text in texts) == 2
+        assert sum("is removed: it had no pods for 10 minutes" in text for text in texts) == 2
         assert sum("takes 3600 simulated seconds" in text for text in texts) == 2
 
 

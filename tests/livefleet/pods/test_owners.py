@@ -38,13 +38,13 @@ def cluster() -> LiveCluster:
 def test_a_pod_that_comes_soon_after_its_owner_is_warm(
     cluster: LiveCluster, kind: str, second: int, first: bool
 ) -> None:
-    assert cluster.is_first(pod(kind, "chat", second)) is first
+    assert cluster.is_warm(pod(kind, "chat", second)) is first
 
 
 @pytest.mark.parametrize(("kind", "name"), [("Job", "chat"), ("StatefulSet", "other")])
 def test_without_a_known_owner_it_is_not(cluster: LiveCluster, kind: str, name: str) -> None:
     assert cluster.owner_of(pod(kind, name, 1)) is None
-    assert not cluster.is_first(pod(kind, name, 1))
+    assert not cluster.is_warm(pod(kind, name, 1))
 
 
 def test_all_shapes_of_workloads_are_followed(cluster: LiveCluster) -> None:

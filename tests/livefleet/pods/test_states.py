@@ -50,7 +50,7 @@ class Live:
 @dataclass
 class Serving:
     live: Live
-    leaving: bool = False
+    terminating: bool = False
     ended: bool = False
 
 

@@ -20,7 +20,7 @@ from toolkit.kube import KubeError
 from ...control_api import NoteKind
 from ...informer import key_of
 from ...kwok_stages import SEEN
-from ..cluster import AT_ONCE, LiveCluster
+from ..cluster import NO_GRACE, LiveCluster
 from ..notes import FleetNotes
 from ..pod import SimulatedClock
 from ..runtime import PodRuntime
@@ -31,9 +31,9 @@ from .autoscaler import (
     NodeView,
     Unschedulable,
     early_bindings,
-    first_states,
     idle,
-    left_over,
+    initial_stages,
+    orphaned_replacements,
     scale_up,
 )
 from .lost import LostNodes
@@ -42,15 +42,15 @@ from .node_state import SINCE, NodeStage, since, stage_of
 Json = dict[str, Any]
 UNNEEDED = 600.0
 NOTICE = 120.0
-_START = 90.0
+_DEFAULT_START_SECONDS = 90.0
 """Start time of a node without a known workload."""
-_FEWEST = 5.0
+_MIN_IDLE_SECONDS = 5.0
 """Minimum real seconds before an empty node is removed: the scheduler may be about to use it."""
-_LOOK, _PAUSE = 1.0, 0.05
+_RESYNC_SECONDS, _PAUSE = 1.0, 0.05
 _LOG = logging.getLogger(__name__)
 
 
-class NodeKeeper:
+class NodeController:
     """Reconciles the states of all nodes.
 
     Args:
@@ -74,7 +74,8 @@ class NodeKeeper:
         self._changed = asyncio.Event()
         self._idle: dict[str, tuple[float, float]] = {}
         """Time since when a node has no pods, in simulated and real seconds."""
-        self._stuck: dict[str, str] = {}
+        self._pending_reasons: dict[str, str] = {}
+        """Why each unschedulable pod stays Pending, by uid; a reason is recorded as an event when it changes."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def changed(self, *_: Json | None) -> None:
@@ -87,7 +88,7 @@ class NodeKeeper:
             with contextlib.suppress(TimeoutError):
                 # Not asyncio.wait_for: before Python 3.12 it swallows a cancellation that arrives together with the
                 # event (python/cpython#86296), and this loop would never end.
-                async with asyncio.timeout(_LOOK):
+                async with asyncio.timeout(_RESYNC_SECONDS):
                     await self._changed.wait()
             self._changed.clear()
             await asyncio.sleep(_PAUSE)  # changes arrive in bursts
@@ -99,17 +100,27 @@ class NodeKeeper:
                 _LOG.exception("nodes")
 
     async def _reconcile(self) -> None:
-        view = NodeView(self._runtime.fleet.groups, self._cluster.nodes_there(), self._cluster.pods.objects.values())
-        steps = [self._set(name, stage) for name, stage in first_states(view).items()]
-        steps += [self._age(node) for node in view.nodes.values()]
+        view = NodeView(self._runtime.fleet.groups, self._cluster.active_nodes(), self._cluster.pods.objects.values())
+        steps = [self._set(name, stage) for name, stage in initial_stages(view).items()]
+        steps += [self._advance(node) for node in view.nodes.values()]
         early = list(early_bindings(view))
-        steps += [self._accept_or_move(each) for each in early]
-        # Otherwise the next reconciliation, which knows the state of all nodes, decides.
+        steps += [self._accept_or_move(binding) for binding in early]
+        # Otherwise the next reconciliation, which has the state of all nodes, decides.
         if not early and all(stage_of(node) for node in view.nodes.values()):
-            steps += [self._start(each) for each in self._growing(view)]
-            steps += [self._return_to_reserve(name) for name in self._unneeded(view)]
-        steps += [self._return(node) for node in self._lost.due(self._starts.speed) if view.group(node)]
-        steps += [self._cluster.delete_node(name) for name in left_over(view)]
+            decisions = list(scale_up(view))
+            self._record_pending(decision for decision in decisions if isinstance(decision, Unschedulable))
+            steps += [self._start(decision) for decision in decisions if isinstance(decision, NodeStart)]
+            # A node is removed once it had no pods for the whole scale-down time.
+            now = (self._starts(), time.monotonic())
+            empty = [node["metadata"]["name"] for node in idle(view)]
+            self._idle = {name: self._idle.get(name, now) for name in empty}
+            steps += [
+                self._return_to_reserve(name)
+                for name, (simulated, real) in self._idle.items()
+                if now[0] - simulated >= UNNEEDED and now[1] - real >= _MIN_IDLE_SECONDS
+            ]
+        steps += [self._replace(node) for node in self._lost.due(self._starts.speed) if view.group(node)]
+        steps += [self._cluster.delete_node(name) for name in orphaned_replacements(view)]
         for outcome in await asyncio.gather(*steps, return_exceptions=True):
             if isinstance(outcome, KubeError):  # a conflict: the next reconciliation sees the change
                 _LOG.info("nodes: %s", outcome)
@@ -120,22 +131,22 @@ class NodeKeeper:
         """Put a node in use, or delete its pods so that they are scheduled elsewhere."""
         name = early.node["metadata"]["name"]
         if not early.moved:
-            await self._set(name, NodeStage.THERE)
+            await self._set(name, NodeStage.IN_USE)
             return
-        why = f"node {name} would exceed the maximum of its group"
+        reason = f"node {name} would exceed the maximum of its group"
         for pod in early.moved:
-            self._notes.add(NoteKind.POD, f"pod {key_of(pod)} goes elsewhere: {why}")
+            self._notes.add(NoteKind.POD, f"pod {key_of(pod)} is moved: {reason}")
         await asyncio.gather(*(self._cluster.delete_pod(pod) for pod in early.moved))
 
-    async def _age(self, node: Json) -> None:
+    async def _advance(self, node: Json) -> None:
         """Move a node to its next state when the time in its current one is over."""
         name, stage = node["metadata"]["name"], stage_of(node)
         elapsed = time.time() - since(node)
         if stage is NodeStage.STARTING and elapsed * self._starts.speed >= self._start_time(node):
-            await self._set(name, NodeStage.THERE)
-            self._notes.add(NoteKind.NODE, f"node {name} is there")
+            await self._set(name, NodeStage.IN_USE)
+            self._notes.add(NoteKind.NODE, f"node {name} is Ready")
         elif stage is NodeStage.LEAVING and elapsed * self._starts.speed >= NOTICE:
-            busy = any(each.live.node == name for each in self._runtime.serving.values())
+            busy = any(pod.live.node == name for pod in self._runtime.serving.values())
             if not busy or elapsed * self._answers.speed >= NOTICE:
                 self._notes.add(NoteKind.FAULT, f"spot node {name} is gone, as announced")
                 self.end_nodes([node])
@@ -145,40 +156,32 @@ class NodeKeeper:
         instance_type = (node["metadata"].get("labels") or {}).get(INSTANCE_TYPE_LABEL, "")
         workloads = self._runtime.fleet.workloads
         times = [workload.startup.node for workload in workloads if instance_type in workload.paces]
-        return max(times, default=_START)
+        return max(times, default=_DEFAULT_START_SECONDS)
 
-    def _growing(self, view: NodeView) -> list[NodeStart]:
-        found = list(scale_up(view))
-        stuck = {each.pod["metadata"]["uid"]: each for each in found if isinstance(each, Unschedulable)}
-        for uid, each in stuck.items():
-            if self._stuck.get(uid) != each.reason:
-                meta = each.pod["metadata"]
-                self._notes.add(NoteKind.POD, f"pod {meta['namespace']}/{meta['name']} stays Pending: {each.reason}")
-        self._stuck = {uid: each.reason for uid, each in stuck.items()}
-        return [each for each in found if isinstance(each, NodeStart)]
+    def _record_pending(self, pods: Iterable[Unschedulable]) -> None:
+        """Record the pods for which no node can be started, once per reason."""
+        reasons = {}
+        for unschedulable in pods:
+            uid, reason = unschedulable.pod["metadata"]["uid"], unschedulable.reason
+            if self._pending_reasons.get(uid) != reason:
+                self._notes.add(NoteKind.POD, f"pod {key_of(unschedulable.pod)} stays Pending: {reason}")
+            reasons[uid] = reason
+        self._pending_reasons = reasons
 
     async def _start(self, start: NodeStart) -> None:
         """Start a node; for the first pods of a workload, it is Ready at once."""
-        name, meta = start.node["metadata"]["name"], start.pod["metadata"]
-        what = f"for pod {meta['namespace']}/{meta['name']}"
-        if self._cluster.is_first(start.pod):
-            await self._set(name, NodeStage.THERE)
-            self._notes.add(NoteKind.NODE, f"node {name} is there {what}")
+        name, pod = start.node["metadata"]["name"], key_of(start.pod)
+        if self._cluster.is_warm(start.pod):
+            await self._set(name, NodeStage.IN_USE)
+            self._notes.add(NoteKind.NODE, f"node {name} is in use for pod {pod}")
             return
         await self._set(name, NodeStage.STARTING)
         seconds = self._start_time(start.node)
-        self._notes.add(NoteKind.NODE, f"node {name} is asked for {what}; it takes {seconds:.0f} simulated seconds")
-
-    def _unneeded(self, view: NodeView) -> list[str]:
-        """Return the nodes that had no pods for the whole scale-down time."""
-        now = (self._starts(), time.monotonic())
-        empty = [node["metadata"]["name"] for node in idle(view)]
-        self._idle = {name: self._idle.get(name, now) for name in empty}
-        return [name for name, at in self._idle.items() if now[0] - at[0] >= UNNEEDED and now[1] - at[1] >= _FEWEST]
+        self._notes.add(NoteKind.NODE, f"node {name} starts for pod {pod}; it takes {seconds:.0f} simulated seconds")
 
     async def _return_to_reserve(self, name: str) -> None:
         await self._set(name, NodeStage.RESERVE)
-        self._notes.add(NoteKind.NODE, f"node {name} is given back: it had no pods for {UNNEEDED / 60:.0f} minutes")
+        self._notes.add(NoteKind.NODE, f"node {name} is removed: it had no pods for {UNNEEDED / 60:.0f} minutes")
 
     def end_nodes(self, nodes: Iterable[Json], seconds: float | None = None) -> tuple[tuple[str, ...], int]:
         """Remove nodes and their pods at once; return the pods and the number of aborted requests.
@@ -192,18 +195,18 @@ class NodeKeeper:
         """
         nodes = list(nodes)
         pods = [pod for node in nodes for pod in self._cluster.pods_on(node["metadata"]["name"])]
-        broken = sum(self._runtime.kill_on(node["metadata"]["name"]) for node in nodes)
+        aborted = sum(self._runtime.kill_on(node["metadata"]["name"]) for node in nodes)
         self._cluster.ending.update(node["metadata"]["name"] for node in nodes)
         self._lost.add((node, self._start_time(node) if seconds is None else seconds) for node in nodes)
-        self.later(self._delete(nodes, pods))
-        return tuple(sorted(map(key_of, pods))), broken
+        self.run_in_background(self._delete(nodes, pods))
+        return tuple(sorted(map(key_of, pods))), aborted
 
     async def _delete(self, nodes: list[Json], pods: list[Json]) -> None:
         """Delete nodes and then their pods, so that replacements are not scheduled there."""
         names = [node["metadata"]["name"] for node in nodes]
         try:
-            await asyncio.gather(*(self._until_done(self._cluster.delete_node, name) for name in names))
-            await asyncio.gather(*(self._until_done(self._cluster.delete_pod, pod, AT_ONCE) for pod in pods))
+            await asyncio.gather(*(self._retry_delete(self._cluster.delete_node, name) for name in names))
+            await asyncio.gather(*(self._retry_delete(self._cluster.delete_pod, pod, NO_GRACE) for pod in pods))
             # Watchers of nodes may see the deletion later.
             while any(name in self._cluster.nodes.objects for name in names):
                 await asyncio.sleep(_PAUSE)
@@ -211,7 +214,7 @@ class NodeKeeper:
             self._cluster.ending.difference_update(names)
             self._changed.set()
 
-    async def _until_done(self, delete: Callable[..., Awaitable[None]], *arguments: object) -> None:
+    async def _retry_delete(self, delete: Callable[..., Awaitable[None]], *arguments: object) -> None:
         """Delete an object, with retries while the API server is overloaded."""
         while True:
             try:
@@ -220,11 +223,11 @@ class NodeKeeper:
                 if error.status == http.HTTPStatus.NOT_FOUND:
                     return
                 _LOG.warning("deleting a lost node or pod: %s", error)
-                await asyncio.sleep(_LOOK)
+                await asyncio.sleep(_RESYNC_SECONDS)
             else:
                 return
 
-    def later(self, work: Coroutine[None, None, None]) -> None:
+    def run_in_background(self, work: Coroutine[None, None, None]) -> None:
         """Run a coroutine in the background."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
@@ -232,9 +235,9 @@ class NodeKeeper:
 
     async def delete_pods(self, pods: Iterable[Json], grace: int | None = None) -> None:
         """Delete pods, with their own or another grace period."""
-        await asyncio.gather(*(self._until_done(self._cluster.delete_pod, pod, grace) for pod in pods))
+        await asyncio.gather(*(self._retry_delete(self._cluster.delete_pod, pod, grace) for pod in pods))
 
-    async def _return(self, node: Json) -> None:
+    async def _replace(self, node: Json) -> None:
         """Register the replacement of a lost node, unless it exists."""
         if node["metadata"]["name"] in self._cluster.ending:
             self._lost.add([(node, 0.0)])
@@ -256,9 +259,9 @@ class NodeKeeper:
         if node is None:
             return
         now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        cordoned = stage is not NodeStage.THERE
-        # The taint goes with the cordon: the scheduler would otherwise wait for the node controller to remove it.
-        taints = [each for each in node.get("spec", {}).get("taints") or () if each["key"] != CORDON]
+        cordoned = stage is not NodeStage.IN_USE
+        # Written together with the cordon: otherwise the scheduler waits until the node controller removes the taint.
+        taints = [taint for taint in node.get("spec", {}).get("taints") or () if taint["key"] != CORDON]
         if cordoned:
             taints.append({"key": CORDON, "effect": "NoSchedule"})
         await self._cluster.patch_node(
