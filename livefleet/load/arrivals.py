@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_MOST_TOKENS = 10_000_000
+_MAX_TOKENS = 10_000_000
 
 
 class Arrivals(enum.StrEnum):
@@ -54,14 +54,14 @@ class Lengths:
     input: Range
     output: Range
 
-    def drawn(self, chance: random.Random) -> tuple[int, int]:
+    def draw(self, rng: random.Random) -> tuple[int, int]:
         """Draw the lengths of a request and of its answer."""
-        return _drawn(chance, self.input), _drawn(chance, self.output)
+        return _draw(rng, self.input), _draw(rng, self.output)
 
 
-def _drawn(chance: random.Random, span: Range) -> int:
+def _draw(rng: random.Random, span: Range) -> int:
     low, high = sorted((int(span.first), int(span.last)))
-    return chance.randint(low, min(high, _MOST_TOKENS))
+    return rng.randint(low, min(high, _MAX_TOKENS))
 
 
 def planned(
@@ -77,22 +77,22 @@ def planned(
         lengths: Lengths of requests and answers.
         seed: Seed of the random numbers.
     """
-    chance = random.Random(seed)  # noqa: S311  nothing here is secret
-    for expected in _expected(arrivals, chance):
+    rng = random.Random(seed)  # noqa: S311  nothing here is secret
+    for expected in _expected(arrivals, rng):
         at = reached(rate, seconds, expected * burst)
         if at is None or at >= seconds:
             return
         for _ in range(burst):
-            yield DueRequest(at, *lengths.drawn(chance))
+            yield DueRequest(at, *lengths.draw(rng))
 
 
-def _expected(arrivals: Arrivals, chance: random.Random) -> Iterator[float]:
+def _expected(arrivals: Arrivals, rng: random.Random) -> Iterator[float]:
     """Yield the expected number of arrivals until each next one."""
     if arrivals is Arrivals.EVEN:
         yield from (number + 0.5 for number in itertools.count())
     total = 0.0
     while True:
-        total += chance.expovariate(1.0)
+        total += rng.expovariate(1.0)
         yield total
 
 
@@ -104,6 +104,6 @@ def reached(rate: Range, seconds: float, count: float) -> float | None:
     slope = (rate.last - rate.first) / seconds
     if slope == 0:
         return count / rate.first if rate.first else None
-    inside = rate.first**2 + 2 * slope * count
+    discriminant = rate.first**2 + 2 * slope * count
     # This form of the solution is numerically stable for small slopes.
-    return None if inside < 0 else 2 * count / (rate.first + math.sqrt(inside))
+    return None if discriminant < 0 else 2 * count / (rate.first + math.sqrt(discriminant))

@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 _WORD = "word "
 """A word that most tokenizers encode as one token."""
-_LONGEST_LINE = 2**20
+_MAX_LINE_BYTES = 2**20
 _DATA, _DONE, _TIMES = b"data:", b"[DONE]", b": simulated "
-_OWN = ": simulated"
-"""Key for the times of a simulated engine, which are sent in a comment; no server sends data with this key."""
 Clock = Callable[[], float]
 
 
@@ -56,10 +54,9 @@ class LoadTarget:
     def body(self, request: DueRequest, number: int) -> dict[str, Any]:
         """Return the body of a request. Each prompt starts differently, so that prefix caches do not hit."""
         prompt = f"{number} " + _WORD * max(request.input_tokens - 1, 0)
-        asked = {"messages": [{"role": "user", "content": prompt}]} if self.chat else {"prompt": prompt}
         return {
             "model": self.model,
-            **asked,
+            **({"messages": [{"role": "user", "content": prompt}]} if self.chat else {"prompt": prompt}),
             "max_tokens": request.output_tokens,
             "temperature": 0,
             "stream": True,
@@ -68,7 +65,7 @@ class LoadTarget:
         }
 
 
-class Unanswered(Exception):  # noqa: N818  not an error of the program, but a result
+class IncompleteAnswer(Exception):  # noqa: N818  not an error of the program, but a result
     """The response is not a complete answer; the message becomes the cause in the report."""
 
 
@@ -79,7 +76,7 @@ async def send(
     import aiohttp
 
     outcome = RequestOutcome(request.at, clock(), number=number)
-    tally.begun()
+    tally.begin()
     try:
         async with asyncio.timeout(target.timeout):
             body = target.body(request, number)
@@ -87,7 +84,7 @@ async def send(
                 await _read(response, outcome, clock, tally)
     except TimeoutError:
         outcome.error = f"no end within {target.timeout:g} s"
-    except Unanswered as error:
+    except IncompleteAnswer as error:
         outcome.error = str(error)
     except aiohttp.ClientConnectorCertificateError:
         outcome.error = "certificate that is not trusted"
@@ -100,87 +97,76 @@ async def send(
         raise
     finally:
         outcome.ended = clock()
-        tally.over(outcome)
+        tally.end(outcome)
 
 
 async def _read(response: "ClientResponse", outcome: RequestOutcome, clock: Clock, tally: Tally) -> None:
+    """Read a stream to its end, and record when its chunks arrive."""
     if response.status != 200:
-        raise Unanswered(f"HTTP {response.status}")
+        raise IncompleteAnswer(f"HTTP {response.status}")
     if not response.content_type.startswith("text/event-stream"):
-        raise Unanswered(f"no stream, but {response.content_type}")
-    before = ended = None
-    async for event in _events(response):
-        if event is None:
-            ended = True
-            break
-        if _note(event, outcome):
+        raise IncompleteAnswer(f"no stream, but {response.content_type}")
+    previous = None
+    async for line in _lines(response):
+        if line.startswith(_TIMES):
+            outcome.engine = _engine_times(line.removeprefix(_TIMES))
+        if not line.startswith(_DATA):
+            continue
+        data = line.removeprefix(_DATA).strip()
+        if data == _DONE:
+            if previous is None:
+                raise IncompleteAnswer("empty answer")
+            return
+        if _record_event(data, outcome):
             now = clock()
-            if before is None:
+            if previous is None:
                 outcome.first = now
             else:
-                tally.piece(now, now - before)
-            before = now
-    if not ended:
-        raise Unanswered(CUT_OFF)
-    if before is None:
-        raise Unanswered("empty answer")
+                tally.add_gap(now, now - previous)
+            previous = now
+    raise IncompleteAnswer(CUT_OFF)
 
 
-async def _events(response: "ClientResponse") -> AsyncIterator[dict[str, Any] | None]:
-    """Yield the events of a stream, and None at its end (server-sent events of the OpenAI API)."""
+async def _lines(response: "ClientResponse") -> AsyncIterator[bytes]:
     rest = b""
     async for chunk in response.content.iter_any():
         *lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > _LONGEST_LINE:
-            raise Unanswered("line without an end")
+        if len(rest) > _MAX_LINE_BYTES:
+            raise IncompleteAnswer("line without an end")
         for line in lines:
-            if line.startswith(_TIMES):
-                yield {_OWN: _own_times(line[len(_TIMES) :])}
-            if not line.startswith(_DATA):
-                continue
-            data = line[len(_DATA) :].strip()
-            if data == _DONE:
-                yield None
-                return
-            yield _parsed(data)
+            yield line
 
 
-def _own_times(data: bytes) -> EngineTimes | None:
-    """Return the times in a simulated engine's comment; None for any other comment."""
+def _engine_times(data: bytes) -> EngineTimes | None:
+    """Parse the comment in which a simulated engine sends its own times; None for any other comment."""
     try:
-        found = json.loads(data)
-        return EngineTimes(*(float(found[name]) for name in ("first", "between", "took")))
+        times = json.loads(data)
+        return EngineTimes(*(float(times[name]) for name in ("first", "between", "took")))
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
-def _parsed(data: bytes) -> dict[str, Any]:
+def _record_event(data: bytes, outcome: RequestOutcome) -> bool:
+    """Record an event of OpenAI's API, and tell whether it has content."""
     try:
         event = json.loads(data)
     except (ValueError, RecursionError):
         event = None
     if not isinstance(event, dict):
-        raise Unanswered("stream that is no JSON")
+        raise IncompleteAnswer("stream that is no JSON")
     if event.get("error"):
-        raise Unanswered("error within the stream")
-    return event
-
-
-def _note(event: dict[str, Any], outcome: RequestOutcome) -> bool:
-    """Record an event, and tell whether it has content."""
-    if _OWN in event:
-        outcome.engine = event[_OWN]
-        return False
+        raise IncompleteAnswer("error within the stream")
     usage = _object(event.get("usage"))
     outcome.input_tokens = _count(usage.get("prompt_tokens")) or outcome.input_tokens
     choices = event.get("choices")
     choice = _object(choices[0] if isinstance(choices, list) and choices else None)
     delta = _object(choice.get("delta"))
-    piece = choice.get("text") or delta.get("content") or delta.get("reasoning_content") or delta.get("reasoning")
-    if piece:
+    content = choice.get("text") or delta.get("content") or delta.get("reasoning_content") or delta.get("reasoning")
+    if content:
         outcome.output_tokens += 1
+    # The server's count, where it sends one, replaces the number of chunks.
     outcome.output_tokens = _count(usage.get("completion_tokens")) or outcome.output_tokens
-    return bool(piece)
+    return bool(content)
 
 
 def _object(value: object) -> dict[str, Any]:

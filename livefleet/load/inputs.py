@@ -12,8 +12,9 @@ from .arrivals import Range
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 _DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>ms|s|m|h|)", re.ASCII)
 _NUMBER = re.compile(r"\d+(\.\d+)?", re.ASCII)
-_MOST_RATE = 100_000
-_MOST_SECONDS = 7 * 24 * 3600.0
+_MAX_RATE = 100_000
+_MAX_TOKENS = 10_000_000
+_MAX_SECONDS = 7 * 24 * 3600.0
 
 
 def duration(option: str, text: str) -> float:
@@ -22,10 +23,10 @@ def duration(option: str, text: str) -> float:
     Raises:
         UserError: it is invalid, zero, or longer than a week.
     """
-    found = _DURATION.fullmatch(text.strip())
-    seconds = float(found["number"]) * _UNITS[found["unit"]] if found else 0.0
-    if not 0 < seconds <= _MOST_SECONDS:
-        raise UserError(f"{option}: must be a time of at most a week, such as 30s, 5m or 1.5h, found {text!r}", 2)
+    match = _DURATION.fullmatch(text.strip())
+    seconds = float(match["number"]) * _UNITS[match["unit"]] if match else 0.0
+    if not 0 < seconds <= _MAX_SECONDS:
+        raise UserError(f"{option}: must be a duration of at most a week, such as 30s, 5m or 1.5h, found {text!r}", 2)
     return seconds
 
 
@@ -35,13 +36,14 @@ def rate(text: str) -> Range:
     Raises:
         UserError: it is invalid.
     """
-    found = _span(text)
-    if found is None or not 0 < found.top <= _MOST_RATE:
+    rates = _span(text)
+    if rates is None or not 0 < rates.top <= _MAX_RATE:
         raise UserError(
-            f"--rate: must be requests a second, such as 5, or from one to the other, such as 5..50, found {text!r}",
+            f"--rate: must be requests per second, such as 5, or a rate at the start and one at the end, such as "
+            f"5..50, found {text!r}",
             2,
         )
-    return found
+    return rates
 
 
 def tokens(option: str, text: str) -> Range:
@@ -50,17 +52,17 @@ def tokens(option: str, text: str) -> Range:
     Raises:
         UserError: it is invalid.
     """
-    found = _span(text)
-    whole = found and found.first == int(found.first) and found.last == int(found.last)
-    if found is None or not whole or min(found.first, found.last) < 1 or found.top > 10_000_000:
-        raise UserError(f"{option}: must be tokens, such as 200, or between two, such as 100..300, found {text!r}", 2)
-    return found
+    lengths = _span(text)
+    is_whole = lengths and lengths.first == int(lengths.first) and lengths.last == int(lengths.last)
+    if lengths is None or not is_whole or min(lengths.first, lengths.last) < 1 or lengths.top > _MAX_TOKENS:
+        raise UserError(f"{option}: must be tokens, such as 200, or a range, such as 100..300, found {text!r}", 2)
+    return lengths
 
 
 def _span(text: str) -> Range | None:
     first, dots, last = text.strip().partition("..")
     ends = [first, last] if dots else [first, first]
-    if not all(_NUMBER.fullmatch(each) for each in ends):
+    if not all(_NUMBER.fullmatch(end) for end in ends):
         return None
     low, high = map(float, ends)
     return Range(low, high) if math.isfinite(low) and math.isfinite(high) else None
@@ -80,7 +82,7 @@ def base_url(text: str) -> str:
     if not usable:
         raise UserError(f"--url: must be an address such as http://127.0.0.1:8000/v1, found {text!r}", 2)
     if "@" in parts.netloc:
-        raise UserError("--url: must have no user or password in it; name a variable that has a key: --key-env", 2)
+        raise UserError("--url: must not contain a user or password; pass a key with --key-env VARIABLE", 2)
     if parts.query or parts.fragment:
         raise UserError(f"--url: must end with a path such as /v1, found {text!r}", 2)
     return text.rstrip("/").removesuffix("/chat/completions").removesuffix("/completions")

@@ -81,15 +81,15 @@ class Tally:
     in_flight: int = 0
     most_in_flight: int = 0
 
-    def begun(self) -> None:
+    def begin(self) -> None:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
 
-    def over(self, outcome: RequestOutcome) -> None:
+    def end(self, outcome: RequestOutcome) -> None:
         self.in_flight -= 1
         self.outcomes.append(outcome)
 
-    def piece(self, at: float, gap: float) -> None:
+    def add_gap(self, at: float, gap: float) -> None:
         """Record a chunk other than the first of its answer."""
         self.gaps.append(gap)
         self.gap_times.append(at)
@@ -97,4 +97,4 @@ class Tally:
     @property
     def errors(self) -> Counter[str]:
         """Number of failed requests by cause."""
-        return Counter(each.error for each in self.outcomes if each.error)
+        return Counter(outcome.error for outcome in self.outcomes if outcome.error)

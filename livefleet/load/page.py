@@ -18,81 +18,72 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SECOND = 1000.0
-_WIDE, _HIGH = 10, 3
+"""Milliseconds per second."""
+_WIDTH, _HEIGHT = 10, 3
 """Inches of a panel."""
-_MOST_KINDS = 6
-_LONGEST = 40
-"""Letters of a name in a legend: what a server sends must not push the plots out of the picture."""
+_MAX_ERRORS = 6
+_MAX_LABEL = 40
+"""Maximum characters of a label: servers choose the texts of errors, and a long legend would squeeze the plots."""
 _DOLLARS = "USD/h (simulated)"
-_WISH = "autoscaler's wish"
-"""Mostly the same as what is wanted, and so drawn with gaps."""
-_MARKS = {
+_DESIRED = "desired by autoscalers"
+"""Dashed, because the line usually coincides with that of the replicas."""
+_EVENT_STYLES = {
     NoteKind.FAULT: ("#c0392b", "-", 1.4),
     NoteKind.PREEMPTED: ("#8e44ad", "-.", 1.4),
     NoteKind.SCALE: ("#555555", ":", 1.2),
 }
-"""How what happened is drawn; what has no style is not: nodes and pods are lines of their own."""
+"""Line styles of events. Those of nodes and pods are not drawn: their numbers are plots."""
 
 
-def plots(found: LoadSummary, fleet: FleetSummary | None) -> str:
+def plots(summary: LoadSummary, fleet: FleetSummary | None) -> str:
     """Return an SVG.
 
     Raises:
         UserError: matplotlib is missing.
     """
-    file, of_fleet = io.BytesIO(), fleet if fleet and fleet.points else None
-    panels = 4 + bool(found.errors) + (4 if of_fleet else 0)
-    with picture(file, (_WIDE, _HIGH * panels)) as figure:
-        free = list(figure.subplots(panels, 1, sharex=True))
-        for number, axes in enumerate(free):
-            _mark(axes, fleet.events if fleet else (), named=number == 0)
-        _draw_clients(free, found)
-        if of_fleet:
-            _draw_fleet(free, of_fleet.points)
-        axes.set_xlabel("seconds" if fleet is None else "seconds, as clients measured them")
+    file, points, moments = io.BytesIO(), fleet.points if fleet else (), summary.moments
+    count = 4 + bool(summary.errors) + (4 if points else 0)
+    with picture(file, (_WIDTH, _HEIGHT * count)) as figure:
+        panels = list(figure.subplots(count, 1, sharex=True))
+        for number, axes in enumerate(panels):
+            _mark_events(axes, fleet.events if fleet else (), in_legend=number == 0)
+        remaining = iter(panels)
+        rates = {"sent": [m.sent for m in moments], "answered": [m.answered for m in moments]}
+        _draw(next(remaining), moments, "requests/s", rates)
+        if summary.errors:
+            _draw(next(remaining), moments, "failed/s", _error_rates(summary))
+        _draw(next(remaining), moments, "first token, ms", _percentile_lines([m.ttft for m in moments]))
+        _draw(next(remaining), moments, "between tokens, ms", _percentile_lines([m.itl for m in moments]))
+        _draw(next(remaining), moments, "requests in flight", {"in flight": [m.in_flight for m in moments]})
+        if points:
+            _draw_steps(next(remaining), points, "queue (simulated)", {"waiting": "waiting", "running": "running"})
+            replicas = {"replicas": "replicas", "ready": "ready", _DESIRED: "wanted"}
+            _draw_steps(next(remaining), points, "replicas (simulated)", replicas)
+            nodes = {"in use": "nodes", "starting": "nodes_starting"}
+            _draw_steps(next(remaining), points, "nodes (simulated)", nodes)
+            dollars = {"all nodes": "usd_per_hour", "the model": "model_usd_per_hour"}
+            _draw_steps(next(remaining), points, _DOLLARS, dollars)
+        panels[-1].set_xlabel("seconds" if fleet is None else "seconds, as clients measured them")
     text = file.getvalue().decode()
     return text[text.index("<svg") :]
 
 
-def _draw_clients(free: "list[Axes]", found: LoadSummary) -> None:
-    """Draw what clients saw, and take the panels for it."""
-    moments = found.moments
-    rates = {"sent": [m.sent for m in moments], "answered": [m.answered for m in moments]}
-    _draw(free.pop(0), moments, "requests/s", rates)
-    if found.errors:
-        _draw(free.pop(0), moments, "failed/s", _errors(found))
-    _draw(free.pop(0), moments, "first token, ms", _spreads([m.ttft for m in moments]))
-    _draw(free.pop(0), moments, "between tokens, ms", _spreads([m.itl for m in moments]))
-    _draw(free.pop(0), moments, "requests in flight", {"in flight": [m.in_flight for m in moments]})
-
-
-def _errors(found: LoadSummary) -> dict[str, list[float]]:
-    """Return a line for each thing that often went wrong, and one for the rest."""
-    kinds = sorted(found.errors, key=lambda kind: (-found.errors[kind], kind))
-    shown, rest = kinds[:_MOST_KINDS], kinds[_MOST_KINDS:]
-    lines = {_short(kind): [m.errors.get(kind, 0) / found.step for m in found.moments] for kind in shown}
-    if rest:
-        lines["other"] = [sum(m.errors.get(kind, 0) for kind in rest) / found.step for m in found.moments]
+def _error_rates(summary: LoadSummary) -> dict[str, list[float]]:
+    """Return a line for each frequent error, and one for all others."""
+    kinds = sorted(summary.errors, key=lambda kind: (-summary.errors[kind], kind))
+    frequent, others = kinds[:_MAX_ERRORS], kinds[_MAX_ERRORS:]
+    lines = {}
+    for kind in frequent:
+        label = kind if len(kind) <= _MAX_LABEL else f"{kind[: _MAX_LABEL - 3]}..."
+        lines[label] = [m.errors.get(kind, 0) / summary.step for m in summary.moments]
+    if others:
+        lines["other"] = [sum(m.errors.get(kind, 0) for kind in others) / summary.step for m in summary.moments]
     return lines
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
-
-
-def _draw_fleet(free: "list[Axes]", points: Sequence[FleetPoint]) -> None:
-    """Draw what the fleet said, as steps: it holds until the next time it was asked."""
-    _steps(free.pop(0), points, "queue (simulated)", {"waiting": "waiting", "running": "running"})
-    replicas = {"wanted": "replicas", "ready": "ready", _WISH: "wanted"}
-    _steps(free.pop(0), points, "replicas (simulated)", replicas)
-    _steps(free.pop(0), points, "nodes (simulated)", {"there": "nodes", "starting": "nodes_starting"})
-    dollars = {"all nodes": "usd_per_hour", "the model": "model_usd_per_hour"}
-    _steps(free.pop(0), points, _DOLLARS, dollars)
-
-
-def _spreads(rows: Sequence[Percentiles]) -> dict[str, list[float]]:
-    """Return the lines of a panel; where nothing was measured there is a gap."""
-    lines = {"p50": [each.p50 for each in rows], "p95": [each.p95 for each in rows]}
+def _percentile_lines(rows: Sequence[Percentiles]) -> dict[str, list[float]]:
+    """Return the lines of a panel in milliseconds, with gaps where nothing was measured."""
+    lines = {"p50": [row.p50 for row in rows], "p95": [row.p95 for row in rows]}
     return {
         name: [float("nan") if value is None else value * _SECOND for value in line] for name, line in lines.items()
     }
@@ -105,25 +96,33 @@ def _draw(axes: "Axes", moments: Sequence[Stretch], label: str, lines: Mapping[s
     finish(axes, "")
 
 
-def _steps(axes: "Axes", points: Sequence[FleetPoint], label: str, lines: Mapping[str, str]) -> None:
+def _draw_steps(axes: "Axes", points: Sequence[FleetPoint], label: str, lines: Mapping[str, str]) -> None:
+    """Draw series of the fleet as steps: a value is valid until the next one is recorded.
+
+    Args:
+        axes: The panel.
+        points: The recorded states.
+        label: Label of the panel.
+        lines: Fields of the states by their label.
+    """
     times = [point.seconds for point in points]
     for title, name in lines.items():
         values = [getattr(point, name) for point in points]
         if any(value is not None for value in values):
-            drawn = [float("nan") if value is None else value for value in values]
-            axes.step(times, drawn, where="post", label=title, linestyle="--" if title == _WISH else "-")
+            heights = [float("nan") if value is None else value for value in values]
+            axes.step(times, heights, where="post", label=title, linestyle="--" if title == _DESIRED else "-")
     axes.set_ylabel(label)
     if label != _DOLLARS:
         axes.locator_params(axis="y", integer=True)
     finish(axes, "")
 
 
-def _mark(axes: "Axes", events: Sequence[FleetEvent], *, named: bool) -> None:
-    """Draw a line where something happened; where they are named, one of each kind is in the legend."""
-    for kind, (color, style, width) in _MARKS.items():
+def _mark_events(axes: "Axes", events: Sequence[FleetEvent], *, in_legend: bool) -> None:
+    """Draw a vertical line at each event; the legend has one line per kind."""
+    for kind, (color, style, width) in _EVENT_STYLES.items():
         times = [event.seconds for event in events if event.kind is kind]
         for number, seconds in enumerate(times):
-            label = kind.value if named and number == 0 else None
+            label = kind.value if in_legend and number == 0 else None
             axes.axvline(seconds, color=color, linestyle=style, linewidth=width, label=label, zorder=0)
 
 
@@ -142,7 +141,7 @@ svg { display: block; height: auto; min-width: 45rem; width: 100%; }
 """
 
 
-def page(found: LoadSummary, fleet: FleetSummary | None, title: str) -> str:
+def page(summary: LoadSummary, fleet: FleetSummary | None, title: str) -> str:
     """Return the page.
 
     Raises:
@@ -150,11 +149,11 @@ def page(found: LoadSummary, fleet: FleetSummary | None, title: str) -> str:
     """
     head = html.escape(title)
     speed = fleet.speed if fleet else 1
-    lines = [*sentences(found), *(fleet_sentences(fleet) if fleet else ()), *machine_sentences(found, speed)]
-    latencies = _table(("milliseconds", *_COLUMNS), latency_rows(found, speed))
-    of_fleet = _table(("simulated fleet", "min", "max"), fleet_rows(fleet)) if fleet else ""
-    shown = "Rates, times and requests in flight over time" + (
-        "; queue, replicas, nodes and dollars an hour of the simulated fleet" if fleet else ""
+    lines = [*sentences(summary), *(fleet_sentences(fleet) if fleet else ()), *machine_sentences(summary, speed)]
+    latencies = _table(("milliseconds", *_COLUMNS), latency_rows(summary, speed))
+    fleet_table = _table(("simulated fleet", "min", "max"), fleet_rows(fleet)) if fleet else ""
+    alternative = "Rates, times and requests in flight over time" + (
+        "; queue, replicas, nodes and dollars per hour of the simulated fleet" if fleet else ""
     )
     return (
         "<!doctype html>\n<html lang=en>\n<meta charset=utf-8>\n"
@@ -163,9 +162,9 @@ def page(found: LoadSummary, fleet: FleetSummary | None, title: str) -> str:
         f"<title>{head}</title>\n<style>{_STYLE}</style>\n<h1>{head}</h1>\n"
         + "".join(f"<p>{html.escape(line.strip())}</p>\n" for line in lines)
         + latencies
-        + of_fleet
-        # Can be reached with the keyboard, since it scrolls where the window is narrow.
-        + f'<figure role=img tabindex=0 aria-label="{shown}">{plots(found, fleet)}</figure>\n'
+        + fleet_table
+        # Focusable, so that the keyboard can scroll it in a narrow window.
+        + f'<figure role=img tabindex=0 aria-label="{alternative}">{plots(summary, fleet)}</figure>\n'
         + "</html>\n"
     )
 

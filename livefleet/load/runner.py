@@ -1,25 +1,21 @@
-"""Sends requests: in an open loop whatever becomes of them, in a closed one as users do who wait for an answer."""
+"""Sends requests: in an open loop at given times, or in a closed loop of users who wait for each answer."""
 
 import asyncio
 import itertools
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .arrivals import Arrivals, DueRequest, Lengths, Range, planned
-from .client import LoadTarget, send
+from .client import Clock, LoadTarget, send
 from .fleet.record import FleetRecord
 from .outcomes import Tally
 from .summary import LoadSummary, summary
 
-if TYPE_CHECKING:
-    from aiohttp import ClientSession
-
+SendRequest = Callable[[DueRequest], Coroutine[Any, Any, None]]
 Watch = Callable[[float, Tally], None]
 """Called every second with the elapsed seconds and the measurements."""
 _TICK = 1.0
@@ -77,75 +73,63 @@ def run(target: LoadTarget, load: Load, key: str, watch: Watch, watched: Watched
 
 
 async def _run(target: LoadTarget, load: Load, key: str, watch: Watch, tally: Tally, watched: Watched | None) -> None:
-    async with _session(key, target.authority) as session:
+    import aiohttp
+
+    tls = ssl.create_default_context()
+    if target.authority:
+        tls.load_verify_locations(target.authority)
+    async with aiohttp.ClientSession(
+        # No connection limit: a client that waits for a connection would measure itself.
+        connector=aiohttp.TCPConnector(limit=0, ssl=tls),
+        headers={"Authorization": f"Bearer {key}"} if key else {},
+        timeout=aiohttp.ClientTimeout(total=None),
+    ) as session:
         begin, numbers = time.monotonic(), itertools.count()
 
         def clock() -> float:
             return time.monotonic() - begin
 
-        def sent(request: DueRequest) -> Coroutine[Any, Any, None]:
+        def send_request(request: DueRequest) -> Coroutine[Any, Any, None]:
             return send(session, target, request, next(numbers), clock, tally)
 
-        watching = [asyncio.create_task(_watched(watch, clock, tally))]
+        async def report_progress() -> None:
+            while True:
+                await asyncio.sleep(_TICK)
+                watch(clock(), tally)
+
+        watching = [asyncio.create_task(report_progress())]
         if watched:
             watching.append(asyncio.create_task(watched.record.follow(clock)))
         try:
             if isinstance(load, Users):
-                await _closed(load, sent, clock)
+                await _run_closed_loop(load, send_request, clock)
             else:
-                await _open(load, sent, clock)
+                await _run_open_loop(load, send_request, clock)
             await asyncio.sleep(watched.after if watched else 0)
         finally:
             for task in watching:
                 task.cancel()
         if watched:
-            await watched.record.look(clock)
+            await watched.record.poll(clock)
         watch(clock(), tally)
 
 
-@asynccontextmanager
-async def _session(key: str, authority: Path | None) -> "AsyncIterator[ClientSession]":
-    import aiohttp
-
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    # No connection limit: a client that waits for a connection would measure itself.
-    trusted = ssl.create_default_context()
-    if authority:
-        trusted.load_verify_locations(authority)
-    connector = aiohttp.TCPConnector(limit=0, ssl=trusted)
-    forever = aiohttp.ClientTimeout(total=None)
-    async with aiohttp.ClientSession(connector=connector, headers=headers, timeout=forever) as session:
-        yield session
-
-
-async def _watched(watch: Watch, clock: Callable[[], float], tally: Tally) -> None:
-    while True:
-        await asyncio.sleep(_TICK)
-        watch(clock(), tally)
-
-
-async def _open(
-    requests: Iterable[DueRequest],
-    sent: Callable[[DueRequest], Coroutine[Any, Any, None]],
-    clock: Callable[[], float],
-) -> None:
-    """Send each request when it is due, and wait for the last."""
+async def _run_open_loop(requests: Iterable[DueRequest], send_request: SendRequest, clock: Clock) -> None:
+    """Send each request when it is due, and wait for the last answer."""
     async with asyncio.TaskGroup() as group:
         for request in requests:
             left = request.at - clock()
             if left > 0:
                 await asyncio.sleep(left)
-            group.create_task(sent(request))
+            group.create_task(send_request(request))
 
 
-async def _closed(
-    users: Users, sent: Callable[[DueRequest], Coroutine[Any, Any, None]], clock: Callable[[], float]
-) -> None:
+async def _run_closed_loop(users: Users, send_request: SendRequest, clock: Clock) -> None:
     """Run users who wait for each answer before the next request."""
 
-    async def user(chance: Random) -> None:
+    async def user(rng: Random) -> None:
         while (at := clock()) < users.seconds:
-            await sent(DueRequest(at, *users.lengths.drawn(chance)))
+            await send_request(DueRequest(at, *users.lengths.draw(rng)))
             await asyncio.sleep(users.think)
 
     async with asyncio.TaskGroup() as group:

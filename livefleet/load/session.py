@@ -3,7 +3,7 @@
 import itertools
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,11 @@ from .report import live_line
 from .runner import Load, Watch, Watched, run
 from .summary import LoadSummary, summary
 
-_FORMS = (".html", ".json")
+_SUFFIXES = (".html", ".json")
+_LOG_INTERVAL = 10.0
+"""Seconds between two lines of progress, if the output is not a terminal."""
+_MAX_EVENT_LINES = 3
+"""Maximum lines per kind of event and second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,9 @@ class LoadResult:
 
     @property
     def title(self) -> str:
-        ways = [", simulated"] * (self.fleet is not None) + [", interrupted"] * (not self.whole)
-        return f"{self.target.model} at {self.target.url}" + "".join(ways)
+        simulated = ", simulated" if self.fleet else ""
+        interrupted = "" if self.whole else ", interrupted"
+        return f"{self.target.model} at {self.target.url}{simulated}{interrupted}"
 
     def as_json(self) -> str:
         """Return all results as JSON."""
@@ -62,15 +67,15 @@ def check_files(paths: Sequence[Path]) -> None:
         UserError: a suffix is unsupported, a folder is missing, or plots cannot be drawn.
     """
     for path in paths:
-        if path.suffix not in _FORMS:
-            raise UserError(f"--save: must end in {' or '.join(_FORMS)}, found {str(path)!r}", 2)
+        if path.suffix not in _SUFFIXES:
+            raise UserError(f"--save: must end in {' or '.join(_SUFFIXES)}, found {str(path)!r}", 2)
         if not path.parent.is_dir():
             raise UserError(f"--save: there is no folder {str(path.parent)!r}", 2)
         if path.suffix != ".json":
             check_drawing()
 
 
-def write(found: LoadResult, paths: Sequence[Path], output: Format) -> None:
+def write(result: LoadResult, paths: Sequence[Path], output: Format) -> None:
     """Write the files and the terminal output.
 
     Raises:
@@ -79,9 +84,9 @@ def write(found: LoadResult, paths: Sequence[Path], output: Format) -> None:
     from .page import page
     from .report import show
 
-    text = found.as_json()
+    text = result.as_json()
     for path in paths:
-        content = text if path.suffix == ".json" else page(found.clients, found.fleet, found.title)
+        content = text if path.suffix == ".json" else page(result.clients, result.fleet, result.title)
         try:
             path.write_text(content, encoding="utf-8")
         except OSError as error:
@@ -89,13 +94,7 @@ def write(found: LoadResult, paths: Sequence[Path], output: Format) -> None:
     if output is Format.JSON:
         sys.stdout.write(text)
     else:
-        show(found.clients, found.fleet, found.title)
-
-
-_EVERY = 10.0
-"""Seconds between two lines in a log."""
-_AT_ONCE = 3
-"""Maximum lines per kind of event and second."""
+        show(result.clients, result.fleet, result.title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,36 +120,55 @@ class LoadTargetOptions:
         """
         if not self.url:
             return stack_model(self.cwd, self.stack, self.model, door=self.door)
-        for option, given in (("--door", self.door), ("--follow", bool(self.follow))):
-            if given:
+        for option, is_set in (("--door", self.door), ("--follow", bool(self.follow))):
+            if is_set:
                 raise UserError(f"{option}: is for a model of the live fleet; leave out --url", 2)
         return None
 
 
-def loaded(asked: LoadTargetOptions, load: Load) -> LoadResult:
+def run_load(options: LoadTargetOptions, load: Load) -> LoadResult:
     """Send a load, and return its result."""
-    timeout, key = inputs.duration("--timeout", asked.timeout), inputs.key_in(asked.key_env)
-    after = inputs.duration("--follow", asked.follow) if asked.follow else 0.0
-    found = asked.of_stack()
-    if found:
-        target = LoadTarget(found.url, found.model, asked.chat, asked.whole, timeout, found.authority, simulated=True)
-        watched = Watched(FleetRecord(found.control, found.titles), after)
+    timeout, key = inputs.duration("--timeout", options.timeout), inputs.key_in(options.key_env)
+    after = inputs.duration("--follow", options.follow) if options.follow else 0.0
+    model = options.of_stack()
+    if model:
+        target = LoadTarget(
+            model.url, model.model, options.chat, options.whole, timeout, model.authority, simulated=True
+        )
+        watched = Watched(FleetRecord(model.control, model.titles), after)
     else:
-        target = LoadTarget(inputs.base_url(asked.url), asked.model, asked.chat, asked.whole, timeout)
+        target = LoadTarget(inputs.base_url(options.url), options.model, options.chat, options.whole, timeout)
         watched = None
-    with _shown(watched.record if watched else None) as watch:
-        tally, ended = run(target, load, key or (found.key if found else ""), watch, watched)
+    with _progress(watched.record if watched else None) as watch:
+        tally, ended = run(target, load, key or (model.key if model else ""), watch, watched)
     fleet = fleet_summary(watched.record, tally.outcomes) if watched else None
     return LoadResult(target, ended, summary(tally), fleet)
 
 
 @contextmanager
-def _shown(record: FleetRecord | None) -> Iterator[Watch]:
-    """Show progress: a live line on a terminal, else a line every ten seconds. Each event gets its own line."""
+def _progress(record: FleetRecord | None) -> Iterator[Watch]:
+    """Print progress: a live line on a terminal, else a line every ten seconds. Each event gets its own line."""
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False, markup=False)
-    events = _events(record, lambda line: console.print(line, soft_wrap=True))
+    written = 0
+
+    def print_events() -> None:
+        nonlocal written
+        notes = record.notes[written:] if record else []
+        written += len(notes)
+        for kind in NoteKind:
+            lines = [
+                f"{seconds:5.0f} s: {kind.value}: {printable(note.text)} (simulated)"
+                for seconds, note in notes
+                if note.kind is kind
+            ]
+            for line in lines[:_MAX_EVENT_LINES]:
+                console.print(line, soft_wrap=True)
+            if len(lines) > _MAX_EVENT_LINES:
+                seconds = [seconds for seconds, note in notes if note.kind is kind][-1]
+                rest = len(lines) - _MAX_EVENT_LINES
+                console.print(f"{seconds:5.0f} s: {kind.value}: and {rest} more (simulated)", soft_wrap=True)
 
     def line(seconds: float, tally: Tally) -> str:
         return live_line(seconds, tally) + (live_fleet(record) if record else "")
@@ -158,38 +176,20 @@ def _shown(record: FleetRecord | None) -> Iterator[Watch]:
     if console.is_terminal:
         with console.status("") as status:
 
-            def show(seconds: float, tally: Tally) -> None:
-                events()
+            def update_status(seconds: float, tally: Tally) -> None:
+                print_events()
                 status.update(line(seconds, tally))
 
-            yield show
+            yield update_status
         return
-    moments = itertools.count(_EVERY, _EVERY)
-    due = next(moments)
+    due_times = itertools.count(_LOG_INTERVAL, _LOG_INTERVAL)
+    due = next(due_times)
 
-    def say(seconds: float, tally: Tally) -> None:
+    def print_line(seconds: float, tally: Tally) -> None:
         nonlocal due
-        events()
+        print_events()
         if seconds >= due:
-            due = next(moment for moment in moments if moment > seconds)
+            due = next(time for time in due_times if time > seconds)
             console.print(line(seconds, tally), soft_wrap=True)
 
-    yield say
-
-
-def _events(record: FleetRecord | None, write: Callable[[str], None]) -> Callable[[], None]:
-    """Return a function that writes the new events of the fleet, up to a limit per kind."""
-    written = 0
-
-    def tell() -> None:
-        nonlocal written
-        notes = record.notes[written:] if record else []
-        written += len(notes)
-        for kind in NoteKind:
-            alike = [(seconds, note) for seconds, note in notes if note.kind is kind]
-            for seconds, note in alike[:_AT_ONCE]:
-                write(f"{seconds:5.0f} s: {kind.value}: {printable(note.text)} (simulated)")
-            if len(alike) > _AT_ONCE:
-                write(f"{alike[-1][0]:5.0f} s: {kind.value}: and {len(alike) - _AT_ONCE} more (simulated)")
-
-    return tell
+    yield print_line

@@ -12,8 +12,8 @@ from .outcomes import RequestOutcome, Tally
 PERCENTILES = (50, 90, 95, 99)
 LATE_SECONDS = 0.1
 """Delay after which a request counts as sent late, which is the fault of this machine, not of the server."""
-_POINTS = 60
-_LENGTHS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
+_MAX_INTERVALS = 60
+_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,41 +110,37 @@ class LoadSummary:
 
 
 def summary(tally: Tally) -> LoadSummary:
-    outcomes = sorted(tally.outcomes, key=lambda each: each.sent)
-    good = [each for each in outcomes if not each.error]
-    seconds = max((each.ended for each in outcomes), default=0.0)
-    inputs = [each.input_tokens for each in good if each.input_tokens is not None]
-    output = sum(each.output_tokens for each in good)
-    step = next((each for each in _LENGTHS if each * _POINTS >= seconds), _LENGTHS[-1])
+    outcomes = sorted(tally.outcomes, key=lambda outcome: outcome.sent)
+    answered = [outcome for outcome in outcomes if not outcome.error]
+    seconds = max((outcome.ended for outcome in outcomes), default=0.0)
+    inputs = [outcome.input_tokens for outcome in answered if outcome.input_tokens is not None]
+    output_tokens = sum(outcome.output_tokens for outcome in answered)
+    step = next((step for step in _STEPS if step * _MAX_INTERVALS >= seconds), _STEPS[-1])
+    times = [outcome.engine for outcome in answered if outcome.engine is not None]
+    engine = EngineFigures(
+        answered=len(times),
+        ttft=spread(time.first for time in times),
+        # An answer of one token has no time between tokens.
+        itl=spread(time.between for time in times if time.took > time.first),
+        took=spread(time.took for time in times),
+    )
     return LoadSummary(
         seconds=seconds,
         requests=len(outcomes),
-        answered=len(good),
+        answered=len(answered),
         errors=dict(sorted(tally.errors.items())),
-        request_rate=_rate(len(good), seconds),
-        token_rate=_rate(output, seconds),
-        input_tokens=sum(inputs) if inputs and len(inputs) == len(good) else None,
-        output_tokens=output,
-        ttft=spread(each.ttft for each in good if each.ttft is not None),
+        request_rate=len(answered) / seconds if seconds else 0.0,
+        token_rate=output_tokens / seconds if seconds else 0.0,
+        input_tokens=sum(inputs) if inputs and len(inputs) == len(answered) else None,
+        output_tokens=output_tokens,
+        ttft=spread(outcome.ttft for outcome in answered if outcome.ttft is not None),
         itl=spread(tally.gaps),
-        took=spread(each.took for each in good),
+        took=spread(outcome.took for outcome in answered),
         most_in_flight=tally.most_in_flight,
-        late=sum(each.sent - each.due > LATE_SECONDS for each in outcomes),
+        late=sum(outcome.sent - outcome.due > LATE_SECONDS for outcome in outcomes),
         step=float(step),
-        moments=tuple(_moments(tally, outcomes, seconds, step)),
-        engine=_engine(good),
-    )
-
-
-def _engine(good: Sequence[RequestOutcome]) -> EngineFigures | None:
-    own = [each.engine for each in good if each.engine is not None]
-    if not own:
-        return None
-    return EngineFigures(
-        answered=len(own),
-        ttft=spread(each.first for each in own),
-        itl=spread(each.between for each in own if each.took > each.first),
-        took=spread(each.took for each in own),
+        moments=tuple(_intervals(tally, outcomes, seconds, step)),
+        engine=engine if times else None,
     )
 
 
@@ -157,37 +153,34 @@ def spread(values: Iterable[float]) -> Percentiles:
     return Percentiles(math.fsum(ordered) / len(ordered), p50, p90, p95, p99, ordered[-1])
 
 
-def _rate(number: int, seconds: float) -> float:
-    return number / seconds if seconds else 0.0
-
-
-def _moments(tally: Tally, outcomes: Sequence[RequestOutcome], seconds: float, step: int) -> Iterable[Stretch]:
+def _intervals(tally: Tally, outcomes: Sequence[RequestOutcome], seconds: float, step: int) -> Iterable[Stretch]:
     """Yield the intervals; a request counts in the one in which it was sent, its end in the one in which it ended."""
     count = max(math.ceil(seconds / step), 1)
     sent: list[list[RequestOutcome]] = [[] for _ in range(count)]
     ended: list[list[RequestOutcome]] = [[] for _ in range(count)]
     gaps: list[list[float]] = [[] for _ in range(count)]
 
-    def place(at: float) -> int:
+    def index(at: float) -> int:
         return min(int(at // step), count - 1)
 
-    for each in outcomes:
-        sent[place(each.sent)].append(each)
-        ended[place(each.ended)].append(each)
+    for outcome in outcomes:
+        sent[index(outcome.sent)].append(outcome)
+        ended[index(outcome.ended)].append(outcome)
     for at, gap in zip(tally.gap_times, tally.gaps, strict=True):
-        gaps[place(at)].append(gap)
-    begins, ends = sorted(each.sent for each in outcomes), sorted(each.ended for each in outcomes)
+        gaps[index(at)].append(gap)
+    begins, ends = sorted(outcome.sent for outcome in outcomes), sorted(outcome.ended for outcome in outcomes)
     for number in range(count):
         start, end = number * step, (number + 1) * step
-        good = [each for each in ended[number] if not each.error]
+        answered = [outcome for outcome in ended[number] if not outcome.error]
+        answered_of_sent = [outcome for outcome in sent[number] if not outcome.error]
         yield Stretch(
             start=float(start),
             sent=len(sent[number]) / step,
-            answered=len(good) / step,
-            failed=(len(ended[number]) - len(good)) / step,
-            errors=dict(sorted(Counter(each.error for each in ended[number] if each.error).items())),
-            tokens=sum(each.output_tokens for each in good) / step,
+            answered=len(answered) / step,
+            failed=(len(ended[number]) - len(answered)) / step,
+            errors=dict(sorted(Counter(outcome.error for outcome in ended[number] if outcome.error).items())),
+            tokens=sum(outcome.output_tokens for outcome in answered) / step,
             in_flight=bisect.bisect_right(begins, end) - bisect.bisect_right(ends, end),
-            ttft=spread(each.ttft for each in sent[number] if each.ttft is not None and not each.error),
+            ttft=spread(outcome.ttft for outcome in answered_of_sent if outcome.ttft is not None),
             itl=spread(gaps[number]),
         )

@@ -8,6 +8,7 @@ import csv
 import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ _TIMES = {"time": 1.0, "TIMESTAMP": 1.0, "Timestamp": 1.0, "timestamp": 0.001}
 """Time columns and their unit in seconds; Mooncake counts milliseconds."""
 _INPUTS = ("input_tokens", "ContextTokens", "input_length", "Request tokens")
 _OUTPUTS = ("output_tokens", "GeneratedTokens", "output_length", "Response tokens")
-_MOST_TOKENS = 10_000_000
+_MAX_TOKENS = 10_000_000
 
 
 def read_trace(path: Path) -> list[DueRequest]:
@@ -33,56 +34,55 @@ def read_trace(path: Path) -> list[DueRequest]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--trace: {path}: {getattr(error, 'strerror', None) or 'is no text'}", 2) from None
+        raise UserError(f"--trace: {path}: {getattr(error, 'strerror', None) or 'is not UTF-8 text'}", 2) from None
     rows = _json_rows(path, text) if path.suffix in (".jsonl", ".ndjson", ".json") else _csv_rows(text)
-    found = [_request(path, line, row) for line, row in rows]
-    if not found:
+    requests = [_request(path, line, row) for line, row in rows]
+    if not requests:
         raise UserError(f"--trace: {path}: has no requests", 2)
-    first = min(each.at for each in found)
-    moved = (DueRequest(each.at - first, each.input_tokens, each.output_tokens) for each in found)
-    return sorted(moved, key=lambda each: each.at)
+    start = min(request.at for request in requests)
+    return sorted((replace(request, at=request.at - start) for request in requests), key=lambda request: request.at)
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    lines = csv.DictReader(text.splitlines(), skipinitialspace=True)
-    for row in lines:
-        yield lines.line_num, row
+    reader = csv.DictReader(text.splitlines(), skipinitialspace=True)
+    for row in reader:
+        yield reader.line_num, row
 
 
 def _json_rows(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for line, each in enumerate(text.splitlines(), 1):
-        if not each.strip():
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
             continue
         try:
-            row = json.loads(each)
+            row = json.loads(line)
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
-            raise UserError(f"--trace: {path}:{line}: must be an object of JSON on one line", 2)
-        yield line, row
+            raise UserError(f"--trace: {path}:{number}: must be a JSON object on one line", 2)
+        yield number, row
 
 
 def _request(path: Path, line: int, row: Mapping[str, Any]) -> DueRequest:
     def value(names: tuple[str, ...], what: str) -> tuple[str, object]:
-        name = next((each for each in names if row.get(each) is not None), None)
+        name = next((name for name in names if row.get(name) is not None), None)
         if name is None:
             raise UserError(f"--trace: {path}:{line}: has no {what}; name the column {names[0]}", 2)
         return name, row[name]
 
-    def wrong(name: str, found: object, allowed: str) -> UserError:
+    def invalid(name: str, found: object, allowed: str) -> UserError:
         text = printable(str(found)[:80])
         return UserError(f"--trace: {path}:{line}: {name}: must be {allowed}, found {text!r}", 2)
 
     name, moment = value(tuple(_TIMES), "time")
     at = _seconds(name, moment)
     if at is None:
-        raise wrong(name, moment, "a number of seconds, or a date with a time")
+        raise invalid(name, moment, "a number of seconds, or a date with a time")
     counts = []
     for names, what in ((_INPUTS, "tokens of the request"), (_OUTPUTS, "tokens of the answer")):
         name, text = value(names, what)
         number = _number(text)
-        if number is None or not 0 <= number <= _MOST_TOKENS or number != int(number):
-            raise wrong(name, text, "a whole number of tokens")
+        if number is None or not 0 <= number <= _MAX_TOKENS or number != int(number):
+            raise invalid(name, text, "a whole number of tokens")
         counts.append(max(int(number), 1))
     return DueRequest(at, counts[0], counts[1])
 

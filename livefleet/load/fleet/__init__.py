@@ -1,1 +1,1 @@
-"""The side of the live fleet, where one answers: where its models are, and what it says of itself meanwhile."""
+"""The live fleet under load: where its models are served, and its state during the load."""

@@ -1,4 +1,4 @@
-"""What the live fleet said of itself while a load ran: once a second, on the clock of the load."""
+"""The state of the live fleet during a load, recorded once a second on the clock of the load."""
 
 import asyncio
 import time
@@ -7,25 +7,25 @@ from dataclasses import dataclass, field
 
 from toolkit.errors import UserError
 
-from ...control_api import FleetNote, LiveState, ModelState, new_notes
+from ...control_api import FleetNote, LiveState, new_notes
 from ...control_client import ControlClient
 
-_EVERY = 1.0
-_BEFORE = 1.0
-"""Seconds before the start within which something still belongs to the load."""
+_INTERVAL = 1.0
+_LEAD_SECONDS = 1.0
+"""Events that happened at most this long before the start are recorded, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class FleetPoint:
-    """The fleet at one moment: the model under load, all nodes, and what they cost.
+    """A snapshot of the model under load, all nodes and their prices. Its fields are the series of the JSON output.
 
     Attributes:
-        seconds: After the start of the load.
-        speed: How much faster than life answers are.
-        wanted: Replicas that autoscalers want; None without one.
-        cache: Share of the cache in use, the fullest replica's.
-        model_usd_per_hour: Of the model under load; None without a price.
-        usd_per_hour: Of all nodes that are there.
+        seconds: Seconds after the start of the load.
+        speed: How much faster than real time answers are.
+        wanted: Replicas desired by autoscalers; None without autoscalers.
+        cache: Share of the KV cache in use, of the fullest replica.
+        model_usd_per_hour: Price of the model under load; None without a price.
+        usd_per_hour: Price of all nodes in use.
     """
 
     seconds: float
@@ -47,11 +47,13 @@ class FleetPoint:
 
 @dataclass(slots=True)
 class FleetRecord:
-    """Points and notes, as they come.
+    """Snapshots and events of the fleet, appended while the load runs.
 
     Attributes:
-        titles: Resources under load, as the state names them.
-        gaps: How often the fleet did not answer.
+        control: Client of the fleet.
+        titles: Names in the outputs of the resources under load.
+        notes: Events, with their seconds after the start of the load.
+        gaps: Number of requests for the state that failed.
     """
 
     control: ControlClient
@@ -62,55 +64,53 @@ class FleetRecord:
     _last: tuple[FleetNote, ...] = ()
 
     def take(self, seconds: float, state: LiveState, started: float) -> None:
-        """Add what the fleet says.
+        """Add a state of the fleet.
 
         Args:
-            seconds: After the start of the load.
-            state: The fleet.
-            started: When the load began, in seconds since the epoch.
+            seconds: Seconds after the start of the load.
+            state: The state.
+            started: Start of the load, in seconds since the epoch.
         """
-        models = [each for each in state.models if each.title in self.titles]
-        self.points.append(_point(seconds, state, models))
+        models = [model for model in state.models if model.title in self.titles]
+        desired = [scaler.desired for model in models for scaler in model.scalers if scaler.has_wish]
+        prices = [model.usd_per_hour for model in models if model.usd_per_hour is not None]
+        self.points.append(
+            FleetPoint(
+                seconds=seconds,
+                speed=state.speed,
+                start_speed=state.start_speed,
+                replicas=sum(model.replicas for model in models),
+                ready=sum(model.ready for model in models),
+                starting=sum(model.starting for model in models),
+                pending=sum(model.pending for model in models),
+                wanted=sum(desired) if desired else None,
+                waiting=sum(model.waiting for model in models),
+                running=sum(model.running for model in models),
+                cache=max((model.cache for model in models), default=0.0),
+                nodes=sum(group.nodes for group in state.groups),
+                nodes_starting=sum(group.starting for group in state.groups),
+                model_usd_per_hour=sum(prices) if prices else None,
+                usd_per_hour=state.usd_per_hour,
+            )
+        )
         for note in new_notes(self._last, state.notes):
-            if note.at >= started - _BEFORE:
+            if note.at >= started - _LEAD_SECONDS:
                 self.notes.append((max(note.at - started, 0.0), note))
         self._last = state.notes
 
     async def follow(self, clock: Callable[[], float]) -> None:
-        """Ask again and again, until cancelled."""
+        """Record the state once a second, until cancelled."""
         while True:
-            await self.look(clock)
-            await asyncio.sleep(_EVERY)
+            await self.poll(clock)
+            await asyncio.sleep(_INTERVAL)
 
-    async def look(self, clock: Callable[[], float]) -> None:
-        """Ask once; a fleet that does not answer leaves a gap."""
+    async def poll(self, clock: Callable[[], float]) -> None:
+        """Record the current state; a fleet that does not answer leaves a gap."""
         try:
-            # In a thread: a fleet that is slow to answer must not hold up requests.
+            # In a thread, so that a slow answer does not delay the requests of the load.
             state = await asyncio.to_thread(self.control.state)
         except UserError:
             self.gaps += 1
         else:
             now = clock()
             self.take(now, state, time.time() - now)
-
-
-def _point(seconds: float, state: LiveState, models: list[ModelState]) -> FleetPoint:
-    wishes = [scaler.desired for each in models for scaler in each.scalers if scaler.has_wish]
-    prices = [each.usd_per_hour for each in models if each.usd_per_hour is not None]
-    return FleetPoint(
-        seconds=seconds,
-        speed=state.speed,
-        start_speed=state.start_speed,
-        replicas=sum(each.replicas for each in models),
-        ready=sum(each.ready for each in models),
-        starting=sum(each.starting for each in models),
-        pending=sum(each.pending for each in models),
-        wanted=sum(wishes) if wishes else None,
-        waiting=sum(each.waiting for each in models),
-        running=sum(each.running for each in models),
-        cache=max((each.cache for each in models), default=0.0),
-        nodes=sum(each.nodes for each in state.groups),
-        nodes_starting=sum(each.starting for each in state.groups),
-        model_usd_per_hour=sum(prices) if prices else None,
-        usd_per_hour=state.usd_per_hour,
-    )

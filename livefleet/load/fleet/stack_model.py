@@ -1,4 +1,4 @@
-"""A model of the stack that the live fleet plays: where it answers on this machine, and what it is called."""
+"""A model of the running stack: its address on this machine, and its name for clients."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,8 +8,8 @@ from toolkit.errors import UserError
 from toolkit.private import STATE_DIR
 
 from ...control_client import START, ControlClient, available
-from ...fleet import LiveFleet, ServedEndpoint, ServedWorkload
-from ...folder import Addresses, LiveFolder
+from ...fleet import LiveFleet, ServedEndpoint
+from ...folder import LiveFolder
 
 _API = "/v1"
 
@@ -19,12 +19,12 @@ class StackModel:
     """A model of the stack.
 
     Attributes:
-        url: Where it answers on this machine.
-        model: What is asked for.
-        titles: The resources behind it, as the state of the fleet names them.
-        control: Asks the fleet how it is.
-        key: For the door; empty without one.
-        authority: The certificate that signed the door's; None without one.
+        url: Base URL of its API on this machine.
+        model: Name of the model in requests.
+        titles: Names in the outputs of the resources that serve it.
+        control: Client of the fleet.
+        key: API key for the gateway; empty without one.
+        authority: CA certificate of the gateway; None without one.
     """
 
     url: str
@@ -36,13 +36,13 @@ class StackModel:
 
 
 def stack_model(cwd: Path, stack: str, model: str, *, door: bool) -> StackModel:
-    """Return where a model of the stack answers.
+    """Return a model of the running stack.
 
     Args:
-        cwd: Folder of the project.
-        stack: The stack.
-        model: Key of an endpoint in the outputs, or a name that clients ask for.
-        door: Whether through the gateway.
+        cwd: Project folder.
+        stack: Name of the stack.
+        model: Key of an endpoint in the outputs, or a model name that clients request.
+        door: Whether to send requests through the gateway.
 
     Raises:
         UserError: the fleet does not run, or has no such model, or several.
@@ -53,71 +53,52 @@ def stack_model(cwd: Path, stack: str, model: str, *, door: bool) -> StackModel:
         raise UserError(f"--model: no live fleet runs in {folder.state_dir}; {START}, or pass --url", 2)
     if fleet.stack != stack:
         raise UserError(f"--stack: the live fleet plays stack {fleet.stack!r}, not {stack!r}", 2)
-    endpoint, asked = _found(fleet, model)
+    endpoint, requested = _find_endpoint(fleet, model)
     if endpoint.why:
-        raise UserError(f"--model: nothing answers for {endpoint.title!r}: {endpoint.why}")
-    behind = [each for each in fleet.workloads if f"{each.namespace}/{each.name}" in endpoint.workloads]
-    if any(each.embeds for each in behind):
-        raise UserError(f"--model: {model!r} makes embeddings; load asks for text", 2)
+        raise UserError(f"--model: no workload answers at endpoint {endpoint.title!r}: {endpoint.why}")
+    workloads = [workload for workload in fleet.workloads if workload.key in endpoint.workloads]
+    if any(workload.embeds for workload in workloads):
+        raise UserError(f"--model: {model!r} serves embeddings; pass a model that generates text", 2)
     addresses = folder.addresses()
+    if door and not addresses.door:
+        raise UserError("--door: the live fleet has none; set `expose: gateway` in the stack, and run `make up`")
+    url = addresses.door if door else addresses.endpoints.get(endpoint.title, "")
+    if not url:
+        raise UserError(f"--model: {endpoint.title!r} has no address on this machine; {START}")
+    # All simulated engines serve OpenAI's API below /v1; an address without a path does not include it.
+    base_url = url.rstrip("/") + ("" if urlsplit(url).path.strip("/") else _API)
     return StackModel(
-        url=_through_door(addresses) if door else _own(addresses, endpoint.title),
-        model=asked,
-        titles=tuple(sorted({each.title for each in behind})) or (endpoint.title,),
+        url=base_url,
+        model=requested,
+        titles=tuple(sorted({workload.title for workload in workloads})) or (endpoint.title,),
         control=ControlClient.of(folder),
-        key=_key(folder) if door else "",
+        key=folder.door_key.read_text().strip() if door and folder.door_key.exists() else "",
         authority=folder.door_authority if door and folder.door_authority.exists() else None,
     )
 
 
-def _found(fleet: LiveFleet, model: str) -> tuple[ServedEndpoint, str]:
-    """Return the endpoint of a model, and the name to ask it for."""
+def _find_endpoint(fleet: LiveFleet, model: str) -> tuple[ServedEndpoint, str]:
+    """Return the endpoint of a model, and the model name for requests to it."""
     for endpoint in fleet.endpoints:
         if endpoint.title == model:
             return endpoint, endpoint.model
-    workloads = {f"{each.namespace}/{each.name}": each for each in fleet.workloads}
-    found = [each for each in fleet.endpoints if each.model == model] or [
-        each for each in fleet.endpoints if model in _others(each, workloads)
+    workloads = {workload.key: workload for workload in fleet.workloads}
+
+    def engine_models(endpoint: ServedEndpoint) -> set[str]:
+        """Return all names that the engines of an endpoint accept, such as those of adapters.
+
+        A route to several resources has the name of its own model only.
+        """
+        served = [workloads[key] for key in endpoint.workloads if key in workloads]
+        return {name for workload in served if workload.title == endpoint.title for name in workload.models}
+
+    matches = [endpoint for endpoint in fleet.endpoints if endpoint.model == model] or [
+        endpoint for endpoint in fleet.endpoints if model in engine_models(endpoint)
     ]
-    if not found:
-        there = available([f"{each.title} ({each.model})" for each in fleet.endpoints])
-        raise UserError(f"--model: stack {fleet.stack!r} has no model {model!r}{there}", 2)
-    if len(found) > 1:
-        titles = ", ".join(each.title for each in found)
-        raise UserError(f"--model: several answer to {model!r}; pass one of {titles}", 2)
-    return found[0], model
-
-
-def _others(endpoint: ServedEndpoint, workloads: dict[str, ServedWorkload]) -> set[str]:
-    """Return the further names that the engines of an endpoint answer to, such as those of adapters.
-
-    A route to several resources is called after its own model alone.
-    """
-    behind = [workloads[name] for name in endpoint.workloads if name in workloads]
-    return {name for each in behind if each.title == endpoint.title for name in each.models}
-
-
-def _own(addresses: Addresses, title: str) -> str:
-    url = addresses.endpoints.get(title, "")
-    if not url:
-        raise UserError(f"--model: {title!r} has no address on this machine; {START}")
-    return _with_path(url)
-
-
-def _through_door(addresses: Addresses) -> str:
-    if not addresses.door:
-        raise UserError("--door: the live fleet has none; set `expose: gateway` in the stack, and run `make up`")
-    return _with_path(addresses.door)
-
-
-def _with_path(url: str) -> str:
-    """Return where OpenAI's API begins: every engine that is played has it below ``/v1``."""
-    return url.rstrip("/") + ("" if urlsplit(url).path.strip("/") else _API)
-
-
-def _key(folder: LiveFolder) -> str:
-    """Return a key that the door takes; empty where it takes none."""
-    try:
-        return folder.door_key.read_text().strip()
-    except FileNotFoundError:
-        return ""
+    if not matches:
+        names = available([f"{endpoint.title} ({endpoint.model})" for endpoint in fleet.endpoints])
+        raise UserError(f"--model: stack {fleet.stack!r} has no model {model!r}{names}", 2)
+    if len(matches) > 1:
+        titles = ", ".join(endpoint.title for endpoint in matches)
+        raise UserError(f"--model: several endpoints serve {model!r}; pass one of {titles}", 2)
+    return matches[0], model

@@ -1,4 +1,4 @@
-"""What a load came to on the side of the fleet: least and most, the cost, and who was hit by what happened."""
+"""Results of the live fleet: series of its state, the cost, and the requests that each fault made fail."""
 
 import bisect
 import itertools
@@ -11,14 +11,14 @@ from ..outcomes import RequestOutcome
 from .record import FleetPoint, FleetRecord
 
 _HOUR = 3600.0
-_TOLD = 0.25
-"""Seconds by which the clocks of a fault and of a client may differ: what broke so shortly before was in flight when
-it came, and what was sent so shortly before and failed otherwise came after it."""
+_CLOCK_SKEW = 0.25
+"""Seconds by which the clocks of a fault and of a client may differ. A connection that broke so shortly before a
+fault counts as in flight then, and any other failed request that was sent so shortly before it as sent later."""
 
 
 @dataclass(frozen=True, slots=True)
 class HitRequest:
-    """A request that was in flight when something happened, and was not answered. Times are seconds."""
+    """A request that was in flight at a fault and failed. Times are seconds after the start of the load."""
 
     number: int
     sent: float
@@ -28,15 +28,15 @@ class HitRequest:
 
 @dataclass(frozen=True, slots=True)
 class FleetEvent:
-    """Something that happened in the fleet.
+    """An event in the fleet.
 
     Attributes:
-        seconds: After the start of the load.
-        in_flight: Requests that had been sent and had no end.
+        seconds: Seconds after the start of the load.
+        in_flight: Requests in flight at a fault.
         hit: Those of them that failed.
-        later: Requests sent after it that failed, until the next fault.
-        victim: The pod that was preempted; empty where none was.
-        preemptor: The pod for which it was.
+        later: Requests sent after a fault, and before the next one, that failed.
+        victim: The pod that was preempted; empty for other kinds.
+        preemptor: The pod that it was evicted for.
     """
 
     seconds: float
@@ -51,12 +51,12 @@ class FleetEvent:
 
 @dataclass(frozen=True, slots=True)
 class FleetSummary:
-    """What the fleet said of itself during a load. All of it is simulated.
+    """State and events of the fleet during a load. All of it is simulated.
 
     Attributes:
-        speed: How much faster than life answers were; None if that changed.
-        hours: What the run stands for, in simulated hours.
-        usd: What all nodes would cost for so long.
+        speed: How much faster than real time answers were; None if it changed.
+        hours: Duration in simulated hours.
+        usd: Price of all nodes for this duration.
         gaps: How often the fleet did not answer.
     """
 
@@ -67,14 +67,14 @@ class FleetSummary:
     points: tuple[FleetPoint, ...]
     events: tuple[FleetEvent, ...]
 
-    def least_most(self, name: str) -> tuple[float, float] | None:
-        """Return the least and the most of a series; None where it has no value."""
-        values = [value for each in self.points if (value := getattr(each, name)) is not None]
+    def bounds(self, name: str) -> tuple[float, float] | None:
+        """Return the minimum and the maximum of a series; None without values."""
+        values = [value for point in self.points if (value := getattr(point, name)) is not None]
         return (min(values), max(values)) if values else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON, with one list for each series."""
-        rows = [asdict(each) for each in self.points]
+        """Return the JSON output, with one list per series."""
+        rows = [asdict(point) for point in self.points]
         return {
             "simulated": True,
             "speed": self.speed,
@@ -82,20 +82,20 @@ class FleetSummary:
             "usd": self.usd,
             "gaps": self.gaps,
             "series": {name: [row[name] for row in rows] for name in (rows[0] if rows else ())},
-            "events": [asdict(each) for each in self.events],
+            "events": [asdict(event) for event in self.events],
         }
 
 
 def fleet_summary(record: FleetRecord, outcomes: Sequence[RequestOutcome]) -> FleetSummary:
-    """Return what the fleet said, and what became of requests when something happened to it."""
+    """Summarize a record, and attribute failed requests to the faults of the fleet."""
     points = record.points
-    speeds = {each.speed for each in points}
-    # A second of the machine is as many of the fleet as answers are faster than in life.
-    hours = [(next_.seconds - each.seconds) * each.speed / _HOUR for each, next_ in itertools.pairwise(points)]
+    speeds = {point.speed for point in points}
+    # Simulated hours: in each real second, as many seconds pass in the fleet as answers are faster than real time.
+    hours = [(after.seconds - point.seconds) * point.speed / _HOUR for point, after in itertools.pairwise(points)]
     return FleetSummary(
         speed=speeds.pop() if len(speeds) == 1 else None,
         hours=sum(hours),
-        usd=sum(each.usd_per_hour * length for each, length in zip(points, hours, strict=False)),
+        usd=sum(point.usd_per_hour * length for point, length in zip(points, hours, strict=False)),
         gaps=record.gaps,
         points=tuple(points),
         events=tuple(_events(record, outcomes)),
@@ -103,54 +103,53 @@ def fleet_summary(record: FleetRecord, outcomes: Sequence[RequestOutcome]) -> Fl
 
 
 def _events(record: FleetRecord, outcomes: Sequence[RequestOutcome]) -> list[FleetEvent]:
+    events = []
+    for before, point in itertools.pairwise(record.points):
+        if point.replicas != before.replicas:
+            text = f"scaled from {before.replicas} to {point.replicas} replicas"
+            events.append(FleetEvent(point.seconds, NoteKind.SCALE, text, 0, (), 0))
     faults = sorted(seconds for seconds, note in record.notes if note.kind is NoteKind.FAULT)
-    found = _scaled(record.points)
     for seconds, note in record.notes:
         if note.kind is NoteKind.FAULT:
-            place = bisect.bisect_right(faults, seconds)
-            until = faults[place] if place < len(faults) else float("inf")
-            found.append(_fault(seconds, note.text, until, outcomes))
+            following = bisect.bisect_right(faults, seconds)
+            until = faults[following] if following < len(faults) else float("inf")
+            events.append(_fault(seconds, note.text, until, outcomes))
         else:
-            found.append(FleetEvent(seconds, note.kind, note.text, 0, (), 0, note.victim, note.preemptor))
-    return sorted(found, key=lambda each: each.seconds)
-
-
-def _scaled(points: Sequence[FleetPoint]) -> list[FleetEvent]:
-    """Return when another number of replicas was wanted."""
-    return [
-        FleetEvent(
-            each.seconds, NoteKind.SCALE, f"{each.replicas} replicas are wanted, not {before.replicas}", 0, (), 0
-        )
-        for before, each in itertools.pairwise(points)
-        if each.replicas != before.replicas
-    ]
+            events.append(FleetEvent(seconds, note.kind, note.text, 0, (), 0, note.victim, note.preemptor))
+    return sorted(events, key=lambda event: event.seconds)
 
 
 def _fault(seconds: float, text: str, until: float, outcomes: Sequence[RequestOutcome]) -> FleetEvent:
-    """Return a fault with the requests that it hit; of several, the last one before the end of a request counts.
+    """Return a fault with the requests that it hit.
+
+    A request that is in flight at several faults failed because of the last one before its end.
 
     Args:
-        seconds: When it came.
-        text: What happened.
-        until: When the next one came; infinity for the last.
-        outcomes: What became of all requests.
+        seconds: Time of the fault.
+        text: Its message.
+        until: Time of the next fault; infinity for the last.
+        outcomes: Outcomes of all requests.
     """
-    there = [each for each in outcomes if each.sent <= seconds < each.ended + _slack(each)]
-    failed = [each for each in outcomes if each.error and each.ended < until - _slack(each)]
-    ours = {each.number for each in failed}
-    hit = [each for each in there if each.number in ours]
-    numbers = {each.number for each in hit}
-    later = [each for each in failed if seconds - _TOLD < each.sent < until - _TOLD and each.number not in numbers]
+
+    def skew(request: RequestOutcome) -> float:
+        """Return by how much a request may have ended before the fault that broke its connection."""
+        return _CLOCK_SKEW if request.is_broken else 0.0
+
+    in_flight = [request for request in outcomes if request.sent <= seconds < request.ended + skew(request)]
+    failed = [request for request in outcomes if request.error and request.ended < until - skew(request)]
+    failed_numbers = {request.number for request in failed}
+    hit = [request for request in in_flight if request.number in failed_numbers]
+    hit_numbers = {request.number for request in hit}
+    later = [
+        request
+        for request in failed
+        if seconds - _CLOCK_SKEW < request.sent < until - _CLOCK_SKEW and request.number not in hit_numbers
+    ]
     return FleetEvent(
         seconds,
         NoteKind.FAULT,
         text,
-        len(there),
-        tuple(HitRequest(each.number, each.sent, each.ended, each.error) for each in hit),
+        len(in_flight),
+        tuple(HitRequest(request.number, request.sent, request.ended, request.error) for request in hit),
         len(later),
     )
-
-
-def _slack(request: RequestOutcome) -> float:
-    """Return by how much a request may have ended before the fault that broke it."""
-    return _TOLD if request.is_broken else 0.0

@@ -16,7 +16,7 @@ def test_durations(text: str, seconds: float) -> None:
     "text", ["", "0", "0s", "-1s", "5 minutes", "1d", "nan", "inf", "9999h", "1e3", "5m30s", "\u0665s"]
 )
 def test_wrong_durations(text: str) -> None:
-    with pytest.raises(UserError, match="--think: must be a time of at most a week"):
+    with pytest.raises(UserError, match="--think: must be a duration of at most a week"):
         inputs.duration("--think", text)
 
 
@@ -30,7 +30,7 @@ def test_rates(text: str, span: Range) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "0..0", "-5", "5..", "..5", "5...50", "a..b", "nan", "1e9", "999999"])
 def test_wrong_rates(text: str) -> None:
-    with pytest.raises(UserError, match="--rate: must be requests a second"):
+    with pytest.raises(UserError, match="--rate: must be requests per second"):
         inputs.rate(text)
 
 

@@ -15,7 +15,7 @@ def tally(*outcomes: RequestOutcome, gaps: tuple[tuple[float, float], ...] = ())
     found = Tally(most_in_flight=2)
     found.outcomes += outcomes
     for at, gap in gaps:
-        found.piece(at, gap)
+        found.add_gap(at, gap)
     return found
 
 
@@ -109,7 +109,7 @@ def test_late_requests_are_told() -> None:
     late, early = RequestOutcome(0, 0.2, 0.3, 0.4, 1, 1), RequestOutcome(0, 0.05, 0.3, 0.4, 1, 1)
     found = summary(tally(late, early))
     assert found.late == 1
-    assert any(line.startswith("1 request went out more than 100 ms late") for line in sentences(found))
+    assert any(line.startswith("sent more than 100 ms late: 1 of 2 requests") for line in sentences(found))
     for few in ([early], [late, *[early] * 99]):
         assert not any("late" in line for line in sentences(summary(tally(*few))))
 

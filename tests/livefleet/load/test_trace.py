@@ -55,9 +55,9 @@ def test_each_publishers_columns(tmp_path: Path, name: str) -> None:
         ),
         ("a.csv", "time,input_tokens,output_tokens\n1,2,1e99\n", "must be a whole number of tokens"),
         ("a.csv", "time,input_tokens,output_tokens\n1,2\n", ":2: has no tokens of the answer"),
-        ("a.jsonl", "[1, 2]\n", ":1: must be an object of JSON on one line"),
-        ("a.jsonl", '{"time": 1,\n', ":1: must be an object of JSON on one line"),
-        ("a.jsonl", "[" * 100_000, ":1: must be an object of JSON on one line"),
+        ("a.jsonl", "[1, 2]\n", ":1: must be a JSON object on one line"),
+        ("a.jsonl", '{"time": 1,\n', ":1: must be a JSON object on one line"),
+        ("a.jsonl", "[" * 100_000, ":1: must be a JSON object on one line"),
         ("a.jsonl", '{"time": true, "input_tokens": 1, "output_tokens": 1}', ":1: time: must be"),
     ],
 )
@@ -73,7 +73,7 @@ def test_what_is_no_trace(tmp_path: Path, name: str, text: str, told: str) -> No
 def test_what_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UserError, match="is no text"):
+    with pytest.raises(UserError, match="is not UTF-8 text"):
         read_trace(path)
     with pytest.raises(UserError, match="No such file"):
         read_trace(tmp_path / "b.csv")

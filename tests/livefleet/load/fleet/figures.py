@@ -53,5 +53,5 @@ def burst(seconds: int = 120) -> tuple[LoadSummary, FleetSummary]:
             elif number % 97 == 0:
                 outcome.error = "HTTP 503"
             tally.outcomes.append(outcome)
-            tally.piece(at + 0.5, 0.02 + share / 100)
+            tally.add_gap(at + 0.5, 0.02 + share / 100)
     return summary(tally), fleet_summary(found, tally.outcomes)

@@ -69,7 +69,7 @@ def test_a_model_of_the_stack(tmp_path: Path) -> None:
     assert code == 0, errors
     assert {body["model"] for body in served.bodies} == {"qwen"}
     assert out.splitlines()[0] == f"qwen at {served.url}, simulated"
-    assert "simulated engines, which answer as fast as in life" in out
+    assert "simulated engines, which answer in real time" in out
     assert "fault: node g6-1 is gone (simulated)" in errors
     rows = {tuple(line.split()) for line in out.splitlines()}
     assert ("replicas", "ready", "1", "2") in rows
@@ -151,9 +151,11 @@ def test_times_of_fast_engines_are_scaled_beside_those_measured(tmp_path: Path) 
     with playing(tmp_path, speed=60):
         code, out, errors = load(tmp_path, "--model", "qwen", "--users", "1", "--duration", "300ms")
     assert code == 0, errors
-    assert "simulated engines, which answer 60 x as fast as in life" in out
+    assert "simulated engines, which answer 60 x as fast as in real time" in out
     rows = {name: line for line in out.splitlines() for name in [line.strip().partition("  ")[0]]}
-    measured, scaled = (float(rows[name].split()[-1]) for name in ("whole answer", "whole answer, in life (x 60)"))
+    measured, scaled = (
+        float(rows[name].split()[-1]) for name in ("whole answer", "whole answer, in real time (x 60)")
+    )
     assert scaled == pytest.approx(60 * measured, abs=60 * 0.06)
 
 
@@ -210,7 +212,7 @@ def test_what_goes_wrong_is_counted_over_time(tmp_path: Path) -> None:
     [
         (["--model", "other"], "has no model 'other'; available: chat (qwen), code (coder)"),
         (["--model", "chat", "--stack", "prod"], "plays stack 'local', not 'prod'"),
-        (["--model", "chat", "--follow", "soon"], "--follow: must be a time"),
+        (["--model", "chat", "--follow", "soon"], "--follow: must be a duration"),
         (["--model", "chat", "--url", "http://127.0.0.1:9/v1", "--door"], "--door: is for a model of the live fleet"),
         (["--model", "chat", "--url", "http://127.0.0.1:9/v1", "--follow", "1s"], "--follow: is for a model of the"),
     ],

@@ -70,9 +70,9 @@ def test_found(name: str, tmp_path: Path) -> None:
 
 REFUSED = {
     "unknown": ("other", "has no model 'other'; available: chat (qwen), code (coder), a (twin), b (twin), vectors"),
-    "ambiguous": ("twin", "several answer to 'twin'; pass one of a, b"),
-    "embeddings": ("vectors", "'vectors' makes embeddings; load asks for text"),
-    "what nobody plays": ("operated", "nothing answers for 'operated': an operator makes its pods"),
+    "ambiguous": ("twin", "several endpoints serve 'twin'; pass one of a, b"),
+    "embeddings": ("vectors", "'vectors' serves embeddings; pass a model that generates text"),
+    "what nobody plays": ("operated", "no workload answers at endpoint 'operated': an operator makes its pods"),
     "no address": ("nowhere", "'nowhere' has no address on this machine"),
 }
 

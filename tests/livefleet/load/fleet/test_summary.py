@@ -40,8 +40,8 @@ def test_only_the_models_under_load_count() -> None:
     assert (point.replicas, point.ready, point.starting, point.pending, point.wanted) == (7, 4, 2, 1, 6)
     assert (point.nodes, point.nodes_starting, point.model_usd_per_hour, point.usd_per_hour) == (5, 4, 1.5, 9.5)
     assert live_fleet(found) == (
-        "; simulated: ready 4/7 (2 starting, 1 pending, autoscaler wants 6), 4 waiting, 5 running, 5 nodes (+4), "
-        "9.50 USD/h"
+        "; simulated: ready 4/7 (2 starting, 1 pending, 6 desired by autoscalers), 4 waiting, 5 running, 5 nodes "
+        "(+4), 9.50 USD/h"
     )
 
 
@@ -97,9 +97,8 @@ def test_who_was_hit_by_a_fault() -> None:
     assert (one.seconds, one.in_flight, [each.number for each in one.hit], one.later) == (10, 3, [3, 4], 1)
     assert (node.kind, node.hit, node.in_flight) == (NoteKind.NODE, (), 0)
     assert (two.seconds, two.in_flight, [each.number for each in two.hit], two.later) == (20, 1, [7], 2)
-    assert (
-        "fault at 10.0 s: node n1 is gone; of 3 requests in flight 2 failed (#3, #4), and of those sent later 1"
-        in list(fleet_sentences(result))
+    assert "fault at 10.0 s: node n1 is gone; 2 of 3 requests in flight failed (#3, #4), and 1 sent later" in list(
+        fleet_sentences(result)
     )
     assert not any("long ago" in line for line in fleet_sentences(result))
 
@@ -146,10 +145,10 @@ def test_of_many_that_were_preempted_the_first_are_named() -> None:
 
 
 SAID = {
-    1.0: "simulated engines, which answer as fast as in life",
-    60.0: "simulated engines, which answer 60 x as fast as in life: times and rates are as clients measured them; in "
-    "life times are 60 x as long, and rates are divided by 60. What this machine itself takes for a request is in "
-    "the times, and the more of them the faster engines answer",
+    1.0: "simulated engines, which answer in real time",
+    60.0: "simulated engines, which answer 60 x as fast as in real time: times and rates are as clients measured "
+    "them; in real time, times are 60 x as long, and rates are divided by 60. Times include this machine's overhead "
+    "per request, whose share grows with the speed",
 }
 
 
@@ -159,7 +158,7 @@ def test_what_times_mean_is_told(speed: float) -> None:
     found.take(0.0, state(speed=speed), STARTED)
     result = fleet_summary(found, [])
     assert next(iter(fleet_sentences(result))) == SAID[speed]
-    assert any("simulated nodes" in line and "nobody pays" in line for line in fleet_sentences(result))
+    assert any("simulated nodes" in line and "not billed" in line for line in fleet_sentences(result))
 
 
 def test_times_in_life_stand_beside_those_that_were_measured() -> None:
@@ -169,9 +168,9 @@ def test_times_in_life_stand_beside_those_that_were_measured() -> None:
     assert [row[0] for row in latency_rows(found, None)] == ["first token", "between tokens", "whole answer"]
     rows = {name: cells for name, *cells in latency_rows(found, 60)}
     assert rows["first token"][1] == "100.0"
-    assert rows["first token, in life (x 60)"][1] == "6000.0"
-    assert rows["whole answer, in life (x 60)"][1] == "24000.0"
-    assert rows["between tokens, in life (x 60)"][1] == "-"
+    assert rows["first token, in real time (x 60)"][1] == "6000.0"
+    assert rows["whole answer, in real time (x 60)"][1] == "24000.0"
+    assert rows["between tokens, in real time (x 60)"][1] == "-"
 
 
 def fast(measured: float, own: float) -> Tally:
@@ -185,7 +184,7 @@ def test_the_engines_own_times_stand_beside_those_of_clients() -> None:
     found = summary(fast(0.0559, 0.162))
     rows = {name: cells for name, *cells in latency_rows(found, 20)}
     assert rows["first token"][0] == "55.9"
-    assert rows["first token, in life (x 20) *"][0] == "1118.0"
+    assert rows["first token, in real time (x 20) *"][0] == "1118.0"
     assert rows["first token, by the engine's clock"] == ["162.0"] * 6
     assert rows["first token, share of this machine, %"] == ["86"] * 6
     assert rows["whole answer, by the engine's clock"][0] == "648.0"
@@ -243,8 +242,8 @@ def test_another_number_of_replicas_is_an_event() -> None:
         found.take(float(seconds), state(models=(model(replicas=replicas),)), STARTED)
     events = fleet_summary(found, []).events
     assert [(each.seconds, each.kind, each.text) for each in events] == [
-        (2.0, NoteKind.SCALE, "3 replicas are wanted, not 1"),
-        (4.0, NoteKind.SCALE, "2 replicas are wanted, not 3"),
+        (2.0, NoteKind.SCALE, "scaled from 1 to 3 replicas"),
+        (4.0, NoteKind.SCALE, "scaled from 3 to 2 replicas"),
     ]
 
 
@@ -253,7 +252,7 @@ def test_a_fleet_that_never_answered() -> None:
     found.gaps = 3
     result = fleet_summary(found, [])
     assert list(fleet_sentences(result)) == [
-        "a simulated fleet, which never said how it is",
+        "a simulated fleet that reported no state",
         "the live fleet did not answer 3 times; its series have gaps",
     ]
     assert list(fleet_rows(result)) == []
@@ -264,8 +263,8 @@ def test_a_fleet_that_never_answered() -> None:
 def test_least_and_most() -> None:
     rows = {name: ends for name, *ends in fleet_rows(burst(120)[1])}
     # By the sine of the burst: one replica at its ends, five in its middle.
-    assert rows["replicas wanted"] == ["1", "5"]
-    assert rows["replicas that autoscalers want"] == ["1", "5"]
+    assert rows["replicas"] == ["1", "5"]
+    assert rows["replicas desired by autoscalers"] == ["1", "5"]
     assert rows["requests waiting"] == ["0", "30"]
     assert rows["USD/h of all nodes"] == ["3.00", "7.00"]
 
