@@ -109,14 +109,14 @@ class ScalerState:
     most: int
 
     @property
-    def has_wish(self) -> bool:
+    def has_read_metric(self) -> bool:
         """Whether it has read its metric: only then is its desired count within its bounds."""
         return self.desired >= self.least
 
     @property
-    def moves(self) -> bool:
+    def is_scaling(self) -> bool:
         """Whether its desired count differs from the current one."""
-        return self.has_wish and self.desired != self.current
+        return self.has_read_metric and self.desired != self.current
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,8 @@ def sentences(summary: LoadSummary) -> Iterator[str]:
     yield f"{input_tokens}{summary.output_tokens} tokens out; {rates}"
     if summary.late > summary.requests * _LATE_SHARE:
         yield (
-            f"sent more than 100 ms late: {summary.late} of {pluralize(summary.requests, 'request')}. This machine is "
-            "too busy, which distorts the results; lower the rate, or use a machine with more free cores"
+            f"sent more than 100 ms late: {summary.late} of {pluralize(summary.requests, 'request')}. This machine "
+            "is too busy, which distorts the results; lower the rate, or use a machine with more free cores"
         )
 
 

@@ -18,18 +18,19 @@ if TYPE_CHECKING:
 
 Cwd = Annotated[Path, typer.Option(help="Project folder.", metavar="DIR")]
 Output = Annotated[Format, typer.Option(help="text, or json for other programs.")]
-Once = Annotated[bool, typer.Option("--once", help="Show the fleet as it is now, and end.")]
+Once = Annotated[bool, typer.Option("--once", help="Show the current state and exit.")]
 Model = Annotated[
-    str, typer.Option(help="Pick a pod, node or zone of this model: its key in the outputs, or what clients ask for.")
+    str,
+    typer.Option(help="Choose a pod, node or zone of this model: its key in the outputs, or model name."),
 ]
 Name = Annotated[
     str,
     typer.Argument(
-        help="Of the node, pod (namespace/name) or zone; without it, the one with the most requests.",
+        help="Name of the node, pod (namespace/name) or zone. By default, the one with the most requests.",
         show_default=False,
     ),
 ]
-What = Annotated[LiveFault, typer.Argument(help="What shall happen.", show_default=False)]
+What = Annotated[LiveFault, typer.Argument(help="Kind of fault.", show_default=False)]
 Answers = Annotated[
     float | None,
     typer.Option(min=Speeds.SLOWEST, max=Speeds.FASTEST, metavar="N", help=Speeds.ANSWERS_HELP),
@@ -44,7 +45,7 @@ Filter = Annotated[
     str,
     typer.Option("--filter", metavar="TEXT", help="Show the models whose name, or name for clients, contains it."),
 ]
-Sort = Annotated[Order, typer.Option("--sort", help="What comes first in the table of models.")]
+Sort = Annotated[Order, typer.Option("--sort", help="Sort order of the table of models.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -61,63 +62,69 @@ def watch(
     once: Once = False,
     output: Output = Format.TEXT,
 ) -> None:
-    """Show the live fleet: replicas, queues, autoscalers' wishes, nodes, cost; q or Ctrl-C leaves.
+    """Show the live fleet: replicas, queues, autoscalers, nodes, cost; q or Ctrl-C quits.
 
-    What moves comes first. Arrows and PgUp/PgDn scroll, / filters, s sorts, Tab goes to the nodes and back.
-    Everything is simulated. Where there is no terminal, or with --output json, it writes lines again and again;
-    --once ends after the first.
+    Active models come first. Arrows and PgUp/PgDn scroll, / filters, s sorts, Tab switches to the nodes and back.
+    Everything is simulated. Without a terminal, or with --output json, lines are written continuously; --once exits
+    after the first state.
     """
     from . import lines, screen
     from .viewport import Viewport
 
-    control, looking = _control(cwd), Viewport(filter_, sort)
+    control, viewport = _control(cwd), Viewport(filter_, sort)
     if output is Format.JSON:
-        lines.as_json(control, looking, once=once)
+        lines.as_json(control, viewport, once=once)
     elif once:
-        screen.show_once(control.state(), looking)
+        screen.show_once(control.state(), viewport)
     elif sys.stdout.isatty():
-        screen.show(control, looking)
+        screen.show(control, viewport)
     else:
-        lines.as_text(control, looking)
+        lines.as_text(control, viewport)
 
 
 def fault(what: What, name: Name = "", *, model: Model = "", cwd: Cwd = Path(), output: Output = Format.TEXT) -> None:
-    """Make something happen to the live fleet, as it happens in life.
+    """Inject a fault into the live fleet.
 
-    node: a node is gone at once, with its pods. pod: the process of a pod is killed. spot: the cloud takes a spot
-    node back in two minutes. zone: all nodes of a zone are gone at once.
+    node: a node disappears at once, with its pods. pod: the process of a pod is killed. spot: the cloud reclaims a
+    spot node in two minutes. zone: all nodes of a zone disappear at once.
     """
     from components.contract.texts.printable import printable
+    from toolkit.printing import pluralize
 
     from .fault_target import default_target
 
     if name and model:
-        raise UserError("--model: picks one where none is named; leave out the name, or --model", 2)
+        raise UserError("--model: is for a fault without a name; leave out the name, or --model", 2)
     control = _control(cwd)
-    chosen = name or default_target(control.state(), what, model)
+    target = name or default_target(control.state(), what, model)
     if not name and output is Format.TEXT:
-        typer.echo(f"{what.value} {printable(chosen)}: the one with the most requests" + _whose(model))
-    found = control.fault(what, chosen)
+        of_model = f" of {printable(model)}" if model else ""
+        typer.echo(f"{what.value} {printable(target)}: the one with the most requests{of_model}")
+    outcome = control.fault(what, target)
     if output is Format.JSON:
-        sys.stdout.write(json.dumps(asdict(found), indent=2) + "\n")
+        sys.stdout.write(json.dumps(asdict(outcome), indent=2) + "\n")
         return
-    for line in _outcome(found.text, found.pods):
-        typer.echo(printable(line))
+    typer.echo(printable(f"{outcome.text} (simulated)"))
+    pods = f"{pluralize(len(outcome.pods), 'pod')}: {', '.join(outcome.pods)}" if outcome.pods else "no serving pod"
+    typer.echo(printable(f"affected: {pods}"))
+    typer.echo(
+        "`workbench watch` shows the effect; a running `workbench load` counts the failed requests of its clients"
+    )
 
 
 def speed(*, answers: Answers = None, starts: Starts = None, cwd: Cwd = Path(), output: Output = Format.TEXT) -> None:
-    """Show how much faster than life the live fleet is, or change it."""
+    """Show how much faster than real time the live fleet is, or change it."""
     control = _control(cwd)
     if answers is None and starts is None:
         state = control.state()
-        found = state.speed, state.start_speed
+        answer_speed, start_speed = state.speed, state.start_speed
     else:
-        found = control.speed(answers, starts)
+        answer_speed, start_speed = control.speed(answers, starts)
     if output is Format.JSON:
-        sys.stdout.write(json.dumps({"answers": found[0], "starts": found[1]}) + "\n")
+        sys.stdout.write(json.dumps({"answers": answer_speed, "starts": start_speed}) + "\n")
         return
-    typer.echo(f"answers: {found[0]:g} x as fast as in life")
-    typer.echo(f"starts of nodes and pods: {found[1]:g} x as fast as in life")
+    typer.echo(f"answers: {answer_speed:g} x real time")
+    typer.echo(f"starts of nodes and pods: {start_speed:g} x real time")
 
 
 def _control(cwd: Path) -> "ControlClient":
@@ -127,19 +134,3 @@ def _control(cwd: Path) -> "ControlClient":
     from ..folder import LiveFolder
 
     return ControlClient.of(LiveFolder(cwd.resolve() / STATE_DIR))
-
-
-def _whose(model: str) -> str:
-    from components.contract.texts.printable import printable
-
-    return f" of {printable(model)}" if model else ""
-
-
-def _outcome(text: str, pods: tuple[str, ...]) -> list[str]:
-    from toolkit.printing import pluralize
-
-    return [
-        f"{text} (simulated)",
-        f"{pluralize(len(pods), 'pod')}: {', '.join(pods)}" if pods else "no pod that serves was on it",
-        "`workbench watch` shows what becomes of it; a running `workbench load` counts what its clients saw",
-    ]

@@ -1,7 +1,6 @@
 """Default target of a fault: the one with the most requests, where the effect is most visible."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 
 from toolkit.errors import UserError
 
@@ -20,42 +19,30 @@ def default_target(state: LiveState, fault: LiveFault, model: str) -> str:
     Raises:
         UserError: there is no candidate.
     """
-    pods = [pod for pod in _pods_of(state, model) if pod.node and (pod.spot or fault is not LiveFault.SPOT)]
-    places = {
-        LiveFault.NODE: lambda pod: pod.node,
-        LiveFault.SPOT: lambda pod: pod.node,
-        LiveFault.POD: lambda pod: pod.name,
-        LiveFault.ZONE: lambda pod: pod.zone,
-    }
-    found: dict[str, list[PodState]] = defaultdict(list)
-    for pod in pods:
-        found[places[fault](pod)].append(pod)
-    found.pop("", None)
-    if not found:
-        raise UserError(_nothing(fault, model))
+    titles = {served.title for served in state.models if not model or model in (served.title, served.model)}
+    if model and not titles:
+        names = available(sorted(served.title for served in state.models))
+        raise UserError(f"--model: the live fleet has no model {model!r}{names}", 2)
+    candidates: dict[str, list[PodState]] = defaultdict(list)
+    for pod in state.pods:
+        is_candidate = pod.node and (pod.spot or fault is not LiveFault.SPOT)
+        if is_candidate and (not model or pod.title in titles):
+            targets = {LiveFault.POD: pod.name, LiveFault.ZONE: pod.zone}
+            candidates[targets.get(fault, pod.node)].append(pod)
+    candidates.pop("", None)
+    if not candidates:
+        pods = f"pod of {model}" if model else "pod"
+        raise UserError(
+            {
+                LiveFault.NODE: f"no {pods} is on a node",
+                LiveFault.POD: f"no {pods} is on a node",
+                LiveFault.SPOT: f"no {pods} is on a spot node; `workbench fault node` removes any node at once",
+                LiveFault.ZONE: f"no {pods} is in a zone; the nodes of this stack have none",
+            }[fault]
+        )
 
     def importance(name: str) -> tuple[int, int]:
-        requests = sum(pod.waiting + pod.running for pod in found[name])
-        return requests, sum(pod.ready for pod in found[name])
+        requests = sum(pod.waiting + pod.running for pod in candidates[name])
+        return requests, sum(pod.ready for pod in candidates[name])
 
-    return max(sorted(found), key=importance)
-
-
-def _pods_of(state: LiveState, model: str) -> Sequence[PodState]:
-    if not model:
-        return state.pods
-    titles = {each.title for each in state.models if model in (each.title, each.model)}
-    if not titles:
-        there = available(sorted(each.title for each in state.models))
-        raise UserError(f"--model: the live fleet has no model {model!r}{there}", 2)
-    return [pod for pod in state.pods if pod.title in titles]
-
-
-def _nothing(fault: LiveFault, model: str) -> str:
-    whose = f"pod of {model}" if model else "pod"
-    return {
-        LiveFault.NODE: f"no {whose} is on a node",
-        LiveFault.POD: f"no {whose} is on a node",
-        LiveFault.SPOT: f"no {whose} is on a spot node; `workbench fault node` takes any node away at once",
-        LiveFault.ZONE: f"no {whose} is in a zone; the nodes of this stack have none",
-    }[fault]
+    return max(sorted(candidates), key=importance)

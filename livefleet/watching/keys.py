@@ -11,8 +11,8 @@ from types import FrameType
 
 from .viewport import END_OF_INPUT
 
-_ENDING = ("SIGTERM", "SIGHUP")
-_HOLDING = "SIGTSTP"
+_TERMINATION_SIGNALS = ("SIGTERM", "SIGHUP")
+_SUSPEND_SIGNAL = "SIGTSTP"
 Wait = Callable[[float], str]
 """Waits up to a number of seconds for a key, and returns it; empty on timeout."""
 
@@ -31,15 +31,15 @@ def pressed_keys() -> Iterator[Wait]:
         return
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
-    with _signals():
+    with _restoring_exit():
         try:
             tty.setcbreak(descriptor)
-            yield lambda seconds: _key(descriptor, seconds)
+            yield lambda seconds: _read_key(descriptor, seconds)
         finally:
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-def _key(descriptor: int, seconds: float) -> str:
+def _read_key(descriptor: int, seconds: float) -> str:
     ready, _, _ = select.select([descriptor], [], [], max(seconds, 0.0))
     if not ready:
         return ""
@@ -53,16 +53,16 @@ def _no_key(seconds: float) -> str:
 
 
 @contextmanager
-def _signals() -> Iterator[None]:
+def _restoring_exit() -> Iterator[None]:
     """Raise SystemExit on termination signals, and ignore Ctrl-Z, so that the terminal mode is restored."""
 
-    def leave(number: int, _: FrameType | None) -> None:
+    def exit_process(number: int, _: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    handlers = {name: leave for name in _ENDING if hasattr(signal, name)}
+    handlers = {name: exit_process for name in _TERMINATION_SIGNALS if hasattr(signal, name)}
     before = {name: signal.signal(getattr(signal, name), handler) for name, handler in handlers.items()}
-    if hasattr(signal, _HOLDING):
-        before[_HOLDING] = signal.signal(getattr(signal, _HOLDING), signal.SIG_IGN)
+    if hasattr(signal, _SUSPEND_SIGNAL):
+        before[_SUSPEND_SIGNAL] = signal.signal(getattr(signal, _SUSPEND_SIGNAL), signal.SIG_IGN)
     try:
         yield
     finally:

@@ -12,18 +12,19 @@ from .keys import Wait, pressed_keys
 from .view import shares, view
 from .viewport import Viewport
 
-_EVERY = 1.0
-_WIDE = 240
+_INTERVAL = 1.0
+_LOG_COLUMNS = 240
+"""Width where there is no terminal, so that names are not cut."""
 
 
-def show_once(state: LiveState, looking: Viewport) -> None:
+def show_once(state: LiveState, viewport: Viewport) -> None:
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
-        console.width = _WIDE  # a log has no edge to cut names at
-    console.print(view(state, None, looking=looking))
+        console.width = _LOG_COLUMNS
+    console.print(view(state, None, viewport=viewport))
 
 
-def show(control: ControlClient, looking: Viewport) -> None:
+def show(control: ControlClient, viewport: Viewport) -> None:
     """Show the fleet until ``q`` or Ctrl-C.
 
     Raises:
@@ -33,32 +34,32 @@ def show(control: ControlClient, looking: Viewport) -> None:
     console = Console(highlight=False, markup=False)
     try:
         with pressed_keys() as wait, Live(console=console, screen=True, auto_refresh=False) as live:
-            _follow(control, state, live, wait, looking)
+            _follow(control, state, live, wait, viewport)
     except KeyboardInterrupt:
         return
 
 
-def _follow(control: ControlClient, state: LiveState, live: Live, wait: Wait, looking: Viewport) -> None:
-    failing, due = "", time.monotonic() + _EVERY
+def _follow(control: ControlClient, state: LiveState, live: Live, wait: Wait, viewport: Viewport) -> None:
+    problem, due = "", time.monotonic() + _INTERVAL
     while True:
         size = live.console.size
-        models, groups = looking.rows(state)
-        page = shares(state, looking, size.height)[looking.at_nodes]
-        count = len(groups if looking.at_nodes else models)
-        looking = looking.within(page, count)
-        below = looking.line if sys.stdin.isatty() else "Ctrl-C leaves"
-        whole = f"{failing}; {below}" if failing else below
+        models, groups = viewport.rows(state)
+        page = shares(state, viewport, size.height)[viewport.at_nodes]
+        count = len(groups if viewport.at_nodes else models)
+        viewport = viewport.within(page, count)
+        hint = viewport.line if sys.stdin.isatty() else "Ctrl-C quits"
+        footer = f"{problem}; {hint}" if problem else hint
         live.update(
-            view(state, (size.width, size.height), whole, failing=bool(failing), looking=looking), refresh=True
+            view(state, (size.width, size.height), footer, failing=bool(problem), viewport=viewport), refresh=True
         )
-        pressed = wait(max(due - time.monotonic(), 0.0))
-        if pressed:
-            looking = looking.pressed(pressed, page, count)
-            if looking.has_left:
+        keys = wait(max(due - time.monotonic(), 0.0))
+        if keys:
+            viewport = viewport.pressed(keys, page, count)
+            if viewport.has_quit:
                 return
             continue
-        due = time.monotonic() + _EVERY
+        due = time.monotonic() + _INTERVAL
         try:
-            state, failing = control.state(), ""
+            state, problem = control.state(), ""
         except UnreachableError:
-            failing = f"no answer for {max(time.time() - state.at, 0.0):.0f} s: the figures are old"
+            problem = f"no answer for {max(time.time() - state.at, 0.0):.0f} s: the figures are outdated"

@@ -11,79 +11,76 @@ from rich.text import Text
 from components.contract.texts.printable import printable
 
 from ..control_api import FleetNote, GroupState, LiveState, ModelState, NoteKind
-from .rows import headline, speeds, usd, wish
+from .rows import headline, scaling, speeds, usd
 from .viewport import Viewport
 
 _GAP = 2
-_LEAST_NAME = 14
+_MIN_NAME_WIDTH = 14
 
 
 @dataclass(frozen=True, slots=True)
-class FigureColumns:
-    """The columns of a table, the name of the row first.
+class TableColumns:
+    """The columns of a table; the first one has the names of the rows.
 
     Attributes:
-        names: Their heads.
-        left: Those whose cells begin at the left; figures end at the right.
-        spare: Those that are left out where it is narrow, in this order.
+        names: Headers.
+        left: Left-aligned columns; all others are figures, aligned to the right.
+        optional: Columns that are omitted on a narrow terminal, in this order.
     """
 
     names: tuple[str, ...]
     left: frozenset[str] = frozenset()
-    spare: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
     def table(
         self, rows: Sequence[tuple[Sequence[object], str]], more: tuple[int, int], width: int | None
     ) -> RenderableType:
-        """Return a table, and below it how many rows it does not show.
+        """Return a table, with the number of hidden rows below it.
 
         Args:
-            rows: Cells, and a style. What others wrote is text, neither markup nor something that moves the cursor.
-            more: Rows above them and below them that are not shown.
-            width: Columns of the terminal; None for as many as it takes.
+            rows: Cells and style of each row. Names that others chose are escaped: they are neither markup nor
+                control characters.
+            more: Number of hidden rows above and below.
+            width: Columns of the terminal; None for no limit.
         """
         texts = [[printable(str(cell)) for cell in cells] for cells, _ in rows]
-        shown = self._fitting(texts, width)
+        shown = list(range(len(self.names)))
+        for name in self.optional:
+            if width is None or width - self._width(texts, shown[1:]) >= _MIN_NAME_WIDTH:
+                break
+            shown.remove(self.names.index(name))
         table = Table(box=None, pad_edge=False, header_style="bold dim")
         for index in shown:
             name = self.names[index]
-            room = None if index or width is None else max(width - self._taken(texts, shown[1:]), 1)
+            room = None if index or width is None else max(width - self._width(texts, shown[1:]), 1)
             justify: JustifyMethod = "left" if index == 0 or name in self.left else "right"
             table.add_column(name, justify=justify, no_wrap=True, overflow="ellipsis", max_width=room)
         for text, (_, style) in zip(texts, rows, strict=True):
             table.add_row(*(Text(text[index]) for index in shown), style=style)
-        above, below = (max(each, 0) for each in more)
+        above, below = (max(count, 0) for count in more)
         if not above and not below:
             return table
         # Not in the table, whose first column may be narrower than the line.
-        where = f" ({above} above, {below} below)" if above else ""
-        return Group(table, Text(f"and {above + below} more{where}", style="dim", no_wrap=True, overflow="ellipsis"))
+        detail = f" ({above} above, {below} below)" if above else ""
+        return Group(table, Text(f"and {above + below} more{detail}", style="dim", no_wrap=True, overflow="ellipsis"))
 
-    def _fitting(self, texts: Sequence[Sequence[str]], width: int | None) -> list[int]:
-        shown = list(range(len(self.names)))
-        for name in self.spare:
-            if width is None or width - self._taken(texts, shown[1:]) >= _LEAST_NAME:
-                break
-            shown.remove(self.names.index(name))
-        return shown
-
-    def _taken(self, texts: Sequence[Sequence[str]], shown: Iterable[int]) -> int:
-        """Return how wide columns are that show everything, with the gaps before them."""
+    def _width(self, texts: Sequence[Sequence[str]], shown: Iterable[int]) -> int:
+        """Return the full width of columns, with the gaps before them."""
         return sum(_GAP + max(len(self.names[index]), *(len(text[index]) for text in texts), 0) for index in shown)
 
 
-_EVERYTHING = Viewport()
-_NOTES = 6
-_FIXED = 7
-"""Lines that are no rows: two of the fleet, two heads, two that count what is not shown, and the last one."""
-_LEAST_ROWS = 3
-_MODELS = FigureColumns(
-    ("model", "ready", "starting", "pending", "waiting", "running", "cache", "wanted", "USD/h", "pace"),
+_DEFAULT_VIEWPORT = Viewport()
+_MAX_NOTES = 6
+_FIXED_LINES = 7
+"""Two lines of the fleet, two headers, two counts of hidden rows, and the footer."""
+_MIN_ROWS = 3
+_MODELS = TableColumns(
+    ("model", "ready", "starting", "pending", "waiting", "running", "cache", "desired", "USD/h", "pace"),
     frozenset({"pace"}),
-    ("pace", "cache", "starting", "USD/h", "pending", "wanted"),
+    ("pace", "cache", "starting", "USD/h", "pending", "desired"),
 )
-_GROUPS = FigureColumns(
-    ("nodes", "there", "starting", "bounds", "USD/h", "instance type"),
+_GROUPS = TableColumns(
+    ("nodes", "in use", "starting", "bounds", "USD/h", "instance type"),
     frozenset({"instance type"}),
     ("instance type", "bounds", "USD/h"),
 )
@@ -99,54 +96,64 @@ _STYLES = {
 def view(
     state: LiveState,
     size: tuple[int, int] | None,
-    below: str = "",
+    footer: str = "",
     *,
     failing: bool = False,
-    looking: Viewport = _EVERYTHING,
+    viewport: Viewport = _DEFAULT_VIEWPORT,
 ) -> RenderableType:
-    """Return what is shown.
+    """Return the tables and recent events of a fleet.
 
     Args:
         state: The fleet.
-        size: Columns and lines of the terminal; None for as many as it takes.
-        below: The last line.
-        failing: Whether the last line says that something is wrong.
-        looking: Which rows are shown, and in which order.
+        size: Columns and lines of the terminal; None for no limit.
+        footer: The last line.
+        failing: Whether the last line reports a problem.
+        viewport: Selection and order of the rows.
     """
-    notes = state.notes[-_NOTES:]
+    notes = state.notes[-_MAX_NOTES:]
     width, height = size or (None, None)
-    of_models, of_groups = shares(state, looking, height)
-    models, groups = looking.rows(state)
-    first = (0, looking.first) if looking.at_nodes else (looking.first, 0)
+    model_rows, group_rows = shares(state, viewport, height)
+    models, groups = viewport.rows(state)
+    first_model, first_group = (0, viewport.first) if viewport.at_nodes else (viewport.first, 0)
+    shown_models = models[first_model : first_model + model_rows]
+    shown_groups = groups[first_group : first_group + group_rows]
     parts: list[RenderableType] = [
         Text(headline(state), style="bold", no_wrap=True, overflow="ellipsis"),
         Text(speeds(state), style="dim", no_wrap=True, overflow="ellipsis"),
-        _models(models, slice(first[0], first[0] + of_models), width),
-        _groups(groups, slice(first[1], first[1] + of_groups), width),
-        *map(_note, notes),
+        _MODELS.table(
+            [(_model_cells(model), _model_style(model)) for model in shown_models],
+            (first_model, len(models) - len(shown_models) - first_model),
+            width,
+        ),
+        _GROUPS.table(
+            [
+                (_group_cells(group), "cyan" if group.starting else "" if group.nodes else "dim")
+                for group in shown_groups
+            ],
+            (first_group, len(groups) - len(shown_groups) - first_group),
+            width,
+        ),
+        *(Text(note_line(note), style=_STYLES[note.kind], no_wrap=True, overflow="ellipsis") for note in notes),
     ]
-    if below:
-        parts.append(Text(below, style="bold red" if failing else "dim", no_wrap=True, overflow="ellipsis"))
+    if footer:
+        parts.append(Text(footer, style="bold red" if failing else "dim", no_wrap=True, overflow="ellipsis"))
     return Group(*parts)
 
 
-def shares(state: LiveState, looking: Viewport, height: int | None) -> tuple[int, int]:
-    """Return how many rows models and groups get: two thirds the table that scrolls, or what the other one leaves."""
-    shown = looking.rows(state)
-    models, groups = len(shown[0]), len(shown[1])
+def shares(state: LiveState, viewport: Viewport, height: int | None) -> tuple[int, int]:
+    """Return the number of visible rows of models and of groups.
+
+    The table with the focus gets two thirds of the space, and what the other one does not need.
+    """
+    models, groups = map(len, viewport.rows(state))
     if height is None:
         return models, groups
-    room = max(height - _FIXED - len(state.notes[-_NOTES:]), 2 * _LEAST_ROWS)
-    if looking.at_nodes:
-        of_models = min(models, max(room // 3, room - groups, _LEAST_ROWS))
-        return of_models, min(groups, room - of_models)
-    of_groups = min(groups, max(room // 3, room - models, _LEAST_ROWS))
-    return min(models, room - of_groups), of_groups
-
-
-def _models(models: Sequence[ModelState], shown: slice, width: int | None) -> RenderableType:
-    rows = [(_model_cells(each), _style(each)) for each in models[shown]]
-    return _MODELS.table(rows, (shown.start, len(models) - len(rows) - shown.start), width)
+    room = max(height - _FIXED_LINES - len(state.notes[-_MAX_NOTES:]), 2 * _MIN_ROWS)
+    if viewport.at_nodes:
+        model_rows = min(models, max(room // 3, room - groups, _MIN_ROWS))
+        return model_rows, min(groups, room - model_rows)
+    group_rows = min(groups, max(room // 3, room - models, _MIN_ROWS))
+    return min(models, room - group_rows), group_rows
 
 
 def _model_cells(model: ModelState) -> tuple[object, ...]:
@@ -158,15 +165,10 @@ def _model_cells(model: ModelState) -> tuple[object, ...]:
         _count(model.waiting),
         _count(model.running),
         f"{model.cache:.0%}",
-        wish(model),
+        scaling(model),
         usd(model.usd_per_hour),
         model.pace.value,
     )
-
-
-def _groups(groups: Sequence[GroupState], shown: slice, width: int | None) -> RenderableType:
-    rows = [(_group_cells(each), "cyan" if each.starting else "" if each.nodes else "dim") for each in groups[shown]]
-    return _GROUPS.table(rows, (shown.start, len(groups) - len(rows) - shown.start), width)
 
 
 def _group_cells(group: GroupState) -> tuple[object, ...]:
@@ -174,7 +176,7 @@ def _group_cells(group: GroupState) -> tuple[object, ...]:
     return group.name, group.nodes, _count(group.starting), bounds, usd(group.usd_per_hour), group.instance_type
 
 
-def _style(model: ModelState) -> str:
+def _model_style(model: ModelState) -> str:
     if model.replicas and not model.ready:
         return "red"
     return "yellow" if model.ready < model.replicas or model.waiting else "" if model.running else "dim"
@@ -184,10 +186,6 @@ def _count(number: int) -> str:
     return str(number) if number else "."
 
 
-def _note(note: FleetNote) -> Text:
-    return Text(note_line(note), style=_STYLES[note.kind], no_wrap=True, overflow="ellipsis")
-
-
 def note_line(note: FleetNote) -> str:
-    """Return what happened, with the time of day here."""
+    """Return an event with its local time."""
     return f"{datetime.fromtimestamp(note.at).astimezone():%H:%M:%S} {note.kind.value}: {printable(note.text)}"

@@ -1,18 +1,18 @@
 """Scrolling, filtering and sorting of the live view by single keys."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..control_api import GroupState, LiveState, ModelState
 from ..option_values import Order
 from .rows import by_movement, groups_by_movement
 
-KEYS = "q leaves, arrows and PgUp/PgDn scroll, / filters, s sorts, Tab nodes"
+KEYS = "q quits, arrows and PgUp/PgDn scroll, / filters, s sorts, Tab nodes"
 END_OF_INPUT = "\x04"
 """Stands for a closed terminal."""
 _ESCAPE, _ENTER, _ERASE, _TAB = "\x1b", "\r\n", "\x7f\x08", "\t"
-_MOST_LETTERS = 60
+_MAX_FILTER = 60
 _KEY = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Za-z]|.", re.DOTALL)
 _STEPS = {
     **dict.fromkeys(("\x1b[A", "\x1bOA", "k"), -1),
@@ -35,7 +35,7 @@ class Viewport:
         first: Index of the first visible row.
         at_nodes: Whether the table of nodes has the focus, not that of models.
         is_typing: Whether keys edit the filter.
-        has_left: Whether the user has quit.
+        has_quit: Whether the user has quit.
     """
 
     text: str = ""
@@ -43,22 +43,22 @@ class Viewport:
     first: int = 0
     at_nodes: bool = False
     is_typing: bool = False
-    has_left: bool = False
+    has_quit: bool = False
 
     def models(self, models: Sequence[ModelState]) -> list[ModelState]:
         """Return the matching models in order."""
-        wanted = self.text.casefold()
-        chosen = by_movement([each for each in models if wanted in f"{each.title}\n{each.model}".casefold()])
+        text = self.text.casefold()
+        matches = by_movement([model for model in models if text in f"{model.title}\n{model.model}".casefold()])
         match self.order:
             case Order.NAME:
-                chosen.sort(key=lambda each: each.title)
+                matches.sort(key=lambda model: model.title)
             case Order.COST:
-                chosen.sort(key=lambda each: -(each.usd_per_hour or 0.0))
+                matches.sort(key=lambda model: -(model.usd_per_hour or 0.0))
             case Order.QUEUE:
-                chosen.sort(key=lambda each: -each.waiting)
+                matches.sort(key=lambda model: -model.waiting)
             case Order.MOVEMENT:
                 pass
-        return chosen
+        return matches
 
     def rows(self, state: LiveState) -> tuple[list[ModelState], list[GroupState]]:
         """Return the matching models, and the node groups, in order."""
@@ -72,10 +72,10 @@ class Viewport:
             page: Visible rows of the focused table.
             count: All rows of the focused table.
         """
-        found = self
-        for key in _keys(text):
-            found = found.after(key, page, count)
-        return found
+        viewport = self
+        for match in _KEY.finditer(text):
+            viewport = viewport.after(match[0], page, count)
+        return viewport
 
     def within(self, page: int, count: int) -> "Viewport":
         """Limit the first row, so that the table fills its space."""
@@ -84,27 +84,27 @@ class Viewport:
     def after(self, key: str, page: int, count: int) -> "Viewport":
         """Return the state after one key; arguments as in :meth:`pressed`."""
         if key == END_OF_INPUT:
-            return replace(self, has_left=True)
+            return replace(self, has_quit=True)
         if self.is_typing:
-            return self._typed(key)
-        here = self.within(page, count)
+            return self._edit_filter(key)
+        current = self.within(page, count)
         if key in "qQ":
-            return replace(here, has_left=True)
+            return replace(current, has_quit=True)
         if key == "/":
-            return replace(here, is_typing=True, at_nodes=False)
+            return replace(current, is_typing=True, at_nodes=False)
         if key == _ESCAPE:
-            return replace(here, text="", first=0)
+            return replace(current, text="", first=0)
         if key == _TAB:
-            return replace(here, at_nodes=not self.at_nodes, first=0)
+            return replace(current, at_nodes=not self.at_nodes, first=0)
         if key in "sS":
             orders = list(Order)
-            return replace(here, order=orders[(orders.index(self.order) + 1) % len(orders)], first=0)
+            return replace(current, order=orders[(orders.index(self.order) + 1) % len(orders)], first=0)
         if key in _ENDS:
-            return replace(here, first=_ENDS[key] * count).within(page, count)
+            return replace(current, first=_ENDS[key] * count).within(page, count)
         moved = _STEPS.get(key, 0) + _PAGES.get(key, 0) * max(page, 1)
-        return replace(here, first=here.first + moved).within(page, count)
+        return replace(current, first=current.first + moved).within(page, count)
 
-    def _typed(self, key: str) -> "Viewport":
+    def _edit_filter(self, key: str) -> "Viewport":
         if key in _ENTER:
             return replace(self, is_typing=False)
         if key == _ESCAPE:
@@ -113,17 +113,13 @@ class Viewport:
             return replace(self, text=self.text[:-1], first=0)
         if len(key) > 1 or not key.isprintable():
             return self
-        return replace(self, text=(self.text + key)[:_MOST_LETTERS], first=0)
+        return replace(self, text=(self.text + key)[:_MAX_FILTER], first=0)
 
     @property
     def line(self) -> str:
         """Help line for the current state."""
         if self.is_typing:
             return f"filter: {self.text}_ (Enter keeps it, Esc clears it)"
-        chosen = [f"sorted by {self.order.value}"] if self.order is not Order.MOVEMENT else []
-        chosen += [f"filter {self.text!r}, Esc clears it"] if self.text else []
-        return "; ".join([*chosen, KEYS])
-
-
-def _keys(text: str) -> Iterator[str]:
-    return (match[0] for match in _KEY.finditer(text))
+        settings = [f"sorted by {self.order.value}"] if self.order is not Order.MOVEMENT else []
+        settings += [f"filter {self.text!r}, Esc clears it"] if self.text else []
+        return "; ".join([*settings, KEYS])

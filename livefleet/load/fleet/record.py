@@ -72,7 +72,7 @@ class FleetRecord:
             started: Start of the load, in seconds since the epoch.
         """
         models = [model for model in state.models if model.title in self.titles]
-        desired = [scaler.desired for model in models for scaler in model.scalers if scaler.has_wish]
+        desired = [scaler.desired for model in models for scaler in model.scalers if scaler.has_read_metric]
         prices = [model.usd_per_hour for model in models if model.usd_per_hour is not None]
         self.points.append(
             FleetPoint(

@@ -32,8 +32,8 @@ def test_a_named_node(served: StandIn, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == [
         "node g6-2 is gone (simulated)",
-        "2 pods: models/chat-1, models/chat-2",
-        "`workbench watch` shows what becomes of it; a running `workbench load` counts what its clients saw",
+        "affected: 2 pods: models/chat-1, models/chat-2",
+        "`workbench watch` shows the effect; a running `workbench load` counts failed requests",
     ]
     assert served.asked == [("/fault", {"fault": "node", "name": "g6-2"})]
 
@@ -82,8 +82,8 @@ def test_an_unknown_fault(what: str, tmp_path: Path) -> None:
 def test_the_speed_is_shown(served: StandIn, tmp_path: Path) -> None:
     ran = workbench("speed", "--cwd", tmp_path)
     assert ran.stdout.splitlines() == [
-        "answers: 1 x as fast as in life",
-        "starts of nodes and pods: 60 x as fast as in life",
+        "answers: 1 x real time",
+        "starts of nodes and pods: 60 x real time",
     ]
     assert served.asked == [("/state", None)]
 

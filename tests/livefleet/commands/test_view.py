@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from livefleet.control_api import LiveState, NoteKind
-from livefleet.watching.rows import by_movement, headline, is_moving, wish
+from livefleet.watching.rows import by_movement, headline, is_active, scaling
 from livefleet.watching.view import view
 from tests.livefleet.commands.standin import group, model, note, scaler, state
 
@@ -32,9 +32,9 @@ def test_everything_of_a_small_fleet() -> None:
     )  # fmt: skip
     lines = shown(fleet, None, 200, "q leaves")
     assert lines[0] == "simulated: 1 model, 2/5 replicas ready, 3 nodes (+2), 1,234.50 USD/h"
-    assert lines[1] == "answers 1 x as fast as in life, nodes and pods start 60 x as fast"
+    assert lines[1] == "answers 1 x real time, starts of nodes and pods 60 x real time"
     assert lines[2].split() == [
-        *("model", "ready", "starting", "pending", "waiting", "running", "cache", "wanted", "USD/h", "pace")
+        *("model", "ready", "starting", "pending", "waiting", "running", "cache", "desired", "USD/h", "pace")
     ]
     assert lines[3].split() == ["chat", "2/5", "1", "2", "7", "64", "50%", "4", "of", "1..8", "1.50", "estimate"]
     assert lines[5].split() == ["g6-xlarge", "3", "2", "0..8", "1.00", "g6.xlarge"]
@@ -43,10 +43,10 @@ def test_everything_of_a_small_fleet() -> None:
 
 
 def test_an_autoscaler_that_has_read_nothing_wants_nothing() -> None:
-    assert wish(model(scalers=(scaler(desired=0), scaler(desired=3)))) == "? of 1..8, 3 of 1..8"
+    assert scaling(model(scalers=(scaler(desired=0), scaler(desired=3)))) == "? of 1..8, 3 of 1..8"
     # Nought is a wish where an autoscaler may scale to it.
-    assert wish(model(scalers=(scaler(desired=0, least=0),))) == "0 of 0..8"
-    assert wish(model()) == "-"
+    assert scaling(model(scalers=(scaler(desired=0, least=0),))) == "0 of 0..8"
+    assert scaling(model()) == "-"
 
 
 def test_what_moves_comes_first() -> None:
@@ -63,7 +63,7 @@ def test_what_moves_comes_first() -> None:
     )
     order = ["e-starting", "f-short", "g-wish", "d-queue", "c-busier", "b-busy", "a-idle", "h-settled", "i-unread"]
     assert [each.title for each in by_movement(models)] == order
-    assert [each.title for each in models if not is_moving(each)] == ["a-idle", "h-settled", "i-unread"]
+    assert [each.title for each in models if not is_active(each)] == ["a-idle", "h-settled", "i-unread"]
 
 
 @given(

@@ -24,9 +24,9 @@ FLEET = state(
 SIZE = (80, 40)
 
 
-def shown(fleet: LiveState, looking: Viewport, size: tuple[int, int] = SIZE) -> list[str]:
+def shown(fleet: LiveState, viewport: Viewport, size: tuple[int, int] = SIZE) -> list[str]:
     console = Console(file=io.StringIO(), width=size[0], height=size[1], highlight=False)
-    console.print(view(fleet, size, looking.line, looking=looking))
+    console.print(view(fleet, size, viewport.line, viewport=viewport))
     return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
@@ -34,26 +34,26 @@ def names(lines: list[str], start: str = "model-") -> list[str]:
     return [line.split()[0] for line in lines if line.startswith(start)]
 
 
-def pressed(looking: Viewport, keys: str, fleet: LiveState = FLEET, size: tuple[int, int] = SIZE) -> Viewport:
+def pressed(viewport: Viewport, keys: str, fleet: LiveState = FLEET, size: tuple[int, int] = SIZE) -> Viewport:
     """What is looked at after keys, one after the other, as the screen hands them on."""
-    page = shares(fleet, looking, size[1])[looking.at_nodes]
-    return looking.pressed(keys, page, len(looking.rows(fleet)[looking.at_nodes]))
+    page = shares(fleet, viewport, size[1])[viewport.at_nodes]
+    return viewport.pressed(keys, page, len(viewport.rows(fleet)[viewport.at_nodes]))
 
 
 def test_at_80_columns_all_of_32_models_can_be_seen() -> None:
-    looking, seen = Viewport(), set[str]()
-    first = shown(FLEET, looking)
+    viewport, seen = Viewport(), set[str]()
+    first = shown(FLEET, viewport)
     assert len(names(first)) < 32
     for _ in range(32):
-        lines = shown(FLEET, looking)
+        lines = shown(FLEET, viewport)
         assert len(lines) <= SIZE[1]
         assert all(len(line) <= SIZE[0] for line in lines)
         seen.update(names(lines))
-        looking = pressed(looking, PAGE_DOWN)
+        viewport = pressed(viewport, PAGE_DOWN)
     assert seen == {f"model-{number:02}" for number in range(32)}
     # At the end nothing is below, and scrolling further changes nothing.
-    assert names(shown(FLEET, looking))[-1] == "model-31"
-    assert pressed(looking, DOWN) == looking
+    assert names(shown(FLEET, viewport))[-1] == "model-31"
+    assert pressed(viewport, DOWN) == viewport
 
 
 def test_lines_pages_and_ends() -> None:
@@ -73,8 +73,8 @@ def test_lines_pages_and_ends() -> None:
 
 
 def test_what_is_not_shown_is_counted_on_both_sides() -> None:
-    looking = pressed(Viewport(), DOWN * 5)
-    lines = shown(FLEET, looking)
+    viewport = pressed(Viewport(), DOWN * 5)
+    lines = shown(FLEET, viewport)
     page = len(names(lines))
     assert f"and {32 - page} more (5 above, {27 - page} below)" in lines
 
@@ -87,9 +87,9 @@ def test_what_is_not_shown_is_counted_on_both_sides() -> None:
     ("[", []),
 ])  # fmt: skip
 def test_a_filter_finds_names_of_both_kinds(text: str, expected: list[str]) -> None:
-    looking = pressed(Viewport(), f"/{text}\r")
-    assert (looking.text, looking.is_typing) == (text, False)
-    lines = shown(FLEET, looking)
+    viewport = pressed(Viewport(), f"/{text}\r")
+    assert (viewport.text, viewport.is_typing) == (text, False)
+    lines = shown(FLEET, viewport)
     assert names(lines) == expected
     # The fleet is counted as a whole.
     assert lines[0].startswith("simulated: 32 models")
@@ -97,15 +97,15 @@ def test_a_filter_finds_names_of_both_kinds(text: str, expected: list[str]) -> N
 
 
 def test_letters_are_letters_while_a_filter_is_typed() -> None:
-    looking = pressed(Viewport(), "/q")
-    assert (looking.text, looking.is_typing, looking.has_left) == ("q", True, False)
-    assert looking.line.startswith("filter: q_")
-    looking = pressed(looking, "s\x7f")
-    assert looking.text == "q"
-    assert pressed(looking, "\x1b") == Viewport()
-    assert pressed(pressed(looking, "\r"), "q").has_left
+    viewport = pressed(Viewport(), "/q")
+    assert (viewport.text, viewport.is_typing, viewport.has_quit) == ("q", True, False)
+    assert viewport.line.startswith("filter: q_")
+    viewport = pressed(viewport, "s\x7f")
+    assert viewport.text == "q"
+    assert pressed(viewport, "\x1b") == Viewport()
+    assert pressed(pressed(viewport, "\r"), "q").has_quit
     # A terminal that is gone ends it, whatever is typed.
-    assert pressed(looking, END_OF_INPUT).has_left
+    assert pressed(viewport, END_OF_INPUT).has_quit
     assert pressed(Viewport(), "/" + "x" * 200).text == "x" * 60
 
 
@@ -127,21 +127,21 @@ def test_orders(order: Order) -> None:
             model("queue", waiting=5, running=1, usd_per_hour=1.0),
         )
     )
-    looking = Viewport()
-    while looking.order is not order:
-        looking = pressed(looking, "s", fleet)
-    assert [each.title for each in looking.models(fleet.models)] == ORDERS[order]
+    viewport = Viewport()
+    while viewport.order is not order:
+        viewport = pressed(viewport, "s", fleet)
+    assert [each.title for each in viewport.models(fleet.models)] == ORDERS[order]
 
 
 def test_nodes_can_be_scrolled_too() -> None:
-    looking = pressed(Viewport(), "\t")
-    assert looking.at_nodes
+    viewport = pressed(Viewport(), "\t")
+    assert viewport.at_nodes
     seen = set[str]()
     for _ in range(12):
-        seen.update(names(shown(FLEET, looking, (80, 24)), "group-"))
-        looking = pressed(looking, DOWN, size=(80, 24))
+        seen.update(names(shown(FLEET, viewport, (80, 24)), "group-"))
+        viewport = pressed(viewport, DOWN, size=(80, 24))
     assert seen == {f"group-{number:02}" for number in range(12)}
-    assert not pressed(looking, "\t").at_nodes
+    assert not pressed(viewport, "\t").at_nodes
 
 
 @given(
@@ -151,10 +151,10 @@ def test_nodes_can_be_scrolled_too() -> None:
 )  # fmt: skip
 def test_no_keys_break_the_view(keys: str, models: int, height: int) -> None:
     fleet = replace(FLEET, models=FLEET.models[:models])
-    looking = pressed(Viewport(), keys, fleet, (80, height))
-    page = shares(fleet, looking, height)[looking.at_nodes]
-    looking = looking.within(page, len(looking.rows(fleet)[looking.at_nodes]))
-    assert looking.first >= 0
-    lines = shown(fleet, looking, (80, height))
+    viewport = pressed(Viewport(), keys, fleet, (80, height))
+    page = shares(fleet, viewport, height)[viewport.at_nodes]
+    viewport = viewport.within(page, len(viewport.rows(fleet)[viewport.at_nodes]))
+    assert viewport.first >= 0
+    lines = shown(fleet, viewport, (80, height))
     assert len(lines) <= height
     assert all(len(line) <= 80 for line in lines)
