@@ -39,9 +39,10 @@ def as_text(control: ControlClient, viewport: Viewport) -> None:
         active = [model for model in viewport.models(state.models) if is_active(model)]
         sys.stdout.write(f"{headline(state)}; {speeds(state)}\n")
         for model in active[:_MAX_ROWS]:
+            queue = f"waiting {model.waiting}, running {model.running}, cache {model.cache:.0%}"
             sys.stdout.write(
                 f"  {printable(model.title)}: ready {model.ready}/{model.replicas}, starting {model.starting}, "
-                f"pending {model.pending}, waiting {model.waiting}, running {model.running}, cache {model.cache:.0%}, "
+                f"pending {model.pending}, {queue}, "
                 f"desired {scaling(model)}, {usd(model.usd_per_hour)} USD/h\n"
             )
         if len(active) > _MAX_ROWS:

@@ -185,7 +185,7 @@ def test_lines_again_and_again_where_there_is_no_terminal(output: str, times: in
         assert all(len(json.loads(line)["models"]) == 41 for line in lines)
         return
     # What rests is not told, and what happened is told once.
-    assert lines[1].startswith("  busy: ready 2/2, starting 0, pending 0, waiting 0, running 3, cache 0%, wanted -,")
+    assert lines[1].startswith("  busy: ready 2/2, starting 0, pending 0, waiting 0, running 3, cache 0%, desired -,")
     assert not any("model-" in line for line in lines)
     assert sum("a node came" in line for line in lines) == 1
 
