@@ -107,9 +107,7 @@ def fault(what: What, name: Name = "", *, model: Model = "", cwd: Cwd = Path(), 
     typer.echo(printable(f"{outcome.text} (simulated)"))
     pods = f"{pluralize(len(outcome.pods), 'pod')}: {', '.join(outcome.pods)}" if outcome.pods else "no serving pod"
     typer.echo(printable(f"affected: {pods}"))
-    typer.echo(
-        "`workbench watch` shows the effect; a running `workbench load` counts the failed requests of its clients"
-    )
+    typer.echo("`workbench watch` shows the effect; a running `workbench load` counts failed requests")
 
 
 def speed(*, answers: Answers = None, starts: Starts = None, cwd: Cwd = Path(), output: Output = Format.TEXT) -> None:
