@@ -28,12 +28,14 @@ def adapter_config(rules: Mapping[str, Any]) -> Object:
         UserError: the rules need something that only the chart has: its default rules, or another ConfigMap.
     """
     if rules.get("default", True):
-        raise UserError("rules.default is true unless set to false, and the chart's default rules are not known here")
+        raise UserError(
+            "rules.default is true unless set to false, and the chart's default rules are not supported here"
+        )
     if rules.get("existing"):
-        raise UserError("rules.existing replaces all rules by a ConfigMap that is not known here")
+        raise UserError("rules.existing replaces all rules by a ConfigMap that is not available here")
     unknown = rules.keys() - {"default", "existing", "custom", "external", "resource"}
     if unknown:
-        raise UserError(f"the chart knows no rules.{', rules.'.join(sorted(unknown))}")
+        raise UserError(f"the chart has no value rules.{', rules.'.join(sorted(unknown))}")
     config: Object = {}
     for value, key in (("custom", "rules"), ("external", "externalRules"), ("resource", "resourceRules")):
         if rules.get(value):
@@ -100,12 +102,12 @@ def start_adapter(
     port = kept_port(folder, NAME)
     files = AdapterFiles.written(folder.path / NAME, config)
     kubeconfig = folder.state_dir / "cluster" / f"{IDENTITY}.kubeconfig"
-    grant(kube)  # it needs its rights to start
+    grant(kube)  # first, because the adapter does not start without its rights
     arguments = command(program, files, kubeconfig, port, prometheus)
     started = keep_running(folder, NAME, arguments, lambda: listens(port))
     if started:
         progress("started prometheus-adapter")
-    register(kube, config, port, files.certificate, anew=started)
+    register(kube, config, port, files.certificate, restarted=started)
     await_available(kube)
 
 

@@ -15,11 +15,11 @@ from toolkit.errors import UserError
 from ..fleet import Object
 
 _META = "__meta_kubernetes_"
-_READ = {"port", "portNumber", "path", "interval", "relabelings"}
+_SUPPORTED_KEYS = {"port", "portNumber", "path", "interval", "relabelings"}
 _CAMEL = re.compile("([A-Z])")
-_FOUND = "__tmp_found_at"
-_AS_IN_THE_CLUSTER: list[Object] = [
-    {"source_labels": ["__address__"], "target_label": _FOUND},
+_LOOPBACK_ADDRESS = "__tmp_found_at"
+_CLUSTER_ADDRESS_RULES: list[Object] = [
+    {"source_labels": ["__address__"], "target_label": _LOOPBACK_ADDRESS},
     {"source_labels": [f"{_META}pod_ip"], "target_label": "__address__"},
     {
         "source_labels": [f"{_META}pod_ip", f"{_META}pod_container_port_number"],
@@ -28,10 +28,10 @@ _AS_IN_THE_CLUSTER: list[Object] = [
         "target_label": "__address__",
     },
 ]
-"""The monitor's relabelings see the address that a target has in a cluster: that of its pod."""
-_WHERE_IT_IS: list[Object] = [
+"""Rules before the monitor's relabelings, which see the address that a target has in a cluster: that of its pod."""
+_LOOPBACK_ADDRESS_RULES: list[Object] = [
     {"source_labels": ["__address__"], "target_label": "instance"},
-    {"source_labels": [_FOUND], "target_label": "__address__"},
+    {"source_labels": [_LOOPBACK_ADDRESS], "target_label": "__address__"},
 ]
 """``instance`` keeps the address in the cluster, while Prometheus scrapes the one that service discovery returned."""
 
@@ -48,8 +48,21 @@ def scrape_job(monitor: Mapping[str, Any], discovery: Object, last: Sequence[Obj
         UserError: the monitor has an unsupported field.
     """
     metadata, spec = monitor["metadata"], monitor["spec"]
-    endpoint = _only_endpoint(monitor)
-    own = [_snake(rule) for rule in endpoint.get("relabelings", ())]
+    endpoints: Sequence[Mapping[str, Any]] = spec.get("podMetricsEndpoints") or []
+    selector = spec.get("selector") or {}
+    unsupported = (spec.keys() - {"selector", "podMetricsEndpoints"}) | (selector.keys() - {"matchLabels"})
+    unsupported |= {key for endpoint in endpoints for key in endpoint.keys() - _SUPPORTED_KEYS}
+    if unsupported or len(endpoints) != 1 or "matchLabels" not in selector:
+        name = f"{metadata['namespace']}/{metadata['name']}"
+        if unsupported:
+            raise UserError(f"PodMonitor {name} has fields that are not simulated: {', '.join(sorted(unsupported))}")
+        raise UserError(f"PodMonitor {name} is not simulated: it needs matchLabels and exactly one endpoint")
+    (endpoint,) = endpoints
+    # Prometheus' configuration has the fields of PodMonitors in snake case.
+    relabelings = [
+        {_CAMEL.sub(lambda match: f"_{match[1].lower()}", key): value for key, value in rule.items()}
+        for rule in endpoint.get("relabelings", ())
+    ]
     interval = {"scrape_interval": endpoint["interval"]} if "interval" in endpoint else {}
     return {
         "job_name": f"podMonitor/{metadata['namespace']}/{metadata['name']}/0",
@@ -57,26 +70,14 @@ def scrape_job(monitor: Mapping[str, Any], discovery: Object, last: Sequence[Obj
         **interval,
         "metrics_path": endpoint.get("path", "/metrics"),
         "relabel_configs": [
-            *_AS_IN_THE_CLUSTER,
-            *_chosen(metadata["namespace"], spec["selector"]["matchLabels"], endpoint),
-            *_operators(metadata, endpoint),
-            *own,
-            *_WHERE_IT_IS,
+            *_CLUSTER_ADDRESS_RULES,
+            *_selection_rules(metadata["namespace"], selector["matchLabels"], endpoint),
+            *_operator_label_rules(metadata, endpoint),
+            *relabelings,
+            *_LOOPBACK_ADDRESS_RULES,
             *last,
         ],
     }
-
-
-def _only_endpoint(monitor: Mapping[str, Any]) -> Mapping[str, Any]:
-    metadata, spec = monitor["metadata"], monitor["spec"]
-    endpoints: Sequence[Mapping[str, Any]] = spec.get("podMetricsEndpoints") or []
-    selector = spec.get("selector") or {}
-    unknown = (spec.keys() - {"selector", "podMetricsEndpoints"}) | (selector.keys() - {"matchLabels"})
-    unknown |= {key for endpoint in endpoints for key in endpoint.keys() - _READ}
-    if unknown or len(endpoints) != 1 or "matchLabels" not in selector:
-        why = ", ".join(sorted(unknown)) if unknown else "one endpoint and matchLabels are needed"
-        raise UserError(f"PodMonitor {metadata['namespace']}/{metadata['name']} cannot be played here: {why}")
-    return endpoints[0]
 
 
 def targets_of(pod: Mapping[str, Any], at: str | None = None) -> list[Object]:
@@ -102,21 +103,21 @@ def targets_of(pod: Mapping[str, Any], at: str | None = None) -> list[Object]:
     containers += [(container, "true") for container in spec.get("initContainers") or ()]
     targets = []
     for container, init in containers:
-        named = {f"{_META}pod_container_name": container["name"], f"{_META}pod_container_init": init}
+        container_labels = {f"{_META}pod_container_name": container["name"], f"{_META}pod_container_init": init}
         # A container without ports has one target, without a port.
         ports: list[Object] = container.get("ports") or [{}]
         for port in ports:
-            declared = {
+            port_labels = {
                 f"{_META}pod_container_port_{key}": str(value)
                 for key, value in (("name", port.get("name", "")), ("number", port.get("containerPort", "")))
                 if port
             }
             own = f"{address}:{port['containerPort']}" if port else address
-            targets.append({"targets": [at or own], "labels": {**shared, **named, **declared}})
+            targets.append({"targets": [at or own], "labels": {**shared, **container_labels, **port_labels}})
     return targets
 
 
-def _chosen(namespace: str, labels: Mapping[str, str], endpoint: Mapping[str, Any]) -> list[Object]:
+def _selection_rules(namespace: str, labels: Mapping[str, str], endpoint: Mapping[str, Any]) -> list[Object]:
     """Return the rules that keep the targets that a monitor selects."""
     rules = [_keep("namespace", namespace)]
     rules.append({**_keep("pod_phase", "(Failed|Succeeded)"), "action": "drop"})
@@ -130,14 +131,14 @@ def _chosen(namespace: str, labels: Mapping[str, str], endpoint: Mapping[str, An
     return rules
 
 
-def _operators(metadata: Mapping[str, Any], endpoint: Mapping[str, Any]) -> list[Object]:
+def _operator_label_rules(metadata: Mapping[str, Any], endpoint: Mapping[str, Any]) -> list[Object]:
     """Return the rules that set the labels of prometheus-operator."""
-    named = {"namespace": "namespace", "pod_container_name": "container", "pod_name": "pod"}
+    copied = {"namespace": "namespace", "pod_container_name": "container", "pod_name": "pod"}
     job = f"{metadata['namespace']}/{metadata['name']}"
     port = endpoint.get("port", endpoint.get("portNumber"))
     fixed = {"job": job, **({"endpoint": str(port)} if port is not None else {})}
     return [
-        *({"source_labels": [_META + source], "target_label": label} for source, label in named.items()),
+        *({"source_labels": [_META + source], "target_label": label} for source, label in copied.items()),
         *({"target_label": label, "replacement": value} for label, value in fixed.items()),
     ]
 
@@ -148,7 +149,3 @@ def _keep(source: str, regex: str) -> Object:
 
 def _label(key: str) -> str:
     return re.sub("[^a-zA-Z0-9_]", "_", key)
-
-
-def _snake(rule: Mapping[str, Any]) -> Object:
-    return {_CAMEL.sub(lambda match: f"_{match[1].lower()}", key): value for key, value in rule.items()}

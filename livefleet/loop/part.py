@@ -13,7 +13,7 @@ from . import adapter, prometheus
 from .programs import ADAPTER, PROMETHEUS
 from .registration import withdraw
 
-_PARTS = (adapter.NAME, prometheus.NAME)
+_PROGRAMS = (adapter.NAME, prometheus.NAME)
 
 
 class LoopPart:
@@ -42,12 +42,12 @@ class LoopPart:
             raise UserError(f"autoscalers will not scale, since their metrics need a program: {error}") from None
 
     def start(self, folder: LiveFolder, fleet: LiveFleet, progress: Progress) -> None:
-        """Start both programs, or restart them where their configuration changed; return when metrics are available.
+        """Start both programs, or restart them if their configuration changed; return when metrics are available.
 
         Raises:
             UserError: a program did not start, or the cluster does not reach the adapter.
         """
-        for name in _PARTS:
+        for name in _PROGRAMS:
             private_folder(folder.path / name)
         programs = {**ensure_built(PROMETHEUS, progress), **ensure_built(ADAPTER, progress)}
         url = prometheus.start_prometheus(programs["prometheus"], folder, fleet.monitors, progress)
@@ -63,7 +63,7 @@ class LoopPart:
         """Unregister the metrics APIs, stop both programs, and return the names of those that ran."""
         self._withdraw(folder)
         folder.forget_addresses(self.name)
-        return tuple(name for name in _PARTS if stop_daemon(folder, name))
+        return tuple(name for name in _PROGRAMS if stop_daemon(folder, name))
 
     def recover(self, folder: LiveFolder) -> None:
         """Unregister the metrics APIs if the adapter was killed."""

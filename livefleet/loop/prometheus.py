@@ -22,7 +22,7 @@ _INTERVAL = "15s"
 """Scrape interval of a PodMonitor that has none (kube-prometheus has 30s)."""
 _DISCOVERY = "2s"
 """Poll interval of service discovery. In a cluster, Prometheus watches pods instead."""
-_KEPT = {"time": "6h", "size": "256MB"}
+_RETENTION = {"time": "6h", "size": "256MB"}
 
 
 def start_prometheus(program: Path, folder: LiveFolder, monitors: Iterable[Object], progress: Progress) -> str:
@@ -31,19 +31,20 @@ def start_prometheus(program: Path, folder: LiveFolder, monitors: Iterable[Objec
     Raises:
         UserError: the process of the pods does not run, or Prometheus did not start.
     """
-    own = folder.path / NAME
+    directory = folder.path / NAME
     addresses = folder.addresses()
     if not addresses.control:
         raise UserError("Prometheus has nothing to scrape: the process behind the pods does not run")
-    write_private(own / "token", addresses.token.encode())
-    content = json.dumps(config(monitors, addresses, own / "token", progress), indent=1).encode()  # JSON is YAML
+    token = directory / "token"
+    write_private(token, addresses.token.encode())
+    content = json.dumps(config(monitors, addresses, token, progress), indent=1).encode()  # JSON is YAML
     # With a digest in its name, a changed config changes the command line, and so restarts Prometheus.
-    file = own / f"prometheus-{hashlib.sha256(content).hexdigest()[:12]}.yml"
-    for old in own.glob("prometheus-*.yml"):
+    file = directory / f"prometheus-{hashlib.sha256(content).hexdigest()[:12]}.yml"
+    for old in directory.glob("prometheus-*.yml"):
         old.unlink()
     write_private(file, content)
     port = kept_port(folder, NAME)
-    if keep_running(folder, NAME, command(program, file, own / "storage", port), lambda: _is_ready(port)):
+    if keep_running(folder, NAME, command(program, file, directory / "storage", port), lambda: _is_ready(port)):
         progress("started Prometheus")
     return f"http://{LOOPBACK}:{port}"
 
@@ -53,7 +54,7 @@ def command(program: Path, file: Path, storage: Path, port: int) -> list[str]:
     settings = {
         "config.file": file,
         "storage.tsdb.path": storage,
-        **{f"storage.tsdb.retention.{limit}": value for limit, value in _KEPT.items()},
+        **{f"storage.tsdb.retention.{limit}": value for limit, value in _RETENTION.items()},
         "web.listen-address": f"{LOOPBACK}:{port}",
         # A hidden flag. By default, new targets are scraped only after up to 5 s.
         "scrape.discovery-reload-interval": _DISCOVERY,

@@ -23,7 +23,7 @@ _SERVED: Mapping[str, tuple[str, Sequence[str]]] = {
 _MANAGER = "workbench"
 _RBAC, _REGISTRATION = "rbac.authorization.k8s.io", "apiregistration.k8s.io/v1"
 _ROLE = "workbench:prometheus-adapter"
-_OURS = {"app.kubernetes.io/managed-by": "workbench"}
+_LABELS = {"app.kubernetes.io/managed-by": "workbench"}
 _AVAILABLE_SECONDS = 30.0
 
 
@@ -33,7 +33,7 @@ def grant(kube: Kube) -> None:
         kube.apply(obj, manager=_MANAGER)
 
 
-def register(kube: Kube, config: Mapping[str, Any], port: int, certificate: Path, *, anew: bool = False) -> None:
+def register(kube: Kube, config: Mapping[str, Any], port: int, certificate: Path, *, restarted: bool = False) -> None:
     """Register the APIs of the adapter's rules, and unregister those that it no longer serves.
 
     Args:
@@ -41,12 +41,30 @@ def register(kube: Kube, config: Mapping[str, Any], port: int, certificate: Path
         config: The adapter's config.
         port: The adapter's port on loopback.
         certificate: The adapter's certificate.
-        anew: Whether the adapter was restarted, so that its APIs are deleted and created again.
+        restarted: Whether the adapter was restarted, so that its APIs are deleted and created again.
     """
-    services = _api_services(config, port, certificate)
+    ca_bundle = base64.b64encode(certificate.read_bytes()).decode()
+    services: list[Object] = [
+        {
+            "apiVersion": _REGISTRATION,
+            "kind": "APIService",
+            "metadata": {"name": f"{version}.{group}", "labels": _LABELS},
+            "spec": {
+                "group": group,
+                "version": version,
+                "service": {"name": NAME, "namespace": NAMESPACE, "port": port},
+                "caBundle": ca_bundle,
+                "groupPriorityMinimum": 100,
+                "versionPriority": 100,
+            },
+        }
+        for rules, (group, versions) in _SERVED.items()
+        if rules in config
+        for version in versions
+    ]
     # The API server checks a new APIService at once, but one that was unavailable only every 30 s in the end
     # (kube-aggregator, pkg/controllers/status).
-    unchanged = {service["metadata"]["name"] for service in services if not anew}
+    unchanged = {service["metadata"]["name"] for service in services if not restarted}
     _delete(kube, [name for name in _registered(kube) if name not in unchanged])
     for obj in (_service(), *services):
         kube.apply(obj, manager=_MANAGER)
@@ -60,31 +78,30 @@ def await_available(kube: Kube) -> None:
     """
     reasons: dict[str, str] = {}
 
+    def unavailable_reason(service: Object) -> str:
+        conditions: Sequence[Object] = service.get("status", {}).get("conditions", ())
+        available = next((condition for condition in conditions if condition["type"] == "Available"), {})
+        if available.get("status") != "True":
+            return str(available.get("message", "its status is not reported yet"))
+        try:
+            # The API server routes by its cache, which may be older than the object: only a request shows that it
+            # works.
+            kube.request("GET", f"/apis/{service['spec']['group']}/{service['spec']['version']}")
+        except KubeError as error:
+            return error.message
+        return ""
+
     def all_available() -> bool:
         for service in kube.list(_REGISTRATION, "APIService", labels=_selector()):
-            reasons[service["metadata"]["name"]] = _unavailable(kube, service)
+            reasons[service["metadata"]["name"]] = unavailable_reason(service)
         return not any(reasons.values())
 
     if not wait_until(all_available, _AVAILABLE_SECONDS):
-        problems = "; ".join(f"{name}: {why}" for name, why in sorted(reasons.items()) if why)
+        problems = "; ".join(f"{name}: {reason}" for name, reason in sorted(reasons.items()) if reason)
         raise UserError(
             f"the cluster does not reach prometheus-adapter after {_AVAILABLE_SECONDS:.0f} s: {problems}; run "
             "`workbench cluster start`, which brings a cluster of an older version up to date"
         )
-
-
-def _unavailable(kube: Kube, service: Object) -> str:
-    """Return why an API is unavailable; empty if it is available."""
-    conditions: Sequence[Object] = service.get("status", {}).get("conditions", ())
-    available = next((condition for condition in conditions if condition["type"] == "Available"), {})
-    if available.get("status") != "True":
-        return str(available.get("message", "its status is not reported yet"))
-    try:
-        # The API server routes by its cache, which may be older than the object: only a request shows that it works.
-        kube.request("GET", f"/apis/{service['spec']['group']}/{service['spec']['version']}")
-    except KubeError as error:
-        return error.message
-    return ""
 
 
 def withdraw(kube: Kube) -> bool:
@@ -128,31 +145,9 @@ def _binding(kind: str, name: str, role: tuple[str, str]) -> Object:
 def _service() -> Object:
     """Return the Service of the APIs."""
     # An ExternalName Service may lead to the loopback interface, whose addresses EndpointSlices must not contain.
-    metadata = {"name": NAME, "namespace": NAMESPACE, "labels": _OURS}
+    metadata = {"name": NAME, "namespace": NAMESPACE, "labels": _LABELS}
     spec = {"type": "ExternalName", "externalName": "localhost"}
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
-
-
-def _api_services(config: Mapping[str, Any], port: int, certificate: Path) -> list[Object]:
-    bundle = base64.b64encode(certificate.read_bytes()).decode()
-    return [
-        {
-            "apiVersion": _REGISTRATION,
-            "kind": "APIService",
-            "metadata": {"name": f"{version}.{group}", "labels": _OURS},
-            "spec": {
-                "group": group,
-                "version": version,
-                "service": {"name": NAME, "namespace": NAMESPACE, "port": port},
-                "caBundle": bundle,
-                "groupPriorityMinimum": 100,
-                "versionPriority": 100,
-            },
-        }
-        for rules, (group, versions) in _SERVED.items()
-        if rules in config
-        for version in versions
-    ]
 
 
 def _registered(kube: Kube) -> list[str]:
@@ -161,7 +156,7 @@ def _registered(kube: Kube) -> list[str]:
 
 
 def _selector() -> str:
-    return ",".join(f"{key}={value}" for key, value in _OURS.items())
+    return ",".join(f"{key}={value}" for key, value in _LABELS.items())
 
 
 def _delete(kube: Kube, names: Sequence[str]) -> None:

@@ -18,37 +18,31 @@ if TYPE_CHECKING:
 
 def served_endpoints(planned: "Plan") -> tuple[ServedEndpoint, ...]:
     """Return every endpoint of the stack's outputs."""
-    through_door = {(endpoint.namespace, endpoint.name) for endpoint in planned.door.endpoints}
+    exposed = {(endpoint.namespace, endpoint.name) for endpoint in planned.door.endpoints}
     is_gateway = planned.environment.door.expose == Exposure.GATEWAY
     roles = roles_of(planned.fleet)
-    return tuple(
-        _endpoint(
-            output_name(planned, each.namespace, each.name),
-            each,
-            _Behind(planned.fleet, roles, each),
-            outside=is_gateway and (each.namespace, each.name) in through_door,
+    served = []
+    for _, endpoint in planned.fleet.endpoints:
+        backends = _EndpointBackends(planned.fleet, roles, endpoint)
+        weights = backends.weights()
+        services = ", ".join(f"{backend.namespace}/{backend.service}" for backend in endpoint.backends)
+        served.append(
+            ServedEndpoint(
+                title=output_name(planned, endpoint.namespace, endpoint.name),
+                model=endpoint.model,
+                api=endpoint.api,
+                url=endpoint.url,
+                workloads=weights,
+                outside=is_gateway and (endpoint.namespace, endpoint.name) in exposed,
+                why="" if weights else f"Service {services} selects no workload of this stack",
+                stand_in=backends.stand_in if weights else "",
+            )
         )
-        for _, each in planned.fleet.endpoints
-    )
+    return tuple(served)
 
 
-def _endpoint(title: str, endpoint: Endpoint, behind: "_Behind", *, outside: bool) -> ServedEndpoint:
-    weights = behind.weights()
-    services = ", ".join(f"{each.namespace}/{each.service}" for each in endpoint.backends)
-    return ServedEndpoint(
-        title=title,
-        model=endpoint.model,
-        api=endpoint.api,
-        url=endpoint.url,
-        workloads=weights,
-        outside=outside,
-        why="" if weights else f"behind Service {services} is no workload of this stack",
-        stand_in=behind.stand_in if weights else "",
-    )
-
-
-class _Behind:
-    """The workloads behind an endpoint."""
+class _EndpointBackends:
+    """The workloads that answer at an endpoint."""
 
     def __init__(self, fleet: "Fleet", roles: dict[str, PodRole], endpoint: Endpoint) -> None:
         self._fleet, self._roles, self._endpoint = fleet, roles, endpoint
@@ -65,32 +59,36 @@ class _Behind:
             for workload in workloads:
                 # A Service spreads requests evenly over the pods of all its workloads.
                 part = workload.replicas / total if total else 1 / len(workloads)
-                place = place_of(workload)
-                shares[place] = shares.get(place, 0.0) + share * part
+                key = key_of_workload(workload)
+                shares[key] = shares.get(key, 0.0) + share * part
         return shares
 
     def _answering(self, backend: Backend) -> Sequence[Workload]:
         """Return the workloads that answer for a Service; for a router, those that decode behind it."""
         if backend.router:
-            places = {(self._endpoint.namespace, name) for name in backend.router.workloads}
+            keys = {(self._endpoint.namespace, name) for name in backend.router.workloads}
         else:
-            places = {(backend.namespace, backend.workload)}
-        targets = [workload for _, workload in self._fleet.workloads if workload.backend_keys & places]
+            keys = {(backend.namespace, backend.workload)}
+        targets = [workload for _, workload in self._fleet.workloads if workload.backend_keys & keys]
         if backend.router is None and all(self._role(workload) != PodRole.ROUTER for workload in targets):
             return targets
         self.stand_in = "router"
         # If the Service selects only the router, the other workloads of the router's resource answer.
         answering = [workload for workload in targets if self._role(workload) != PodRole.ROUTER]
         if not answering:
-            owners = {id(item) for item, each in self._fleet.workloads if any(each is target for target in targets)}
-            own = [workload for item, workload in self._fleet.workloads if id(item) in owners]
-            answering = [workload for workload in own if self._role(workload) != PodRole.ROUTER]
+            routed = {id(target) for target in targets}
+            resources = {id(item) for item, workload in self._fleet.workloads if id(workload) in routed}
+            answering = [
+                workload
+                for item, workload in self._fleet.workloads
+                if id(item) in resources and self._role(workload) != PodRole.ROUTER
+            ]
         return [workload for workload in answering if self._role(workload) == PodRole.DECODE] or answering
 
     def _role(self, workload: Workload) -> PodRole:
-        return self._roles[place_of(workload)]
+        return self._roles[key_of_workload(workload)]
 
 
-def place_of(workload: Workload) -> str:
+def key_of_workload(workload: Workload) -> str:
     """Return the namespace and name of a workload."""
     return f"{workload.namespace}/{workload.name}"

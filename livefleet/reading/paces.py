@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from components.plan.plan import Plan
 
 _GIB = 2**30
+_USUAL_WEIGHTS = 16 * 2**30
+"""Bytes of the weights of a model with 8 billion parameters; used if the size is unknown."""
 _UNKNOWN = MemoryVerdict(Fit.UNKNOWN, "nothing is known of it")
 
 
@@ -43,7 +45,7 @@ class Speed:
         dimensions: Length of an embedding; None if unknown.
     """
 
-    answering: ServerBehavior
+    behavior: ServerBehavior
     paces: Mapping[str, TokenPace]
     startup: Startup
     context: int | None
@@ -53,79 +55,64 @@ class Speed:
 
 def speeds_of(planned: "Plan") -> dict[str, Speed]:
     """Return how each workload serves requests, by its namespace and name."""
-    verdicts = {name: each.verdict for each in planned.verdicts for name in each.names}
+    verdicts = {name: result.verdict for result in planned.verdicts for name in result.names}
     measured = _measured(planned)
     speeds = {}
     for _, workload in planned.fleet.workloads:
-        place = f"{workload.namespace}/{workload.name}"
-        verdict = verdicts.get(f"{workload.kind} {place}", _UNKNOWN)
-        speeds[place] = _speed(workload, verdict, _shape(workload, verdict, planned), measured.get(place))
+        key = f"{workload.namespace}/{workload.name}"
+        verdict = verdicts.get(f"{workload.kind} {key}", _UNKNOWN)
+        speeds[key] = _speed(workload, verdict, _shape(workload, verdict, planned), measured.get(key))
     return speeds
 
 
-def _speed(each: Workload, verdict: MemoryVerdict, shape: Shape | None, variant: "ModelVariant | None") -> Speed:
-    answering = server_behavior(each.container, each.server.line)
-    cpus = float(sum((demand.requests.get("cpu", Decimal(0)) for demand in each.pods[:1]), Decimal(0))) or None
+def _speed(workload: Workload, verdict: MemoryVerdict, shape: Shape | None, variant: "ModelVariant | None") -> Speed:
+    line = workload.server.line
+    behavior, settings = server_behavior(workload.container, line), memory_settings_of(line)
+    cpus = float(sum((demand.requests.get("cpu", Decimal(0)) for demand in workload.pods[:1]), Decimal(0))) or None
+    choices = [choice for demand in workload.pods for choice in demand.choices]
+    types = [name for choice in choices for name in (choice.instance_type, *choice.alternatives) if name]
     paces = {}
-    for name in ("", *_types(each)):
-        pace = pace_of(verdict, name, shape, cpus)
-        limit = concurrency_limit(each.container, each.server.line, _device(name))
-        pace = replace(pace, batch=limit.limit or pace.batch)
-        profile = _profile(variant, name)
-        paces[name] = profiled(profile.within(limit.limit), pace) if profile else pace
+    for instance_type in dict.fromkeys(("", *types)):
+        pace = pace_of(verdict, instance_type, shape, cpus)
+        node = instance(instance_type)
+        device = None
+        if node and node.accelerator_memory_gib is not None:
+            device = Device(node.accelerator, int(node.accelerator_memory_gib * _GIB))
+        # Without a flag, the limit of some engines depends on the accelerator.
+        limit = concurrency_limit(workload.container, line, device).limit
+        pace = replace(pace, batch=limit or pace.batch)
+        profile = _profile(variant, instance_type)
+        paces[instance_type] = profiled(profile.within(limit), pace) if profile else pace
     weights = weights_of(shape, verdict.asked.weights_dtype if verdict.asked else "") if shape else ""
-    embedder = known_embedder(_model(each, answering)) if answering.embeds else None
+    embedder = None
+    if behavior.embeds:
+        loaded = settings.model if isinstance(settings, MemorySettings) else ""
+        embedder = known_embedder(behavior.model or loaded or workload.model)
+    # The first known context: of the server's behavior, the memory verdict, the command line, the model.
+    context = behavior.context or (verdict.context if verdict.asked else None)
+    context = context or (settings.limits.context if isinstance(settings, MemorySettings) else None)
+    context = context or (shape.max_context if shape else None) or (embedder.tokens if embedder else None)
     return Speed(
-        answering,
+        behavior,
         paces,
-        startup_of(each.body, None if isinstance(weights, str) else weights.total),
-        answering.context or _context(each, verdict, shape) or (embedder.tokens if embedder else None),
-        images=answering.images if answering.images is not None else shape.images if shape else None,
+        startup_of(workload.body, None if isinstance(weights, str) else weights.total),
+        context,
+        images=behavior.images if behavior.images is not None else shape.images if shape else None,
         dimensions=embedder.dimensions if embedder else shape.hidden if shape else None,
     )
 
 
-def _model(each: Workload, answering: ServerBehavior) -> str:
-    """Return the model that a server's command line loads, else the name of the model."""
-    settings = memory_settings_of(each.server.line)
-    return answering.model or (settings.model if isinstance(settings, MemorySettings) else "") or each.model
-
-
-def _types(each: Workload) -> list[str]:
-    """Return the instance types that its pods may run on, in order of preference."""
-    choices = (choice for demand in each.pods for choice in demand.choices)
-    names = (name for choice in choices for name in (choice.instance_type, *choice.alternatives))
-    return list(dict.fromkeys(name for name in names if name))
-
-
-def _shape(each: Workload, verdict: MemoryVerdict, planned: "Plan") -> Shape | None:
+def _shape(workload: Workload, verdict: MemoryVerdict, planned: "Plan") -> Shape | None:
     """Return the model's shape, even if it runs without accelerators; None if it is unknown."""
     if verdict.asked:
         return verdict.asked.shape
-    line = each.server.line
+    line = workload.server.line
     settings, table = memory_settings_of(line), memory_settings_table(line.engine)
-    model = settings.model if isinstance(settings, MemorySettings) else each.model
+    model = settings.model if isinstance(settings, MemorySettings) else workload.model
     shape = planned.environment.shapes.find(
-        model, each.server.weights, single_file=table is not None and table.single_files
+        model, workload.server.weights, single_file=table is not None and table.single_files
     )
     return None if isinstance(shape, str) else shape
-
-
-def _device(instance_type: str) -> Device | None:
-    """Return the accelerator of an instance type; the defaults of engines may depend on it."""
-    node = instance(instance_type)
-    if node is None or node.accelerator_memory_gib is None:
-        return None
-    return Device(node.accelerator, int(node.accelerator_memory_gib * _GIB))
-
-
-def _context(each: Workload, verdict: MemoryVerdict, shape: Shape | None) -> int | None:
-    """Return the context: that of the memory verdict, else of the command line, else of the model."""
-    if verdict.asked and verdict.context:
-        return verdict.context
-    settings = memory_settings_of(each.server.line)
-    configured = settings.limits.context if isinstance(settings, MemorySettings) else None
-    return configured or (shape.max_context if shape else None)
 
 
 def _measured(planned: "Plan") -> dict[str, "ModelVariant"]:
@@ -142,15 +129,15 @@ def _profile(variant: "ModelVariant | None", instance_type: str) -> "Profile | N
     """Return the profile of a variant on an instance type; for the empty name, that of its own accelerator."""
     if variant is None:
         return None
-    own = [each for each in variant.profiles if each.accelerator == variant.accelerator]
+    own = [profile for profile in variant.profiles if profile.accelerator == variant.accelerator]
     if not instance_type:
         return next(iter(own), None)
-    return next((each for each in (*own, *variant.profiles) if _is_on(each, instance_type)), None)
-
-
-def _is_on(profile: "Profile", instance_type: str) -> bool:
-    node, known = instance(instance_type), known_accelerator(profile.accelerator)
-    return node is not None and known is not None and known.is_on(node)
+    node = instance(instance_type)
+    for profile in (*own, *variant.profiles):
+        accelerator = known_accelerator(profile.accelerator)
+        if node is not None and accelerator is not None and accelerator.is_on(node):
+            return profile
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +164,6 @@ def _embedders() -> Mapping[str, Embedder]:
     return {str(row["model"]).lower(): Embedder(row["dimensions"], row["tokens"]) for row in rows}
 
 
-_USUAL_WEIGHTS = 16 * 2**30
-"""Bytes of the weights of a model with 8 billion parameters; used if the size is unknown."""
-
-
 def startup_of(body: Object, weights: int | None) -> Startup:
     """Return how long a replica of a workload takes to start.
 
@@ -190,8 +173,8 @@ def startup_of(body: Object, weights: int | None) -> Startup:
     """
     size = _USUAL_WEIGHTS if weights is None else weights
     # Pulling the image counts as the pod's time, since the nodes of the live fleet are new.
-    pod, whole = (
-        sum(seconds for _, seconds in start_estimate(body, size, new_node=new, new_image=True).parts)
-        for new in (False, True)
+    pod, pod_on_new_node = (
+        sum(seconds for _, seconds in start_estimate(body, size, new_node=new_node, new_image=True).parts)
+        for new_node in (False, True)
     )
-    return Startup(pod=float(pod), node=float(whole - pod))
+    return Startup(pod=float(pod), node=float(pod_on_new_node - pod))

@@ -1,6 +1,5 @@
 """The role of each workload of a resource that has several."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -31,25 +30,18 @@ def roles_of(fleet: "Fleet") -> dict[str, PodRole]:
     """Return the role of every workload, by its namespace and name."""
     by_workload: dict[str, PodRole] = {}
     for item in fleet.rendered:
-        roles = [_role(workload) for workload in item.workloads]
+        roles = [_own_role(workload) for workload in item.workloads]
         for workload, role in zip(item.workloads, roles, strict=True):
-            by_workload[f"{workload.namespace}/{workload.name}"] = _among(workload, role, roles)
+            if PodRole.DECODE not in roles:  # without a decoding side there is no pair
+                role = PodRole.ANSWER
+            elif role == PodRole.ANSWER and not workload.server.line.engine:
+                role = PodRole.ROUTER  # beside a pair, a workload without an engine forwards requests
+            by_workload[f"{workload.namespace}/{workload.name}"] = role
     return by_workload
 
 
-def _role(workload: Workload) -> PodRole:
+def _own_role(workload: Workload) -> PodRole:
     """Return the role in the engine's command line, else the one that the resource gives the workload."""
     transfer = transfer_of(workload.server.line)
     stage = transfer.role if transfer else None
     return _SIDES.get(stage or "") or _SIDES.get(workload.role, PodRole.ANSWER)
-
-
-def _among(workload: Workload, role: PodRole, roles: Sequence[PodRole]) -> PodRole:
-    """Return the role of a workload among those of its resource."""
-    # Without a decoding side there is no pair.
-    if PodRole.DECODE not in roles:
-        return PodRole.ANSWER
-    # Beside a pair, a workload without an engine forwards requests.
-    if role == PodRole.ANSWER and not workload.server.line.engine:
-        return PodRole.ROUTER
-    return role

@@ -228,7 +228,7 @@ def test_a_monitor_that_cannot_be_played_is_named_and_left_out(
     steps: list[str] = []
     PART.start(live_folder, LiveFleet("local", monitors=(foreign, monitor), rules=fleet.rules), steps.append)
     (step,) = (each for each in steps if "foreign" in each)
-    assert step == f"PodMonitor {metrics_namespace}/foreign cannot be played here: namespaceSelector"
+    assert step == f"PodMonitor {metrics_namespace}/foreign has fields that are not simulated: namespaceSelector"
     assert "foreign" not in api(live_folder).get("status/config")["yaml"]
 
 
