@@ -89,7 +89,6 @@ def fault(what: What, name: Name = "", *, model: Model = "", cwd: Cwd = Path(), 
     spot node in two minutes. zone: all nodes of a zone disappear at once.
     """
     from components.contract.texts.printable import printable
-    from toolkit.printing import pluralize
 
     from .fault_target import default_target
 
@@ -105,8 +104,7 @@ def fault(what: What, name: Name = "", *, model: Model = "", cwd: Cwd = Path(), 
         sys.stdout.write(json.dumps(asdict(outcome), indent=2) + "\n")
         return
     typer.echo(printable(f"{outcome.text} (simulated)"))
-    pods = f"{pluralize(len(outcome.pods), 'pod')}: {', '.join(outcome.pods)}" if outcome.pods else "no serving pod"
-    typer.echo(printable(f"affected: {pods}"))
+    typer.echo(printable(f"affected pods: {', '.join(outcome.pods) or 'none'}"))
     typer.echo("`workbench watch` shows the effect; a running `workbench load` counts failed requests")
 
 

@@ -32,7 +32,7 @@ def test_a_named_node(served: StandIn, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == [
         "node g6-2 is gone (simulated)",
-        "affected: 2 pods: models/chat-1, models/chat-2",
+        "affected pods: models/chat-1, models/chat-2",
         "`workbench watch` shows the effect; a running `workbench load` counts failed requests",
     ]
     assert served.asked == [("/fault", {"fault": "node", "name": "g6-2"})]
@@ -62,7 +62,7 @@ def test_hostile_texts_stay_text(served: StandIn, tmp_path: Path) -> None:
     served.answers["/fault"] = 200, GONE | {"text": "gone\nforged", "pods": ["a\x1b[2Jb"]}
     ran = workbench("fault", "node", "a\nb", "--cwd", tmp_path)
     assert ran.returncode == 0
-    assert ran.stdout.splitlines()[:2] == [r"gone\x0aforged (simulated)", r"1 pod: a\x1b[2Jb"]
+    assert ran.stdout.splitlines()[:2] == [r"gone\x0aforged (simulated)", r"affected pods: a\x1b[2Jb"]
 
 
 def test_a_name_and_a_model(served: StandIn, tmp_path: Path) -> None:
