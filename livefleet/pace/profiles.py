@@ -1,4 +1,4 @@
-"""From numbers to a pace: a profile that was measured, or weights and bandwidth."""
+"""The pace of a replica from a measured profile, or from a roofline estimate: weights, bandwidth and FLOP/s."""
 
 from dataclasses import dataclass, replace
 
@@ -10,17 +10,17 @@ _MICRO = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Efficiency:
-    """What engines get of what accelerators could do (``efficiency.yaml``).
+    """The share of the peak performance of accelerators that engines reach, and their overhead (``efficiency.yaml``).
 
     Attributes:
-        weights: Part of the bandwidth, when weights are read.
-        cache: Part of the bandwidth, when the cache is read.
-        compute: Part of the operations a second, when prompts are computed.
-        layer_us: What a layer takes beside, in microseconds.
-        experts_us: What a layer with experts takes beside that.
-        reduce_us: What a sum over the ranks of tensor parallelism takes.
-        request_us: What each request adds to a step.
-        host: Bytes of the memory of the host that an accelerator reads in a second.
+        weights: Share of the memory bandwidth when weights are read.
+        cache: Share of the memory bandwidth when the KV cache is read.
+        compute: Share of the FLOP/s when prompts are computed.
+        layer_us: Overhead of a layer in microseconds.
+        experts_us: Additional overhead of a layer with experts, in microseconds.
+        reduce_us: Time of an all-reduce over the ranks of tensor parallelism, in microseconds.
+        request_us: Overhead of each request in a step, in microseconds.
+        host: Bandwidth from the host's memory to an accelerator, in bytes per second.
     """
 
     weights: float
@@ -35,21 +35,21 @@ class Efficiency:
 
 @dataclass(frozen=True, slots=True)
 class StepWork:
-    """What the fullest rank of a replica does: bytes that it reads and operations.
+    """The work of a replica's most loaded rank in a step: bytes to read, and floating-point operations.
 
     Attributes:
-        weights: Bytes that each step reads for any batch: all weights except experts.
-        experts: All experts.
-        untouched: The part of them that one token does not go through.
-        cache: Of one request, beside what grows with its tokens: layers with a window, states.
-        token: Cache of one token, where it grows.
-        operations: For each token of a prompt, in one stage.
-        pair: Operations for each token of a prompt and one before it, in one stage.
-        layers: Of the model.
-        on_host: The part of the weights that is in the memory of the host, and read from there.
-        tensor: Ranks that share each layer.
-        pipeline: Stages that a token goes through one after the other.
-        copies: Ranks among which requests are divided (data parallelism).
+        weights: Bytes that a step reads for any batch: all weights except experts.
+        experts: Bytes of all experts.
+        untouched: Share of the experts that one token does not activate.
+        cache: Bytes of the cache of a request that do not grow with its tokens: layers with a window, states.
+        token: Bytes of the cache of one token, in layers where the cache grows.
+        operations: Operations for each prompt token, in one stage.
+        pair: Operations for each pair of a prompt token and one before it, in one stage.
+        layers: Layers of the model.
+        on_host: Share of the weights that is offloaded to the host's memory, and read from there.
+        tensor: Degree of tensor parallelism.
+        pipeline: Degree of pipeline parallelism.
+        copies: Degree of data parallelism.
     """
 
     weights: float
@@ -67,13 +67,13 @@ class StepWork:
 
 
 def from_profile(alpha_ms: float, beta_ms: float, batch: int, estimate: TokenPace) -> TokenPace:
-    """Return the pace of a profile, which knows nothing of prompts and of the cache (WVA spec 8.1).
+    """Return the pace of a measured profile, which has no values for prompts and the cache (WVA spec 8.1).
 
     Args:
         alpha_ms: Milliseconds of a step without requests.
-        beta_ms: What each request adds.
-        batch: Requests in a step, at most.
-        estimate: Tells the rest. Where even that is assumed, prompts take no time, as in the model of queues.
+        beta_ms: Milliseconds that each request adds.
+        batch: Maximum requests in a step.
+        estimate: Source of all other values. If it is only assumed, prompts take no time, as in the queueing model.
     """
     is_assumed = estimate.source is PaceSource.ASSUMED
     return replace(
@@ -83,7 +83,7 @@ def from_profile(alpha_ms: float, beta_ms: float, batch: int, estimate: TokenPac
         batch=batch,
         prefill=0.0 if is_assumed else estimate.prefill,
         attention=0.0 if is_assumed else estimate.attention,
-        # Its steps are those of whole requests: with their cache, and the experts that they went through.
+        # A profile measures the steps of real requests, which include the time to read their cache and experts.
         cached=0.0,
         experts=0.0,
         untouched=1.0,
@@ -94,33 +94,34 @@ def from_profile(alpha_ms: float, beta_ms: float, batch: int, estimate: TokenPac
 def from_roofline(
     work: StepWork, bandwidth: float, flops: float, efficiency: Efficiency, bounds: TokenPace
 ) -> TokenPace:
-    """Estimate a pace from what a rank reads and computes.
+    """Estimate a pace from the bytes that a rank reads and the operations that it computes.
 
-    A step reads the weights once, of experts those that its tokens go through, and the cache of each request. With
-    several stages a token goes through all of them, while the others work on other requests: so a step takes the
-    weights of all stages, and a request adds what it takes in one of them. A prompt goes through all stages, too;
-    that they could work on several prompts at once is left out.
+    A step reads the weights once, the experts that its tokens activate, and the cache of each request. With pipeline
+    parallelism, a token passes all stages in turn, while the other stages process other requests: a step takes the
+    time for the weights of all stages, and each request adds its time in one stage. A prompt also passes all stages;
+    stages that process several prompts at a time are not modelled.
 
     Args:
-        work: What a rank does.
-        bandwidth: Bytes a second that an accelerator can read at best.
-        flops: Operations a second at best.
-        efficiency: What is got of both.
-        bounds: Batch, cache and chunk.
+        work: The work of a rank.
+        bandwidth: Peak memory bandwidth of an accelerator, in bytes per second.
+        flops: Peak FLOP/s of an accelerator.
+        efficiency: Share of the peaks that engines reach.
+        bounds: Source of batch, cache and chunk.
     """
-    sums = 2 * efficiency.reduce_us if work.tensor > 1 else 0.0
+    # Two all-reduces per layer: after the attention and after the feed-forward network.
+    reduces = 2 * efficiency.reduce_us if work.tensor > 1 else 0.0
     routing = efficiency.experts_us if work.experts else 0.0
-    fixed = work.layers * (efficiency.layer_us + routing + sums) * _MICRO
-    byte = (1 - work.on_host) / (bandwidth * efficiency.weights) + work.on_host / efficiency.host
+    overhead = work.layers * (efficiency.layer_us + routing + reduces) * _MICRO
+    seconds_per_byte = (1 - work.on_host) / (bandwidth * efficiency.weights) + work.on_host / efficiency.host
     request = work.cache / (bandwidth * efficiency.cache) + efficiency.request_us * _MICRO
     return replace(
         bounds,
-        alpha=work.pipeline * work.weights * byte + fixed,
+        alpha=work.pipeline * work.weights * seconds_per_byte + overhead,
         beta=request / work.copies,
         prefill=work.operations * work.pipeline / (flops * efficiency.compute),
         cached=work.token / (bandwidth * efficiency.cache) / work.copies,
         attention=work.pair * work.pipeline / (flops * efficiency.compute),
-        experts=work.pipeline * work.experts * byte,
+        experts=work.pipeline * work.experts * seconds_per_byte,
         untouched=work.untouched ** (1 / work.copies),
         source=PaceSource.ESTIMATE,
     )

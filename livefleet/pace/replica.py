@@ -6,21 +6,21 @@ from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from itertools import islice
+from itertools import takewhile
 from math import inf, sqrt
 
 from ..fleet import TokenPace
 
 
-class Standing(Enum):
+class JobState(Enum):
     """State of a request."""
 
     WAITING = auto()
     """In the queue."""
     FILLING = auto()
-    """In the batch; its prompt is computed in chunks, and some are left."""
+    """In the batch; a part of its prompt is not computed yet."""
     ANSWERING = auto()
-    """In the batch; it gets a token in each step."""
+    """In the batch; each step generates a token of its answer."""
     OVER = auto()
     """Completed or cancelled."""
 
@@ -44,7 +44,7 @@ class Job:
     started: float | None = None
     first: float | None = None
     ended: float | None = None
-    standing: Standing = field(default=Standing.WAITING, init=False)
+    state: JobState = field(default=JobState.WAITING, init=False)
     had: int = field(default=0, init=False, repr=False)
     """Tokens of its answer when it last joined or left the batch."""
     number: int = field(default=0, init=False, repr=False)
@@ -74,11 +74,11 @@ class Forecast:
 
     Attributes:
         at: Time of the end.
-        step: The number of the last step of the stretch.
-        ends: Last step of each request that gets tokens, and its tokens in the cache then, sorted.
-        cached: Tokens of all of them in the cache.
+        step: Number of the last step of the stretch.
+        ends: Last step of each answering request, and its tokens in the cache then, sorted.
+        cached: Tokens of all answering requests in the cache.
         filling: The request whose prompt is computed in chunks.
-        left: Tokens of its prompt after the stretch.
+        left: Tokens of its prompt that remain after the stretch.
         waiting: The queue, in order.
     """
 
@@ -92,37 +92,34 @@ class Forecast:
     waiting: Collection[Job]
 
     def due(self, job: Job, tokens: int) -> float:
-        """Return when a request will have so many tokens; for requests that do not have them within the stretch."""
-        match job.standing:
-            case Standing.ANSWERING:
+        """Return when a request will have a number of tokens, for a number that it reaches after the stretch."""
+        match job.state:
+            case JobState.ANSWERING:
                 return self._moment(job.since + tokens)
-            case Standing.FILLING:
+            case JobState.FILLING:
                 return self._moment(self.step + tokens - job.had) + self.pace.prompt(
                     self.left, job.uncomputed - self.left
                 )
             case _:
-                ahead = list(islice(self.waiting, self._ahead(job)))
-                prompts = sum(self.pace.prompt(each.uncomputed) for each in (*ahead, job))
+                ahead = list(takewhile(lambda other: other is not job, self.waiting))
+                prompts = sum(self.pace.prompt(queued.uncomputed) for queued in (*ahead, job))
                 prompts += self.pace.prompt(self.left, self.filling.uncomputed - self.left) if self.filling else 0.0
-                return self._moment(self._start(ahead) + tokens - job.had) + prompts
-
-    def _ahead(self, job: Job) -> int:
-        return next(place for place, each in enumerate(self.waiting) if each is job)
+                return self._moment(self._joins_after(ahead) + tokens - job.had) + prompts
 
     @property
     def _running(self) -> int:
         return len(self.ends) + (self.filling is not None)
 
-    def _start(self, ahead: Sequence[Job]) -> int:
-        """Return the step after which a request joins, considering the size of the batch alone."""
-        free = self.pace.batch - self._running
-        seats = [*([self.step] * free), *(last for last, _ in self.ends)]
+    def _joins_after(self, ahead: Sequence[Job]) -> int:
+        """Return the step after which the request behind ``ahead`` joins the batch, ignoring the cache."""
+        # For each place in the batch, the step after which it is free.
+        free_after = [*([self.step] * (self.pace.batch - self._running)), *(last for last, _ in self.ends)]
         if self.filling:
-            seats.append(self.step + self.filling.wanted - self.filling.had)
-        heapq.heapify(seats)
-        for each in ahead:
-            heapq.heapreplace(seats, seats[0] + each.wanted - each.had)
-        return seats[0]
+            free_after.append(self.step + self.filling.wanted - self.filling.had)
+        heapq.heapify(free_after)
+        for job in ahead:
+            heapq.heapreplace(free_after, free_after[0] + job.wanted - job.had)
+        return free_after[0]
 
     def _moment(self, step: int) -> float:
         """Return when a step is done; steps get shorter as requests leave, unless others take their places."""
@@ -149,18 +146,18 @@ class Forecast:
 
 
 Watcher = Callable[[int, int, int, int, float], None]
-"""Receives completed steps: their number, requests that got a token in each, tokens of prompts and requests that
-joined in the first one, and the mean seconds of each."""
-_PRUDENCE = 0.75
-"""Part of an uncertain time after which callers check again: answers of requests that join may be short."""
+"""Receives completed steps: their number, the requests that got a token in each, the prompt tokens and the requests
+that joined in the first one, and the mean duration in seconds."""
+_RECHECK_SHARE = 0.75
+"""Share of an uncertain time after which callers check again: answers of requests that join may be short."""
 
 
 class EngineReplica:
-    """The requests of one engine. Every call first advances it to ``now``, which never goes back.
+    """The requests of one engine. Every call first advances it to ``now``, which must not decrease.
 
     Args:
         pace: Its speed and limits.
-        queue: Maximum requests that wait beside a full batch; None without a limit.
+        queue: Maximum requests that wait in addition to a full batch; None for no limit.
         now: Time of its start.
 
     Raises:
@@ -170,9 +167,9 @@ class EngineReplica:
     def __init__(self, pace: TokenPace, queue: int | None, now: float) -> None:
         parts = (pace.alpha, pace.beta, pace.prefill, pace.cached, pace.attention, pace.experts)
         if not (0 < pace.step(1) < inf and min(parts) >= 0 and 0 <= pace.untouched <= 1):
-            raise ValueError(f"alpha {pace.alpha:g}, beta {pace.beta:g}, prefill {pace.prefill:g}: no such pace")
+            raise ValueError(f"alpha {pace.alpha:g}, beta {pace.beta:g}, prefill {pace.prefill:g}: invalid pace")
         if pace.batch < 1 or pace.chunk < 1:
-            raise ValueError(f"a batch of {pace.batch}, {pace.chunk} prompt tokens in a step: 1 is the least")
+            raise ValueError(f"batch {pace.batch}, chunk {pace.chunk}: must be at least 1")
         self.pace = pace
         self.watcher: Watcher | None = None
         self.preemptions = 0
@@ -180,12 +177,13 @@ class EngineReplica:
         self._now = now
         self._waiting: deque[Job] = deque()
         self._filling: Job | None = None
-        self._left = 0  # tokens of its prompt after the present step
+        self._left = 0  # tokens of its prompt that remain after the current step
         self._answering: list[tuple[int, int, Job]] = []  # last step, number and request, sorted
         self._fresh: list[Job] = []  # get their first token in the first step of the stretch
         self._joined = 0
-        # The stretch: steps since ``_at``, none while nothing is done; each is ``_more`` longer than the one before.
-        self._at, self._each, self._more, self._steps = now, 0.0, 0.0, 0
+        # The stretch: consecutive steps since ``_at`` with the same batch, none while the replica is idle. The first
+        # one takes ``_first`` seconds, and each takes ``_more`` longer than the one before, as the cache grows.
+        self._at, self._first, self._more, self._steps = now, 0.0, 0.0, 0
         self._step = 0  # steps before it
         self._cached = 0  # tokens in the cache at its beginning
         self._computed = self._admitted = 0  # prompt tokens and requests of its first step
@@ -205,7 +203,7 @@ class EngineReplica:
             ValueError: a number is too small.
         """
         if prompt < 0 or wanted < 1:
-            raise ValueError(f"a prompt of {prompt} tokens and an answer of {wanted}: 0 and 1 are the least")
+            raise ValueError(f"prompt {prompt}, wanted {wanted}: must be at least 0 and 1 tokens")
         self.advance(now)
         if self._queue is not None and len(self._waiting) + self.running >= self._queue + self.pace.batch:
             raise QueueFullError(f"{len(self._waiting)} requests wait")
@@ -224,15 +222,15 @@ class EngineReplica:
         Its place in the batch is free after the current step, whose duration does not change.
         """
         self.advance(now)
-        match job.standing:
-            case Standing.OVER:
+        match job.state:
+            case JobState.OVER:
                 return
-            case Standing.WAITING:
+            case JobState.WAITING:
                 self._waiting.remove(job)
-            case Standing.FILLING | Standing.ANSWERING:
+            case JobState.FILLING | JobState.ANSWERING:
                 self._settle(self._done)
-                self._take_out(job)
-        job.standing = Standing.OVER
+                self._remove(job)
+        job.state = JobState.OVER
         self._stop_after_step()
 
     def advance(self, now: float) -> None:
@@ -240,9 +238,13 @@ class EngineReplica:
         self._now = max(self._now, now)
         while self._steps and self._moment(self._steps) <= self._now:
             self._settle(self._steps)
-            self._end_answers()
+            ended = bisect_left(self._answering, (self._step + 1,))
+            for _, _, job in self._answering[:ended]:
+                job.state, job.had, job.ended = JobState.OVER, job.wanted, self._at
+                self._cached -= job.prompt + job.wanted
+            del self._answering[:ended]
             self._begin()
-        self._note_first()
+        self._record_first_tokens()
 
     def settle(self, now: float) -> None:
         """Advance the replica to a time, and report all steps completed by then to the watcher."""
@@ -252,24 +254,29 @@ class EngineReplica:
 
     def produced(self, job: Job) -> int:
         """Return how many tokens of its answer a request has, as of the last ``now``."""
-        return self._step + self._done - job.since if job.standing is Standing.ANSWERING else job.had
+        return self._step + self._done - job.since if job.state is JobState.ANSWERING else job.had
 
     def due(self, job: Job, tokens: int) -> float:
-        """Return when a request will have so many tokens, if no request is added or cancelled before.
+        """Return when a request will have a number of tokens, if no request is added or cancelled before.
 
         The time is exact for a request in the batch while no other one waits or has prompt tokens left; otherwise it
         is an estimate that is early rather than late: call again then. It is the current time for tokens that the
         request has already, and for a request that is over.
         """
-        if job.standing is Standing.OVER or tokens <= self.produced(job):
+        if job.state is JobState.OVER or tokens <= self.produced(job):
             return self._now
         tokens = min(tokens, job.wanted)
-        if job.standing is Standing.ANSWERING and job.since + tokens <= self._step + self._steps:
+        if job.state is JobState.ANSWERING and job.since + tokens <= self._step + self._steps:
             return self._moment(job.since + tokens - self._step)
         certain = self._moment(self._steps)
-        estimate = self._forecast().due(job, tokens)
+        ends = [(last, other.prompt + other.wanted) for last, _, other in self._answering]
+        cached = self._read + self._steps * len(self._answering)
+        forecast = Forecast(
+            self.pace, certain, self._step + self._steps, ends, cached, self._filling, self._left, self._waiting
+        )
+        estimate = forecast.due(job, tokens)
         if self._waiting or self._filling:
-            estimate = certain + (estimate - certain) * _PRUDENCE
+            estimate = certain + (estimate - certain) * _RECHECK_SHARE
         return max(self._now, estimate)
 
     @property
@@ -300,7 +307,7 @@ class EngineReplica:
 
     def _moment(self, steps: int) -> float:
         """Return when a number of steps of the stretch is done."""
-        return self._at + steps * self._each + self._more * (steps * (steps - 1) / 2)
+        return self._at + steps * self._first + self._more * (steps * (steps - 1) / 2)
 
     @property
     def _done(self) -> int:
@@ -310,10 +317,10 @@ class EngineReplica:
         passed = self._now - self._at
         if self._more:
             # The inverse of ``_moment``, a quadratic, in the form that stays accurate when ``_more`` is tiny.
-            half = self._each - self._more / 2
+            half = self._first - self._more / 2
             exact = 2 * passed / (half + sqrt(half * half + 2 * self._more * passed))
         else:
-            exact = passed / self._each
+            exact = passed / self._first
         steps = int(min(exact, self._steps))
         # Correct the rounding: ``_moment`` decides, whose times ``due`` returns.
         if self._moment(steps) > self._now:
@@ -322,14 +329,14 @@ class EngineReplica:
 
     def _settle(self, done: int) -> None:
         """Report completed steps of the stretch to the watcher, and begin the stretch after them."""
-        self._note_first()
+        self._record_first_tokens()
         if done and self.watcher:
             mean = (self._moment(done) - self._at) / done
             self.watcher(done, len(self._answering), self._computed, self._admitted, mean)
         if done:
             self._computed = self._admitted = 0
         self._at = self._moment(done)
-        self._each += done * self._more
+        self._first += done * self._more
         self._cached += done * len(self._answering)
         self._step += done
         self._steps -= done
@@ -339,18 +346,11 @@ class EngineReplica:
         if self._steps:
             self._steps = min(self._steps, self._done + 1)
 
-    def _note_first(self) -> None:
+    def _record_first_tokens(self) -> None:
         if self._fresh and (first := self._moment(1)) <= self._now:
             for job in self._fresh:
                 job.first = first
             self._fresh.clear()
-
-    def _end_answers(self) -> None:
-        ended = bisect_left(self._answering, (self._step + 1,))
-        for _, _, job in self._answering[:ended]:
-            job.standing, job.had, job.ended = Standing.OVER, job.wanted, self._at
-            self._cached -= job.prompt + job.wanted
-        del self._answering[:ended]
 
     def _begin(self) -> None:
         """Begin the next stretch, if there are requests."""
@@ -363,17 +363,15 @@ class EngineReplica:
             computed += self._admit(self._waiting.popleft(), self.pace.chunk - computed)
             self._admitted += 1
         self._computed = computed
-        self._each = self.pace.step(self.running, self._read, computed) + self._prompts
+        self._first = self.pace.step(self.running, self._read, computed) + self._prompts
         self._more = self.pace.cached * len(self._answering)
-        self._steps = self._equal_steps(computed)
-
-    def _equal_steps(self, computed: int) -> int:
         if computed or self._filling or not self._answering:
-            return min(1, self.running)
-        steps = self._answering[0][0] - self._step
-        if self.running == 1 or self._room == inf:
-            return steps
-        return min(steps, int(self._room - self._cached) // self.running)
+            self._steps = min(1, self.running)
+            return
+        # Until the first answer ends, or the cache is full.
+        self._steps = self._answering[0][0] - self._step
+        if self.running > 1 and self._room != inf:
+            self._steps = min(self._steps, int(self._room - self._cached) // self.running)
 
     def _fits(self, job: Job) -> bool:
         """Tell whether the batch and the cache have room for a request."""
@@ -388,7 +386,7 @@ class EngineReplica:
             job.started = self._at
         self._joined += 1
         job.number = self._joined
-        job.standing = Standing.FILLING
+        job.state = JobState.FILLING
         self._cached += job.uncomputed
         self._left = job.uncomputed if self.pace.prefill else 0
         return self._fill(job, budget)
@@ -400,7 +398,7 @@ class EngineReplica:
         self._left -= computed
         self._filling = job if self._left else None
         if not self._left:
-            job.standing = Standing.ANSWERING
+            job.state = JobState.ANSWERING
             job.since = self._step - job.had
             insort(self._answering, (job.last, job.number, job))
             if not job.had:
@@ -411,11 +409,11 @@ class EngineReplica:
         """Move the request that joined last to the front of the queue."""
         self.preemptions += 1
         job = self._filling or max(self._answering, key=lambda entry: entry[1])[2]
-        self._take_out(job)
-        job.standing = Standing.WAITING
+        self._remove(job)
+        job.state = JobState.WAITING
         self._waiting.appendleft(job)
 
-    def _take_out(self, job: Job) -> None:
+    def _remove(self, job: Job) -> None:
         """Remove a request from the batch, at the beginning of a stretch."""
         self._cached -= job.prompt + self.produced(job)
         if job is self._filling:
@@ -425,9 +423,3 @@ class EngineReplica:
         del self._answering[bisect_left(self._answering, (job.last, job.number))]
         if job in self._fresh:
             self._fresh.remove(job)
-
-    def _forecast(self) -> Forecast:
-        pace, at = self.pace, self._moment(self._steps)
-        ends = [(last, job.prompt + job.wanted) for last, _, job in self._answering]
-        cached = self._read + self._steps * len(self._answering)
-        return Forecast(pace, at, self._step + self._steps, ends, cached, self._filling, self._left, self._waiting)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livefleet.fleet import TokenPace
-from livefleet.pace.replica import EngineReplica, Job, Standing
+from livefleet.pace.replica import EngineReplica, Job, JobState
 from tests.livefleet.pace.played import events, played
 from tests.livefleet.pace.tokens import PlainEngine, Request
 
@@ -89,10 +89,10 @@ class TestLaws:
                 replica.cancel(event.at, jobs[event.which])
             replica.advance(event.at + chance.expovariate(10))
             assert replica.running <= pace.batch
-            assert replica.running + replica.waiting == sum(job.standing is not Standing.OVER for job in jobs)
+            assert replica.running + replica.waiting == sum(job.state is not JobState.OVER for job in jobs)
             if pace.cache_tokens is not None and replica.running > 1:
                 assert replica.cached <= pace.cache_tokens
-            assert replica.cached >= sum(replica.produced(job) for job in jobs if job.standing is Standing.ANSWERING)
+            assert replica.cached >= sum(replica.produced(job) for job in jobs if job.state is JobState.ANSWERING)
             for job in jobs:
                 assert seen.get(job, 0) <= replica.produced(job) <= job.wanted
                 seen[job] = replica.produced(job)
