@@ -19,8 +19,8 @@ from .folder import LiveFolder
 START = "start it with `make up` (workbench up --start-cluster)"
 _SECONDS = 5.0
 _FAULT_SECONDS = 60.0
-"""A fault is answered at once, but the process may be busy with the load that it breaks."""
-_MOST_NAMES = 20
+"""The process answers a fault at once, but may be busy with the load whose requests it aborts."""
+_MAX_NAMES = 20
 
 
 class UnreachableError(UserError):
@@ -108,12 +108,11 @@ class ControlClient:
             response = connection.getresponse()
             content = response.read()
         except TimeoutError:
-            # It listens, so starting it again would not help.
-            uncertain = "; the request may have taken effect all the same" if method == "POST" else ""
+            # The process listens, so starting it again would not help.
+            uncertain = "; the request may have taken effect nevertheless" if method == "POST" else ""
             raise UnreachableError(
                 f"the live fleet at {self.address} did not answer within {seconds:g} s{uncertain}: this machine is "
-                "busy, or the process hangs; `workbench watch` shows the fleet, live/logs/pods.log in the state "
-                "folder what the process does"
+                "busy, or the process hangs; see `workbench watch`, and live/logs/pods.log in the state folder"
             ) from None
         except (OSError, http.client.HTTPException):
             raise UnreachableError(f"the live fleet does not answer at {self.address}; {START}") from None
@@ -141,8 +140,8 @@ def _state_adapter() -> "TypeAdapter[LiveState]":
 def _rejection(status: int, content: bytes) -> UserError | None:
     """Return the error in the process's answer; None if the answer has another format."""
     try:
-        answer = json.loads(content)
-        text, names = str(answer["error"]), [str(name) for name in answer.get("there", ())]
+        body = json.loads(content)
+        text, names = str(body["error"]), [str(name) for name in body.get("there", ())]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return UserError(printable(text + available(names)), 2 if status == http.HTTPStatus.BAD_REQUEST else 1)
@@ -152,5 +151,5 @@ def available(names: Sequence[str]) -> str:
     """Return the end of a message that lists the valid names; empty if there are none."""
     if not names:
         return ""
-    more = len(names) - _MOST_NAMES
-    return f"; available: {', '.join(names[:_MOST_NAMES])}" + (f" and {more} more" if more > 0 else "")
+    more = len(names) - _MAX_NAMES
+    return f"; available: {', '.join(names[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")

@@ -16,13 +16,13 @@ from .folder import Addresses, LiveFolder
 _QUESTION = "Why is the sky blue?"
 _TOKENS = 40
 _VERSION = "/v1"
-_HERE = (LOOPBACK, "localhost")
+_LOCAL_HOSTS = (LOOPBACK, "localhost")
 _TITLES = {
     Speaks.OPENAI: "OpenAI's API",
-    Speaks.OLLAMA: "Ollama's own API",
-    Speaks.TGI: "the own API of Text Generation Inference",
-    Speaks.LLAMACPP: "llama.cpp's own API",
-    Speaks.TEI: "the own API of Text Embeddings Inference",
+    Speaks.OLLAMA: "Ollama's native API",
+    Speaks.TGI: "the native API of Text Generation Inference",
+    Speaks.LLAMACPP: "llama.cpp's native API",
+    Speaks.TEI: "the native API of Text Embeddings Inference",
 }
 
 
@@ -63,14 +63,14 @@ def call_lines(fleet: LiveFleet, folder: LiveFolder, here: Path) -> Iterator[Cal
         url = addresses.endpoints.get(endpoint.title)
         if url and workload.speaks not in yielded:
             yielded.add(workload.speaks)
-            how = "without it" if addresses.door else "on this machine"
-            yield CallLine(f"{how}, {_TITLES[workload.speaks]}", _direct_line(url, endpoint, workload))
+            route = "without it" if addresses.door else "on this machine"
+            yield CallLine(f"{route}, {_TITLES[workload.speaks]}", _direct_line(url, endpoint, workload))
 
 
 def _gateway_line(addresses: Addresses, folder: LiveFolder, endpoint: ServedEndpoint, here: Path) -> str:
     door = urlsplit(addresses.door)
     words = ["-N", shlex.quote(f"{addresses.door_api}/chat/completions")]
-    if door.hostname and door.hostname not in _HERE:
+    if door.hostname and door.hostname not in _LOCAL_HOSTS:
         words.insert(1, f"--resolve {shlex.quote(f'{door.hostname}:{door.port}:{LOOPBACK}')}")
     if folder.door_authority.exists() and door.scheme == "https":
         words.insert(1, f"--cacert {shlex.quote(_path(folder.door_authority, here))}")

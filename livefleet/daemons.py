@@ -20,8 +20,8 @@ _READY_SECONDS = 30.0
 def keep_running(folder: LiveFolder, name: str, command: Sequence[str], ready: Callable[[], bool]) -> bool:
     """Start a program and return when it is ready; return False if it already runs with this command line.
 
-    One of its arguments must contain the path of its folder: that is how a program is found whose command was killed
-    before it saved the pid.
+    One of its arguments must contain the path of its folder: :func:`stop_daemon` finds by it a program whose command
+    was killed before it saved the pid.
 
     Raises:
         UserError: it exited or did not become ready; the message ends with its log.
@@ -33,14 +33,14 @@ def keep_running(folder: LiveFolder, name: str, command: Sequence[str], ready: C
     stop_daemon(folder, name)
     write_private(command_file, json.dumps(list(command)).encode())
     log = folder.log(name)
-    begin = log.stat().st_size if log.exists() else 0
+    log_offset = log.stat().st_size if log.exists() else 0
     process = start(command, log)
     save(process, folder.pid_file(name))
     if wait_until(lambda: not process.alive() or ready(), _READY_SECONDS) and process.alive():
         return True
     ended = "exited right after its start" if not process.alive() else f"was not ready after {_READY_SECONDS:.0f} s"
     stop_daemon(folder, name)
-    output = tail(log.read_bytes()[begin:].decode(errors="replace"))
+    output = tail(log.read_bytes()[log_offset:].decode(errors="replace"))
     raise UserError(f"{name} {ended}; end of {log}:\n{output}")
 
 

@@ -24,14 +24,14 @@ class Speaks(StrEnum):
 
 
 class PaceSource(StrEnum):
-    """Source of a pace, shown beside every figure."""
+    """Source of a pace, which is displayed with every figure."""
 
     PROFILE = "profile"
     """Measured by the team (llm-d's alpha and beta)."""
     ESTIMATE = "estimate"
     """Computed from the weights and the memory bandwidth of the accelerator."""
     ASSUMED = "assumed"
-    """Neither is known: a constant, so that the model answers at all."""
+    """A constant, if neither a profile nor the model and its node are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class LiveFleet:
         monitors: The rendered PodMonitors.
         rules: The ``rules`` of prometheus-adapter's chart values: ``custom`` and ``external``.
         door: The rendered objects of the gateway; empty without one.
-        at_rest: Sentences about autoscalers that do not scale here.
+        at_rest: Messages about autoscalers that do not scale in the simulated cluster.
     """
 
     stack: str

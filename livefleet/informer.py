@@ -46,7 +46,7 @@ class Informer:
         with contextlib.suppress(ClosedError):
             for step in follow(*self._resource, fields=self._fields):
                 for obj in step.objects:
-                    obj["metadata"].pop("managedFields", None)  # a third of the memory, and nobody reads them
+                    obj["metadata"].pop("managedFields", None)  # unused, and a third of the memory
                 if self._loop.is_closed():
                     return
                 self._loop.call_soon_threadsafe(self._apply, step)
@@ -60,7 +60,7 @@ class Informer:
             self._notify(self.objects.pop(key, None), None)
         for key, obj in current.items():
             before = self.objects.get(key)
-            # After a gap in the watch, most objects of the new list are the ones that are known.
+            # After a gap in the watch, most objects of the new list are unchanged.
             if before is None or before["metadata"]["resourceVersion"] != obj["metadata"]["resourceVersion"]:
                 self.objects[key] = obj
                 self._notify(before, obj)

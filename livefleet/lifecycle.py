@@ -61,7 +61,11 @@ def later_parts() -> tuple[LivePart, ...]:
 
 
 def start_part(part: LivePart, folder: LiveFolder, fleet: LiveFleet, progress: Progress) -> str:
-    """Start a part, or stop it if the stack does not need it; return why it is unavailable, empty if it is not."""
+    """Start a part, or stop it if the stack does not need it.
+
+    Returns:
+        Why the part is unavailable; empty if it runs or is not needed.
+    """
     if not part.is_wanted(fleet):
         part.stop(folder)
         return ""
@@ -94,9 +98,9 @@ class LivePlay:
 
     def plan(self) -> None:
         """Start planning in the background."""
-        threads = ThreadPoolExecutor(1, thread_name_prefix="plan")
-        self._plan = threads.submit(self._read)
-        threads.shutdown(wait=False)
+        executor = ThreadPoolExecutor(1, thread_name_prefix="plan")
+        self._plan = executor.submit(self._read)
+        executor.shutdown(wait=False)
 
     def begin(self, progress: Progress) -> bool:
         """Start the process behind the pods, before the first pod is created; return whether it runs."""
@@ -142,7 +146,7 @@ class LivePlay:
 
 
 def recover(folder: LiveFolder) -> None:
-    """Remove the objects that a killed process left in the cluster and that would disturb others."""
+    """Delete the objects that a killed process left in the cluster and that would disturb other commands."""
     from .loop.part import LoopPart
 
     if folder.path.exists():
@@ -158,7 +162,7 @@ def stop_live(folder: LiveFolder) -> tuple[str, ...]:
 
 
 def withdraw(folder: LiveFolder, stack: str) -> None:
-    """Stop playing a stack: its endpoints close, and the objects that the live fleet created for it are deleted.
+    """Stop simulating a stack: its endpoints close, and the objects that the live fleet created for it are deleted.
 
     The process behind the pods keeps running, for the next stack.
     """
