@@ -16,7 +16,7 @@ In a simulated cluster:
 - ``LiveFolder``: its files, the current fleet and the loopback addresses.
 - ``call_lines``: curl commands that call its models.
 - ``live_processes``: its processes.
-- ``recover``, ``withdraw``, ``stop_live``: delete what a killed process left in the cluster, stop playing a stack,
+- ``recover``, ``withdraw``, ``stop_live``: delete what a killed process left in the cluster, stop simulating a stack,
   and stop all processes.
 - ``live_stages``: kwok's stages, changed so that pods and nodes wait for the process behind the pods.
 

@@ -38,13 +38,13 @@ class CallLine:
     line: str
 
 
-def call_lines(fleet: LiveFleet, folder: LiveFolder, here: Path) -> Iterator[CallLine]:
+def call_lines(fleet: LiveFleet, folder: LiveFolder, cwd: Path) -> Iterator[CallLine]:
     """Yield a line that goes through the gateway, if there is one, and one line without it per engine API.
 
     Args:
         fleet: The running fleet.
         folder: Files of the fleet, with its addresses and the gateway's key.
-        here: Working directory of the shell.
+        cwd: Working directory of the shell.
     """
     addresses, workloads = folder.addresses(), {workload.key: workload for workload in fleet.workloads}
     order = list(Speaks)
@@ -57,7 +57,7 @@ def call_lines(fleet: LiveFleet, folder: LiveFolder, here: Path) -> Iterator[Cal
     chats.sort(key=lambda pair: order.index(pair[1].speaks))
     exposed = next((endpoint for endpoint, _ in chats if endpoint.outside), None)
     if addresses.door and exposed:
-        yield CallLine("through the gateway", _gateway_line(addresses, folder, exposed, here))
+        yield CallLine("through the gateway", _gateway_line(addresses, folder, exposed, cwd))
     yielded: set[Speaks] = set()
     for endpoint, workload in chats:
         url = addresses.endpoints.get(endpoint.title)
@@ -67,15 +67,15 @@ def call_lines(fleet: LiveFleet, folder: LiveFolder, here: Path) -> Iterator[Cal
             yield CallLine(f"{route}, {_TITLES[workload.speaks]}", _direct_line(url, endpoint, workload))
 
 
-def _gateway_line(addresses: Addresses, folder: LiveFolder, endpoint: ServedEndpoint, here: Path) -> str:
+def _gateway_line(addresses: Addresses, folder: LiveFolder, endpoint: ServedEndpoint, cwd: Path) -> str:
     door = urlsplit(addresses.door)
     words = ["-N", shlex.quote(f"{addresses.door_api}/chat/completions")]
     if door.hostname and door.hostname not in _LOCAL_HOSTS:
         words.insert(1, f"--resolve {shlex.quote(f'{door.hostname}:{door.port}:{LOOPBACK}')}")
     if folder.door_authority.exists() and door.scheme == "https":
-        words.insert(1, f"--cacert {shlex.quote(_path(folder.door_authority, here))}")
+        words.insert(1, f"--cacert {shlex.quote(_path(folder.door_authority, cwd))}")
     if folder.door_key.exists():
-        words.append(f'-H "Authorization: Bearer $(cat {shlex.quote(_path(folder.door_key, here))})"')
+        words.append(f'-H "Authorization: Bearer $(cat {shlex.quote(_path(folder.door_key, cwd))})"')
     return _line(words, _chat(endpoint.model))
 
 
@@ -107,5 +107,5 @@ def _messages() -> list[dict[str, str]]:
     return [{"role": "user", "content": _QUESTION}]
 
 
-def _path(file: Path, here: Path) -> str:
-    return str(file.relative_to(here)) if file.is_relative_to(here) else str(file)
+def _path(file: Path, cwd: Path) -> str:
+    return str(file.relative_to(cwd)) if file.is_relative_to(cwd) else str(file)

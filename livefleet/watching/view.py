@@ -44,19 +44,19 @@ class TableColumns:
             width: Columns of the terminal; None for no limit.
         """
         texts = [[printable(str(cell)) for cell in cells] for cells, _ in rows]
-        shown = list(range(len(self.names)))
+        columns = list(range(len(self.names)))
         for name in self.optional:
-            if width is None or width - self._width(texts, shown[1:]) >= _MIN_NAME_WIDTH:
+            if width is None or width - self._width(texts, columns[1:]) >= _MIN_NAME_WIDTH:
                 break
-            shown.remove(self.names.index(name))
+            columns.remove(self.names.index(name))
         table = Table(box=None, pad_edge=False, header_style="bold dim")
-        for index in shown:
+        for index in columns:
             name = self.names[index]
-            room = None if index or width is None else max(width - self._width(texts, shown[1:]), 1)
+            room = None if index or width is None else max(width - self._width(texts, columns[1:]), 1)
             justify: JustifyMethod = "left" if index == 0 or name in self.left else "right"
             table.add_column(name, justify=justify, no_wrap=True, overflow="ellipsis", max_width=room)
         for text, (_, style) in zip(texts, rows, strict=True):
-            table.add_row(*(Text(text[index]) for index in shown), style=style)
+            table.add_row(*(Text(text[index]) for index in columns), style=style)
         above, below = (max(count, 0) for count in more)
         if not above and not below:
             return table
@@ -64,9 +64,9 @@ class TableColumns:
         detail = f" ({above} above, {below} below)" if above else ""
         return Group(table, Text(f"and {above + below} more{detail}", style="dim", no_wrap=True, overflow="ellipsis"))
 
-    def _width(self, texts: Sequence[Sequence[str]], shown: Iterable[int]) -> int:
+    def _width(self, texts: Sequence[Sequence[str]], columns: Iterable[int]) -> int:
         """Return the full width of columns, with the gaps before them."""
-        return sum(_GAP + max(len(self.names[index]), *(len(text[index]) for text in texts), 0) for index in shown)
+        return sum(_GAP + max(len(self.names[index]), *(len(text[index]) for text in texts), 0) for index in columns)
 
 
 _DEFAULT_VIEWPORT = Viewport()
