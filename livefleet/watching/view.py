@@ -145,7 +145,8 @@ def shares(state: LiveState, viewport: Viewport, height: int | None) -> tuple[in
 
     The table with the focus gets two thirds of the space, and what the other one does not need.
     """
-    models, groups = map(len, viewport.rows(state))
+    matching_models, sorted_groups = viewport.rows(state)
+    models, groups = len(matching_models), len(sorted_groups)
     if height is None:
         return models, groups
     room = max(height - _FIXED_LINES - len(state.notes[-_MAX_NOTES:]), 2 * _MIN_ROWS)
