@@ -261,7 +261,7 @@ class TestRemains:
         self, project: Path, deployed: PulumiCli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
     ) -> None:
         dev = self.killed(project, project / "absent", monkeypatch)
-        monkeypatch.setattr(PulumiCli, "_quiet", refusing("import", PulumiCli._quiet))
+        monkeypatch.setattr(PulumiCli, "_capture", refusing("import", PulumiCli._capture))
         assert dev.up(yes=True) == 0
         assert "are still in the state:\n  no import today" in capfd.readouterr().err
 

@@ -34,18 +34,16 @@ def output_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Outpu
     """Compare outputs with sealed secrets."""
     names = sorted({*before, *after})
     changed = [name for name in names if name not in before or name not in after or before[name] != after[name]]
-    found = [change for name in changed for change in _of_output(name, before, after)]
-    return OutputChanges(tuple(found), len(names) - len(changed))
-
-
-def _of_output(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    old, new = ({name: side[name]} if name in side else {} for side in (before, after))
-    # Show a new or removed map as one change per entry: as a single value it would be very long.
-    if not old and _has_entries(new[name]):
-        old = {name: {}}
-    elif not new and _has_entries(old[name]):
-        new = {name: {}}
-    return changes(old, new)
+    fields: list[Change] = []
+    for name in changed:
+        old, new = ({name: outputs[name]} if name in outputs else {} for outputs in (before, after))
+        # Show a new or removed map as one change per entry: as a single value it would be very long.
+        if not old and _has_entries(new[name]):
+            old = {name: {}}
+        elif not new and _has_entries(old[name]):
+            new = {name: {}}
+        fields += changes(old, new)
+    return OutputChanges(tuple(fields), len(names) - len(changed))
 
 
 def _has_entries(value: object) -> bool:
@@ -54,32 +52,30 @@ def _has_entries(value: object) -> bool:
 
 def write_json(stream: TextIO, plan: ChangePlan, outputs: OutputChanges) -> None:
     """Write a preview as JSON."""
-    counts = {op.value: len(plan.having(op)) for op in Op if plan.having(op)}
+    resources = []
+    for step in plan.having(*CHANGING, Op.PENDING):
+        resource: dict[str, Any] = {
+            "op": step.op.value,
+            "urn": step.urn,
+            "type": _short_type(step.urn),
+            "name": urn_name(step.urn),
+        }
+        if step.note:
+            resource["note"] = step.note
+        if step.changes:
+            resource["changes"] = [_change_json(change) for change in step.changes]
+        resources.append(resource)
     document = {
-        "resources": [_step(step) for step in plan.having(*CHANGING, Op.PENDING)],
-        "outputs": [_change(change) for change in outputs.changes],
-        "counts": counts,
+        "resources": resources,
+        "outputs": [_change_json(change) for change in outputs.changes],
+        "counts": {op.value: len(plan.having(op)) for op in Op if plan.having(op)},
         "notes": plan.notes,
     }
     json.dump(document, stream, indent=2)
     stream.write("\n")
 
 
-def _step(step: Step) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "op": step.op.value,
-        "urn": step.urn,
-        "type": urn_type(step.urn).rsplit("$", 1)[-1],
-        "name": urn_name(step.urn),
-    }
-    if step.note:
-        document["note"] = step.note
-    if step.changes:
-        document["changes"] = [_change(change) for change in step.changes]
-    return document
-
-
-def _change(change: Change) -> dict[str, Any]:
+def _change_json(change: Change) -> dict[str, Any]:
     document: dict[str, Any] = {"path": change.path, "op": change.op}
     if change.op != "+":
         document["old"] = masked(change.old)
@@ -99,7 +95,7 @@ _MARKS = {
     Op.SAME: (" ", "2"),
     Op.PENDING: ("?", "36"),
 }
-_DONE = {
+_PAST_TENSE = {
     Op.CREATE: "created",
     Op.UPDATE: "updated",
     Op.REPLACE: "replaced",
@@ -107,11 +103,11 @@ _DONE = {
     Op.FORGET: "kept",
 }
 _HIDDEN = (Op.SAME, Op.DISCARD)
-_SKIPPED_SHOWN = 5
-_ROWS = 40
+_MAX_SKIPPED = 5
+_MAX_ROWS = 40
 """With more changes, the summary only counts them by kind."""
-_WIDTH = 100
-"""Maximum length of a value."""
+_MAX_WIDTH = 100
+"""Maximum length of a value, in characters."""
 
 
 class Display:
@@ -132,7 +128,12 @@ class Display:
         """Write the changes of a preview."""
         self.tree(plan, root)
         self.differences(plan)
-        self._output_changes(outputs)
+        if outputs.changes:
+            self.line("Outputs:")
+            for change in outputs.changes:
+                self._change("    ", change, width=None)
+            if outputs.unchanged:
+                self.line(f"    {outputs.unchanged} unchanged")
         self.planned(plan)
 
     def tree(self, plan: ChangePlan, root: str, *, everything: bool = False) -> None:
@@ -140,31 +141,29 @@ class Display:
         steps = _visible_steps(plan, everything=everything)
         if steps:
             rows = list(_walk(steps, root))
-            name_at = max(len(label) for label, _ in rows) + 2
-            info_at = max(4, *(len(urn_name(step.urn)) if step else 0 for _, step in rows)) + 2
-            self.line(f"     {'Type':<{name_at}}{'Name':<{info_at}}{'Plan':<9}Info")
+            type_width = max(len(label) for label, _ in rows) + 2
+            name_width = max(4, *(len(urn_name(step.urn)) if step else 0 for _, step in rows)) + 2
+            self.line(f"     {'Type':<{type_width}}{'Name':<{name_width}}{'Plan':<9}Info")
             for label, step in rows:
-                self._row(label, step, name_at, info_at)
+                if step is None:
+                    self.line(f"     {label}")
+                    continue
+                mark, code = _MARKS[step.op]
+                op = "" if step.op is Op.SAME else step.op.value
+                fields = dict.fromkeys(f"{c.op}{c.path.split('.')[0].split('[')[0]}" for c in step.changes)
+                info = step.note or (f"[diff: {','.join(fields)}]" if fields else "")
+                if info.startswith(PLANNED_ONLY):  # the summary counts these resources
+                    info = ""
+                text = f" {mark:<3} {label:<{type_width}}{urn_name(step.urn):<{name_width}}{op:<9}{info}".rstrip()
+                self.line(text, code)
         for note in plan.notes:
             self.line(f"note: {note}", "33")
-
-    def _row(self, label: str, step: Step | None, name_at: int, info_at: int) -> None:
-        if step is None:
-            self.line(f"     {label}")
-            return
-        mark, code = _MARKS[step.op]
-        op = "" if step.op is Op.SAME else step.op.value
-        info = step.note or _summary_of(step.changes)
-        # The summary counts these resources.
-        info = "" if info.startswith(PLANNED_ONLY) else info
-        text = f" {mark:<3} {label:<{name_at}}{urn_name(step.urn):<{info_at}}{op:<9}{info}".rstrip()
-        self.line(text, code)
 
     def summary(self, plan: ChangePlan, root: str) -> None:
         """Write the tree and the differences if there are few changes, else counts by kind."""
         changing = plan.having(*CHANGING)
         created = plan.having(Op.CREATE)
-        if len(changing) <= _ROWS:
+        if len(changing) <= _MAX_ROWS:
             self.tree(plan, root)
             self.differences(plan)
             return
@@ -180,7 +179,7 @@ class Display:
                 )
                 mark, code = _MARKS[op]
                 self.line(f" {mark} {sum(kinds.values())} to {op.value}: {counts}", code)
-        if len(changing) - len(created) <= _ROWS:
+        if len(changing) - len(created) <= _MAX_ROWS:
             self.differences(plan)
         for note in plan.notes:
             self.line(f"note: {note}", "33")
@@ -195,13 +194,13 @@ class Display:
             for change in step.changes:
                 self._change("      ", change)
 
-    def _change(self, indent: str, change: Change, width: int | None = _WIDTH) -> None:
+    def _change(self, indent: str, change: Change, width: int | None = _MAX_WIDTH) -> None:
         replaces = "   <- forces replacement" if change.replaces else ""
         code = {"+": "32", "-": "31", "~": "33"}[change.op]
         text = {
-            "+": f"+ {change.path}: {_show(change.new, width)}",
-            "-": f"- {change.path}: {_show(change.old, width)}",
-            "~": f"~ {change.path}: {_show(change.old, width)} => {_show(change.new, width)}",
+            "+": f"+ {change.path}: {_value_text(change.new, width)}",
+            "-": f"- {change.path}: {_value_text(change.old, width)}",
+            "~": f"~ {change.path}: {_value_text(change.old, width)} => {_value_text(change.new, width)}",
         }[change.op]
         self._stream.write(f"{indent}{self._paint(printable(text), code)}{self._paint(replaces, '35')}\n")
 
@@ -212,13 +211,13 @@ class Display:
         self.line("Failures:", "31;1")
         ordered = sorted(failures, key=lambda f: (f.skipped, f.urn))
         first_skipped = sum(not failure.skipped for failure in ordered)
-        for failure in ordered[: first_skipped + _SKIPPED_SHOWN]:
+        for failure in ordered[: first_skipped + _MAX_SKIPPED]:
             self.line(f"  {failure.urn}")
             for text in failure.message.splitlines():
                 self.line(f"      {text}")
             for path, message in failure.causes:
                 self.line(f"      {path}: {message}" if path else f"      {message}")
-        further = len(ordered) - first_skipped - _SKIPPED_SHOWN
+        further = len(ordered) - first_skipped - _MAX_SKIPPED
         if further > 0:
             self.line(f"  and {further} more skipped resources, which depend on failed ones")
         late = any(failure.late for failure in ordered)
@@ -239,7 +238,7 @@ class Display:
         counts: dict[Op, int] = {}
         for step in done:
             counts[step.op] = counts.get(step.op, 0) + 1
-        lines = [f"{_MARKS[op][0]} {counts[op]} {_DONE[op]}" for op in CHANGING if counts.get(op)]
+        lines = [f"{_MARKS[op][0]} {counts[op]} {_PAST_TENSE[op]}" for op in CHANGING if counts.get(op)]
         failed = sum(not failure.skipped for failure in failures)
         if failed:
             lines.append(f"! {failed} failed, {len(failures) - failed} skipped")
@@ -254,14 +253,6 @@ class Display:
             self.line(f"    {same} unchanged")
         if pending:
             self.line(f"    {pending} planned only (not deployed by the local engine)")
-
-    def _output_changes(self, outputs: OutputChanges) -> None:
-        if outputs.changes:
-            self.line("Outputs:")
-            for change in outputs.changes:
-                self._change("    ", change, width=None)
-            if outputs.unchanged:
-                self.line(f"    {outputs.unchanged} unchanged")
 
     def outputs(self, outputs: Mapping[str, Any], *, brief: bool = False) -> None:
         """Write stack outputs; with ``brief``, only their number."""
@@ -283,13 +274,13 @@ class Display:
 
 def _visible_steps(plan: ChangePlan, *, everything: bool) -> dict[str, Step]:
     """Return the steps that change something, and their parents."""
-    chosen = {urn for urn, step in plan.steps.items() if everything or step.op not in _HIDDEN}
-    for urn in list(chosen):
+    visible = {urn for urn, step in plan.steps.items() if everything or step.op not in _HIDDEN}
+    for urn in list(visible):
         parent = plan.steps[urn].parent
-        while parent in plan.steps and parent not in chosen:
-            chosen.add(parent)
+        while parent in plan.steps and parent not in visible:
+            visible.add(parent)
             parent = plan.steps[parent].parent
-    return {urn: step for urn, step in plan.steps.items() if urn in chosen}
+    return {urn: step for urn, step in plan.steps.items() if urn in visible}
 
 
 def _walk(steps: Mapping[str, Step], root: str) -> Iterable[tuple[str, Step | None]]:
@@ -298,30 +289,20 @@ def _walk(steps: Mapping[str, Step], root: str) -> Iterable[tuple[str, Step | No
     for urn, step in steps.items():
         children.setdefault(step.parent if step.parent in steps else root, []).append(urn)
     yield f"{STACK_TYPE}  {urn_name(root)}", None
-    stack = [(urn, "", last) for urn, last in _reversed(children.get(root, ()))]
+    # A stack returns the children last to first, so they are pushed in reverse: the last child is pushed first.
+    stack = [(urn, "", index == 0) for index, urn in enumerate(reversed(children.get(root, ())))]
     while stack:
-        urn, indent, last = stack.pop()
-        yield f"{indent}{'└─' if last else '├─'} {_short_type(urn)}", steps[urn]
-        deeper = indent + ("   " if last else "│  ")
-        stack += [(child, deeper, end) for child, end in _reversed(children.get(urn, ()))]
-
-
-def _reversed(urns: Sequence[str]) -> list[tuple[str, bool]]:
-    return [(urn, index == len(urns) - 1) for index, urn in enumerate(urns)][::-1]
+        urn, indent, is_last = stack.pop()
+        yield f"{indent}{'└─' if is_last else '├─'} {_short_type(urn)}", steps[urn]
+        deeper = indent + ("   " if is_last else "│  ")
+        stack += [(child, deeper, index == 0) for index, child in enumerate(reversed(children.get(urn, ())))]
 
 
 def _short_type(urn: str) -> str:
     return urn_type(urn).rsplit("$", 1)[-1]
 
 
-def _summary_of(changes: Sequence[Change]) -> str:
-    if not changes:
-        return ""
-    tops = dict.fromkeys(f"{change.op}{change.path.split('.')[0].split('[')[0]}" for change in changes)
-    return f"[diff: {','.join(tops)}]"
-
-
-def _show(value: Any, width: int | None) -> str:  # noqa: ANN401 - any JSON value
+def _value_text(value: Any, width: int | None) -> str:  # noqa: ANN401 - any JSON value
     text = json.dumps(masked(value), ensure_ascii=False, sort_keys=True)
     return text if width is None or len(text) <= width else text[: width - 1] + "…"
 

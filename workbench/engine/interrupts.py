@@ -43,20 +43,21 @@ def cancellable(summary: Callable[[], str]) -> Iterator[None]:
         yield
         return
     watch = _Watch(summary)
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
-    for number, handler in before.items():
+    previous_handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+    for number, handler in previous_handlers.items():
         if handler is not signal.SIG_IGN:  # keep ignoring signals under nohup
             signal.signal(number, watch.signalled)
-    unraisable = sys.unraisablehook
-    sys.unraisablehook = lambda lost: None if lost.exc_type is Cancelled else unraisable(lost)
+    previous_hook = sys.unraisablehook
+    # The signal may arrive in a finalizer, which cannot raise: Python would print the exception instead.
+    sys.unraisablehook = lambda event: None if event.exc_type is Cancelled else previous_hook(event)
     try:
         yield
     except (Cancelled, KeyboardInterrupt):
         watch.number = watch.number or signal.SIGINT
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)
-        sys.unraisablehook = unraisable
+        sys.unraisablehook = previous_hook
         watch.close()
         if watch.number:
             raise WorkbenchError(summary(), _code(watch.number))
@@ -91,19 +92,18 @@ class _Watch:
         os.close(self._reader)
 
     def _exit(self) -> NoReturn:
-        # Another thread may hold the lock of stdout forever.
-        flushing = threading.Thread(target=_flush, daemon=True)
+        def flush() -> None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stdout.flush()
+
+        # Not in this thread: another thread may hold the lock of stdout forever.
+        flushing = threading.Thread(target=flush, daemon=True)
         flushing.start()
         flushing.join(0.1)
         prefix = _SHOW_CURSOR if sys.stderr.isatty() else ""
         with contextlib.suppress(OSError):
             os.write(2, f"{prefix}{self._summary()}\n".encode())
         os._exit(_code(self.number))
-
-
-def _flush() -> None:
-    with contextlib.suppress(OSError, ValueError):
-        sys.stdout.flush()
 
 
 def _code(number: int) -> int:

@@ -87,40 +87,7 @@ class LocalEngine:
 
     def preview(self) -> Outcome:
         """Show what ``up`` would do."""
-        with self._cancellable():
-            return self._preview()
-
-    def up(self) -> Outcome:
-        """Create, update and delete resources according to the program."""
-        with self._cancellable():
-            return self._up()
-
-    def destroy(self) -> Outcome:
-        """Delete all resources of the stack."""
-        with self._cancellable():
-            return self._destroy()
-
-    @contextmanager
-    def _cancellable(self) -> Iterator[None]:
-        """Cancel on signals, and fail if a cluster does not respond; both report the completed changes."""
-        with cancellable(lambda: f"cancelled; {self._completed()}"):
-            try:
-                yield
-            except KubeError as error:
-                lines = [error.message, *self._targets.repairs(), self._completed()]
-                raise WorkbenchError("\n".join(lines)) from error
-
-    def _completed(self) -> str:
-        done = sum(map(_changed, self._results))
-        if not done:
-            return "nothing was changed"
-        return (
-            f"{done} of {self._planned} changes were made and are recorded. Run the same command again to continue, "
-            "or `workbench destroy` to delete everything."
-        )
-
-    def _preview(self) -> Outcome:
-        with _few_collections(), State(self._folder, self._project.stack) as state, self._targets:
+        with self._cancellable(), _few_collections(), self._open_state() as state, self._targets:
             graph = self.record(preview=True)
             plan = self._plan(graph, state, strict=False)
             before = state.fact(_OUTPUTS) or {}
@@ -130,9 +97,10 @@ class LocalEngine:
             self._dry_run_passed_through(plan)
         return Outcome(graph.exports, changed=len(plan.having(*CHANGING)))
 
-    def _up(self) -> Outcome:
+    def up(self) -> Outcome:
+        """Create, update and delete resources according to the program."""
         started = time.monotonic()
-        with _few_collections(), State(self._folder, self._project.stack) as state, self._targets:
+        with self._cancellable(), _few_collections(), self._open_state() as state, self._targets:
             graph = self.record(preview=False)
             _check_deployable(graph)
             plan = self._plan(graph, state, strict=True)
@@ -154,12 +122,15 @@ class LocalEngine:
             self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
         return Outcome(graph.exports, result.failures, _changed(result))
 
-    def _destroy(self) -> Outcome:
+    def destroy(self) -> Outcome:
+        """Delete all resources of the stack."""
         started = time.monotonic()
-        with State(self._folder, self._project.stack) as state, self._targets:
+        project = self._project
+        with self._cancellable(), self._open_state() as state, self._targets:
             plan = self._plan(None, state, strict=True)
             _check_protected(plan)
-            self._display.tree(plan, self._root)
+            root = make_urn(project.stack, project.name, "", STACK_TYPE, f"{project.name}-{project.stack}")
+            self._display.tree(plan, root)
             changing = self._planned = len(plan.having(*CHANGING))
             if changing and not self._options.confirm(f"Delete these {changing} resources?"):
                 raise WorkbenchError("nothing was deleted")
@@ -171,11 +142,33 @@ class LocalEngine:
             self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
         return Outcome({}, result.failures, _changed(result))
 
+    def _open_state(self) -> State:
+        return State(self._folder, self._project.stack)
+
+    @contextmanager
+    def _cancellable(self) -> Iterator[None]:
+        """Cancel on signals, and fail if a cluster does not respond; both report the completed changes."""
+        with cancellable(lambda: f"cancelled; {self._completed()}"):
+            try:
+                yield
+            except KubeError as error:
+                lines = [error.message, *self._targets.repairs(), self._completed()]
+                raise WorkbenchError("\n".join(lines)) from error
+
+    def _completed(self) -> str:
+        done = sum(map(_changed, self._results))
+        if not done:
+            return "nothing was changed"
+        return (
+            f"{done} of {self._planned} changes were made and are recorded. Run the same command again to continue, "
+            "or `workbench destroy` to delete everything."
+        )
+
     def outputs(self) -> dict[str, Any]:
         """Return the outputs of the last ``up``, secrets masked."""
-        with State(self._folder, self._project.stack) as state:
-            found: dict[str, Any] = masked(state.fact(_OUTPUTS) or {})
-            return found
+        with self._open_state() as state:
+            outputs: dict[str, Any] = masked(state.fact(_OUTPUTS) or {})
+            return outputs
 
     def record(self, *, preview: bool, stand_ins: StandIns | None = None) -> ResourceGraph:
         """Run the program and return the resources that it registers.
@@ -207,11 +200,6 @@ class LocalEngine:
         except BaseException as error:
             raise WorkbenchError(masked_text(program_trace(error, project.folder), project.secrets)) from error
         return graph
-
-    @property
-    def _root(self) -> str:
-        name = f"{self._project.name}-{self._project.stack}"
-        return make_urn(self._project.stack, self._project.name, "", STACK_TYPE, name)
 
     def _plan(self, graph: ResourceGraph | None, state: State, *, strict: bool) -> ChangePlan:
         rows = state.rows()
@@ -284,7 +272,8 @@ def _few_collections() -> Iterator[None]:
 def _check_deployable(graph: ResourceGraph) -> None:
     """Reject a stack in which every object depends on a resource of a cloud."""
     pending = [node.registration for node in graph.nodes.values() if node.pending]
-    clouds = {each.type.removeprefix(PROVIDERS).partition(":")[0] for each in pending} - {KUBERNETES}
+    packages = (registration.type.removeprefix(PROVIDERS).partition(":")[0] for registration in pending)
+    clouds = {*packages} - {KUBERNETES}
     deployable = any(node.registration.is_object and not node.pending for node in graph.nodes.values())
     if clouds and not deployable:
         raise WorkbenchError(
@@ -316,17 +305,18 @@ def _check_protected(plan: ChangePlan) -> None:
 
 def program_trace(error: BaseException, folder: Path) -> str:
     """Return the traceback reduced to the program's own frames."""
-    here = Path(__file__).parents[1]
+    workbench = Path(__file__).parents[1]  # may be inside the project folder
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if _within(frame.filename, folder) and not _within(frame.filename, here)
+        if _is_source(frame.filename, folder) and not _is_source(frame.filename, workbench)
     ]
     lines = ["the program failed:", *(line.rstrip() for line in traceback.format_list(frames))]
     return "\n".join([*lines, "".join(traceback.format_exception_only(error)).rstrip()])
 
 
-def _within(filename: str, folder: Path) -> bool:
+def _is_source(filename: str, folder: Path) -> bool:
+    """Whether a file is in a folder, and not in an environment inside it."""
     path = Path(filename)
     inside = path.is_absolute() and path.is_relative_to(folder.resolve())
     return inside and not {"site-packages", "dist-packages"} & set(path.parts)

@@ -13,9 +13,11 @@ from components.contract.texts.printable import printable
 
 from ..errors import WorkbenchError
 
+# AES-256-GCM with a key of PBKDF2, as in Pulumi's sdk/go/common/resource/config/crypt.go
+# (NewSymmetricCrypterFromPassphrase).
 _ROUNDS = 1_000_000
 _KEY_BYTES = 32
-_SEALED = "pulumi"
+_PLAINTEXT = "pulumi"
 
 
 def decrypt(text: str, salt: str, where: str) -> str:
@@ -30,18 +32,18 @@ def decrypt(text: str, salt: str, where: str) -> str:
             f"{where}: is encrypted; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE (the local engine "
             "supports only the passphrase secrets provider)"
         )
-    clear = _opened(text, passphrase, salt)
-    if clear is None:
+    clear_text = _decrypted(text, passphrase, salt)
+    if clear_text is None:
         raise WorkbenchError(f"{where}: cannot be decrypted with the given passphrase")
-    return clear
+    return clear_text
 
 
 def opens(salt: str, passphrase: str) -> bool:
     """Whether a passphrase matches a salt."""
-    return _opened(salt.partition(":")[2].partition(":")[2], passphrase.strip(), salt) == _SEALED
+    return _decrypted(salt.partition(":")[2].partition(":")[2], passphrase.strip(), salt) == _PLAINTEXT
 
 
-def _opened(text: str, passphrase: str, salt: str) -> str | None:
+def _decrypted(text: str, passphrase: str, salt: str) -> str | None:
     """Return the clear text; None if the passphrase is wrong."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -55,8 +57,9 @@ def _opened(text: str, passphrase: str, salt: str) -> str | None:
 
 
 def _passphrase() -> str | None:
-    if (given := os.environ.get("PULUMI_CONFIG_PASSPHRASE")) is not None:
-        return given
+    """Read the passphrase from the environment variables of the Pulumi CLI."""
+    if (passphrase := os.environ.get("PULUMI_CONFIG_PASSPHRASE")) is not None:
+        return passphrase
     file = os.environ.get("PULUMI_CONFIG_PASSPHRASE_FILE")
     if not file:
         return None
@@ -70,6 +73,6 @@ def _passphrase() -> str | None:
         ) from None
 
 
-@lru_cache
+@lru_cache  # a million rounds take a noticeable time, and all secrets of a stack have the same key
 def _key(passphrase: str, salt: bytes) -> bytes:
     return hashlib.pbkdf2_hmac("sha256", passphrase.encode(), salt, _ROUNDS, _KEY_BYTES)

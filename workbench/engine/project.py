@@ -69,12 +69,12 @@ class ProjectFiles:
             raise WorkbenchError(f"{stack!r} is not a valid stack name; use letters, digits, '-', '_' and '.'", 2)
         self.manifest = folder / "Pulumi.yaml"
         absent = f"{self.manifest} does not exist; run this in the project folder, or use --cwd"
-        self.described = _read(self.manifest, absent)
-        name = self.described.get("name")
+        self.content = _read(self.manifest, absent)
+        name = self.content.get("name")
         if not isinstance(name, str):
             raise WorkbenchError(f"{self.manifest}: name: is required; set it")
         self.name = name
-        self.settings = folder / str(self.described.get("stackConfigDir") or "") / f"Pulumi.{stack}.yaml"
+        self.settings = folder / str(self.content.get("stackConfigDir") or "") / f"Pulumi.{stack}.yaml"
 
     @property
     def absent(self) -> str:
@@ -108,20 +108,20 @@ def load_project(
         WorkbenchError: a file is missing or invalid, or a value does not have the type that Pulumi.yaml declares.
     """
     files = ProjectFiles(folder, stack)
-    described, stored, name = files.described, files.stored(), files.name
+    manifest, stored, name = files.content, files.stored(), files.name
     reader = _Config(name, files.manifest, files.settings, sealed=sealed)
-    reader.declare(section(described, files.manifest))
+    reader.declare(section(manifest, files.manifest))
     reader.read(section(stored, files.settings), stored.get("encryptionsalt"))
-    reader.values.update({_full(name, key): value for key, value in (overrides or {}).items()})
+    reader.values.update({_full_key(name, key): value for key, value in (overrides or {}).items()})
     reader.check()
     return Project(
         folder,
         name,
         stack,
-        str(described.get("main") or ""),
+        str(manifest.get("main") or ""),
         {key: _text(value) for key, value in reader.values.items()},
-        tuple(sorted(reader.secret)),
-        frozenset(reader.clear),
+        tuple(sorted(reader.secret_keys)),
+        frozenset(reader.secrets),
     )
 
 
@@ -135,44 +135,44 @@ class _Config:
         self._sealed = sealed
         self._types: dict[str, Mapping[str, Any]] = {}
         self.values: dict[str, Any] = {}
-        self.secret: set[str] = set()
-        self.clear: set[str] = set()
+        self.secret_keys: set[str] = set()
+        self.secrets: set[str] = set()
 
     def declare(self, declared: Mapping[str, Any]) -> None:
         """Add types and defaults from Pulumi.yaml; an entry that is not a map is a value."""
         for key, entry in declared.items():
-            full = _full(self._project, key)
+            full_key = _full_key(self._project, key)
             if not isinstance(entry, dict):
-                self.values[full] = entry
+                self.values[full_key] = entry
                 continue
-            self._types[full] = entry
+            self._types[full_key] = entry
             value = entry.get("value", entry.get("default"))
             if value is not None:
-                self.values[full] = value
+                self.values[full_key] = value
             if entry.get("secret"):
-                self.secret.add(full)
+                self.secret_keys.add(full_key)
 
     def read(self, stored: Mapping[str, Any], salt: object) -> None:
         """Add the values of the stack file."""
         for key, value in stored.items():
-            self.values[_full(self._project, key)] = self._clear(value, key, str(salt or ""))
+            self.values[_full_key(self._project, key)] = self._decrypted(value, key, str(salt or ""))
 
-    def _clear(self, value: Any, key: str, salt: str) -> Any:  # noqa: ANN401  JSON in, JSON out
+    def _decrypted(self, value: Any, key: str, salt: str) -> Any:  # noqa: ANN401  JSON in, JSON out
         """Decrypt secrets at any depth of a value; one secret makes the whole key secret."""
         if isinstance(value, list):
-            return [self._clear(item, key, salt) for item in value]
+            return [self._decrypted(item, key, salt) for item in value]
         if not isinstance(value, dict):
             return value
         if set(value) != {"secure"}:
-            return {name: self._clear(inner, key, salt) for name, inner in value.items()}
+            return {name: self._decrypted(inner, key, salt) for name, inner in value.items()}
         from .passphrase import decrypt
 
-        self.secret.add(_full(self._project, key))
+        self.secret_keys.add(_full_key(self._project, key))
         if self._sealed:
             return SECRET_TEXT
-        clear = decrypt(str(value["secure"]), salt, f"{self._settings.name}: {key}")
-        self.clear.add(clear)
-        return clear
+        clear_text = decrypt(str(value["secure"]), salt, f"{self._settings.name}: {key}")
+        self.secrets.add(clear_text)
+        return clear_text
 
     def check(self) -> None:
         """Check values against their declared types.
@@ -187,16 +187,19 @@ class _Config:
                 problems.append(
                     f"{self._settings.name}: config.{key}: is required, because Pulumi.yaml has no default; set it"
                 )
-            elif not _fits(value, str(kind)):
+            elif not _has_type(value, str(kind)):
                 problems.append(
                     f"{self._settings.name}: config.{key}: must be of type {kind}, as Pulumi.yaml declares, found "
-                    f"{_found(value)}"
+                    f"{_json(value)}"
                 )
-        if not _are_packages(_disabled(self.values)):
-            found = _found(self.values[_DISABLED])
-            problems.append(f"{self._settings.name}: config.{_DISABLED}: must be a list of packages, found {found}")
+        packages = _disabled(self.values)
+        if not all(isinstance(name, str) for name in (packages if isinstance(packages, list) else [packages])):
+            problems.append(
+                f"{self._settings.name}: config.{_DISABLED}: must be a list of packages, found "
+                f"{_json(self.values[_DISABLED])}"
+            )
         if problems:
-            raise WorkbenchError(masked_text("\n".join(problems), self.clear))
+            raise WorkbenchError(masked_text("\n".join(problems), self.secrets))
 
 
 def _disabled(values: Mapping[str, Any]) -> Any:  # noqa: ANN401  any JSON
@@ -208,11 +211,7 @@ def _disabled(values: Mapping[str, Any]) -> Any:  # noqa: ANN401  any JSON
         return packages
 
 
-def _are_packages(value: object) -> bool:
-    return all(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
-
-
-def _fits(value: object, kind: str) -> bool:
+def _has_type(value: object, kind: str) -> bool:
     if isinstance(value, str) and kind != "string":
         try:
             value = json.loads(value)  # `pulumi config set` writes every value as a string
@@ -226,20 +225,13 @@ def _fits(value: object, kind: str) -> bool:
 
 
 def _read(path: Path, absent: str) -> dict[str, Any]:
+    """Read a YAML map; errors name line and column."""
     if not path.is_file():
         raise WorkbenchError(absent)
-    content = _content(path)
-    if not isinstance(content, dict):
-        raise WorkbenchError(f"{path}:1: must be a YAML map, found {type(content).__name__}")
-    return content
-
-
-def _content(path: Path) -> Any:  # noqa: ANN401  any YAML
-    """Parse a YAML file; errors name line and column."""
     data = b""
     try:
         data = path.read_bytes()
-        return yaml.safe_load(data.decode("utf-8-sig")) or {}
+        content = yaml.safe_load(data.decode("utf-8-sig")) or {}
     except OSError as error:
         raise WorkbenchError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -253,6 +245,9 @@ def _content(path: Path) -> Any:  # noqa: ANN401  any YAML
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         # ValueError: a date or a number that Python cannot represent.
         raise WorkbenchError(printable(f"{path}: not valid YAML: {str(error).splitlines()[0]}")) from None
+    if not isinstance(content, dict):
+        raise WorkbenchError(f"{path}:1: must be a YAML map, found {type(content).__name__}")
+    return content
 
 
 def section(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
@@ -261,10 +256,10 @@ def section(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
     if config is None:
         return {}
     if not isinstance(config, dict):
-        raise WorkbenchError(f"{path}: config: must be a map of keys and values, found {_found(config)}")
+        raise WorkbenchError(f"{path}: config: must be a map of keys and values, found {_json(config)}")
     non_strings = [key for key in config if not isinstance(key, str)]
     if non_strings:
-        raise WorkbenchError(f"{path}: config: keys must be strings, found {_found(non_strings[0])}; quote it")
+        raise WorkbenchError(f"{path}: config: keys must be strings, found {_json(non_strings[0])}; quote it")
     for key, value in config.items():
         try:
             f"{key}{json.dumps(value, ensure_ascii=False, default=str)}".encode()
@@ -275,11 +270,11 @@ def section(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
     return config
 
 
-def _found(value: object) -> str:
+def _json(value: object) -> str:
     return printable(json.dumps(value, default=str))
 
 
-def _full(project: str, key: str) -> str:
+def _full_key(project: str, key: str) -> str:
     return key if ":" in key else f"{project}:{key}"
 
 

@@ -16,7 +16,7 @@ from ..errors import WorkbenchError
 from .project import ProjectFiles
 from .pulumi_files import StackFiles
 from .pulumi_leftovers import Leftovers, begun_in
-from .pulumi_locks import Lock, locks_of
+from .pulumi_locks import locks_of
 
 _INCOMPLETE = 1
 """Exit code of a destroy that left resources."""
@@ -25,7 +25,7 @@ _ADVICE = (
     "held by a finalizer. Delete them manually; or, in a cluster that belongs to the stack, run `workbench up`, "
     "which adopts them. Then run `workbench destroy` again, which exits with 0 once they are gone."
 )
-_ONCE = (
+_ONE_TIME_ADVICE = (
     "An interrupted run had begun to create these resources; the state does not record whether they exist. Check, "
     "and delete those that this stack does not use. This is not reported again:"
 )
@@ -50,11 +50,11 @@ class PulumiCli:
         config = self._prepare()
         self._unlock()
         # The caller prints tables of the outputs.
-        code = self._run("up", *_answer(yes), "--suppress-outputs")
+        code = self._run("up", *_prompt_options(yes), "--suppress-outputs")
         if code == 0:
             after = self.export()
-            remains = Leftovers(after, self._cluster(config))
-            unclaimed = remains.unclaimed()
+            leftovers = Leftovers(after, self._cluster(config))
+            unclaimed = leftovers.unclaimed()
             if unclaimed:
                 _warn(
                     "An interrupted run created these objects, which the program no longer contains:",
@@ -62,8 +62,8 @@ class PulumiCli:
                     _ADVICE,
                 )
             else:
-                if unseen := remains.unseen():
-                    _warn(_ONCE, unseen)
+                if unseen := leftovers.unseen():
+                    _warn(_ONE_TIME_ADVICE, unseen)
                 self._clear_begun(after)
         return code
 
@@ -76,15 +76,15 @@ class PulumiCli:
         """Run ``pulumi destroy``; fail if resources remain, and list them."""
         config = self._prepare()
         self._unlock()
-        remains = Leftovers(self.export(), self._cluster(config))
-        code = self._run("destroy", *_answer(yes))
+        leftovers = Leftovers(self.export(), self._cluster(config))
+        code = self._run("destroy", *_prompt_options(yes))
         if code:
             return code
-        seen, unseen = remains.seen(), remains.unseen()
+        seen, unseen = leftovers.seen(), leftovers.unseen()
         if seen:
             _warn(f"\n{len(seen)} resources of the stack may still exist:", seen, _ADVICE)
         if unseen:
-            _warn(_ONCE, unseen)
+            _warn(_ONE_TIME_ADVICE, unseen)
         if not seen:
             self._clear_begun(self.export())
         return _INCOMPLETE if seen or unseen else code
@@ -92,13 +92,15 @@ class PulumiCli:
     def outputs(self) -> dict[str, Any]:
         """Return the stack outputs, secrets masked."""
         self._prepare()
-        found: dict[str, Any] = json.loads(self._quiet("stack", "output", "--json", "--stack", self.stack) or "{}")
-        return found
+        outputs: dict[str, Any] = json.loads(
+            self._capture("stack", "output", "--json", "--stack", self.stack) or "{}"
+        )
+        return outputs
 
     def export(self) -> dict[str, Any]:
         """Return the state of the stack, secrets encrypted."""
-        found: dict[str, Any] = json.loads(self._quiet("stack", "export", "--stack", self.stack) or "{}")
-        return found
+        exported: dict[str, Any] = json.loads(self._capture("stack", "export", "--stack", self.stack) or "{}")
+        return exported
 
     def _clear_begun(self, exported: Mapping[str, Any]) -> None:
         """Clear interrupted creations from the state once their outcome is known.
@@ -110,9 +112,8 @@ class PulumiCli:
             return
         deployment = {**exported["deployment"], "pending_operations": []}
         try:
-            self._quiet(
-                "stack", "import", "--stack", self.stack, given=json.dumps({**exported, "deployment": deployment})
-            )
+            content = json.dumps({**exported, "deployment": deployment})
+            self._capture("stack", "import", "--stack", self.stack, stdin=content)
         except WorkbenchError as error:
             _warn("Interrupted creations are still in the state:", [str(error)])
 
@@ -123,9 +124,9 @@ class PulumiCli:
     def _prepare(self) -> dict[str, Any]:
         """Write the settings for the CLI, and create the stack if it does not exist."""
         name = self._files.project.name
-        given = {f"{name}:kubeconfig": str(Path(self.kubeconfig).resolve())} if self.kubeconfig else {}
-        config = self._files.write(given)
-        self._quiet("stack", "select", self.stack, "--create", "--non-interactive")
+        overrides = {f"{name}:kubeconfig": str(Path(self.kubeconfig).resolve())} if self.kubeconfig else {}
+        config = self._files.write(overrides)
+        self._capture("stack", "select", self.stack, "--create", "--non-interactive")
         return config
 
     def _cluster(self, config: Mapping[str, Any]) -> tuple[Path, str] | None:
@@ -145,27 +146,25 @@ class PulumiCli:
         if not locks:
             return
         for lock in locks:
-            if not lock.is_dead:
-                raise WorkbenchError(self._held(lock))
+            if lock.is_dead:
+                continue
+            if not lock.is_elsewhere:
+                raise WorkbenchError(
+                    f"stack {self.stack!r} is locked by {lock}, which is still running; wait for it, or stop it and "
+                    "run this command again"
+                )
+            env = files.environment()
+            names = ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE")
+            settings = " ".join(f"{name}={shlex.quote(env[name])}" for name in names if name in env)
+            raise WorkbenchError(
+                f"stack {self.stack!r} is locked by {lock}; if that process has exited, unlock the stack in "
+                f"{shlex.quote(str(files.folder))} with:\n  {settings} pulumi cancel {self.stack} --yes"
+            )
         print(  # noqa: T201
             f"stack {self.stack!r} was locked by {locks[0]}, which has exited; unlocking with `pulumi cancel`",
             file=sys.stderr,
         )
-        self._quiet("cancel", self.stack, "--yes", "--non-interactive")
-
-    def _held(self, lock: Lock) -> str:
-        if not lock.is_elsewhere:
-            return (
-                f"stack {self.stack!r} is locked by {lock}, which is still running; wait for it, or stop it and run "
-                "this command again"
-            )
-        env = self._files.environment()
-        names = ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE")
-        settings = " ".join(f"{name}={shlex.quote(env[name])}" for name in names if name in env)
-        return (
-            f"stack {self.stack!r} is locked by {lock}; if that process has exited, unlock the stack in "
-            f"{shlex.quote(str(self._files.folder))} with:\n  {settings} pulumi cancel {self.stack} --yes"
-        )
+        self._capture("cancel", self.stack, "--yes", "--non-interactive")
 
     def _run(self, *arguments: str) -> int:
         """Run a command with the user's terminal; return its exit code."""
@@ -177,28 +176,28 @@ class PulumiCli:
         ):
             return child.wait()
 
-    def _quiet(self, *arguments: str, given: str = "") -> str:
+    def _capture(self, *arguments: str, stdin: str = "") -> str:
         """Run a command in the folder of the settings, and return its output.
 
         Args:
             arguments: The command.
-            given: Its standard input.
+            stdin: Its standard input.
 
         Raises:
             WorkbenchError: the command failed; with its stderr.
         """
-        done = subprocess.run(
+        completed = subprocess.run(
             [installed() or "pulumi", *arguments],
             cwd=self._files.folder,
             env=self._files.environment(),
             check=False,
             capture_output=True,
-            input=given,
+            input=stdin,
             text=True,
         )
-        if done.returncode:
-            raise WorkbenchError(f"`pulumi {' '.join(arguments)}` failed:\n{done.stderr.strip()}")
-        return done.stdout
+        if completed.returncode:
+            raise WorkbenchError(f"`pulumi {' '.join(arguments)}` failed:\n{completed.stderr.strip()}")
+        return completed.stdout
 
 
 def _warn(title: str, names: Iterable[str], advice: str = "") -> None:
@@ -206,8 +205,8 @@ def _warn(title: str, names: Iterable[str], advice: str = "") -> None:
     print(f"{title}\n{lines}{advice}".rstrip(), file=sys.stderr)  # noqa: T201
 
 
-def _answer(yes: object) -> tuple[str, ...]:
-    """Return the options for a command without prompts: the CLI only asks after a preview."""
+def _prompt_options(yes: object) -> tuple[str, ...]:
+    """Return the options for a command without prompts. The CLI prompts only after a preview."""
     return ("--yes", "--skip-preview") if yes else ()
 
 
@@ -215,12 +214,12 @@ def _answer(yes: object) -> tuple[str, ...]:
 def _forward_signals(child: "subprocess.Popen[bytes]") -> Iterator[None]:
     """Let the child handle signals: if it were killed, it would leave its lock and an incomplete state."""
     # On Ctrl-C the terminal signals the child, too. The child would inherit SIG_IGN, but not a handler function.
-    before = {
+    previous_handlers = {
         signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
         signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: child.terminate()),
     }
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)

@@ -30,7 +30,7 @@ _KEYS = (_PROVIDER, "encryptedkey", _SALT)
 """Keys of the secrets provider in a stack file."""
 _BACKEND = "PULUMI_BACKEND_URL"
 _PASSPHRASES = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
-_SET_UNLESS_GIVEN = {
+_DEFAULT_ENVIRONMENT = {
     "PULUMI_SKIP_UPDATE_CHECK": "true",
     # Install plugins on demand: otherwise the CLI installs the AWS plugin for every stack.
     "PULUMI_OPTION_SKIP_PLUGIN_PRE_INSTALL": "true",
@@ -66,7 +66,7 @@ class StackFiles:
 
     def environment(self) -> dict[str, str]:
         """Return the environment of the CLI; the user's own backend and passphrase take precedence."""
-        env = {**_SET_UNLESS_GIVEN, **os.environ, _BACKEND: self.backend}
+        env = {**_DEFAULT_ENVIRONMENT, **os.environ, _BACKEND: self.backend}
         if not _passphrase_is_given():
             env.pop(_PASSPHRASES[1], None)  # set, but empty
             env[_PASSPHRASES[1]] = str(self._passphrase())
@@ -84,26 +84,26 @@ class StackFiles:
         for folder in (self.state_folder, self.home, self.folder):
             private_folder(folder)
         stored = dict(self.project.stored())
-        if self._is_left_over(stored):
+        if self._has_obsolete_key(stored):
             del stored[_SALT]
-        last = self._keys()
-        if stored.get(_PROVIDER) == last.get(_PROVIDER):
-            stored = {**last, **stored}
+        keys = self._previous_keys()
+        if stored.get(_PROVIDER) == keys.get(_PROVIDER):
+            stored = {**keys, **stored}
         config = {**section(stored, self.project.settings), **overrides}
         stored["config"] = config
         _write(self.folder / "Pulumi.yaml", {"name": self.project.name, "runtime": "python"})
         _write(self.settings, stored)
         return config
 
-    def _keys(self) -> dict[str, Any]:
+    def _previous_keys(self) -> dict[str, Any]:
         """Return the encryption key of the previous copy."""
         try:
-            last = yaml.safe_load(self.settings.read_text(encoding="utf-8"))
+            previous = yaml.safe_load(self.settings.read_text(encoding="utf-8"))
         except (OSError, ValueError, yaml.YAMLError):
             return {}  # the CLI creates a new one from the same passphrase
-        return {key: last[key] for key in _KEYS if key in last} if isinstance(last, dict) else {}
+        return {key: previous[key] for key in _KEYS if key in previous} if isinstance(previous, dict) else {}
 
-    def _is_left_over(self, stored: Mapping[str, Any]) -> bool:
+    def _has_obsolete_key(self, stored: Mapping[str, Any]) -> bool:
         """Whether the key in the stack file belongs to a deleted state, so that nothing is encrypted with it.
 
         Raises:

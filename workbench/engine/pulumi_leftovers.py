@@ -28,7 +28,7 @@ def begun_in(exported: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     deployment = exported.get("deployment") or {}
     pending = deployment.get("pending_operations") or ()
-    return [each["resource"] for each in pending if each.get("type") == _CREATING]
+    return [operation["resource"] for operation in pending if operation.get("type") == _CREATING]
 
 
 class Leftovers:
@@ -44,10 +44,9 @@ class Leftovers:
 
     def __init__(self, exported: Mapping[str, Any], cluster: tuple[Path, str] | None) -> None:
         self._cluster = cluster
-        self._begun = [each for each in begun_in(exported) if _is_deleted(each)]
-        self._known = [
-            each for each in (exported.get("deployment") or {}).get("resources") or [] if _is_deleted(each)
-        ]
+        resources = (exported.get("deployment") or {}).get("resources") or []
+        self._begun = [resource for resource in begun_in(exported) if _is_deleted(resource)]
+        self._known = [resource for resource in resources if _is_deleted(resource)]
 
     def left(self) -> list[str]:
         """Return all resources that may still exist."""
@@ -55,7 +54,7 @@ class Leftovers:
 
     def unseen(self) -> list[str]:
         """Return the URNs of interrupted creations outside of the cluster, which cannot be looked up."""
-        return sorted({str(each.get("urn")) for each in self._begun if not _is_object(each)})
+        return sorted({str(resource.get("urn")) for resource in self._begun if not _is_object(resource)})
 
     def seen(self) -> list[str]:
         """Return the objects that are in the cluster; if it is unreachable, those whose creation was interrupted."""
@@ -63,11 +62,11 @@ class Leftovers:
 
     def unclaimed(self) -> list[str]:
         """Return the objects of interrupted creations that are in the cluster, but not in the state."""
-        claimed = {each.get("urn") for each in self._known}
-        return self._objects_left([each for each in self._begun if each.get("urn") not in claimed])
+        claimed = {resource.get("urn") for resource in self._known}
+        return self._objects_left([resource for resource in self._begun if resource.get("urn") not in claimed])
 
     def _objects_left(self, resources: list[dict[str, Any]]) -> list[str]:
-        objects = {_name(each): each["inputs"] for each in resources if _is_object(each)}
+        objects = {_name(resource): resource["inputs"] for resource in resources if _is_object(resource)}
         if not objects or not self._cluster:
             return []
         kubeconfig, context = self._cluster
@@ -77,7 +76,7 @@ class Leftovers:
         except WorkbenchError:
             return []  # the kubeconfig was deleted with the cluster and its objects
         except KubeError:
-            begun = {_name(each) for each in self._begun if _is_object(each)}
+            begun = {_name(resource) for resource in self._begun if _is_object(resource)}
             return [name for name in objects if name in begun]
 
 
@@ -92,9 +91,9 @@ def _is_deleted(resource: Mapping[str, Any]) -> bool:
 def _is_object(resource: Mapping[str, Any]) -> bool:
     """Whether a resource is an object in a cluster."""
     token = str(resource.get("type"))
-    named = (resource.get("inputs") or {}).get("metadata")
-    is_one = token.startswith(_KUBERNETES) and not token.startswith(_NOT_OBJECTS)
-    return is_one and isinstance(named, dict) and bool(named.get("name"))
+    metadata = (resource.get("inputs") or {}).get("metadata")
+    in_cluster = token.startswith(_KUBERNETES) and not token.startswith(_NOT_OBJECTS)
+    return in_cluster and isinstance(metadata, dict) and bool(metadata.get("name"))
 
 
 def _name(resource: Mapping[str, Any]) -> str:

@@ -63,5 +63,5 @@ def _command(pid: int) -> str:
             return os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes())
         except OSError:
             return ""
-    done = subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return done.stdout.strip()
+    completed = subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return completed.stdout.strip()

@@ -1,4 +1,4 @@
-"""What was applied, in SQLite: one transaction per step, the intent before the call, the result after."""
+"""The state of a stack in SQLite: each step stores its intent before the API call, and the result after it."""
 
 import enum
 import fcntl
@@ -84,49 +84,43 @@ def row_in(columns: Sequence[object]) -> StateRow:
     urn, type_, parent, provider, cluster, uid, intent, *rest = map(str, columns)
     if urn.count("::") < _URN_PARTS - 1:
         raise ValueError("its URN has too few parts")
-    inputs, dependencies, options = (_decoded(*stored) for stored in zip(_COLUMNS[-3:], rest, strict=True))
+    values: list[Any] = []
+    for column, text in zip(_COLUMNS[-3:], rest, strict=True):
+        try:
+            values.append(json.loads(text))
+        except ValueError as error:
+            raise ValueError(f"{column} is not JSON: {error}") from None
+    inputs, dependencies, options = values
     _check(inputs is None or isinstance(inputs, dict), "inputs must be an object or null")
-    _check(not cluster or inputs is None or _is_object(inputs), "inputs must be a Kubernetes object")
-    _check(_texts(dependencies), "dependencies must be a list of URNs")
+    if cluster and inputs is not None:
+        meta = inputs.get("metadata")
+        name = meta.get("name") if isinstance(meta, dict) else None
+        _check(_are_strings([inputs.get("apiVersion"), inputs.get("kind"), name]), "inputs must be a Kubernetes object")
+    _check(_are_strings(dependencies), "dependencies must be a list of URNs")
     _check(isinstance(options, dict), "options must be an object")
     flags = [options.get(name, False) for name in ("protect", "retain", "adopted")]
     _check(all(isinstance(flag, bool) for flag in flags), "protect, retain and adopted must be true or false")
-    others = [options.get(name, "") for name in ("deletedWith", "replacedBy")]
-    _check(_texts(others), "deletedWith and replacedBy must be URNs")
+    urns = [options.get(name, "") for name in ("deletedWith", "replacedBy")]
+    _check(_are_strings(urns), "deletedWith and replacedBy must be URNs")
     return StateRow(
         urn, type_, parent, provider, cluster, uid, Intent(intent), inputs, tuple(dependencies),
-        protect=flags[0], retain=flags[1], adopted=flags[2], deleted_with=others[0], replaced_by=others[1],
+        protect=flags[0], retain=flags[1], adopted=flags[2], deleted_with=urns[0], replaced_by=urns[1],
     )  # fmt: skip
+
+
+def _check(is_valid: object, requirement: str) -> None:
+    if not is_valid:
+        raise ValueError(requirement)
+
+
+def _are_strings(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 _COLUMNS = (
     "urn", "type", "parent", "provider", "cluster", "uid", "intent", "inputs", "dependencies", "options",
 )  # fmt: skip
 _URN_PARTS = 4
-
-
-def _decoded(column: str, text: str) -> Any:  # noqa: ANN401 - any JSON value
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"{column} is not JSON: {error}") from None
-
-
-def _check(fits: object, otherwise: str) -> None:
-    if not fits:
-        raise ValueError(otherwise)
-
-
-def _texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _is_object(inputs: Mapping[str, Any]) -> bool:
-    meta = inputs.get("metadata")
-    named = isinstance(meta, dict) and isinstance(meta.get("name"), str)
-    return named and isinstance(inputs.get("apiVersion"), str) and isinstance(inputs.get("kind"), str)
-
-
 _VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS resources (
@@ -144,7 +138,7 @@ _NO_COPY = (
     "program, and objects that it no longer contains stay in the cluster. Nothing was changed."
 )
 _RESUMES = "Completed changes are recorded; run the same command again to resume the others."
-_REFUSALS = {
+_ADVICE = {
     "full": f"there is no space left; free some space. {_RESUMES}",
     "readonly": f"the file is not writable; make the file and its folder writable. {_RESUMES}",
     "disk I/O": f"the disk cannot be read or written. {_RESUMES}",
@@ -164,7 +158,7 @@ class State:
         self._path = folder / f"{stack}.db"
         self._stack = stack
         self._lock = threading.Lock()
-        self._guard: int | None = None
+        self._lock_file: int | None = None
         self._db: sqlite3.Connection | None = None
         self.key = b""
 
@@ -188,26 +182,26 @@ class State:
     def __exit__(self, *_: object) -> None:
         if self._db:
             self._db.close()
-        if self._guard is not None:
-            os.close(self._guard)  # releases the lock
-        self._db = self._guard = None
+        if self._lock_file is not None:
+            os.close(self._lock_file)  # releases the lock
+        self._db = self._lock_file = None
 
     def _take_lock(self) -> None:
-        self._guard = os.open(self._path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        self._lock_file = os.open(self._path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o600)
         try:
-            fcntl.flock(self._guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = os.read(self._guard, 20).decode(errors="replace")
+            holder = os.read(self._lock_file, 20).decode(errors="replace")
             raise WorkbenchError(
                 f"another process{f' ({holder})' if holder.isdigit() else ''} is using stack {self._stack!r}; wait "
                 "until it is done, then try again"
             ) from None
-        os.truncate(self._guard, 0)
-        os.write(self._guard, str(os.getpid()).encode())
+        os.truncate(self._lock_file, 0)
+        os.write(self._lock_file, str(os.getpid()).encode())
 
     def _open(self) -> None:
         os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-        with self._located():
+        with self._explained():
             self._db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
@@ -236,18 +230,18 @@ class State:
         return key
 
     def _check_version(self) -> None:
-        found = self.fact("version")
+        version = self.fact("version")
         key = self._path.with_suffix(".key")
-        if found is None and key.exists():  # the key is created after the version
+        if version is None and key.exists():  # the key is created after the version
             raise StateError(
                 f"{self._path}: is empty, but stack {self._stack!r} was deployed before: the file was truncated or "
                 f"deleted. {_NO_COPY.format(files=key)}"
             )
-        if found is None:
+        if version is None:
             self.set_fact("version", _VERSION)
-        elif found != _VERSION:
+        elif version != _VERSION:
             raise WorkbenchError(
-                f"{self._path} was written by another version of the workbench (format {found}; this version "
+                f"{self._path} was written by another version of the workbench (format {version}; this version "
                 f"supports {_VERSION}); use that version, or destroy the stack with it first"
             )
 
@@ -256,12 +250,12 @@ class State:
         own = f"urn:pulumi:{self._stack}::"
         with self._transaction() as db:
             query = "SELECT urn FROM resources WHERE substr(urn, 1, ?) != ? LIMIT 1"
-            found = db.execute(query, (len(own), own)).fetchone()
-        if found:
-            other = str(found[0]).removeprefix("urn:pulumi:").partition("::")[0]
+            foreign = db.execute(query, (len(own), own)).fetchone()
+        if foreign:
+            other = str(foreign[0]).removeprefix("urn:pulumi:").partition("::")[0]
             raise StateError(
-                f"{self._path}: belongs to stack {other!r}, not to {self._stack!r}: it contains {found[0]}. Restore "
-                f"the state of {self._stack!r}, or rename the file to {other}.db, together with its key. Nothing was "
+                f"{self._path}: belongs to stack {other!r}, not to {self._stack!r}: it contains {foreign[0]}. "
+                f"Restore the state of {self._stack!r}, or rename the file to {other}.db, together with its key. Nothing was "
                 "changed."
             )
 
@@ -270,7 +264,7 @@ class State:
         """Run the block in a transaction, which is rolled back if the process is killed."""
         if self._db is None:
             raise RuntimeError("the state is not open")
-        with self._lock, self._located():
+        with self._lock, self._explained():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -281,13 +275,13 @@ class State:
                 raise
 
     @contextmanager
-    def _located(self) -> Iterator[None]:
+    def _explained(self) -> Iterator[None]:
         """Convert SQLite errors to messages with the file and advice."""
         try:
             yield
         except sqlite3.Error as error:
-            for words, advice in _REFUSALS.items():
-                if words in str(error):
+            for cause, advice in _ADVICE.items():
+                if cause in str(error):
                     raise StateError(f"{self._path}: {advice}") from None
             raise self._damaged(str(error)) from None
 
@@ -300,11 +294,11 @@ class State:
         with self._transaction() as db:
             stored = db.execute("SELECT * FROM resources ORDER BY urn").fetchall()
         rows = {}
-        for found in stored:
+        for columns in stored:
             try:
-                rows[found[0]] = row_in(found)
+                rows[columns[0]] = row_in(columns)
             except ValueError as error:
-                raise self._damaged(f"resource {found[0]}: {error}") from None
+                raise self._damaged(f"resource {columns[0]}: {error}") from None
         return rows
 
     def write(self, rows: Iterable[StateRow]) -> None:
@@ -327,9 +321,9 @@ class State:
     def fact(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
         """Return a stored value; None if there is none."""
         with self._transaction() as db:
-            found = db.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
+            row = db.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
         try:
-            return json.loads(found[0]) if found else None
+            return json.loads(row[0]) if row else None
         except (ValueError, TypeError) as error:
             raise self._damaged(f"fact {key}: {error}") from None
 

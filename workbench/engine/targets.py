@@ -12,7 +12,7 @@ from ..cluster.cluster import repair
 from ..errors import WorkbenchError
 from .values import Secret, reveal
 
-_PATIENCE = 60.0
+_RETRY_SECONDS = 60.0
 """Seconds to wait for a cluster that stops responding: enough to restart its control plane."""
 
 
@@ -51,21 +51,8 @@ class Targets:
         Raises:
             WorkbenchError: the provider has no kubeconfig, or the cluster is unreachable.
         """
-        if urn not in self._connected:
-            self._connected[urn] = self._open(urn)
-        return self._connected[urn]
-
-    def try_connect(self, urn: str) -> Target | None:
-        """Return the cluster of a provider; None if it is unreachable (see ``problems``)."""
-        if urn in self.problems:
-            return None
-        try:
-            return self.connect(urn)
-        except WorkbenchError as error:
-            self.problems[urn] = str(error)
-            return None
-
-    def _open(self, urn: str) -> Target:
+        if urn in self._connected:
+            return self._connected[urn]
         inputs = self._inputs.get(urn)
         name = urn.rsplit("::", 1)[-1]
         if inputs is None:
@@ -82,11 +69,23 @@ class Targets:
                 f"provider {name!r}: {error.message}\n"
                 "Start the simulated cluster with `workbench cluster start`, or use --kubeconfig."
             ) from None
-        kube.retry_seconds, kube.on_retry = _PATIENCE, self.waiting
+        kube.retry_seconds, kube.on_retry = _RETRY_SECONDS, self.waiting
         self._sources.append(source)
-        return Target(kube, uid, _text(inputs.get("namespace")))
+        self._connected[urn] = Target(kube, uid, _text(inputs.get("namespace")))
+        return self._connected[urn]
+
+    def try_connect(self, urn: str) -> Target | None:
+        """Return the cluster of a provider; None if it is unreachable (see ``problems``)."""
+        if urn in self.problems:
+            return None
+        try:
+            return self.connect(urn)
+        except WorkbenchError as error:
+            self.problems[urn] = str(error)
+            return None
 
     def _source(self, name: str, inputs: Mapping[str, Any]) -> str | Path:
+        """Return the path or the content of a provider's kubeconfig."""
         value = inputs.get("kubeconfig")
         source = reveal(value) if isinstance(value, Secret) else value
         if self.kubeconfig and not isinstance(source, str):
@@ -120,8 +119,8 @@ class Targets:
 
 
 def _text(value: object) -> str:
-    plain = reveal(value)
-    return plain if isinstance(plain, str) else json.dumps(plain) if plain else ""
+    revealed = reveal(value)
+    return revealed if isinstance(revealed, str) else json.dumps(revealed) if revealed else ""
 
 
 def identity(obj: Mapping[str, Any]) -> tuple[str, str, str, str]:

@@ -93,7 +93,7 @@ def test_what_dies_during_up_is_waited_for(
 def test_what_stays_away_ends_the_run_with_what_to_do_and_the_next_one_goes_on(
     live: Stack, kube: Kube, namespace: str, control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.engine.targets._PATIENCE", 2.0)
+    monkeypatch.setattr("workbench.engine.targets._RETRY_SECONDS", 2.0)
     live.options.workers = 2
     thread = breaking(kube, namespace, lambda: control.kill("kube-apiserver"))
     started = time.monotonic()

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from ..diff import changes, ignored, replacing
 from ..plan import ChangePlan, Op, Step
@@ -74,11 +73,24 @@ class Planner:
                 self._targets.add(urn, row.inputs or {})
         if self._offline:
             return
-        uids = {urn: self._uid(urn) for urn in self._providers()}
+        used = {
+            node.registration.provider
+            for node in self._nodes.values()
+            if node.registration.is_object and not node.pending
+        }
+        used |= {row.provider for row in self._rows.values() if row.cluster}
+        uids: dict[str, str] = {}
+        for provider in sorted(used):
+            target = self._targets.connect(provider) if self._strict else self._targets.try_connect(provider)
+            if target:
+                uids[provider] = target.uid
+            else:
+                problem = self._targets.problems[provider]
+                self._plan.notes.append(f"{problem}\nThe plan is based on the saved state only.")
         self._plan.notes += self._targets.repairs()
         gone: dict[str, int] = {}
         for urn, row in list(self._rows.items()):
-            if row.cluster and uids.get(row.provider) and row.cluster not in uids.values():
+            if row.cluster and row.provider in uids and row.cluster not in uids.values():
                 gone[row.provider] = gone.get(row.provider, 0) + 1
                 self._plan.forgotten.append(urn)
                 del self._rows[urn]
@@ -88,33 +100,16 @@ class Planner:
                 "cluster are forgotten"
             )
 
-    def _providers(self) -> list[str]:
-        """Return the providers with objects in the program or in the state."""
-        used = {
-            node.registration.provider
-            for node in self._nodes.values()
-            if node.registration.is_object and not node.pending
-        }
-        used |= {row.provider for row in self._rows.values() if row.cluster}
-        return sorted(used)
-
-    def _uid(self, provider: str) -> str:
-        target = self._targets.connect(provider) if self._strict else self._targets.try_connect(provider)
-        if target is None:
-            self._plan.notes.append(f"{self._targets.problems[provider]}\nThe plan is based on the saved state only.")
-            return ""
-        return target.uid
-
     def _refresh(self) -> None:
         """Look up which objects of the state still exist, with one list request per kind."""
         kinds: dict[str, set[tuple[str, str]]] = {}
         for row in self._rows.values():
             if row.cluster and row.uid and row.inputs:
                 kinds.setdefault(row.cluster, set()).add(identity(row.inputs)[:2])
-        for cluster, wanted in kinds.items():
+        for cluster, cluster_kinds in kinds.items():
             target = self._targets.by_cluster(cluster)
             if target:
-                self._alive[cluster] = live_uids(target, sorted(wanted))
+                self._alive[cluster] = live_uids(target, sorted(cluster_kinds))
 
     def _gone(self, row: StateRow) -> bool:
         """Whether the object is deleted or being deleted."""
@@ -129,9 +124,16 @@ class Planner:
             return Step(Op.PENDING, node.urn, node, row, node.inputs, note=node.pending)
         if not node.registration.is_object:
             return self._virtual(node, row)
-        target = None if self._offline else self._targets.try_connect(node.registration.provider)
-        cluster = target.uid if target else self._last_cluster(node.registration.provider)
-        inputs = self._with_namespace(node.inputs, target.namespace if target else "")
+        provider, inputs = node.registration.provider, node.inputs
+        target = None if self._offline else self._targets.try_connect(provider)
+        if target:
+            cluster = target.uid
+            meta = inputs["metadata"]
+            if target.namespace and isinstance(meta, dict) and not meta.get("namespace"):
+                inputs = {**inputs, "metadata": {**meta, "namespace": target.namespace}}
+        else:
+            rows = self._rows.values()
+            cluster = next((other.cluster for other in rows if other.cluster and other.provider == provider), "")
         if row and row.inputs:
             inputs = ignored(row.inputs, inputs, node.registration.ignore_changes)
         step = Step(Op.CREATE, node.urn, node, row, inputs, seal(inputs, self._key), cluster=cluster)
@@ -141,47 +143,30 @@ class Planner:
 
     def _compare(self, step: Step, node: Node, row: StateRow) -> None:
         before = resealed(row.inputs, step.sealed, self._key)
-        found = replacing(changes(before, step.sealed), step.inputs, node.registration.replace_on_changes)
-        step.changes = found
+        step.changes = replacing(changes(before, step.sealed), step.inputs, node.registration.replace_on_changes)
+        fixed = ", ".join(change.path for change in step.changes if change.replaces)
         deleting = row.intent in (Intent.REPLACING, Intent.DELETING)
+        # An interrupted deletion may not have reached the API server: compare an object that exists like any other.
+        exists = bool(row.uid) and row.cluster in self._alive and not self._gone(row)
         if object_key(step.inputs, step.cluster or row.cluster) != object_key(row.inputs or {}, row.cluster):
-            step.op, step.note = Op.REPLACE, self._moving(step, row)
-            step.moves = node.registration.delete_before_replace is not True
-        elif deleting and not self._stands(row):
+            step.op, step.moves = Op.REPLACE, node.registration.delete_before_replace is not True
+            if step.cluster and row.cluster and row.cluster != step.cluster:
+                step.note = "moves to another cluster"
+            else:
+                step.note = f"cannot change in place: {fixed}; the old object is deleted last"
+        elif deleting and not exists:
             step.op, step.note = Op.REPLACE, "resumes an interrupted step"
         elif row.intent and not deleting:
             step.op = Op.CREATE if row.intent == Intent.CREATING else Op.UPDATE
             step.note = "resumes an interrupted step"
         elif self._gone(row):
             step.op, step.note = Op.CREATE, "was deleted outside this stack"
-        elif any(change.replaces for change in found):
-            fields = ", ".join(change.path for change in found if change.replaces)
-            step.op, step.note = Op.REPLACE, f"cannot change in place: {fields}"
-        elif found:
+        elif any(change.replaces for change in step.changes):
+            step.op, step.note = Op.REPLACE, f"cannot change in place: {fixed}"
+        elif step.changes:
             step.op = Op.UPDATE
         else:
             step.op = Op.SAME
-
-    def _moving(self, step: Step, row: StateRow) -> str:
-        if step.cluster and row.cluster and row.cluster != step.cluster:
-            return "moves to another cluster"
-        fields = ", ".join(change.path for change in step.changes if change.replaces)
-        return f"cannot change in place: {fields}; the old object is deleted last"
-
-    def _stands(self, row: StateRow) -> bool:
-        """Whether a deletion that was begun never reached the API server, so that the object is unchanged."""
-        return bool(row.uid) and row.cluster in self._alive and not self._gone(row)
-
-    def _last_cluster(self, provider: str) -> str:
-        """Return the last cluster of a provider that is unreachable."""
-        rows = self._rows.values()
-        return next((row.cluster for row in rows if row.cluster and row.provider == provider), "")
-
-    def _with_namespace(self, inputs: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
-        meta = inputs["metadata"]
-        if not namespace or not isinstance(meta, dict) or meta.get("namespace"):
-            return inputs
-        return {**inputs, "metadata": {**meta, "namespace": namespace}}
 
     def _virtual(self, node: Node, row: StateRow | None) -> Step:
         """Plan a component or a provider, which exists only in the state."""

@@ -22,31 +22,38 @@ class Removals:
     def __init__(self, rows: Mapping[str, StateRow], steps: Mapping[str, Step]) -> None:
         self._rows = rows
         self._steps = steps
-        self._held = _holders(steps.values())
+        self._owners: dict[ObjectKey, set[str]] = {}
+        """URNs of the resources of the program that refer to an object."""
+        for step in steps.values():
+            if not step.is_object:
+                continue
+            if step.op is not Op.PENDING:
+                key = object_key(step.inputs, step.cluster or (step.row.cluster if step.row else ""))
+            elif step.row and step.row.inputs is not None:
+                key = object_key(step.row.inputs, step.row.cluster)
+            else:
+                continue
+            self._owners.setdefault(key, set()).add(step.urn)
         self.notes: list[str] = []
 
     def make_room(self) -> None:
         """Set for every other step which object it can delete in order to create its own."""
-        at: dict[ObjectKey, StateRow] = {}
+        deletable: dict[ObjectKey, StateRow] = {}
         for row in self._rows.values():
-            place = _key_of_row(row)
+            key = _key_of_row(row)
             # Prefer the row of the resource itself to leftovers of another one.
-            if place and not _stays(row) and (place not in at or row.urn in self._steps):
-                at[place] = row
+            if key and not _is_kept(row) and (key not in deletable or row.urn in self._steps):
+                deletable[key] = row
         for step in self._steps.values():
             if not step.node or not step.is_object or step.op is Op.PENDING:
                 continue
-            place = object_key(step.inputs, step.cluster or (step.row.cluster if step.row else ""))
-            own = step.row and step.row.inputs is not None and _key_of_row(step.row) == place
-            if self._held[place] == {step.urn}:
-                step.replaceable = step.row if own else at.get(place)
+            key = object_key(step.inputs, step.cluster or (step.row.cluster if step.row else ""))
+            own_key = _key_of_row(step.row) if step.row else None
+            if self._owners[key] == {step.urn}:
+                step.replaceable = step.row if own_key == key else deletable.get(key)
             if step.op is Op.REPLACE and not step.moves and step.row:
-                step.delete_first = step.row if self._only(step.row, step.urn) else None
-
-    def _only(self, row: StateRow, urn: str) -> bool:
-        """Whether no other resource refers to the object of a row."""
-        place = _key_of_row(row)
-        return place is None or not self._held.get(place, set()) - {urn}
+                has_other_owner = own_key and self._owners.get(own_key, set()) - {step.urn}
+                step.delete_first = None if has_other_owner else step.row
 
     def steps(self) -> dict[str, Step]:
         """Return the deletions, dependents first."""
@@ -57,7 +64,7 @@ class Removals:
             if step.moves and step.row and step.row.inputs is not None and (row := former_row(step.row))
         }
         rows = {**leaving, **former}
-        kept = {place for row in rows.values() if _stays(row) and (place := _key_of_row(row))}
+        kept = {key for row in rows.values() if _is_kept(row) and (key := _key_of_row(row))}
         return {
             urn: self._step(rows[urn], Op.DISCARD if urn in former else Op.DELETE, kept)
             for urn in _deletion_order(rows)
@@ -65,45 +72,45 @@ class Removals:
 
     def _step(self, row: StateRow, op: Op, kept: set[ObjectKey]) -> Step:
         step = Step(op, row.urn, row=row, cluster=row.cluster)
-        place = _key_of_row(row)
+        key = _key_of_row(row)
         if row.replaced_by and op is Op.DELETE:
             step.note = "left by an interrupted replacement"
         if row.retain:
             step.op, step.note = Op.FORGET, "retained: it stays in the cluster"
         elif row.adopted:
             step.op, step.note = Op.FORGET, "existed before this stack: it stays in the cluster"
-        elif place and (holders := self._held.get(place)):
-            step.op, step.note = Op.FORGET, f"its object now belongs to {urn_name(min(holders))} and stays"
-        elif place in kept:
+        elif key and (owners := self._owners.get(key)):
+            step.op, step.note = Op.FORGET, f"its object now belongs to {urn_name(min(owners))} and stays"
+        elif key in kept:
             step.op, step.note = Op.FORGET, "another resource of this stack retains its object, which stays"
-        elif place and (inside := self._inside(place, row)):
+        elif key and (content := self._content(key, row)):
             step.op = Op.SAME
             self.notes.append(
-                f"{place.kind} {place.name} is no longer in the program, but {inside} is, which would be deleted "
+                f"{key.kind} {key.name} is no longer in the program, but {content} is, which would be deleted "
                 "with it; it is deleted once nothing depends on it"
             )
         return step
 
-    def _inside(self, place: ObjectKey, row: StateRow) -> str:
+    def _content(self, key: ObjectKey, row: StateRow) -> str:
         """Return an object of the program that would be deleted with a namespace or a CRD; empty if there is none."""
-        kind = (place.group, place.kind)
+        kind = (key.group, key.kind)
         spec = (row.inputs or {}).get("spec") or {}
-        for held in self._held:
-            if held.cluster != place.cluster:
+        names = spec.get("names") or {} if kind == _DEFINITION else {}
+        for owned in self._owners:
+            if owned.cluster != key.cluster:
                 continue
-            in_namespace = kind == _NAMESPACE and held.namespace == place.name
-            names = spec.get("names") or {} if kind == _DEFINITION else {}
-            of_kind = bool(names) and (held.group, held.kind) == (spec.get("group"), names.get("kind"))
+            in_namespace = kind == _NAMESPACE and owned.namespace == key.name
+            of_kind = bool(names) and (owned.group, owned.kind) == (spec.get("group"), names.get("kind"))
             if in_namespace or of_kind:
-                return f"{held.kind} {held.namespace}/{held.name}"
+                return f"{owned.kind} {owned.namespace}/{owned.name}"
         return ""
 
 
 def former_row(row: StateRow) -> StateRow:
     """Return the row for the old object of a replacement until it is deleted."""
-    place = _key_of_row(row)
-    where = f"{place.namespace}/{place.name}" if place else ""
-    urn = f"{row.urn} (was {where} in {row.cluster[:8]})"
+    key = _key_of_row(row)
+    name = f"{key.namespace}/{key.name}" if key else ""
+    urn = f"{row.urn} (was {name} in {row.cluster[:8]})"
     return replace(row, urn=urn, replaced_by=row.urn)
 
 
@@ -111,24 +118,8 @@ def _key_of_row(row: StateRow) -> ObjectKey | None:
     return object_key(row.inputs, row.cluster) if row.inputs is not None and is_object(row.urn) else None
 
 
-def _stays(row: StateRow) -> bool:
+def _is_kept(row: StateRow) -> bool:
     return row.retain or row.adopted
-
-
-def _holders(steps: Iterable[Step]) -> dict[ObjectKey, set[str]]:
-    """Return by object the resources of the program that refer to it."""
-    held: dict[ObjectKey, set[str]] = {}
-    for step in steps:
-        if not step.is_object:
-            continue
-        if step.op is not Op.PENDING:
-            place = object_key(step.inputs, step.cluster or (step.row.cluster if step.row else ""))
-        elif step.row and step.row.inputs is not None:
-            place = object_key(step.row.inputs, step.row.cluster)
-        else:
-            continue
-        held.setdefault(place, set()).add(step.urn)
-    return held
 
 
 def needs_of(row: StateRow, former: Mapping[str, list[str]]) -> Iterator[str]:
@@ -140,23 +131,26 @@ def needs_of(row: StateRow, former: Mapping[str, list[str]]) -> Iterator[str]:
 
 def former_by_urn(rows: Iterable[StateRow | None]) -> dict[str, list[str]]:
     """Return the rows of former objects by resource."""
-    found: dict[str, list[str]] = {}
+    former: dict[str, list[str]] = {}
     for row in rows:
         if row and row.replaced_by:
-            found.setdefault(row.replaced_by, []).append(row.urn)
-    return found
+            former.setdefault(row.replaced_by, []).append(row.urn)
+    return former
 
 
 def _deletion_order(rows: Mapping[str, StateRow]) -> list[str]:
-    """Return URNs in order, dependents before their dependencies."""
+    """Return URNs in order, dependents before their dependencies.
+
+    Depth first with an explicit stack: chains of dependencies may be longer than Python's recursion limit.
+    """
     former = former_by_urn(rows.values())
     order: list[str] = []
     seen: set[str] = set()
     for start in sorted(rows):
         stack = [(start, False)]
         while stack:
-            urn, done = stack.pop()
-            if done:
+            urn, expanded = stack.pop()
+            if expanded:
                 order.append(urn)
                 continue
             if urn in seen or urn not in rows:

@@ -29,10 +29,10 @@ from components.contract.texts.secrets import masked_text
 from ..values import UNKNOWN, Secret
 from .resources import Registration, provider_urn
 from .stand_ins import StandIns
-from .wire import plain, registration_of
+from .wire import properties_of, registration_of
 
 
-class _Lines(logging.Handler):
+class _StderrHandler(logging.Handler):
     """Writes log records to stderr, each with its level in front, like the Pulumi CLI."""
 
     secrets: frozenset[str] = frozenset()
@@ -42,15 +42,15 @@ class _Lines(logging.Handler):
         print(f"{record.levelname.lower()}: {text}", file=sys.stderr)  # noqa: T201
 
 
-_LINES = _Lines(logging.INFO)
+_HANDLER = _StderrHandler(logging.INFO)
 
 
 def program_logger(secrets: frozenset[str]) -> logging.Logger:
     """Return the logger for ``pulumi.log``, which masks the secrets."""
-    _LINES.secrets = secrets
+    _HANDLER.secrets = secrets
     logger = logging.getLogger("pulumi")
     logger.setLevel(logging.INFO)
-    logger.addHandler(_LINES)  # a no-op if it was added before
+    logger.addHandler(_HANDLER)  # a no-op if it was added before
     return logger
 
 
@@ -64,7 +64,7 @@ class Run:
     project: str
     stack: str
     preview: bool = False
-    config: Mapping[str, str] = None  # type: ignore[assignment]
+    config: Mapping[str, str] = field(default_factory=dict)
     secret_keys: tuple[str, ...] = ()
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     """Decrypted secrets of the configuration, to mask them in the log."""
@@ -108,7 +108,6 @@ class Monitor(mocks.MockMonitor):
         self._stand_ins = stand_ins
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: ANN401, N802 - Pulumi's name and type
-        """Answer a registration."""
         answer = self._registrar.register(registration_of(request))
         response = resource_pb2.RegisterResourceResponse(urn=answer.urn, id=answer.id)
         if request.custom:
@@ -119,12 +118,11 @@ class Monitor(mocks.MockMonitor):
         return response
 
     def ReadResource(self, request: Any) -> Any:  # noqa: ANN401, N802
-        """Answer a read."""
         registration = Registration(
             type=request.type,
             name=request.name,
             parent=request.parent,
-            inputs=plain(request.properties),
+            inputs=properties_of(request.properties),
             provider=provider_urn(request.provider),
             dependencies=tuple(sorted(request.dependencies)),
         )
@@ -145,7 +143,7 @@ class Monitor(mocks.MockMonitor):
 
 
 class _NoMocks(mocks.Mocks):
-    """Never called, because the monitor answers itself."""
+    """Never called: :class:`Monitor` answers every request without mocks."""
 
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
         raise AssertionError(args.token)
@@ -154,7 +152,7 @@ class _NoMocks(mocks.Mocks):
         raise AssertionError(args.typ)
 
 
-class _Immediate(ThreadPoolExecutor):
+class _SynchronousExecutor(ThreadPoolExecutor):
     """Runs calls synchronously: they take microseconds, and the order of registrations stays deterministic."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
@@ -171,35 +169,35 @@ def run_program(
 ) -> dict[str, Any]:
     """Run a program in a new event loop, and return its exports.
 
-    Exports are plain values; unknown ones are ``UNKNOWN``, secret ones ``Secret``.
+    Exports are properties_of values; unknown ones are ``UNKNOWN``, secret ones ``Secret``.
     """
     loop = asyncio.new_event_loop()
     try:
         asyncio.set_event_loop(loop)
         # The first failure is raised; its consequences would each be logged with a traceback.
         loop.set_exception_handler(lambda *_: None)
-        loop.set_default_executor(executor if isinstance(executor, ThreadPoolExecutor) else _Immediate())
+        loop.set_default_executor(executor if isinstance(executor, ThreadPoolExecutor) else _SynchronousExecutor())
         with paused_collection():  # registrations live until the end, and collecting took half of the time
-            return loop.run_until_complete(_deploy(program, monitor, run))
+            return loop.run_until_complete(_exports(program, monitor, run))
     finally:
-        loop.run_until_complete(_cancel_rest())
+        loop.run_until_complete(_cancel_tasks())
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()
         asyncio.set_event_loop(None)
 
 
-async def _cancel_rest() -> None:
+async def _cancel_tasks() -> None:
     """Cancel the tasks of a failed program, so that closing the loop logs nothing."""
-    rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    for task in rest:
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(*rest, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dict[str, Any]:
+async def _exports(program: Program, monitor: mocks.MockMonitor, run: Run) -> dict[str, Any]:
     settings.ROOT.set(None)
     settings.SETTINGS.outputs.clear()  # outputs of a failed run belong to a closed loop
-    set_all_config(dict(run.config or {}), list(run.secret_keys))
+    set_all_config(dict(run.config), list(run.secret_keys))
     mocks.set_mocks(
         mocks=monitor.mocks,
         project=run.project,
@@ -221,13 +219,13 @@ async def _deploy(program: Program, monitor: mocks.MockMonitor, run: Run) -> dic
         entry = root._take_async_program()  # noqa: SLF001 - set by pulumi.run()
         if entry is not None:
             root._add_program_outputs(await entry())  # noqa: SLF001
-        await _settled()
+        await _await_outputs()
 
     await run_pulumi_func(body)
     return {name: await _resolve(value) for name, value in root.outputs.items()}
 
 
-async def _settled() -> None:
+async def _await_outputs() -> None:
     """Wait until all outputs are resolved, or one fails.
 
     The SDK would wait next, but it checks all outstanding outputs again whenever one resolves: with thousands of
@@ -243,8 +241,8 @@ async def _settled() -> None:
             return
 
 
-async def _resolve(value: Any) -> Any:  # noqa: ANN401 - whatever was exported
-    """Return the plain value of an export; in a structure, only single leaves are unknown, as in the CLI."""
+async def _resolve(value: Any) -> Any:  # noqa: ANN401 - any exported value
+    """Return the properties_of value of an export; in a structure, only single leaves are unknown, as in the CLI."""
     if isinstance(value, dict):
         return {key: await _resolve(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -272,12 +270,12 @@ def program_at(folder: Path, main: str = "") -> Program:
     script = path / "__main__.py" if path.is_dir() else path
 
     def program() -> None:
-        before = list(sys.path)
+        original_path = list(sys.path)
         sys.path.insert(0, str(script.parent))
         try:
             with contextlib.chdir(folder):  # like the CLI
                 runpy.run_path(str(script), run_name="__main__")
         finally:
-            sys.path[:] = before
+            sys.path[:] = original_path
 
     return program

@@ -77,7 +77,7 @@ class ResourceGraph:
             raise pulumi.RunError(
                 f"duplicate resource URN {node.urn}; give one of the two {registration.type} another name"
             )
-        self._refuse(registration)
+        self._reject_unsupported(registration)
         self.nodes[node.urn] = node
         if not registration.custom:
             return Answer(node.urn)
@@ -125,14 +125,14 @@ class ResourceGraph:
         return Node(
             urn=urn,
             registration=registration,
-            inputs=_sealed_secret(registration, self.secrets),
+            inputs=_with_marked_secrets(registration, self.secrets),
             former=tuple(old for old in former if old != urn),
             protect=bool(parent and parent.protect) if protect is None else protect,
             retain=bool(parent and parent.retain) if retain is None else retain,
-            pending=self._pending(registration),
+            pending=self._pending_reason(registration),
         )
 
-    def _pending(self, registration: Registration) -> str:
+    def _pending_reason(self, registration: Registration) -> str:
         """Return why the local engine cannot deploy a resource; empty if it can."""
         if not registration.custom:
             return ""
@@ -146,55 +146,52 @@ class ResourceGraph:
                 return f"waits for {urn_name(urn)} ({node.registration.type})"
         return "waits for values that are not yet known" if has_unknown(registration.inputs) else ""
 
-    def _refuse(self, registration: Registration) -> None:
-        what = f"{registration.type} {registration.name!r}"
+    def _reject_unsupported(self, registration: Registration) -> None:
+        resource = f"{registration.type} {registration.name!r}"
         if registration.remote:
             raise pulumi.RunError(
-                f"{what} is a remote component, whose children are created by a provider plugin; the local engine "
-                "does not run plugins. Use plain resources instead, or the Pulumi CLI (--engine pulumi)."
+                f"{resource} is a remote component, whose children are created by a provider plugin; the local "
+                "engine does not run plugins. Use plain resources instead, or the Pulumi CLI (--engine pulumi)."
             )
         if registration.import_id:
             raise pulumi.RunError(
-                f"{what} imports {registration.import_id!r}, which only the Pulumi CLI (--engine pulumi) can do."
+                f"{resource} imports {registration.import_id!r}, which only the Pulumi CLI (--engine pulumi) can do."
             )
         if not registration.custom or registration.is_provider:
             return
-        if not registration.provider and self._default_refused(registration.package):
+        package = registration.package
+        default_disabled = package == KUBERNETES or package in self.disabled or "*" in self.disabled
+        if not registration.provider and default_disabled:
             raise pulumi.RunError(
-                f"{what} has no explicit provider, and default providers are disabled; pass "
+                f"{resource} has no explicit provider, and default providers are disabled; pass "
                 "opts=ResourceOptions(provider=...) to it or to a parent."
             )
         if registration.is_object:
-            _check_object(what, registration.inputs)
-
-    def _default_refused(self, package: str) -> bool:
-        return package == KUBERNETES or package in self.disabled or "*" in self.disabled
-
-
-def _check_object(what: str, inputs: Mapping[str, Any]) -> None:
-    meta = reveal(inputs.get("metadata"))
-    for path, value in (
-        ("apiVersion", inputs.get("apiVersion")),
-        ("kind", inputs.get("kind")),
-        ("metadata.name", meta.get("name") if isinstance(meta, dict) else None),
-    ):
-        if not value:
-            raise pulumi.RunError(f"{what} has no {path}. The local engine does not generate names; set one.")
+            meta = reveal(registration.inputs.get("metadata"))
+            for path, value in (
+                ("apiVersion", registration.inputs.get("apiVersion")),
+                ("kind", registration.inputs.get("kind")),
+                ("metadata.name", meta.get("name") if isinstance(meta, dict) else None),
+            ):
+                if not value:
+                    raise pulumi.RunError(
+                        f"{resource} has no {path}. The local engine does not generate names; set one."
+                    )
 
 
-def _sealed_secret(registration: Registration, known: frozenset[str]) -> Mapping[str, Any]:
-    """Mark the content of a Kubernetes Secret, like its provider, and other values that look like secrets."""
+def _with_marked_secrets(registration: Registration, known: frozenset[str]) -> Mapping[str, Any]:
+    """Mark the content of a Kubernetes Secret, as the Kubernetes provider does, and values that look like secrets."""
     inputs = registration.inputs
     if not registration.is_object:
         return inputs
-    sealed = {}
+    content = {}
     if inputs.get("kind") == "Secret":
-        sealed = {key: Secret(reveal(inputs[key])) for key in _SECRET_FIELDS if key in inputs}
-    rest = {key: value for key, value in inputs.items() if key not in sealed}
+        content = {key: Secret(reveal(inputs[key])) for key in _SECRET_FIELDS if key in inputs}
+    rest = {key: value for key, value in inputs.items() if key not in content}
     marked = replace_in_object(rest, lambda secret, _: Secret(secret))
     if known:
         marked |= {key: with_secrets(value, known) for key, value in marked.items() if key not in _IDENTITY}
-    return {**inputs, **marked, **sealed}
+    return {**inputs, **marked, **content}
 
 
 def object_id(inputs: Mapping[str, Any]) -> str:

@@ -36,7 +36,7 @@ class Registration:
     remote: bool = False
     inputs: Mapping[str, Any] = field(default_factory=dict)
     provider: str = ""
-    """URN of the provider resource; empty when none was given."""
+    """URN of the provider resource; empty if the program sets none."""
     dependencies: tuple[str, ...] = ()
     property_dependencies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """URNs that each input depends on; inputs without dependencies are left out."""
@@ -100,35 +100,25 @@ def former_urns(
     Children inherit the aliases of their parent. As in the Pulumi engine, a child whose name starts with the parent's
     name is looked up with the parent's old name.
     """
-    parents = tuple(parent_aliases)
-    found: dict[str, None] = {}
+    former_parents = tuple(parent_aliases)
+    urns: dict[str, None] = {}  # an ordered set
     for alias in registration.aliases:
-        for urn in _resolve(alias, registration, stack, project):
-            found[urn] = None
-        if not (alias.urn or alias.parent or alias.no_parent):
-            for parent in parents:
-                name = alias.name or _inherited(registration.name, parent_name, urn_name(parent))
-                former = make_urn(stack, project, parent, alias.type or registration.type, name)
-                found[former] = None
-    for parent in parents:
-        name = _inherited(registration.name, parent_name, urn_name(parent))
-        found[make_urn(stack, project, parent, registration.type, name)] = None
-    return tuple(found)
+        if alias.urn:
+            urns[alias.urn] = None
+            continue
+        type_ = alias.type or registration.type
+        parent = "" if alias.no_parent else alias.parent or registration.parent
+        name = alias.name or registration.name
+        urns[make_urn(alias.stack or stack, alias.project or project, parent, type_, name)] = None
+        if not (alias.parent or alias.no_parent):
+            for former in former_parents:
+                name = alias.name or _inherited_name(registration.name, parent_name, urn_name(former))
+                urns[make_urn(stack, project, former, type_, name)] = None
+    for former in former_parents:
+        name = _inherited_name(registration.name, parent_name, urn_name(former))
+        urns[make_urn(stack, project, former, registration.type, name)] = None
+    return tuple(urns)
 
 
-def _resolve(alias: Alias, registration: Registration, stack: str, project: str) -> Iterable[str]:
-    if alias.urn:
-        yield alias.urn
-        return
-    parent = "" if alias.no_parent else alias.parent or registration.parent
-    yield make_urn(
-        alias.stack or stack,
-        alias.project or project,
-        parent,
-        alias.type or registration.type,
-        alias.name or registration.name,
-    )
-
-
-def _inherited(name: str, parent: str, old_parent: str) -> str:
+def _inherited_name(name: str, parent: str, old_parent: str) -> str:
     return old_parent + name[len(parent) :] if name.startswith(parent) else name

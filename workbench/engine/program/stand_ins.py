@@ -27,14 +27,14 @@ from pulumi.type_token import get_type_token
 ID = "id"
 _CORE = re.compile(r"zq[0-9a-f]{18}")
 _NUMBER = re.compile(r"(?<!\d)9\d{14}(?!\d)")
-_SHORTEST = 6
-"""Minimum length of a derived stand-in: shorter strings could occur by chance."""
-_TRIES = 8
-"""Alternatives that a function is called with: one that returns a boolean gives the same result for some of them."""
-_DEEPEST = 6
+_MIN_LENGTH = 6
+"""Minimum length of a derived stand-in, in characters: shorter strings could occur by chance."""
+_ALTERNATIVES = 8
+"""Alternatives to call a function with; a boolean result is the same for some of them, so one is not enough."""
+_MAX_DEPTH = 6
 """Maximum nesting of output types, some of which are recursive."""
 
-_Place = tuple[str | int, ...]
+_Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -56,11 +56,11 @@ class _StandIn:
 
     Attributes:
         outputs: The outputs it depends on.
-        others: Alternative texts of the same form.
+        alternatives: Other texts of the same form.
     """
 
     outputs: frozenset[ResourceOutput]
-    others: tuple[str, ...]
+    alternatives: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -68,9 +68,10 @@ class StandIns:
     """The stand-ins of one run of a program."""
 
     _cores: dict[str, _StandIn] = field(default_factory=dict)
-    _whole: dict[str, str] = field(default_factory=dict)
-    """Texts that embed a core, such as ARNs, by core."""
+    _formatted: dict[str, str] = field(default_factory=dict)
+    """Texts in a format such as that of an ARN, by core."""
     _derived: dict[str, _StandIn] = field(default_factory=dict)
+    """Stand-ins that do not contain a core: IPv6 CIDRs and results of functions such as digests."""
 
     # Answers
 
@@ -78,7 +79,9 @@ class StandIns:
         """Add stand-ins for the outputs of a resource type to the answer to a registration."""
         if not answer.id:
             answer.id = self.of(ResourceOutput(urn, ID))
-        for name, kind in _outputs_of(type_).items():
+        resource_class = _class_of(type_, pulumi.Resource)
+        # Without a class in the program, the types of the outputs are unknown, so there are no stand-ins.
+        for name, kind in (_types.resource_types(resource_class) if resource_class else {}).items():
             if name in answer.object.fields:
                 known = _plain(answer.object.fields[name])
                 completed = self._completed(known, kind, ResourceOutput(urn, name), 0)
@@ -92,30 +95,32 @@ class StandIns:
     def of(self, output: ResourceOutput, kind: type = str) -> Any:  # noqa: ANN401 - a text or a number
         """Return the stand-in for an output; deterministic."""
         outputs = frozenset({output})
-        core, others = _core(output, ""), tuple(_core(output, str(n)) for n in range(_TRIES))
+        core = _core(output, "")
+        alternatives = tuple(_core(output, str(n)) for n in range(_ALTERNATIVES))
         if kind in (int, float):
             number = _number(core)
-            self._cores[number] = _StandIn(outputs, tuple(map(_number, others)))
+            self._cores[number] = _StandIn(outputs, tuple(map(_number, alternatives)))
             return int(number)
-        self._cores[core] = _StandIn(outputs, others)
-        whole = _shaped(output.path, core)
-        if whole != core:
-            self._whole[core] = whole
-            if core not in whole:
-                self._derived[whole] = _StandIn(outputs, tuple(_shaped(output.path, other) for other in others))
-        return whole
+        self._cores[core] = _StandIn(outputs, alternatives)
+        text = _formatted(output.path, core)
+        if text != core:
+            self._formatted[core] = text
+            if core not in text:
+                formatted = tuple(_formatted(output.path, alternative) for alternative in alternatives)
+                self._derived[text] = _StandIn(outputs, formatted)
+        return text
 
     def forms(self, output: ResourceOutput) -> tuple[str, ...]:
         """Return all texts that stand for exactly this output."""
         core = _core(output, "")
-        return core, _number(core), _shaped(output.path, core)
+        return core, _number(core), _formatted(output.path, core)
 
     def _value_of(self, kind: Any, output: ResourceOutput, depth: int) -> Any:  # noqa: ANN401
         """Return a stand-in of a type; None for types without stand-ins, such as booleans."""
         kind = _unwrapped(kind)
         if kind in (str, int, float):
             return self.of(output, kind)
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return None
         if isinstance(kind, type) and _types.is_output_type(kind):
             return self._completed({}, kind, output, depth)
@@ -144,21 +149,20 @@ class StandIns:
 
     def outputs(self, texts: Iterable[str]) -> frozenset[ResourceOutput]:
         """Return the outputs that stand-in texts depend on."""
-        found = (self._known(text) for text in texts)
-        return frozenset().union(*(each.outputs for each in found))
+        return frozenset().union(*(self._stand_in(text).outputs for text in texts))
 
     def split(self, text: str) -> Iterator[tuple[str, bool]]:
         """Split a text; yield each part and whether it is a stand-in."""
-        rest = 0
+        position = 0
         for begin, end in self._spans(text):
-            if begin > rest:
-                yield text[rest:begin], False
+            if begin > position:
+                yield text[position:begin], False
             yield text[begin:end], True
-            rest = end
-        if rest < len(text):
-            yield text[rest:], False
+            position = end
+        if position < len(text):
+            yield text[position:], False
 
-    def settled(self, function: Callable[[Any], Any], value: Any, result: Any) -> Any:  # noqa: ANN401
+    def traced(self, function: Callable[[Any], Any], value: Any, result: Any) -> Any:  # noqa: ANN401
         """Return the result of a function if the outputs it depends on can be determined, else an unknown value.
 
         A string that hides some of the outputs it depends on becomes a stand-in itself.
@@ -167,34 +171,37 @@ class StandIns:
         if not hidden:
             return result
         leaves = dict(_leaves(result))
-        decided: dict[_Place, set[str]] = {}
+        influences: dict[_Path, set[str]] = {}
         for text in sorted(hidden):
-            for other in self._known(text).others:
+            core = _CORE.search(text) if text not in self._derived else None
+            for alternative in self._stand_in(text).alternatives:
                 try:
-                    others = dict(_leaves(function(self._exchanged(value, text, other))))
+                    # An alternative replaces the core alone, so that the format around it stays.
+                    result_of_alternative = function(_replaced(value, core[0] if core else text, alternative))
+                    alternative_leaves = dict(_leaves(result_of_alternative))
                 except Exception:
                     return UNKNOWN
-                if others.keys() != leaves.keys():
+                if alternative_leaves.keys() != leaves.keys():
                     return UNKNOWN
-                for place, leaf in leaves.items():
-                    if others[place] != leaf or type(others[place]) is not type(leaf):
-                        decided.setdefault(place, set()).add(text)
-        for place, texts in decided.items():
-            leaf = leaves[place]
-            if not isinstance(leaf, str) or len(leaf) < _SHORTEST:
+                for path, leaf in leaves.items():
+                    if alternative_leaves[path] != leaf or type(alternative_leaves[path]) is not type(leaf):
+                        influences.setdefault(path, set()).add(text)
+        for path, texts in influences.items():
+            leaf = leaves[path]
+            if not isinstance(leaf, str) or len(leaf) < _MIN_LENGTH:
                 return UNKNOWN
-            tries = (hashlib.sha256(f"{n}{leaf}".encode()).hexdigest() for n in range(_TRIES))
-            others_of = tuple(f"{digest}{leaf}"[: len(leaf)] for digest in tries)
-            self._derived[leaf] = _StandIn(self.outputs({*texts, *self._in_leaf(leaf)}), others_of)
+            digests = (hashlib.sha256(f"{n}{leaf}".encode()).hexdigest() for n in range(_ALTERNATIVES))
+            alternatives = tuple(f"{digest}{leaf}"[: len(leaf)] for digest in digests)
+            self._derived[leaf] = _StandIn(self.outputs({*texts, *self._in_leaf(leaf)}), alternatives)
         return result
 
-    def _known(self, text: str) -> _StandIn:
+    def _stand_in(self, text: str) -> _StandIn:
         if text in self._derived:
             return self._derived[text]
         if text in self._cores:
             return self._cores[text]
-        found = _CORE.search(text)
-        return self._cores[found[0]] if found else _StandIn(frozenset(), ())
+        core = _CORE.search(text)
+        return self._cores[core[0]] if core else _StandIn(frozenset(), ())
 
     def _in_leaf(self, leaf: object) -> Iterator[str]:
         if isinstance(leaf, bool) or not isinstance(leaf, str | int | float):
@@ -204,30 +211,25 @@ class StandIns:
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
         """Return the positions of stand-ins in a text; of overlapping ones, the longest."""
-        found = [
+        candidates = [
             *(match.span() for match in _CORE.finditer(text) if match[0] in self._cores),
             *(match.span() for match in _NUMBER.finditer(text) if match[0] in self._cores),
         ]
-        for begin, end in tuple(found):
-            whole = self._whole.get(text[begin:end], "")
-            at = text.find(whole, max(0, begin - len(whole))) if whole else -1
-            if 0 <= at <= begin:
-                found.append((at, at + len(whole)))
+        for begin, end in tuple(candidates):
+            formatted = self._formatted.get(text[begin:end], "")
+            start = text.find(formatted, max(0, begin - len(formatted))) if formatted else -1
+            if 0 <= start <= begin:
+                candidates.append((start, start + len(formatted)))
         for derived in self._derived:
-            at = text.find(derived)
-            while at >= 0:
-                found.append((at, at + len(derived)))
-                at = text.find(derived, at + 1)
+            start = text.find(derived)
+            while start >= 0:
+                candidates.append((start, start + len(derived)))
+                start = text.find(derived, start + 1)
         spans: list[tuple[int, int]] = []
-        for begin, end in sorted(set(found), key=lambda span: (span[0] - span[1], span[0])):
+        for begin, end in sorted(set(candidates), key=lambda span: (span[0] - span[1], span[0])):
             if all(end <= first or begin >= last for first, last in spans):
                 spans.append((begin, end))
         return sorted(spans)
-
-    def _exchanged(self, value: Any, text: str, other: str) -> Any:  # noqa: ANN401
-        """Return a copy of a value with a stand-in replaced."""
-        found = _CORE.search(text) if text not in self._derived else None
-        return _replaced(value, found[0] if found else text, other)
 
     @contextmanager
     def followed(self) -> Iterator[None]:
@@ -239,7 +241,7 @@ class StandIns:
             func: Callable[[Any], Any],
             run_with_unknowns: bool = False,  # noqa: FBT001, FBT002 - as Pulumi calls it
         ) -> Any:  # noqa: ANN401
-            return original(output, self._following(func, original), run_with_unknowns)
+            return original(output, self._tracing(func, original), run_with_unknowns)
 
         pulumi.Output.apply = apply  # type: ignore[method-assign,assignment]
         try:
@@ -247,7 +249,10 @@ class StandIns:
         finally:
             pulumi.Output.apply = original  # type: ignore[method-assign]
 
-    def _following(self, func: Callable[[Any], Any], original: Callable[..., Any]) -> Callable[[Any], Any]:
+    def _tracing(self, func: Callable[[Any], Any], original: Callable[..., Any]) -> Callable[[Any], Any]:
+        async def awaited(result: Awaitable[Any], inputs: set[str]) -> Any:  # noqa: ANN401
+            return self._unless_hidden(await result, inputs)
+
         def run(value: Any) -> Any:  # noqa: ANN401
             try:
                 result = func(value)
@@ -255,35 +260,30 @@ class StandIns:
                 return UNKNOWN
             # A nested output cannot be computed again with other stand-ins.
             if isinstance(result, pulumi.Output):
-                inside = self.texts(value)
-                later: Any = original(result, lambda inner: self._unhidden(inner, inside), run_with_unknowns=True)
-                return later if inside else result
+                inputs = self.texts(value)
+                checked: Any = original(
+                    result, lambda inner: self._unless_hidden(inner, inputs), run_with_unknowns=True
+                )
+                return checked if inputs else result
             if inspect.isawaitable(result):
-                return self._awaited(result, self.texts(value))
-            return self.settled(func, value, result)
+                return awaited(result, self.texts(value))
+            return self.traced(func, value, result)
 
         return run
 
-    async def _awaited(self, result: Awaitable[Any], inside: set[str]) -> Any:  # noqa: ANN401
-        return self._unhidden(await result, inside)
-
-    def _unhidden(self, result: Any, inside: set[str]) -> Any:  # noqa: ANN401
-        return UNKNOWN if inside - self.texts(result) else result
-
-
-def _outputs_of(type_: str) -> Mapping[str, Any]:
-    """Return the output types of a resource type; empty if the program has no class for it."""
-    found = _class_of(type_, pulumi.Resource)
-    return _types.resource_types(found) if found else {}
+    def _unless_hidden(self, result: Any, inputs: set[str]) -> Any:  # noqa: ANN401
+        """Return the result if it contains every input stand-in, else an unknown value."""
+        return UNKNOWN if inputs - self.texts(result) else result
 
 
 def _class_of(type_: str, base: type) -> type | None:
+    """Return the subclass that the program has imported for a resource type."""
     subclasses: list[type] = base.__subclasses__()
-    for each in subclasses:
-        if get_type_token(each) == type_:
-            return each
-        if found := _class_of(type_, each):
-            return found
+    for subclass in subclasses:
+        if get_type_token(subclass) == type_:
+            return subclass
+        if match := _class_of(type_, subclass):
+            return match
     return None
 
 
@@ -291,8 +291,8 @@ def _unwrapped(kind: Any) -> Any:  # noqa: ANN401
     """Remove Optional and Output from a type."""
     origin = typing.get_origin(kind)
     if origin in (typing.Union, types.UnionType):
-        inner = [each for each in typing.get_args(kind) if each is not type(None)]
-        return _unwrapped(inner[0]) if len(inner) == 1 else None
+        members = [member for member in typing.get_args(kind) if member is not type(None)]
+        return _unwrapped(members[0]) if len(members) == 1 else None
     return _unwrapped(typing.get_args(kind)[0]) if origin is pulumi.Output else kind
 
 
@@ -309,7 +309,7 @@ def _number(core: str) -> str:
     return f"9{int(core[2:], 16) % 10**14:014}"
 
 
-def _shaped(path: str, core: str) -> str:
+def _formatted(path: str, core: str) -> str:
     """Return a stand-in in the format that programs parse: an ARN or an IPv6 CIDR, by the name of the output."""
     name = path.rpartition(".")[2].lower()
     if name.endswith("arn"):
@@ -319,16 +319,16 @@ def _shaped(path: str, core: str) -> str:
     return core
 
 
-def _leaves(value: Any, place: _Place = ()) -> Iterator[tuple[_Place, Any]]:  # noqa: ANN401
+def _leaves(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:  # noqa: ANN401
     """Yield path and value of every leaf, including empty lists and maps."""
     if isinstance(value, Mapping) and value:
         for key in value:
-            yield from _leaves(value[key], (*place, str(key)))
+            yield from _leaves(value[key], (*path, str(key)))
     elif isinstance(value, list | tuple) and value:
         for index, inner in enumerate(value):
-            yield from _leaves(inner, (*place, index))
+            yield from _leaves(inner, (*path, index))
     else:
-        yield place, value
+        yield path, value
 
 
 def _replaced(value: Any, old: str, new: str) -> Any:  # noqa: ANN401
@@ -343,7 +343,7 @@ def _replaced(value: Any, old: str, new: str) -> Any:  # noqa: ANN401
             dict.__setitem__(copied, key, _replaced(value[key], old, new))
         return copied
     if isinstance(value, list | tuple):
-        return type(value)(_replaced(each, old, new) for each in value)
+        return type(value)(_replaced(item, old, new) for item in value)
     return value
 
 

@@ -1,6 +1,5 @@
-"""Conversion of requests to Pulumi's resource monitor into plain data."""
+"""Conversion of requests to Pulumi's resource monitor into properties_of data."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pulumi
@@ -22,13 +21,13 @@ def registration_of(request: Any) -> Registration:  # noqa: ANN401 - a protobuf 
         parent=request.parent,
         custom=request.custom,
         remote=request.remote,
-        inputs=plain(request.object),
+        inputs=properties_of(request.object),
         provider=provider_urn(request.provider),
         dependencies=tuple(sorted(request.dependencies)),
         property_dependencies={
-            key: tuple(sorted(found.urns))
-            for key, found in sorted(request.propertyDependencies.items())
-            if found.urns
+            key: tuple(sorted(dependencies.urns))
+            for key, dependencies in sorted(request.propertyDependencies.items())
+            if dependencies.urns
         },
         protect=request.protect if request.HasField("protect") else None,
         retain_on_delete=request.retainOnDelete if request.HasField("retainOnDelete") else None,
@@ -60,7 +59,7 @@ def _alias(alias: Any) -> Alias:  # noqa: ANN401 - a protobuf message
     )
 
 
-def plain(struct: Any) -> dict[str, Any]:  # noqa: ANN401 - a protobuf message
+def properties_of(struct: Any) -> dict[str, Any]:  # noqa: ANN401 - a protobuf message
     """Convert a protobuf struct to JSON values: integral numbers to int, nulls dropped, secrets marked."""
     return {name: _value(value) for name, value in struct.fields.items() if not value.HasField("null_value")}
 
@@ -78,16 +77,14 @@ def _value(value: Any) -> Any:  # noqa: ANN401
         return [_value(inner) for inner in value.list_value.values]
     if kind == "struct_value":
         fields = value.struct_value.fields
-        if _SIGNATURE in fields:
-            return _special(fields)
-        return plain(value.struct_value)
+        if _SIGNATURE not in fields:
+            return properties_of(value.struct_value)
+        signature = fields[_SIGNATURE].string_value
+        if signature == _SECRET:
+            return Secret(_value(fields["value"]))
+        if signature == _RESOURCE:
+            return fields["id"].string_value if "id" in fields else fields["urn"].string_value
+        raise pulumi.RunError(
+            "assets and archives cannot be used as inputs here; pass their content as a string instead"
+        )
     return None
-
-
-def _special(fields: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    signature = fields[_SIGNATURE].string_value
-    if signature == _SECRET:
-        return Secret(_value(fields["value"]))
-    if signature == _RESOURCE:
-        return fields["id"].string_value if "id" in fields else fields["urn"].string_value
-    raise pulumi.RunError("assets and archives cannot be used as inputs here; pass their content as a string instead")
