@@ -17,38 +17,31 @@ from .received import read_bytes, read_text
 from .repository import Repository
 from .touched import touched
 
-_WRONG = 2
+_USAGE_ERROR = 2
 
 
 def plan(args: argparse.Namespace) -> int:
     """Plan every stack that the commits since the base affect; exit with 1 if a plan has errors."""
     repository = Repository(Path(args.project).resolve())
     revisions, out = Revisions(repository.commit("HEAD"), repository.fork_point(args.base)), Path(args.out).resolve()
-    found = touched(repository, revisions.base)
-    command = [*(args.command or _workbench()), *args.option]
+    affected = touched(repository, revisions.base)
+    script = Path(sys.executable).with_name("workbench")
+    workbench = [str(script)] if script.exists() else [sys.executable, "-m", "workbench"]
+    command = [*(args.command or (*workbench, "plan")), *args.option]
     out.mkdir(parents=True)
     plans = []
-    for each in make_plans(repository.folder, found, revisions, out, command):
-        print(f"{each.stack}: {each.verdict} (planned because of {each.because!r})", flush=True)  # noqa: T201
-        plans.append(each)
-    planned = Plans(args.pull, revisions.head, tuple(plans), found.removed)
+    for stack_plan in make_plans(repository.folder, affected, revisions, out, command):
+        reason = f"planned because of {stack_plan.because!r}"
+        print(f"{stack_plan.stack}: {stack_plan.verdict} ({reason})", flush=True)  # noqa: T201
+        plans.append(stack_plan)
+    planned = Plans(args.pull, revisions.head, tuple(plans), affected.removed)
     (out / SUMMARY).write_text(json.dumps(planned.as_dict(), indent=1) + "\n", encoding="utf-8")
     _append(
         "GITHUB_STEP_SUMMARY", comment(planned, reports(planned, out, args.links), "in the artifacts of this run")
     )
-    _append("GITHUB_OUTPUT", f"previews={json.dumps(_previews(planned, args.previews))}\n")
+    previews = [stack_plan.stack for stack_plan in plans if stack_plan.stack in args.previews.split()]
+    _append("GITHUB_OUTPUT", f"previews={json.dumps(previews)}\n")
     return 0 if planned.fine else 1
-
-
-def _workbench() -> list[str]:
-    """Return the command next to this Python, or else the module."""
-    script = Path(sys.executable).with_name("workbench")
-    return [str(script), "plan"] if script.exists() else [sys.executable, "-m", "workbench", "plan"]
-
-
-def _previews(plans: Plans, wanted: str) -> list[str]:
-    """Return the planned stacks among those with a role for previews."""
-    return [plan.stack for plan in plans.stacks if plan.stack in wanted.split()]
 
 
 def publish(args: argparse.Namespace) -> int:
@@ -83,20 +76,21 @@ def note(args: argparse.Namespace) -> int:
 def quality(args: argparse.Namespace) -> int:
     """Write the findings of all stacks as a GitLab Code Quality report."""
     folder = Path(args.folder)
-    found = (read_bytes(folder, each.stack, FINDINGS) for each in read_plans(read_text(folder, SUMMARY)).stacks)
-    report = code_quality(read_sarif(data) for data in found if data is not None)
+    plans = read_plans(read_text(folder, SUMMARY))
+    logs = (read_bytes(folder, plan.stack, FINDINGS) for plan in plans.stacks)
+    report = code_quality(read_sarif(data) for data in logs if data is not None)
     Path(args.out).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
 def approve(args: argparse.Namespace) -> int:
     """Print the digest of a preview, or compare it with the approved one."""
-    found = previewed(Path(args.preview).read_text(encoding="utf-8"))
+    preview = previewed(Path(args.preview).read_text(encoding="utf-8"))
     if args.expect is not None:
-        compared(args.expect, found)
-    _append("GITHUB_OUTPUT", f"digest={found.digest}\nchanges={found.changes}\n")
-    _append("GITHUB_STEP_SUMMARY", f"Would do: {in_words(found)}. Digest `{found.digest[:16]}`.\n")
-    print(f"{found.digest} {in_words(found)}")  # noqa: T201
+        compared(args.expect, preview)
+    _append("GITHUB_OUTPUT", f"digest={preview.digest}\nchanges={preview.changes}\n")
+    _append("GITHUB_STEP_SUMMARY", f"Changes: {in_words(preview)}. Digest `{preview.digest[:16]}`.\n")
+    print(f"{preview.digest} {in_words(preview)}")  # noqa: T201
     return 0
 
 
@@ -120,33 +114,35 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True)
 
     def command(run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        added = commands.add_parser(run.__name__, help=run.__doc__, description=run.__doc__)
-        added.set_defaults(run=run)
-        return added
+        subparser = commands.add_parser(run.__name__, help=run.__doc__, description=run.__doc__)
+        subparser.set_defaults(run=run)
+        return subparser
 
-    added = command(plan)
-    added.add_argument("--base", required=True, help="branch or commit to compare with")
-    added.add_argument("--out", required=True, help="folder to create, for the reports")
-    added.add_argument("--project", default=".", help="folder of Pulumi.yaml")
-    added.add_argument("--pull", type=int, default=0, help="number of the pull or merge request")
-    added.add_argument("--previews", default="", help="stacks with a role for a real preview, separated by spaces")
-    added.add_argument("--links", default="", help="allowed prefix of links in reports")
-    added.add_argument(
+    subparser = command(plan)
+    subparser.add_argument("--base", required=True, help="branch or commit to compare with")
+    subparser.add_argument("--out", required=True, help="folder to create, for the reports")
+    subparser.add_argument("--project", default=".", help="folder of Pulumi.yaml")
+    subparser.add_argument("--pull", type=int, default=0, help="number of the pull or merge request")
+    subparser.add_argument(
+        "--previews", default="", help="stacks with a role for a real preview, separated by spaces"
+    )
+    subparser.add_argument("--links", default="", help="allowed prefix of links in reports")
+    subparser.add_argument(
         "--option", action="append", default=[], help="further option of the plan (--option=--max-gpus=8)"
     )
-    added.add_argument("--command", nargs="+", help="command to run instead of `workbench plan`")
-    added = command(publish)
-    added.add_argument("folder", help="folder with the artifact of the first workflow")
-    added.add_argument("--findings", help="folder to create, for SARIF to upload; no comment is written then")
-    added = command(note)
-    added.add_argument("folder", help="folder of the reports")
-    added.add_argument("--where", required=True, help="URL of the full reports")
-    added = command(quality)
-    added.add_argument("folder", help="folder of the reports")
-    added.add_argument("--out", required=True, help="file to write")
-    added = command(approve)
-    added.add_argument("preview", help="file with the output of `pulumi preview --json`")
-    added.add_argument("--expect", help="approved digest")
+    subparser.add_argument("--command", nargs="+", help="command to run instead of `workbench plan`")
+    subparser = command(publish)
+    subparser.add_argument("folder", help="folder with the artifact of the first workflow")
+    subparser.add_argument("--findings", help="folder to create, for SARIF to upload; no comment is written then")
+    subparser = command(note)
+    subparser.add_argument("folder", help="folder of the reports")
+    subparser.add_argument("--where", required=True, help="URL of the full reports")
+    subparser = command(quality)
+    subparser.add_argument("folder", help="folder of the reports")
+    subparser.add_argument("--out", required=True, help="file to write")
+    subparser = command(approve)
+    subparser.add_argument("preview", help="file with the output of `pulumi preview --json`")
+    subparser.add_argument("--expect", help="approved digest")
     return parser
 
 
@@ -157,7 +153,7 @@ def main(words: Sequence[str] | None = None) -> int:
         code: int = args.run(args)
     except (PipelineError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        return _WRONG
+        return _USAGE_ERROR
     return code
 
 

@@ -7,15 +7,13 @@ would contain every input. A digest reveals nothing; any difference stops the de
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from .errors import PipelineError
 
 _SAME = frozenset({"same", "read", "refresh"})
-_UNDECIDED = ("created", "modified", "sourcePosition", "stackTrace")
-"""Properties of a state that change without a difference in the resource."""
+_IGNORED = ("created", "modified", "sourcePosition", "stackTrace", "outputs")
+"""Properties of a state that can change without a difference in the resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +40,23 @@ def previewed(text: str) -> Previewed:
     Raises:
         PipelineError: the text is something else, or the preview failed.
     """
+
+    def state(properties: object) -> object:
+        if not isinstance(properties, dict):
+            return None
+        return {key: value for key, value in properties.items() if key not in _IGNORED}
+
     try:
-        steps = list(_steps(json.loads(text)))
+        steps = [
+            [step["op"], step["urn"], state(step.get("oldState")), state(step.get("newState"))]
+            for step in json.loads(text).get("steps") or ()
+            if step["op"] not in _SAME
+        ]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise PipelineError("the input is not the output of `pulumi preview --json`; see its errors above") from None
     lines = sorted(json.dumps(step, sort_keys=True) for step in steps)
     operations = Counter(str(step[0]) for step in steps)
     return Previewed(hashlib.sha256("\n".join(lines).encode()).hexdigest(), dict(sorted(operations.items())))
-
-
-def _steps(read: Mapping[str, Any]) -> Iterator[list[Any]]:
-    """Yield operation, URN, old state and new state of every changed resource."""
-    for step in read.get("steps") or ():
-        if step["op"] not in _SAME:
-            sides = [_state(step.get(side)) for side in ("oldState", "newState")]
-            yield [step["op"], step["urn"], *sides]
-
-
-def _state(state: object) -> object:
-    if not isinstance(state, dict):
-        return None
-    return {key: value for key, value in state.items() if key not in _UNDECIDED and key != "outputs"}
 
 
 def compared(approved: str, now: Previewed) -> None:
@@ -79,5 +73,5 @@ def compared(approved: str, now: Previewed) -> None:
         )
 
 
-def in_words(found: Previewed) -> str:
-    return ", ".join(f"{count} {word}" for word, count in found.operations.items()) or "nothing"
+def in_words(preview: Previewed) -> str:
+    return ", ".join(f"{count} {operation}" for operation, count in preview.operations.items()) or "nothing"

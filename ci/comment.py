@@ -1,6 +1,6 @@
 """One comment about all plans of a pull request."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from .markdown import block, cleaned, code, length, shares, shortened
@@ -12,8 +12,8 @@ MARKER = "<!-- inference-platform: plans -->"
 MOST = 65_536
 """Maximum length of a comment on GitHub, whose API rejects more (422: "body is too long (maximum is 65536
 characters)")."""
-_TITLE = "## What this change comes to"
-_NOTHING = f"{MARKER}\n{_TITLE}\n\nNo stack is touched.\n"
+_TITLE = "## Plans of this change"
+_NOTHING = f"{MARKER}\n{_TITLE}\n\nNo stack is affected.\n"
 
 
 def comment(plans: Plans, texts: Mapping[str, str], where: str, most: int = MOST) -> str:
@@ -27,31 +27,21 @@ def comment(plans: Plans, texts: Mapping[str, str], where: str, most: int = MOST
     """
     if not plans.stacks and not plans.removed:
         return _NOTHING
-    head = f"{MARKER}\n{_TITLE}\n\n{_table(plans)}\nCommit {code(plans.head[:12])}; the whole reports are {where}.\n"
+    rows = [f"| {code(plan.stack)} | {plan.verdict} | {code(plan.because[:200])} |" for plan in plans.stacks]
+    rows += [f"| {code(stack)} | removed: its resources remain until `pulumi destroy` | |" for stack in plans.removed]
+    table = "\n".join(["| stack | plan | planned because of |", "|---|---|---|", *rows, ""])
+    head = f"{MARKER}\n{_TITLE}\n\n{table}\nCommit {code(plans.head[:12])}; the full reports are {where}.\n"
     frames = {plan.stack: _frame(plan, "", opened=_opened(plans, plan)) for plan in plans.stacks}
     room = most - length(head) - sum(map(length, frames.values()))
-    given = shares({plan.stack: length(texts.get(plan.stack, "")) for plan in plans.stacks}, max(room, 0))
-    parts = [
-        _frame(plan, shortened(texts.get(plan.stack, ""), given[plan.stack], where), opened=_opened(plans, plan))
-        for plan in plans.stacks
-    ]
-    return _within(head, parts, most)
-
-
-def _within(head: str, parts: Iterable[str], most: int) -> str:
-    """Append sections while they fit; drop the rest."""
+    sizes = shares({plan.stack: length(texts.get(plan.stack, "")) for plan in plans.stacks}, max(room, 0))
     text = head
-    for part in parts:
-        if length(text) + length(part) > most:
+    for plan in plans.stacks:
+        report = shortened(texts.get(plan.stack, ""), sizes[plan.stack], where)
+        section = _frame(plan, report, opened=_opened(plans, plan))
+        if length(text) + length(section) > most:
             break
-        text += part
+        text += section
     return text
-
-
-def _table(plans: Plans) -> str:
-    rows = [f"| {code(plan.stack)} | {plan.verdict} | {code(plan.because[:200])} |" for plan in plans.stacks]
-    rows += [f"| {code(stack)} | removed: what it runs stays until `pulumi destroy` | |" for stack in plans.removed]
-    return "\n".join(["| stack | plan | planned because of |", "|---|---|---|", *rows, ""])
 
 
 def _opened(plans: Plans, plan: StackPlan) -> bool:
@@ -66,9 +56,9 @@ def _frame(plan: StackPlan, text: str, *, opened: bool) -> str:
 
 def reports(plans: Plans, folder: Path, links: str) -> dict[str, str]:
     """Return the report of each stack from an untrusted folder; the end of the log if it is missing."""
-    found = {}
+    texts = {}
     for plan in plans.stacks:
         text = read_text(folder, plan.stack, REPORT)
         log = "" if text else read_text(folder, plan.stack, LOG)
-        found[plan.stack] = cleaned(text, links) if text else block(log) if log else "Nothing was said.\n"
-    return found
+        texts[plan.stack] = cleaned(text, links) if text else block(log) if log else "The plan printed no output.\n"
+    return texts

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -27,14 +27,13 @@ def read_sarif(data: bytes) -> Json:
         PipelineError: the data is something else.
     """
     try:
-        read = json.loads(data)
-        wrong = read["version"] != "2.1.0" or not isinstance(read["runs"], list)
+        log: Json = json.loads(data)
+        is_sarif = log["version"] == "2.1.0" and isinstance(log["runs"], list)
     except (ValueError, KeyError, TypeError, RecursionError):
-        wrong = True
-    if wrong:
+        is_sarif = False
+    if not is_sarif:
         raise PipelineError("a report of findings is not SARIF 2.1.0")
-    found: Json = read
-    return found
+    return log
 
 
 def for_upload(log: Json, stack: str) -> Json:
@@ -45,40 +44,32 @@ def for_upload(log: Json, stack: str) -> Json:
     runAutomationDetails).
     """
     runs = [run for run in log["runs"] if isinstance(run, dict)][:1]
-    results = [each for run in runs for each in _results(run)][:_MOST_RESULTS]
-    rules = [_rule(each) for run in runs for each in _rules(run)]
-    run = {
-        "tool": {"driver": {"name": _TOOL, "rules": rules}},
+    run: Json = runs[0] if runs else {}
+    results = _objects(run.get("results"))[:_MOST_RESULTS]
+    tool = run.get("tool")
+    driver = tool.get("driver") if isinstance(tool, dict) else None
+    rules = _objects(driver.get("rules") if isinstance(driver, dict) else None)
+    sanitized = {
+        "tool": {"driver": {"name": _TOOL, "rules": [_with_keys(rule, _RULE_KEYS) for rule in rules]}},
         "automationDetails": {"id": f"plan/{stack}/"},
-        "results": [_result(each) for each in results],
+        "results": [_with_keys(result, _RESULT_KEYS) for result in results],
     }
-    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [sanitized]}
 
 
-def _results(run: Mapping[str, Any]) -> Iterator[Json]:
-    found = run.get("results")
-    yield from (each for each in (found if isinstance(found, list) else []) if isinstance(each, dict))
-
-
-def _rules(run: Mapping[str, Any]) -> Iterator[Json]:
-    found: object = run
-    for key in ("tool", "driver", "rules"):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    yield from (each for each in (found if isinstance(found, list) else []) if isinstance(each, dict))
+def _objects(value: object) -> list[Json]:
+    """Return the objects in a list; empty if the untrusted value is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 _TEXTS = ("shortDescription", "fullDescription", "help", "helpUri")
-_OF_RULES = ("id", "name", *_TEXTS, "defaultConfiguration", "properties")
-_OF_RESULTS = ("ruleId", "level", "message", "locations", "partialFingerprints", "suppressions", "kind")
+_RULE_KEYS = ("id", "name", *_TEXTS, "defaultConfiguration", "properties")
+_RESULT_KEYS = ("ruleId", "level", "message", "locations", "partialFingerprints", "suppressions", "kind")
+"""The displayed properties. Without ``ruleIndex``, which would refer to the list of rules before it was filtered."""
 
 
-def _rule(rule: Json) -> Json:
-    return {key: rule[key] for key in _OF_RULES if key in rule}
-
-
-def _result(result: Json) -> Json:
-    """Keep the displayed properties. A rule index would refer to another list of rules."""
-    return {key: result[key] for key in _OF_RESULTS if key in result}
+def _with_keys(value: Json, keys: Iterable[str]) -> Json:
+    return {key: value[key] for key in keys if key in value}
 
 
 def write_uploads(plans: Plans, folder: Path, out: Path) -> int:
@@ -103,33 +94,35 @@ def code_quality(logs: Iterable[Json]) -> list[Json]:
     rows: dict[tuple[str, int, str, str], Json] = {}
     for log in logs:
         for run in log["runs"]:
-            for result in _results(run):
-                place = _place(result)
+            for result in _objects(run.get("results")):
+                location = _location(result)
+                if location is None or result.get("suppressions"):
+                    continue
+                rule = str(result.get("ruleId", ""))
                 message = result.get("message")
                 text = str(message.get("text", "")) if isinstance(message, dict) else ""
-                if place and not result.get("suppressions"):
-                    rule = str(result.get("ruleId", ""))
-                    rows[(*place, rule, text)] = _entry(result, *place, rule, text)
-    seen: dict[str, int] = {}
+                rows[(*location, rule, text)] = result
+    counts: dict[str, int] = {}
     entries = []
-    for key in sorted(rows):
-        path, _, rule, _ = key
-        mark = f"{rule}\n{path}\n{rows[key].pop('mark')}"
-        seen[mark] = seen.get(mark, 0) + 1
-        fingerprint = hashlib.sha256(f"{mark}\n{seen[mark]}".encode("utf-8", "replace")).hexdigest()
-        entries.append({**rows[key], "fingerprint": fingerprint})
+    for (path, line, rule, text), result in sorted(rows.items(), key=lambda row: row[0]):
+        hashes = result.get("partialFingerprints")
+        line_hash = hashes.get("primaryLocationLineHash", "") if isinstance(hashes, dict) else ""
+        identity = f"{rule}\n{path}\n{line_hash}"
+        counts[identity] = counts.get(identity, 0) + 1
+        fingerprint = hashlib.sha256(f"{identity}\n{counts[identity]}".encode("utf-8", "replace")).hexdigest()
+        entries.append(
+            {
+                "check_name": rule,
+                "description": text,
+                "severity": _SEVERITIES.get(str(result.get("level", "warning")), "minor"),
+                "location": {"path": path, "lines": {"begin": line}},
+                "fingerprint": fingerprint,
+            }
+        )
     return entries
 
 
-def _entry(result: Json, path: str, line: int, rule: str, text: str) -> Json:
-    severity = _SEVERITIES.get(str(result.get("level", "warning")), "minor")
-    location = {"path": path, "lines": {"begin": line}}
-    marks = result.get("partialFingerprints")
-    mark = marks.get("primaryLocationLineHash", "") if isinstance(marks, Mapping) else ""
-    return {"check_name": rule, "description": text, "severity": severity, "location": location, "mark": mark}
-
-
-def _place(result: Json) -> tuple[str, int] | None:
+def _location(result: Json) -> tuple[str, int] | None:
     """Return file and line of a result; None without a file in the repository."""
     try:
         physical = result["locations"][0]["physicalLocation"]

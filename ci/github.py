@@ -79,7 +79,7 @@ def verified(rest: Rest, repository: str, run: FinishedRun, folder: Path) -> Pla
     """
     plans = read_plans(read_text(folder, SUMMARY))
     if plans.pull <= 0 or not _SHA.fullmatch(run.sha):
-        raise PipelineError(f"{SUMMARY} names no pull request")
+        raise PipelineError(f"{SUMMARY} contains no number of a pull request")
     pull = rest.get(f"repos/{repository}/pulls/{plans.pull}")
     source = (pull["head"].get("repo") or {}).get("id", -1)
     if source != run.source:
@@ -90,7 +90,7 @@ def verified(rest: Rest, repository: str, run: FinishedRun, folder: Path) -> Pla
     if pull["state"] != "open":
         raise OutdatedError(f"pull request {plans.pull} is closed")
     if pull["head"]["sha"] != run.sha:
-        raise OutdatedError(f"the head of pull request {plans.pull} is not {run.sha[:12]}, of which the plans are")
+        raise OutdatedError(f"the head of pull request {plans.pull} is no longer {run.sha[:12]}, the planned commit")
     if plans.head != run.sha:
         raise PipelineError(f"the artifact is of commit {plans.head[:40]!r}, and the run was of {run.sha}")
     return plans
@@ -111,11 +111,11 @@ def publish(rest: Rest, repository: str, plans: Plans, folder: Path, where: str,
     if not plans.stacks and not plans.removed and not remains(rest, path, ours=_by_workflow):
         return "no stack is affected, and there is no earlier comment: nothing to do"
     text = comment(plans, reports(plans, folder, links), f"[in the artifacts of the run]({where})")
-    one = f"repos/{repository}/issues/comments/"
-    done = place(rest, path, lambda number: f"{one}{number}", text, ours=_by_workflow, change="PATCH")
+    comments = f"repos/{repository}/issues/comments/"
+    done = place(rest, path, lambda number: f"{comments}{number}", text, ours=_by_workflow, change="PATCH")
     return f"comment {done}"
 
 
-def _by_workflow(found: Mapping[str, Any]) -> bool:
-    user = found.get("user") or {}
+def _by_workflow(entry: Mapping[str, Any]) -> bool:
+    user = entry.get("user") or {}
     return user.get("login") == BOT and user.get("type") == "Bot"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, including those that reverse the direction of text: readers must see what is there."""
+"""Control characters, including those that reverse the direction of text: readers must see the actual text."""
 _FENCE = re.compile(r"((?:[ >]|[-*+] |\d{1,9}[.)] )*)(`{3,}|~{3,})")
 """A fence of a code block, also within quotes and lists, with the text before it."""
 _OF_ONE_STACK = re.compile(r"^<!-- inference-platform plan: [\w.-]+ -->\n?", re.MULTILINE)
@@ -27,12 +27,12 @@ _SPECIAL = re.compile(r"[\\`*_\[\]|~$]")
 """Characters with a meaning anywhere in Markdown; ``&`` and ``<`` become entities."""
 _MEANING = re.compile(r"[^\w\s.,;:%/()'@#?\u200c-]|_")
 _CALLS = re.compile(r"@|#(?=\d)")
-_BEGINS = re.compile(r"^(\d{0,9})([-+=#>.)])")
+_BLOCK_START = re.compile(r"^(\d{0,9})([-+=#>.)])")
 """The start of a line that begins a heading, a list, a quote or a rule; with the number of a list item."""
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{1,20}")
-_PICTURE = "mermaid"
+_MERMAID = "mermaid"
 _NODE = r'\w+(?:\["(?:[^"<>&]|<br/>|&[a-z]+;|#\w+;)*"\]|\[[\w ./-]*\])?'
-_PICTURED = re.compile(
+_MERMAID_LINE = re.compile(
     rf"flowchart (?:LR|RL|TB|TD|BT)|{_NODE}(?: --> {_NODE})*|classDef \w+ [\w#:,.%-]+|class [\w,]+ \w+"
 )
 _ALIGNED = {"left": " :-- ", "right": " --: ", "center": " :-: "}
@@ -47,19 +47,23 @@ def length(text: str) -> int:
 
 def code(text: str) -> str:
     """Return untrusted text as a code span that is also valid in a table."""
-    plain = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split("\n")))
-    plain = plain.encode("utf-8", "replace").decode().replace("|", "\\|")
-    longest = max((len(run) for run in re.findall("`+", plain)), default=0)
-    fence, pad = "`" * (longest + 1), " " if longest else ""
-    return f"{fence}{pad}{plain or ' '}{pad}{fence}"
+    line = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split("\n")))
+    line = line.encode("utf-8", "replace").decode().replace("|", "\\|")
+    fence, padding = _fence_around(line), " " if "`" in line else ""
+    return f"{fence}{padding}{line or ' '}{padding}{fence}"
 
 
 def block(text: str) -> str:
     """Return untrusted text as a code block."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = _fence_around(text, 3)
     body = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text).rstrip("\n")
     return f"{fence}text\n{body}\n{fence}\n"
+
+
+def _fence_around(text: str, minimum: int = 1) -> str:
+    """Return a fence of backticks that is longer than every run of backticks in the text."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    return "`" * max(minimum, longest + 1)
 
 
 def cleaned(text: str, links: str) -> str:
@@ -118,7 +122,8 @@ class _Writer:
         return f"{'#' * int(node.tag[1:])} {self._inline(node, ' ')}".rstrip()
 
     def _paragraph(self, node: "SyntaxTreeNode") -> str:
-        return "\n".join(_at_the_start(line) for line in self._inline(node).split("\n"))
+        # A line must not begin a block of another kind.
+        return "\n".join(_BLOCK_START.sub(r"\1\\\2", line.lstrip()) for line in self._inline(node).split("\n"))
 
     def _quote(self, node: "SyntaxTreeNode") -> str:
         return "\n".join(f"> {line}".rstrip() for line in self._blocks(node).split("\n"))
@@ -140,10 +145,13 @@ class _Writer:
     def _fence(self, node: "SyntaxTreeNode") -> str:
         content = node.content.rstrip("\n")
         info = node.info.strip()
-        if not _LANGUAGE.fullmatch(info) or (info == _PICTURE and not _is_plain_picture(content)):
+        # Diagrams may have nodes, arrows and colors alone: other statements of Mermaid create links.
+        is_allowed = info != _MERMAID or all(
+            _MERMAID_LINE.fullmatch(line.strip()) for line in content.split("\n") if line.strip()
+        )
+        if not _LANGUAGE.fullmatch(info) or not is_allowed:
             info = "text"
-        longest = max((len(run) for run in re.findall("`+", content)), default=0)
-        fence = "`" * max(3, longest + 1)
+        fence = _fence_around(content, 3)
         return f"{fence}{info}\n{content}\n{fence}"
 
     def _table(self, node: "SyntaxTreeNode") -> str:
@@ -178,8 +186,11 @@ class _Writer:
                 case "text":
                     parts.append(_escaped(node.content))
                 case "code_inline":
-                    shown = _span(node.content)
-                    parts.append(shown.replace("|", "\\|") if cell else shown)
+                    content = node.content
+                    fence = _fence_around(content)
+                    padding = " " if "`" in content or content[:1] == content[-1:] == " " else ""
+                    span = f"{fence}{padding}{content}{padding}{fence}"
+                    parts.append(span.replace("|", "\\|") if cell else span)
                 case "softbreak":
                     parts.append(" " if opened else line_break)
                 case "hardbreak":
@@ -189,39 +200,40 @@ class _Writer:
                 case "strong" | "em" | "s":
                     mark = {"strong": "**", "em": "*", "s": "~~"}[node.type]
                     parts.append(f"{mark}{inner}{mark}" if inner.strip() else inner)
-                case "link" if self._is_ours(str(node.attrs.get("href", ""))):
+                case "link" if self._is_allowed_link(str(node.attrs.get("href", ""))):
                     parts.append(f"[{inner}](<{node.attrs['href']}>)")
                 case "link":
                     href = str(node.attrs.get("href", ""))
-                    parts.append(inner if _plain(node) == href else f"{inner} ({_escaped(href)})")
+                    label = "".join(child.content for child in node.children if child.type == "text")
+                    parts.append(inner if label == href else f"{inner} ({_escaped(href)})")
                 case "image":
                     parts.append(f"{_escaped(node.content)} ({_escaped(str(node.attrs.get('src', '')))})")
         return "".join(parts)
 
     def _html(self, content: str) -> str:
         """Return a block of HTML: its allowed tags, and everything else as text."""
-        parts, opened, place = list[str](), list[str](), 0
-        for found in _ANY_TAG.finditer(content):
-            between = html.unescape(content[place : found.start()])
+        parts, opened, position = list[str](), list[str](), 0
+        for tag in _ANY_TAG.finditer(content):
+            between = html.unescape(content[position : tag.start()])
             parts.append(_entities(between.replace("\n", " ") if opened else between))
-            place = found.end()
-            fold = _FOLD.fullmatch(found[0])
+            position = tag.end()
+            fold = _FOLD.fullmatch(tag[0])
             if fold is None:
-                parts.append(_tag(found[0], opened, _BLOCK_SPANS) or _entities(found[0]))
+                parts.append(_tag(tag[0], opened, _BLOCK_SPANS) or _entities(tag[0]))
             elif not fold[1]:
                 self._folds += 1
-                parts.append("<details open>" if _OPEN.search(found[0]) else "<details>")
+                parts.append("<details open>" if _OPEN.search(tag[0]) else "<details>")
             elif self._folds:
                 self._folds -= 1
-                parts += [*(f"</{tag}>" for tag in reversed(opened)), "</details>"]
+                parts += [*(f"</{name}>" for name in reversed(opened)), "</details>"]
                 opened.clear()
-        rest = html.unescape(content[place:])
+        rest = html.unescape(content[position:])
         parts.append(_entities(rest.replace("\n", " ").rstrip() if opened else rest))
-        parts += (f"</{tag}>" for tag in reversed(opened))
+        parts += (f"</{name}>" for name in reversed(opened))
         return "\n".join(line for line in "".join(parts).split("\n") if line.strip())
 
-    def _is_ours(self, href: str) -> bool:
-        """Tell whether an address is below ``links``, whichever way a browser resolves it."""
+    def _is_allowed_link(self, href: str) -> bool:
+        """Whether an address is below ``links``, however a browser resolves its path segments."""
         if re.fullmatch(r"#[\w-]*", href, re.ASCII):
             return True
         if not self.links or not href.startswith(self.links) or not _ADDRESS.fullmatch(href):
@@ -249,17 +261,6 @@ def _tag(text: str, opened: list[str], allowed: Container[str]) -> str:
     return "".join(f"</{tag}>" for tag in reversed(closed))
 
 
-def _plain(node: "SyntaxTreeNode") -> str:
-    return "".join(child.content for child in node.children if child.type == "text")
-
-
-def _span(text: str) -> str:
-    """Return a code span."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence, pad = "`" * (longest + 1), " " if longest or text[:1] == text[-1:] == " " else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
-
-
 def _escaped(text: str) -> str:
     """Return a text with Markdown escaped and without mentions."""
     text = _SPECIAL.sub(r"\\\g<0>", text.replace("&", "&amp;").replace("<", "&lt;"))
@@ -276,27 +277,17 @@ def _uncalled(text: str) -> str:
     return _CALLS.sub(lambda match: f"{match[0]}\N{ZERO WIDTH NON-JOINER}", text)
 
 
-def _at_the_start(line: str) -> str:
-    """Escape the start of a line, so that it remains part of its paragraph."""
-    return _BEGINS.sub(r"\1\\\2", line.lstrip())
-
-
-def _is_plain_picture(content: str) -> bool:
-    """Tell whether a diagram consists of nodes, arrows and colors alone: other statements of Mermaid create links."""
-    return all(_PICTURED.fullmatch(line.strip()) for line in content.split("\n") if line.strip())
-
-
 def shortened(text: str, most: int, where: str) -> str:
     """Return as many whole lines as fit into ``most`` code units, close open blocks and folds, and add a note.
 
-    The note says where the whole report is.
+    The note says where the full report is.
     """
     if length(text) <= most:
         return text
-    note = f"\n*Cut here: the whole report is {where}.*\n"
+    note = f"\n*Truncated: the full report is {where}.*\n"
     kept, used, fence, folds = [], length(note), "", 0
     for line in text.splitlines(keepends=True):
-        opened, depth = _after(line, fence, folds)
+        opened, depth = _open_after(line, fence, folds)
         closing = length(_closing(opened, depth))
         if used + length(line) + closing > most:
             break
@@ -306,7 +297,7 @@ def shortened(text: str, most: int, where: str) -> str:
     return "".join(kept) + _closing(fence, folds) + note
 
 
-def _after(line: str, fence: str, folds: int) -> tuple[str, int]:
+def _open_after(line: str, fence: str, folds: int) -> tuple[str, int]:
     """Return the closing fence of the open code block, if any, and the number of open folds after a line."""
     match = _FENCE.match(line)
     if fence:

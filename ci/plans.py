@@ -81,8 +81,12 @@ def read_plans(text: str) -> Plans:
     try:
         read = json.loads(text)
         wrong = read["version"] != VERSION or max(len(read["stacks"]), len(read["removed"])) > MOST_STACKS
-        stacks = tuple(_stack_plan(each) for each in read["stacks"])
-        plans = Plans(_whole(read["pull"]), _text(read["head"]), stacks, tuple(map(stack_name, read["removed"])))
+        stacks = tuple(
+            StackPlan(stack_name(plan["stack"]), _string(plan["because"]), _integer(plan["exit"]))
+            for plan in read["stacks"]
+        )
+        removed = tuple(map(stack_name, read["removed"]))
+        plans = Plans(_integer(read["pull"]), _string(read["head"]), stacks, removed)
     except (PipelineError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         wrong = True
     if wrong:
@@ -90,17 +94,13 @@ def read_plans(text: str) -> Plans:
     return plans
 
 
-def _stack_plan(read: Mapping[str, Any]) -> StackPlan:
-    return StackPlan(stack_name(read["stack"]), _text(read["because"]), _whole(read["exit"]))
-
-
-def _whole(value: object) -> int:
+def _integer(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31:
         return value
     raise TypeError(value)
 
 
-def _text(value: object) -> str:
+def _string(value: object) -> str:
     if isinstance(value, str):
         return value
     raise TypeError(value)
@@ -121,41 +121,41 @@ class Revisions:
     @property
     def environment(self) -> dict[str, str]:
         """Environment variables of plans. Reports link to lines of the head, not of a merge commit with the base."""
-        known = {"GITHUB_SHA": self.head} if "GITHUB_SHA" in os.environ else {}
-        return {**os.environ, **known}
+        commit = {"GITHUB_SHA": self.head} if "GITHUB_SHA" in os.environ else {}
+        return {**os.environ, **commit}
 
 
 def make_plans(
-    project: Path, found: Touched, revisions: Revisions, out: Path, command: Sequence[str]
+    project: Path, affected: Touched, revisions: Revisions, out: Path, command: Sequence[str]
 ) -> Iterator[StackPlan]:
     """Plan each affected stack, sequentially: a plan uses two cores.
 
     Args:
         project: Folder of Pulumi.yaml.
-        found: The affected stacks.
+        affected: The affected stacks.
         revisions: The compared commits.
         out: Folder in which each stack gets a folder.
         command: Command that plans, such as ``workbench plan``.
     """
-    for stack, because in found.stacks.items():
+    for stack, because in affected.stacks.items():
         folder = out / stack
         folder.mkdir(parents=True)
-        against = [] if stack in found.new else ["--base", revisions.base]
-        saved = [word for name in SAVED for word in ("--save", str(folder / name))]
-        words = [*command, "--stack", stack, *against, *saved]
-        code = _run(words, project, revisions.environment, folder / LOG)
+        base = [] if stack in affected.new else ["--base", revisions.base]
+        saved = [argument for name in SAVED for argument in ("--save", str(folder / name))]
+        arguments = [*command, "--stack", stack, *base, *saved]
+        code = _run(arguments, project, revisions.environment, folder / LOG)
         yield StackPlan(stack, because, code if (folder / REPORT).exists() else _NO_PLAN)
 
 
 def _run(command: Sequence[str], project: Path, environment: Mapping[str, str], log: Path) -> int:
     """Run a plan, and save the end of its output."""
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             command, cwd=project, env=environment, capture_output=True, check=False, timeout=_SECONDS
         )
     except subprocess.TimeoutExpired:
         log.write_text(f"the plan took longer than {_SECONDS:.0f} seconds\n", encoding="utf-8")
         return _NO_PLAN
-    words = (done.stderr or done.stdout).decode("utf-8", "replace").splitlines()[-_LOG_LINES:]
-    log.write_text("".join(f"{line}\n" for line in words), encoding="utf-8")
-    return done.returncode
+    lines = (completed.stderr or completed.stdout).decode("utf-8", "replace").splitlines()[-_LOG_LINES:]
+    log.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return completed.returncode

@@ -28,24 +28,21 @@ def read_bytes(folder: Path, *names: str) -> bytes | None:
     Raises:
         PipelineError: a name is not a single path component.
     """
-    place = folder
+    path = folder
     for name in names:
         if name in ("", ".", "..") or "/" in name or "\0" in name:
             raise PipelineError(f"{name!r} is not the name of a file")
-        place = place / name
-        if place.is_symlink():
+        path = path / name
+        if path.is_symlink():
             return None
-    return _plain(place)
-
-
-def _plain(place: Path) -> bytes | None:
     try:
-        number = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        # O_NOFOLLOW: the file may be replaced by a link after the check. O_NONBLOCK: opening a FIFO would block.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    if not stat.S_ISREG(os.fstat(number).st_mode):
-        os.close(number)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         return None
-    with os.fdopen(number, "rb") as file:
+    with os.fdopen(descriptor, "rb") as file:
         data = file.read(MOST_BYTES + 1)
     return data if len(data) <= MOST_BYTES else None

@@ -31,18 +31,18 @@ class Repository:
             PipelineError: there is no such commit.
         """
         try:
-            found = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+            commit = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         except PipelineError:
             raise PipelineError(
                 f"git knows no commit {revision!r}; fetch it first (in a workflow: checkout with fetch-depth: 0)"
             ) from None
-        return found.decode().strip()
+        return commit.decode().strip()
 
     def fork_point(self, base: str) -> str:
         """Return the merge base of HEAD and ``base``, so that later commits of ``base`` do not count as changes."""
-        known = self.commit(base)
+        commit = self.commit(base)
         try:
-            return self._git("merge-base", known, "HEAD").decode().strip()
+            return self._git("merge-base", commit, "HEAD").decode().strip()
         except PipelineError:
             raise PipelineError(
                 f"{base!r} and HEAD have no commit in common; fetch the whole history (fetch-depth: 0)"
@@ -58,9 +58,9 @@ class Repository:
 
     def files(self, revision: str) -> list[str]:
         """Return the names of the files next to Pulumi.yaml in a revision."""
-        place = f"{revision}:{self.prefix}".removesuffix("/")
+        tree = f"{revision}:{self.prefix}".removesuffix("/")
         try:
-            names = self._git("ls-tree", "--full-tree", "--name-only", "-z", place)
+            names = self._git("ls-tree", "--full-tree", "--name-only", "-z", tree)
         except PipelineError:  # the folder is new
             return []
         return names.decode("utf-8", "surrogateescape").split("\0")
@@ -70,8 +70,8 @@ class Repository:
         return self._git("show", f"{revision}:{self.prefix}{name}").decode("utf-8", "replace")
 
     def _git(self, *arguments: str) -> bytes:
-        done = subprocess.run(["git", *arguments], cwd=self.folder, capture_output=True, check=False)
-        if done.returncode != 0:
-            reason = done.stderr.decode("utf-8", "replace").strip()
+        completed = subprocess.run(["git", *arguments], cwd=self.folder, capture_output=True, check=False)
+        if completed.returncode != 0:
+            reason = completed.stderr.decode("utf-8", "replace").strip()
             raise PipelineError(f"git {arguments[0]} failed in {self.folder}: {reason}")
-        return done.stdout
+        return completed.stdout

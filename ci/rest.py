@@ -15,7 +15,7 @@ from .errors import PipelineError
 
 _SECONDS = 30.0
 _TRIES = 4
-_LATER = {HTTPStatus.TOO_MANY_REQUESTS, 500, 502, 503, 504}
+_TEMPORARY = {HTTPStatus.TOO_MANY_REQUESTS, 500, 502, 503, 504}
 _MOST_PAGES = 100
 _MOST_BYTES = 32 * 2**20
 _NEXT = re.compile(r'<([^>]+)>;\s*rel="next"')
@@ -44,7 +44,7 @@ class Rest:
     headers: Mapping[str, str] = field(repr=False)
     pause: float = 2.0
 
-    def get(self, path: str) -> Any:  # noqa: ANN401  whatever the host answers
+    def get(self, path: str) -> Any:  # noqa: ANN401  any JSON
         return self._send("GET", self._at(path))[0]
 
     def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
@@ -62,8 +62,8 @@ class Rest:
                 return
             items, link = self._send("GET", address)
             yield from items
-            found = _NEXT.search(link)
-            address = found[1] if found else None
+            next_page = _NEXT.search(link)
+            address = next_page[1] if next_page else None
             if address and not address.startswith(f"{self.url}/"):
                 raise PipelineError(f"the next page of {path} is on another host; check the URL of the API")
         raise PipelineError(f"{path} has more than {_MOST_PAGES} pages")
@@ -75,31 +75,27 @@ class Rest:
 
     def _send(self, method: str, address: str, body: Mapping[str, Any] | None = None) -> tuple[Any, str]:
         """Return the response and its Link header; retry on temporary errors."""
-        pause = self.pause
-        for left in reversed(range(_TRIES)):
-            try:
-                return self._once(method, address, body)
-            except urllib.error.HTTPError as error:
-                if error.code not in _LATER or not left:
-                    raise PipelineError(f"{method} {address} answers {error.code}: {_reason(error)}") from None
-            except OSError as error:
-                # An aborted request may have been executed, and repeating a POST could create a second object.
-                if method == "POST" or not left:
-                    raise PipelineError(f"{method} {address} failed: {error}") from None
-            time.sleep(pause)
-            pause *= 2
-        raise AssertionError(method)
-
-    def _once(self, method: str, address: str, body: Mapping[str, Any] | None) -> tuple[Any, str]:
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", **self.headers}
         request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310  http(s) only: _at
-        with urllib.request.build_opener(_NoRedirects).open(request, timeout=_SECONDS) as answer:
-            text = answer.read(_MOST_BYTES)
+        pause = self.pause
+        for retries_left in reversed(range(_TRIES)):
             try:
-                return (json.loads(text) if text else None), answer.headers.get("Link", "")
+                with urllib.request.build_opener(_NoRedirects).open(request, timeout=_SECONDS) as response:
+                    text = response.read(_MOST_BYTES)
+                    return (json.loads(text) if text else None), response.headers.get("Link", "")
+            except urllib.error.HTTPError as error:
+                if error.code not in _TEMPORARY or not retries_left:
+                    raise PipelineError(f"{method} {address} answers {error.code}: {_reason(error)}") from None
+            except OSError as error:
+                # An aborted request may have been executed, and repeating a POST could create a second object.
+                if method == "POST" or not retries_left:
+                    raise PipelineError(f"{method} {address} failed: {error}") from None
             except ValueError:
                 raise PipelineError(f"{method} {address} did not return JSON") from None
+            time.sleep(pause)
+            pause *= 2
+        raise AssertionError(method)
 
 
 def _reason(error: urllib.error.HTTPError) -> str:

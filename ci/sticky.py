@@ -21,24 +21,24 @@ def place(rest: Rest, path: str, one: Callable[[int], str], text: str, *, ours: 
         ours: Returns whether a comment is ours.
         change: HTTP method for updates: PATCH for GitHub, PUT for GitLab.
     """
-    found = _mine(rest.pages(f"{path}?per_page=100"), ours)
-    for further in found[1:]:  # concurrent runs created several
-        rest.send("DELETE", one(further["id"]))
-    if not found:
+    comments = _own_comments(rest.pages(f"{path}?per_page=100"), ours)
+    for duplicate in comments[1:]:  # concurrent runs created several
+        rest.send("DELETE", one(duplicate["id"]))
+    if not comments:
         rest.send("POST", path, {"body": text})
         return "created"
-    if found[0]["body"] == text:
+    if comments[0]["body"] == text:
         return "unchanged"
-    rest.send(change, one(found[0]["id"]), {"body": text})
+    rest.send(change, one(comments[0]["id"]), {"body": text})
     return "updated"
 
 
 def remains(rest: Rest, path: str, *, ours: Author) -> bool:
     """Return whether there already is a comment of ours."""
-    return bool(_mine(rest.pages(f"{path}?per_page=100"), ours))
+    return bool(_own_comments(rest.pages(f"{path}?per_page=100"), ours))
 
 
-def _mine(comments: Iterable[Mapping[str, Any]], ours: Author) -> list[Mapping[str, Any]]:
+def _own_comments(comments: Iterable[Mapping[str, Any]], ours: Author) -> list[Mapping[str, Any]]:
     """Return the comments with the marker that are ours, the oldest first."""
-    found = [each for each in comments if str(each.get("body") or "").startswith(MARKER) and ours(each)]
-    return sorted(found, key=lambda each: int(each["id"]))
+    marked = [comment for comment in comments if str(comment.get("body") or "").startswith(MARKER)]
+    return sorted(filter(ours, marked), key=lambda comment: int(comment["id"]))

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,17 @@ def touched(repository: Repository, base: str) -> Touched:
     before, after = _sources(repository, base), _sources(repository, "HEAD")
     reasons: dict[str, str] = {}
     for path in repository.changed(base):
-        for stack in _reached(path, prefix, before, after):
+        affected: Collection[str] = {
+            stack
+            for sources in (before, after)
+            for stack, paths in sources.items()
+            if any(path == source or path.startswith(f"{source}/") or source == "." for source in paths)
+        }
+        inside = path.removeprefix(prefix)
+        is_code = path.startswith(prefix) and not inside.startswith(_NO_CODE) and not inside.endswith(".md")
+        if not affected and is_code:
+            affected = after
+        for stack in affected:
             reasons.setdefault(stack, path)
     return Touched(
         {stack: reasons[stack] for stack in sorted(reasons) if stack in after},
@@ -52,32 +62,21 @@ def touched(repository: Repository, base: str) -> Touched:
     )
 
 
-def _reached(path: str, prefix: str, before: Mapping[str, set[str]], after: Mapping[str, set[str]]) -> Iterable[str]:
-    """Return the stacks that a changed path affects."""
-    named = {stack for sources in (before, after) for stack, places in sources.items() if _within(path, places)}
-    if named:
-        return named
-    inside = path.removeprefix(prefix)
-    quiet = not path.startswith(prefix) or inside.startswith(_NO_CODE) or inside.endswith(".md")
-    return () if quiet else after
-
-
-def _within(path: str, places: Iterable[str]) -> bool:
-    return any(path == place or path.startswith(f"{place}/") or place == "." for place in places)
-
-
 def _sources(repository: Repository, revision: str) -> dict[str, set[str]]:
     """Return the sources of each stack: its settings, and all paths that they contain."""
     prefix = repository.prefix
     names = repository.files(revision)
-    defaults = _config(repository, revision, _PROJECT) if _PROJECT in names else {}
+    declared = _config(repository, revision, _PROJECT) if _PROJECT in names else {}
+    defaults = {
+        key: value["default"] for key, value in declared.items() if isinstance(value, dict) and "default" in value
+    }
     stacks: dict[str, set[str]] = {}
     for name in names:
-        found = _SETTINGS.fullmatch(name)
-        if found and STACK_NAME.fullmatch(found[1]):
-            settings = {**_defaults(defaults), **_config(repository, revision, name)}
-            places = {posixpath.normpath(prefix + text) for text in _texts(settings)}
-            stacks[found[1]] = {prefix + name, *(place for place in places if not place.startswith(("..", "/")))}
+        match = _SETTINGS.fullmatch(name)
+        if match and STACK_NAME.fullmatch(match[1]):
+            settings = {**defaults, **_config(repository, revision, name)}
+            paths = {posixpath.normpath(prefix + text) for text in _texts(settings)}
+            stacks[match[1]] = {prefix + name, *(path for path in paths if not path.startswith(("..", "/")))}
     return stacks
 
 
@@ -85,17 +84,11 @@ def _config(repository: Repository, revision: str, name: str) -> dict[str, Any]:
     import yaml
 
     try:
-        read = yaml.safe_load(repository.read(revision, name))
+        content = yaml.safe_load(repository.read(revision, name))
     except yaml.YAMLError:  # its plan reports the error
         return {}
-    config = read.get("config") if isinstance(read, dict) else None
+    config = content.get("config") if isinstance(content, dict) else None
     return config if isinstance(config, dict) else {}
-
-
-def _defaults(declared: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: value["default"] for key, value in declared.items() if isinstance(value, dict) and "default" in value
-    }
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -104,9 +97,9 @@ def _texts(value: object) -> Iterator[str]:
         if value and "\0" not in value and "://" not in value:
             yield value
     elif isinstance(value, Mapping):
-        yield from (text for each in value.values() for text in _texts(each))
+        yield from (text for item in value.values() for text in _texts(item))
     elif isinstance(value, list):
-        yield from (text for each in value for text in _texts(each))
+        yield from (text for item in value for text in _texts(item))
 
 
 def stack_name(text: object) -> str:

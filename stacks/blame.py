@@ -14,9 +14,9 @@ from components.resources.serving.typed_args import keys_below
 from .settings import PROJECT
 
 _PROBLEM = re.compile(r"(?P<component>network|cluster|identities): (?P<argument>[a-z_]+)(?P<rest>.*)", re.DOTALL)
-_SEVERAL_WORDS = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
-_OF_THE_STACK = frozenset({"cluster_name", "region", "tags", "protect", "model_buckets"})
-_ELSEWHERE = {"image": "gpuNodes.image"}
+_SNAKE_CASE = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+_STACK_ARGUMENTS = frozenset({"cluster_name", "region", "tags", "protect", "model_buckets"})
+_OTHER_SECTION = {"image": "gpuNodes.image"}
 """Arguments that come from another section than that of the component."""
 
 
@@ -26,26 +26,22 @@ def settings_blamed(file: str) -> Iterator[None]:
     try:
         yield
     except InvalidArguments as error:
-        lines = [_at_setting(line, file) for line in str(error).splitlines()]
+        from components.resources.aws.args import ClusterArgs, IdentitiesArgs, NetworkArgs
+
+        arguments = keys_below(ClusterArgs) | keys_below(IdentitiesArgs) | keys_below(NetworkArgs)
+        lines = []
+        for line in str(error).splitlines():
+            problem = _PROBLEM.fullmatch(line)
+            if problem is None:
+                lines.append(line)
+                continue
+            argument = problem["argument"]
+            key = to_camel(argument)
+            if argument not in _STACK_ARGUMENTS:
+                key = _OTHER_SECTION.get(argument, f"{problem['component']}.{key}")
+            # The message may name further arguments.
+            reason = _SNAKE_CASE.sub(
+                lambda name: to_camel(name[0]) if name[0] in arguments else name[0], problem["rest"]
+            )
+            lines.append(printable(f"{file}: {PROJECT}:{key}{reason}"))
         raise pulumi.RunError("\n".join(lines)) from None
-
-
-def _at_setting(line: str, file: str) -> str:
-    found = _PROBLEM.fullmatch(line)
-    if found is None:
-        return line
-    argument = found["argument"]
-    key = to_camel(argument) if argument in _OF_THE_STACK else f"{found['component']}.{to_camel(argument)}"
-    return printable(f"{file}: {PROJECT}:{_ELSEWHERE.get(argument, key)}{_as_keys(found['rest'])}")
-
-
-def _as_keys(text: str) -> str:
-    """Convert names of arguments in a message to those of settings."""
-    known = _arguments()
-    return _SEVERAL_WORDS.sub(lambda found: to_camel(found[0]) if found[0] in known else found[0], text)
-
-
-def _arguments() -> frozenset[str]:
-    from components.resources.aws.args import ClusterArgs, IdentitiesArgs, NetworkArgs
-
-    return keys_below(ClusterArgs) | keys_below(IdentitiesArgs) | keys_below(NetworkArgs)

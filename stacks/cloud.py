@@ -52,7 +52,14 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
         InvalidArguments: network or cluster are invalid; lists all problems, and creates nothing.
     """
     check_cloud(settings)
-    aws = _provider(settings)
+    credentials = settings.credentials
+    aws = aws_provider(
+        "aws",
+        settings.region,
+        allowed_account_ids=credentials.allowed_account_ids,
+        profile=credentials.profile or "",
+        role_arn=credentials.assume_role_arn or "",
+    )
     groups = own_groups(planned.cloud_groups)
     network = Network("network", network_args(settings), _with(aws))
     # Without NAT gateways, nodes reach the registry and EKS only through the endpoints.
@@ -64,7 +71,8 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     nodes = _ModelNodes(settings, groups, network, cluster, aws)
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
         nodes.before.append(nodes.prepare_karpenter())
-    roles = [each.chart.name for each in planned.prerequisites if each.chart.name in controllers()]
+    charts = [prerequisite.chart.name for prerequisite in planned.prerequisites]
+    roles = [chart for chart in charts if chart in controllers()]
     if not settings.answers_challenges:
         roles = [role for role in roles if role != DNS_CHALLENGES]
     identities = nodes.identities(planned.namespaces, roles)
@@ -111,17 +119,6 @@ def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_Model
     if settings.cluster.bastion:
         exports["tunnel"] = cluster.tunnel
     return exports
-
-
-def _provider(settings: Settings) -> pulumi.ProviderResource:
-    given = settings.credentials
-    return aws_provider(
-        "aws",
-        settings.region,
-        allowed_account_ids=given.allowed_account_ids,
-        profile=given.profile or "",
-        role_arn=given.assume_role_arn or "",
-    )
 
 
 def _with(*providers: pulumi.ProviderResource) -> pulumi.ResourceOptions:
@@ -220,8 +217,8 @@ class _ModelNodes:
 
     def image_cache(self) -> ImageCache | None:
         """Create the image cache, if any, and grant access to the node roles that the stack creates."""
-        wanted, account = self.settings.image_cache, self.settings.cache_account
-        if not wanted.registries or account is None:
+        cache, account = self.settings.image_cache, self.settings.cache_account
+        if not cache.registries or account is None:
             return None
         roles: dict[str, pulumi.Input[str]] = {}
         if self.cluster.node_role:
@@ -229,25 +226,24 @@ class _ModelNodes:
         else:
             pulumi.log.warn(
                 f"{self.settings.file}: imageCache: nodes with the role cluster.nodeRoleArn cannot cache new images "
-                "until "
-                "the role has the policy in the output imageCache.nodePolicy; attach it"
+                "until the role has the policy in the output imageCache.nodePolicy; attach it"
             )
         if self.access:
             roles["karpenter"] = self.access.node_role_name
         args: ImageCacheArgs = {
             "account": account,
             "region": self.settings.region,
-            "registries": list(dict.fromkeys(wanted.registries)),
-            "credentials": wanted.credentials,
-            "prefix": wanted.prefix,
-            "existing": wanted.existing,
+            "registries": list(dict.fromkeys(cache.registries)),
+            "credentials": cache.credentials,
+            "prefix": cache.prefix,
+            "existing": cache.existing,
             "node_roles": roles,
             "tags": self.settings.tags,
         }
-        if wanted.kms_key_arn:
-            args["kms_key_arn"] = wanted.kms_key_arn
-        if wanted.keep_images:
-            args["keep_images"] = wanted.keep_images
+        if cache.kms_key_arn:
+            args["kms_key_arn"] = cache.kms_key_arn
+        if cache.keep_images:
+            args["keep_images"] = cache.keep_images
         return ImageCache("images", args, _with(self.aws))
 
     def identities(self, namespaces: Sequence[str], controllers: list[str]) -> Identities:

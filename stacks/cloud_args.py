@@ -33,11 +33,14 @@ def check_cloud(settings: Settings) -> None:
         for key in sorted(settings.cluster.model_fields_set - _ANY_CLUSTER - {*NEW_CLUSTER_ONLY}):
             name = f"{settings.file}: cluster.{to_camel(key)}"
             pulumi.log.warn(f"{name}: has no effect on an existing cluster, which stays as it is; remove it")
-    found = [("network", *each) for each in network_problems(network_args(settings))]
-    found += [("cluster", *each) for each in cluster_problems("cluster", cluster_args(settings, []))]
-    if found:
+    problems = [("network", *problem) for problem in network_problems(network_args(settings))]
+    problems += [("cluster", *problem) for problem in cluster_problems("cluster", cluster_args(settings, []))]
+    if problems:
         raise_errors(
-            [Problem(component, 0, "", "", path, reason, rule=RuleId.SETTINGS) for component, path, reason in found]
+            [
+                Problem(component, 0, "", "", path, reason, rule=RuleId.SETTINGS)
+                for component, path, reason in problems
+            ]
         )
 
 

@@ -1,4 +1,4 @@
-"""The DNS name of a stack's gateway, and what of the account a stack neither makes nor can see."""
+"""The DNS name of a stack's gateway, and requirements in the account that a stack neither creates nor can check."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,11 +24,11 @@ def gateway_name(
     host, source = settings.front_door.host, planned.door.gateway
     if door is None or source is None or not host:
         return {}
-    created = door.objects[source.kind, source.namespace, source.name]
-    address = created.status.apply(lambda status: address_in(status, source.fields))
+    gateway = door.objects[source.kind, source.namespace, source.name]
+    address = gateway.status.apply(lambda status: address_in(status, source.fields))
     zone = settings.dns.hosted_zone_id
-    recorded = bool(zone and settings.dns.record)
-    if zone and recorded:
+    creates_record = bool(zone and settings.dns.record)
+    if zone and creates_record:
         GatewayRecord(
             "gateway",
             {
@@ -39,7 +39,7 @@ def gateway_name(
             },
             pulumi.ResourceOptions(providers=[aws]),
         )
-    return {"dns": {"name": host, "address": address, "createdHere": recorded}}
+    return {"dns": {"name": host, "address": address, "createdHere": creates_record}}
 
 
 def to_provide(settings: Settings, planned: Plan) -> Mapping[str, str]:
@@ -47,7 +47,7 @@ def to_provide(settings: Settings, planned: Plan) -> Mapping[str, str]:
     missing: dict[str, str] = {}
     if _uses_spot(settings, planned) and settings.cluster.spot_service_linked_role == ServiceLinkedRole.EXISTING:
         missing["spotServiceLinkedRole"] = (
-            f"{SPOT_ROLE}, once in the account, unless it is there: {CREATE_SPOT_ROLE}; or set "
+            f"{SPOT_ROLE}, once in the account, unless it exists: {CREATE_SPOT_ROLE}; or set "
             "cluster.spotServiceLinkedRole to create"
         )
     host, dns, tls = settings.front_door.host, settings.dns, settings.front_door.tls
@@ -56,7 +56,7 @@ def to_provide(settings: Settings, planned: Plan) -> Mapping[str, str]:
     if not (dns.hosted_zone_id and dns.record):
         missing["dnsRecord"] = (
             f"a record for {host}, an alias or a CNAME, that points at the address in the output dns; or set "
-            "dns.hostedZoneId, and it is made in Route 53"
+            "dns.hostedZoneId to create it in Route 53"
         )
     if tls.kind == TlsKind.CERT_MANAGER:
         if not dns.hosted_zone_id:

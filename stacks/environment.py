@@ -55,7 +55,7 @@ def deploy(settings: Settings) -> None:
         count = f"{len(lines)} problem{'s' * (len(lines) > 1)} found; nothing was created"
         raise pulumi.RunError("\n".join([count, *lines]))
     bill = environment_bill(settings, planned, prices)
-    provider, site, aws = _cluster(settings, planned)
+    provider, site, aws = _provide_cluster(settings, planned)
     options = pulumi.ResourceOptions(providers=[provider])
     fleet = ModelFleet.from_plan(FLEET, planned, settings, site, bill, options)
     fleet.log_warnings(problems, str)
@@ -72,12 +72,12 @@ def deploy(settings: Settings) -> None:
             pulumi.export("toProvide", dict(missing))
 
 
-def _cluster(
+def _provide_cluster(
     settings: Settings, planned: Plan
 ) -> tuple[pulumi_kubernetes.Provider, Site, pulumi.ProviderResource | None]:
     """Create the cluster, if the settings name a cloud, and export its outputs."""
     if settings.cloud != CloudName.AWS:
-        return _provider(settings), Site(settings.cluster_name), None
+        return _kubeconfig_provider(settings), Site(settings.cluster_name), None
     from .cloud import make_cloud
 
     with settings_blamed(settings.file):
@@ -87,7 +87,7 @@ def _cluster(
     return cloud.provider, cloud.site, cloud.aws
 
 
-def _provider(settings: Settings) -> pulumi_kubernetes.Provider:
+def _kubeconfig_provider(settings: Settings) -> pulumi_kubernetes.Provider:
     if not os.path.isfile(settings.kubeconfig):  # noqa: PTH113  Path.is_file raises if the name is too long
         raise pulumi.RunError(
             f"no kubeconfig at {settings.kubeconfig} (inference-platform:kubeconfig); run `make up` to start a "
@@ -99,6 +99,6 @@ def _provider(settings: Settings) -> pulumi_kubernetes.Provider:
         context=settings.context or None,
         cluster_identifier=settings.cluster_name,
         enable_server_side_apply=True,
-        # Adopts objects whose creation a killed run had begun; nobody else creates objects in a simulated cluster.
+        # Adopts objects whose creation a killed run had begun; a simulated cluster has no objects of other owners.
         upsert_existing_objects=settings.simulated_nodes or None,
     )

@@ -40,55 +40,58 @@ class StackImageCache(ImageCacheSettings):
     @property
     def accounts(self) -> frozenset[str]:
         """Accounts of the secrets."""
-        found = (SECRET.fullmatch(arn) for arn in self.credentials.values())
-        return frozenset(match["account"] for match in found if match)
+        matches = (SECRET.fullmatch(arn) for arn in self.credentials.values())
+        return frozenset(match["account"] for match in matches if match)
 
     @property
     def without_credentials(self) -> list[str]:
         """Registries that require credentials and have none."""
-        known = ((name, upstream(name)) for name in self.registries)
-        return [name for name, found in known if found and found.credentials and name not in self.credentials]
+        registries = ((name, upstream(name)) for name in self.registries)
+        return [
+            name
+            for name, registry in registries
+            if registry and registry.credentials and name not in self.credentials
+        ]
 
 
-def placed_problems(wanted: StackImageCache, place: CachePlace | None) -> Iterator[tuple[tuple[str, ...], str]]:
+def placed_problems(cache: StackImageCache, place: CachePlace | None) -> Iterator[tuple[tuple[str, ...], str]]:
     """Check a stack's cache in its region and account; yield problems by path below the section.
 
     Args:
-        wanted: The settings.
+        cache: The settings.
         place: Region and account; None outside AWS.
     """
     if place is None:
         yield (), "requires cloud: aws; remove it"
         return
-    if not wanted.registries:
+    if not cache.registries:
         yield ("registries",), "is required; list the registries to cache, such as [docker.io, ghcr.io]"
         return
-    if wrong := region_problem(place.region):
-        yield (), wrong
+    if problem := region_problem(place.region):
+        yield (), problem
     if place.account is None:
         yield (
             ("account",),
             "is required, because no other setting tells the account of the stack; set it, or list only that account "
-            "in "
-            "credentials.allowedAccountIds",
+            "in credentials.allowedAccountIds",
         )
-    yield from ((("credentials", registry), reason) for registry, reason in _of_credentials(wanted, place))
-    if wanted.existing:
+    yield from ((("credentials", registry), reason) for registry, reason in _credential_problems(cache, place))
+    if cache.existing:
         for name, key in _NEW_RULES_ONLY.items():
-            if getattr(wanted, name):
+            if getattr(cache, name):
                 yield (key,), "has no effect with existing, by which the rules already exist; remove one of the two"
 
 
-def _of_credentials(wanted: StackImageCache, place: CachePlace) -> Iterator[tuple[str, str]]:
-    for registry, arn in wanted.credentials.items():
+def _credential_problems(cache: StackImageCache, place: CachePlace) -> Iterator[tuple[str, str]]:
+    for registry, arn in cache.credentials.items():
         known = upstream(registry)
-        if registry not in wanted.registries:
+        if registry not in cache.registries:
             yield registry, "is not among registries; add it there, or remove it here"
         elif known and not known.credentials:
             yield registry, "accepts no credentials: ECR caches this registry anonymously; remove them"
-        elif wrong := secret_problem(arn, place.account, place.region):
-            yield registry, wrong
-    for registry in () if wanted.existing else wanted.without_credentials:
+        elif problem := secret_problem(arn, place.account, place.region):
+            yield registry, problem
+    for registry in () if cache.existing else cache.without_credentials:
         yield (
             registry,
             "is required: ECR caches this registry only with credentials; set the ARN of their secret",

@@ -7,8 +7,8 @@ from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from components.contract.base import Json
 
-_SHORTEST = 4
-"""Minimum length of a secret to mask; shorter texts occur in ordinary words."""
+_MIN_LENGTH = 4
+"""Minimum length of a secret to mask, in characters; shorter texts occur in ordinary words."""
 
 
 def secret_settings() -> frozenset[str]:
@@ -16,16 +16,15 @@ def secret_settings() -> frozenset[str]:
 
     Pulumi marks a setting as a whole, even if only a part of it is encrypted.
     """
-    everything = {**get_config_env(), **CONFIG.get()}
-    values = [value for key, value in everything.items() if is_config_secret(key)]
-    return frozenset(text for value in values for text in _texts(_read(value)) if len(text) >= _SHORTEST)
-
-
-def _read(value: str) -> Json:
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value
+    secrets: set[str] = set()
+    for key, text in {**get_config_env(), **CONFIG.get()}.items():
+        if is_config_secret(key):
+            try:
+                value: Json = json.loads(text)
+            except ValueError:
+                value = text
+            secrets.update(secret for secret in _texts(value) if len(secret) >= _MIN_LENGTH)
+    return frozenset(secrets)
 
 
 def _texts(value: Json) -> Iterator[str]:

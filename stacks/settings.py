@@ -23,7 +23,7 @@ from components.clouds.aws.words import NatGateways, Provisioner, ServiceLinkedR
 from components.contract import clock
 from components.contract.base import combined_error
 from components.contract.texts.printable import printable
-from components.plan.faults import SettingsFault, faults
+from components.plan.faults import faults
 from components.plan.prerequisites.needed import ClusterFacts
 from components.plan.section import Flag
 from components.plan.settings import FleetSettings
@@ -73,18 +73,16 @@ class Settings(FleetSettings):
 
     @model_validator(mode="after")
     def _name_on_aws(self) -> "Settings":
-        wrong = cluster_problems("clusterName", self.cluster_name) if self.cloud == CloudName.AWS else ()
-        for key, reason in wrong:
+        problems = cluster_problems("clusterName", self.cluster_name) if self.cloud == CloudName.AWS else ()
+        for key, reason in problems:
             raise ValueError(f"{key}: {reason}")
         return self
 
     @model_validator(mode="after")
     def _own_cluster_on_aws(self) -> "Settings":
-        given = (
-            [key for key in ("kubeconfig", "context") if getattr(self, key)] if self.cloud == CloudName.AWS else []
-        )
-        if given:
-            raise ValueError(f"cloud: aws creates its own kubeconfig; remove {' and '.join(given)}")
+        keys = [key for key in ("kubeconfig", "context") if getattr(self, key)]
+        if keys and self.cloud == CloudName.AWS:
+            raise ValueError(f"cloud: aws creates its own kubeconfig; remove {' and '.join(keys)}")
         return self
 
     @model_validator(mode="after")
@@ -98,20 +96,21 @@ class Settings(FleetSettings):
         """Reject unknown zones, and changes of zones that EKS does not support."""
         if self.cloud != CloudName.AWS or len(self.network.node_zones) < 2:
             return self
-        cluster, known = self.cluster, self.network.node_zones
-        where = "network.privateSubnets" if self.network.vpc_id else "network.zones"
-        found: list[tuple[str, str]] = []
+        cluster, node_zones = self.cluster, self.network.node_zones
+        setting = "network.privateSubnets" if self.network.vpc_id else "network.zones"
+        problems: list[tuple[str, str]] = []
         if not cluster.existing:
-            found += control_plane_problems("cluster.zones", cluster.zones, known, where)
+            problems += control_plane_problems("cluster.zones", cluster.zones, node_zones, setting)
             if not self.network.vpc_id:
-                found += placement_problems("network.zones", known, cluster.zones)
+                problems += placement_problems("network.zones", node_zones, cluster.zones)
         for key, zones in (("cluster.systemZones", cluster.system_zones), ("gpuNodes.zones", self.gpu_nodes.zones)):
-            found += repeated(key, zones)
-            missing = [zone for zone in zones if zone not in known]
+            problems += repeated(key, zones)
+            missing = [zone for zone in zones if zone not in node_zones]
             if missing:
-                found.append((key, f"{', '.join(missing)}: not in {where} ({', '.join(known)}); use other zones"))
-        if found:
-            raise combined_error([((key,), reason) for key, reason in found])
+                reason = f"{', '.join(missing)}: not in {setting} ({', '.join(node_zones)}); use other zones"
+                problems.append((key, reason))
+        if problems:
+            raise combined_error([((key,), reason) for key, reason in problems])
         return self
 
     @property
@@ -129,21 +128,19 @@ class Settings(FleetSettings):
         if self.cluster.oidc_provider_arn and not self.cluster.existing:
             raise ValueError(
                 "cluster.oidcProviderArn: is only for existing clusters without Pod Identity; remove it: new "
-                "clusters have "
-                "the Pod Identity agent"
+                "clusters have the Pod Identity agent"
             )
         return self
 
     @model_validator(mode="after")
     def _bastion_on_aws(self) -> "Settings":
         network = self.network
-        missing = [each for each in SSM_ENDPOINTS if each not in network.interface_endpoints]
+        missing = [endpoint for endpoint in SSM_ENDPOINTS if endpoint not in network.interface_endpoints]
         closed = network.nat_gateways == NatGateways.NONE and not network.vpc_id
         if self.cloud == CloudName.AWS and self.cluster.bastion and closed and missing:
             raise ValueError(
                 f"network: add {' and '.join(missing)} to interfaceEndpoints, through which the bastion reaches "
-                "Session "
-                "Manager without NAT gateways"
+                "Session Manager without NAT gateways"
             )
         return self
 
@@ -153,10 +150,8 @@ class Settings(FleetSettings):
         if role and cluster.creator_is_admin and not cluster.existing and role in cluster.admin_role_arns:
             raise ValueError(
                 f"cluster: adminRoleArns contains {role}, the role of credentials.assumeRoleArn, which administers "
-                "the "
-                "cluster because it creates it; EKS rejects a second access entry: remove it from adminRoleArns, or "
-                "set "
-                "creatorIsAdmin to false before the cluster is created"
+                "the cluster because it creates it; EKS rejects a second access entry: remove it from adminRoleArns, "
+                "or set creatorIsAdmin to false before the cluster is created"
             )
         return self
 
@@ -180,26 +175,25 @@ class Settings(FleetSettings):
 
     @model_validator(mode="after")
     def _image_cache_on_aws(self) -> "Settings":
-        wanted = self.image_cache
-        if wanted == StackImageCache():
+        cache = self.image_cache
+        if cache == StackImageCache():
             return self
         place = None if self.cloud != CloudName.AWS else CachePlace(self.region, self.cache_account)
-        found = list(placed_problems(wanted, place))
-        if found:
-            raise combined_error((("imageCache", *path), reason) for path, reason in found)
+        problems = list(placed_problems(cache, place))
+        if problems:
+            raise combined_error((("imageCache", *path), reason) for path, reason in problems)
         return self
 
     @property
     def cache_account(self) -> str | None:
-        """ID of the account whose registry caches images; None if the settings do not tell it."""
-        given = self.credentials
+        """ID of the account whose registry caches images; None if no setting contains it."""
+        credentials = self.credentials
         if self.image_cache.account:
             return self.image_cache.account
-        taken = account_of(given.assume_role_arn or "")
-        if taken:
-            return taken
-        known = self.image_cache.accounts or frozenset(given.allowed_account_ids)
-        return next(iter(known)) if len(known) == 1 else None
+        if role_account := account_of(credentials.assume_role_arn or ""):
+            return role_account
+        accounts = self.image_cache.accounts or frozenset(credentials.allowed_account_ids)
+        return next(iter(accounts)) if len(accounts) == 1 else None
 
     @model_validator(mode="after")
     def _dns_on_aws(self) -> "Settings":
@@ -225,8 +219,7 @@ class Settings(FleetSettings):
         if created and self.gpu_nodes.provisioner != Provisioner.KARPENTER:
             raise ValueError(
                 "cluster: spotServiceLinkedRole: create is only for Karpenter; remove it: EC2 Auto Scaling launches "
-                "the nodes "
-                "of managed groups, and creates the role itself"
+                "the nodes of managed groups, and creates the role itself"
             )
         return self
 
@@ -268,13 +261,13 @@ class Settings(FleetSettings):
             return None
         network = self.network
         labels = self.pods.node_selector
-        place = SettingsLocation(self.file, "gpuNodes")
+        location = SettingsLocation(self.file, "gpuNodes")
         gpu_nodes = self.gpu_nodes
         if self.cluster.existing and gpu_nodes.prefix_delegation is None:
             # EKS installs the VPC CNI plugin without prefix delegation.
             gpu_nodes = gpu_nodes.model_copy(update={"prefix_delegation": False})
         zones, usual = self.zones, self.control_plane_zones
-        nodes = gpu_nodes.environment(self.region, zones, self.cluster.version, labels, place, usual)
+        nodes = gpu_nodes.environment(self.region, zones, self.cluster.version, labels, location, usual)
         return AwsEnvironment(
             region=self.region,
             nodes=replace(nodes, system_vcpus=self.cluster.system_vcpus),
@@ -294,18 +287,18 @@ class Settings(FleetSettings):
 
     def facts(self) -> ClusterFacts:
         """Return facts about the cluster for its prerequisites."""
-        known = replace(super().facts(), today=clock.today())
+        facts = replace(super().facts(), today=clock.today())
         if self.cloud != CloudName.AWS:
-            return known
+            return facts
         # New clusters have the add-on, with which a second metrics-server would conflict.
         addons = set[str]() if self.cluster.existing else {"metrics-server"}
-        by_karpenter = self.gpu_nodes.provisioner == Provisioner.KARPENTER
+        uses_karpenter = self.gpu_nodes.provisioner == Provisioner.KARPENTER
         return replace(
-            known,
+            facts,
             version=self.cluster.version,
-            node_autoscaler="karpenter" if by_karpenter else "cluster-autoscaler",
+            node_autoscaler="karpenter" if uses_karpenter else "cluster-autoscaler",
             on_nodes=self.gpu_nodes.image.brings,
-            present=known.present | addons,
+            present=facts.present | addons,
         )
 
 
@@ -324,17 +317,13 @@ _EXAMPLES = {
 }
 
 
-def _structured() -> dict[str, str]:
-    """Return the keys whose values are lists or maps, which Pulumi stores as JSON, with list or map."""
-    found = {}
-    for name, field in Settings.model_fields.items():
-        kind = get_origin(field.annotation) or field.annotation
-        if isinstance(kind, type) and issubclass(kind, list | dict | BaseModel):
-            found[field.alias or name] = "list" if kind is list else "map"
-    return found
-
-
-_STRUCTURED = _structured()
+_STRUCTURED = {
+    field.alias or name: "list" if kind is list else "map"
+    for name, field in Settings.model_fields.items()
+    if isinstance(kind := get_origin(field.annotation) or field.annotation, type)
+    and issubclass(kind, list | dict | BaseModel)
+}
+"""The keys whose values are lists or maps, which Pulumi stores as JSON, with list or map."""
 
 
 def read() -> Settings:
@@ -345,7 +334,7 @@ def read() -> Settings:
     """
     from pulumi.runtime.config import CONFIG, get_config_env
 
-    # pulumi.Config returns only keys that one asks for, so unknown keys would go unnoticed.
+    # pulumi.Config returns only single keys by name, so that unknown keys would remain undetected.
     defaults = declared_defaults(Path("Pulumi.yaml"))
     return from_config({**get_config_env(), **CONFIG.get()}, pulumi.get_stack(), defaults=defaults)
 
@@ -369,8 +358,8 @@ def from_config(
         pulumi.RunError: keys are unknown or values invalid; lists all problems.
     """
     prefix = f"{PROJECT}:"
-    given = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
-    return parse({**(defaults or {}), **given, **(overrides or {})}, f"Pulumi.{stack}.yaml")
+    values = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
+    return parse({**(defaults or {}), **values, **(overrides or {})}, f"Pulumi.{stack}.yaml")
 
 
 def parse(values: Mapping[str, Any], file: str) -> Settings:
@@ -380,11 +369,25 @@ def parse(values: Mapping[str, Any], file: str) -> Settings:
         pulumi.RunError: keys are unknown or values invalid; lists all problems.
     """
     problems: list[str] = []
-    structured = {key: _structure(key, value, file, problems) for key, value in values.items()}
+    structured = dict(values)
+    for key, value in values.items():
+        kind = _STRUCTURED.get(key)
+        if kind is None or not isinstance(value, str):
+            continue
+        try:
+            structured[key] = json.loads(value)
+        except ValueError:
+            problems.append(_problem(file, key, f"must be a YAML {kind}, found {value!r}"))
+            structured[key] = [] if kind == "list" else {}
     try:
         settings = Settings.model_validate({**structured, "file": file})
     except ValidationError as error:
-        problems += [_explain(fault, file) for fault in faults(error, Settings)]
+        for fault in faults(error, Settings):
+            path = ".".join(map(str, fault.path))
+            if fault.unknown:
+                problems.append(printable(f"{file}: {PROJECT}:{path}: {fault.reason}"))
+            else:
+                problems.append(_problem(file, path, fault.reason))
     if problems:
         raise pulumi.RunError("\n".join(problems))
     return settings
@@ -404,25 +407,8 @@ def declared_defaults(project_file: Path) -> dict[str, Any]:
     return {key: facts["default"] for key, facts in declared(project_file).items() if "default" in facts}
 
 
-def _structure(key: str, value: object, file: str, problems: list[str]) -> object:
-    if key not in _STRUCTURED or not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        kind = _STRUCTURED[key]
-        problems.append(_line(file, key, f"must be a YAML {kind}, found {value!r}"))
-        return [] if kind == "list" else {}
-
-
-def _explain(fault: SettingsFault, file: str) -> str:
-    path = ".".join(map(str, fault.path))
-    if fault.unknown:
-        return printable(f"{file}: {PROJECT}:{path}: {fault.reason}")
-    return _line(file, path, fault.reason)
-
-
-def _line(file: str, path: str, reason: str) -> str:
+def _problem(file: str, path: str, reason: str) -> str:
+    """Return a message with the YAML to write, if there is an example for the key."""
     key = path.partition(".")[0]
     example = _EXAMPLES.get(key)
     remedy = f"; write under config:\n    {PROJECT}:{key}: {example}" if example else ""

@@ -70,14 +70,15 @@ def stack_schema(project_file: Path = Path("Pulumi.yaml")) -> Schema:
     """Return the schema of ``Pulumi.<stack>.yaml``."""
     generated = Settings.model_json_schema(by_alias=True)
     defs = _with_descriptions(generated["$defs"])
-    keys = {_full(k): _top(generated["properties"][k], facts, defs) for k, facts in declared(project_file).items()}
+    properties = generated["properties"]
+    keys = {_full_key(key): _top_level(properties[key], facts, defs) for key, facts in declared(project_file).items()}
     config = {
         "description": f"Settings of the stack. Keys start with {PROJECT}: or the name of another project.",
         "type": "object",
         "properties": keys,
         "patternProperties": {f"^(?!{PROJECT}:)[^:]+:": True},
         "additionalProperties": False,
-        "allOf": _rules(),
+        "allOf": _constraints(),
     }
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -90,13 +91,13 @@ def stack_schema(project_file: Path = Path("Pulumi.yaml")) -> Schema:
     }
 
 
-def _full(key: str) -> str:
+def _full_key(key: str) -> str:
     return f"{PROJECT}:{key}"
 
 
-def _rules() -> list[Schema]:
+def _constraints() -> list[Schema]:
     """Return the constraints between keys, as in the validators of the settings."""
-    cloud, kubeconfig, network = _full("cloud"), _full("kubeconfig"), _full("network")
+    cloud, kubeconfig, network = _full_key("cloud"), _full_key("kubeconfig"), _full_key("network")
     return [
         {
             "if": {"properties": {cloud: {"const": "none"}}},
@@ -113,20 +114,20 @@ def _rules() -> list[Schema]:
             "if": {"properties": {cloud: {"const": "none"}}},
             "then": {
                 "properties": {
-                    _full("modelCache"): {"properties": _ON_AWS},
-                    _full("imageCache"): {"properties": _UNSET},
+                    _full_key("modelCache"): {"properties": _ON_AWS},
+                    _full_key("imageCache"): {"properties": _UNSET},
                 }
             },
         },
     ]
 
 
-def _top(schema: Schema, facts: Mapping[str, Any], defs: Schemas) -> Schema:
+def _top_level(schema: Schema, facts: Mapping[str, Any], defs: Schemas) -> Schema:
     """Return the schema of a top-level key. Any value may be JSON text or a secret."""
     opened = _open(schema, defs)
-    written = [_JSON[facts["type"]]] if facts["type"] in _JSON else []
+    json_text = [_JSON[facts["type"]]] if facts["type"] in _JSON else []
     notes = {key: value for key, value in facts.items() if key in _NOTES}
-    return {**notes, "anyOf": [*_alternatives(opened), *written, _SECRET]}
+    return {**notes, "anyOf": [*_alternatives(opened), *json_text, _SECRET]}
 
 
 def _with_secret(schema: Schema, defs: Schemas) -> Schema:
@@ -166,13 +167,13 @@ def _allows_string(schema: Schema, defs: Schemas) -> bool:
 
 def _with_descriptions(defs: Schemas) -> dict[str, Schema]:
     """Add the docstrings of the sections' fields to definitions."""
-    found = dict(sorted(defs.items()))
+    described = dict(sorted(defs.items()))
     for section in _sections(Settings):
-        schema = found[section.__name__]
+        schema = described[section.__name__]
         docs = {section.model_fields[name].alias or name: text for name, text in field_docs(section).items()}
         properties = {key: {"description": docs[key], **part} for key, part in schema["properties"].items()}
-        found[section.__name__] = {**schema, "properties": properties}
-    return found
+        described[section.__name__] = {**schema, "properties": properties}
+    return described
 
 
 def _sections(annotation: object) -> Iterator[type[Section]]:

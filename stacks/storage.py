@@ -17,8 +17,8 @@ def model_volumes(
     settings: Settings, planned: Plan, network: Network, cluster: Cluster, aws: pulumi.ProviderResource
 ) -> list[pulumi.Resource]:
     """Create the model storage, if any, and return its volumes."""
-    wanted = settings.model_cache
-    if not wanted.on_aws or not planned.namespaces:
+    cache = settings.model_cache
+    if not cache.on_aws or not planned.namespaces:
         return []
     args: ModelStorageArgs = {
         "cluster_name": settings.cluster_name,
@@ -27,11 +27,11 @@ def model_volumes(
         "vpc_id": network.vpc_id,
         "subnets": network.private_by_zone,
         "cluster_security_group_id": cluster.security_group_id,
-        "s3": wanted.s3,
+        "s3": cache.s3,
         "tags": settings.tags,
     }
-    if wanted.efs is not None:
-        args["efs"] = cast("EfsArgs", wanted.efs.model_dump(mode="json", exclude_unset=True))
-    if wanted.fsx is not None:
-        args["fsx"] = cast("FsxArgs", wanted.fsx.model_dump(mode="json", exclude_unset=True))
+    if cache.efs is not None:
+        args["efs"] = cast("EfsArgs", cache.efs.model_dump(mode="json", exclude_unset=True))
+    if cache.fsx is not None:
+        args["fsx"] = cast("FsxArgs", cache.fsx.model_dump(mode="json", exclude_unset=True))
     return list(ModelStorage("storage", args, pulumi.ResourceOptions(providers=[aws, cluster.provider])).volumes)

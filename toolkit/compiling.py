@@ -51,33 +51,29 @@ def compile_missing(go: Go, sources: Sources, target: Path, progress: Progress) 
     estimate = Estimate(len(parts.stdout.splitlines()))
     for position, name in enumerate(missing, start=1):
         title = f"building {name} ({position} of {len(missing)})"
-        _compile(go, sources, target / name, title, estimate, progress)
-
-
-def _compile(go: Go, sources: Sources, target: Path, title: str, estimate: Estimate, progress: Progress) -> None:
-    for partial in target.parent.glob(f".{target.name}.*"):  # of a killed build: the caller holds the lock
-        partial.unlink()
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-    command = [str(go.program), "build", "-v", "-trimpath", *sources.settings, *sources.flags, "-o", str(unfinished)]
-    progress(title)
-    output: deque[str] = deque(maxlen=50)
-    with subprocess.Popen(
-        [*command, sources.packages[target.name]],
-        cwd=sources.folder,
-        env=go.environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        for line in child.stderr or ():
-            output.append(line)
-            estimate.step()
-            if estimate.new_tenth():
-                progress(f"{sources.title}: {estimate}")
-            progress(f"{title}: {estimate}, {line.strip()}")
-    if child.returncode != 0:
-        unfinished.unlink(missing_ok=True)
-        raise UserError(f"{target.name} could not be built with {go.program}:\n{tail(''.join(output))}")
-    unfinished.rename(target)
+        for partial in target.glob(f".{name}.*"):  # of a killed build: the caller holds the lock
+            partial.unlink()
+        unfinished = target / f".{name}.{os.getpid()}"
+        command = [str(go.program), "build", "-v", "-trimpath", *sources.settings, *sources.flags]
+        progress(title)
+        output: deque[str] = deque(maxlen=50)
+        with subprocess.Popen(
+            [*command, "-o", str(unfinished), sources.packages[name]],
+            cwd=sources.folder,
+            env=go.environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as child:
+            for line in child.stderr or ():  # with -v, Go prints one line per compiled package
+                output.append(line)
+                estimate.step()
+                if estimate.new_tenth():
+                    progress(f"{sources.title}: {estimate}")
+                progress(f"{title}: {estimate}, {line.strip()}")
+        if child.returncode != 0:
+            unfinished.unlink(missing_ok=True)
+            raise UserError(f"{name} could not be built with {go.program}:\n{tail(''.join(output))}")
+        unfinished.rename(target / name)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-_ENOUGH = 20
+_MIN_PACKAGES = 20
 """Packages after which an estimate is meaningful."""
 _MINUTE = 60
 
@@ -22,14 +22,14 @@ class Estimate:
     def new_tenth(self) -> bool:
         """Return whether another tenth of the packages has been compiled since the last call."""
         tenths = 10 * self._done // self._total if self._total else 0
-        before, self._tenths = self._tenths, tenths
-        return tenths > before
+        previous, self._tenths = self._tenths, tenths
+        return tenths > previous
 
     def __str__(self) -> str:
         if self._done > self._total:  # the total is unknown or wrong
             return f"{self._done} packages"
         share = f"{self._done} of {self._total} packages"
-        if self._done < _ENOUGH:
+        if self._done < _MIN_PACKAGES:
             return share
         left = (self._clock() - self._begin) / self._done * (self._total - self._done)
         return f"{share}, about {max(1, round(left / _MINUTE))} min left"

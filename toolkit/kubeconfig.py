@@ -35,16 +35,16 @@ def read(source: str | Path, context: str | None = None) -> Access:
     """
     folder, config = _load(source)
     current = context or config.get("current-context")
-    chosen = _named(config, "contexts", current)["context"]
-    cluster = _named(config, "clusters", chosen.get("cluster"))["cluster"]
-    user = _named(config, "users", chosen["user"])["user"] if chosen.get("user") else {}
+    names = _named(config, "contexts", current)["context"]
+    cluster = _named(config, "clusters", names.get("cluster"))["cluster"]
+    user = _named(config, "users", names["user"])["user"] if names.get("user") else {}
     server = cluster.get("server")
     if not server:
-        raise UserError(f"the kubeconfig's cluster {chosen.get('cluster')!r} has no server")
+        raise UserError(f"the kubeconfig's cluster {names.get('cluster')!r} has no server")
     if user.get("exec"):
-        user = {**user, **_execute(user["exec"])}
-    trust = _trust(cluster, user, folder) if server.startswith("https") else None
-    return Access(server, trust, _headers(user, folder))
+        user = {**user, **_exec_credentials(user["exec"])}
+    tls = _tls_context(cluster, user, folder) if server.startswith("https") else None
+    return Access(server, tls, _auth_headers(user, folder))
 
 
 def _load(source: str | Path) -> tuple[Path, Json]:
@@ -70,13 +70,13 @@ def _load(source: str | Path) -> tuple[Path, Json]:
 def _named(config: Json, section: str, name: object) -> Json:
     for entry in config.get(section) or ():
         if entry.get("name") == name:
-            found: Json = entry
-            return found
+            named: Json = entry
+            return named
     known = ", ".join(str(entry.get("name")) for entry in config.get(section) or ()) or "none"
     raise UserError(f"the kubeconfig has no {section[:-1]} {name!r}; it has {known}")
 
 
-def _trust(cluster: Json, user: Json, folder: Path) -> ssl.SSLContext:
+def _tls_context(cluster: Json, user: Json, folder: Path) -> ssl.SSLContext:
     authority = _content(cluster, "certificate-authority", folder)
     context = ssl.create_default_context(cadata=authority.decode() if authority else None)
     if cluster.get("insecure-skip-tls-verify"):
@@ -98,7 +98,7 @@ def _content(entry: Json, key: str, folder: Path) -> bytes | None:
     return (folder / entry[key]).read_bytes() if entry.get(key) else None
 
 
-def _headers(user: Json, folder: Path) -> dict[str, str]:
+def _auth_headers(user: Json, folder: Path) -> dict[str, str]:
     token = user.get("token")
     if not token and user.get("tokenFile"):
         token = (folder / user["tokenFile"]).read_text().strip()
@@ -110,15 +110,15 @@ def _headers(user: Json, folder: Path) -> dict[str, str]:
     return {}
 
 
-def _execute(plugin: Json) -> Json:
+def _exec_credentials(plugin: Json) -> Json:
     """Run an exec credential plugin, such as ``aws eks get-token``."""
     command = [plugin["command"], *(plugin.get("args") or ())]
     info = {"apiVersion": plugin.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}}
     extra = {entry["name"]: entry["value"] for entry in plugin.get("env") or ()}
     env = {**os.environ, **extra, "KUBERNETES_EXEC_INFO": json.dumps(info)}
     try:
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=60)
-        status = json.loads(done.stdout)["status"]
+        completed = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=60)
+        status = json.loads(completed.stdout)["status"]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
         output = getattr(error, "stderr", None) or error
         raise UserError(f"the kubeconfig's credential plugin `{' '.join(command)}` failed: {output}") from None

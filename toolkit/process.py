@@ -78,15 +78,15 @@ def running_with(argument: str) -> list[tuple[str, int]]:
 
     Returns none on systems without /proc.
     """
-    found = []
+    processes = []
     for entry in sorted(Path("/proc").glob("[0-9]*")):
         try:
-            owner, words = entry.stat().st_uid, (entry / "cmdline").read_bytes().split(b"\0")
+            owner, arguments = entry.stat().st_uid, (entry / "cmdline").read_bytes().split(b"\0")
         except OSError:  # it ended meanwhile
             continue
-        if owner == os.getuid() and any(argument.encode() in word for word in words[1:]):
-            found.append((Path(os.fsdecode(words[0])).name, int(entry.name)))
-    return found
+        if owner == os.getuid() and any(argument.encode() in text for text in arguments[1:]):
+            processes.append((Path(os.fsdecode(arguments[0])).name, int(entry.name)))
+    return processes
 
 
 def start_time(pid: int) -> str | None:
@@ -95,25 +95,16 @@ def start_time(pid: int) -> str | None:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return _start_time_by_ps(pid) if not Path("/proc/self").exists() else None
-    state, clock_ticks = fields[0], fields[19]
-    return None if state == "Z" else f"{clock_ticks}@{_boot_id()}"
-
-
-def _boot_id() -> str:
+        if Path("/proc/self").exists():
+            return None
+        # For systems without /proc (macOS).
+        command = ["ps", "-o", "lstart=", "-p", str(pid)]
+        completed = subprocess.run(command, capture_output=True, text=True, check=False)
+        return completed.stdout.strip() or None
+    state, clock_ticks = fields[0], fields[19]  # fields 3 and 22 of proc_pid_stat(5)
     # Start times count from boot, so that an old record could match after a reboot.
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-
-
-def _start_time_by_ps(pid: int) -> str | None:
-    # For systems without /proc (macOS).
-    done = subprocess.run(
-        ["ps", "-o", "lstart=", "-p", str(pid)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout.strip() or None
+    boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return None if state == "Z" else f"{clock_ticks}@{boot_id}"
 
 
 def _reap(pid: int) -> None:

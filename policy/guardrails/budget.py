@@ -28,9 +28,9 @@ def over_budget(
         when: Number of replicas: ``now``, ``min`` or ``max``.
         prices: US dollars per hour by instance type.
     """
-    outputs = _stated(subjects)
+    outputs = _cost_outputs(subjects)
     if outputs:
-        yield from _compared(outputs, most, when)
+        yield from _outputs_over_budget(outputs, most, when)
         return
     groups = [subject for subject in subjects if subject.type == _NODE_GROUP]
     counted = [(group, _count(group, when), _price(group, prices)) for group in groups]
@@ -45,11 +45,11 @@ def over_budget(
         return
     total = sum((count or 0) * (price or 0) for _, count, price in counted) * _HOURS
     if total > most:
-        text = _too_much(total, most, when)
-        yield Violation("", f"{text}: nodes alone, by the prices of the policy's usdPerHour")
+        message = _over_budget_message(total, most, when)
+        yield Violation("", f"{message}: nodes alone, by the prices of the policy's usdPerHour")
 
 
-def _stated(subjects: Sequence[GuardedResource]) -> list[tuple[GuardedResource, Mapping[str, Any]]]:
+def _cost_outputs(subjects: Sequence[GuardedResource]) -> list[tuple[GuardedResource, Mapping[str, Any]]]:
     """Return the output ``cost`` of the stack; without one, those of its fleets."""
     for kind in (STACK, FLEET):
         outputs = [(subject, subject.at("cost")) for subject in subjects if subject.type == kind]
@@ -59,11 +59,11 @@ def _stated(subjects: Sequence[GuardedResource]) -> list[tuple[GuardedResource, 
     return []
 
 
-def _compared(
+def _outputs_over_budget(
     outputs: Sequence[tuple[GuardedResource, Mapping[str, Any]]], most: float, when: str
 ) -> Iterator[Violation]:
-    months = [cost["usdPerMonth"] for _, cost in outputs]
-    values = [month.get(when) for month in months if isinstance(month, Mapping)]
+    costs = [cost["usdPerMonth"] for _, cost in outputs]
+    values = [cost.get(when) for cost in costs if isinstance(cost, Mapping)]
     amounts = [float(value) for value in values if isinstance(value, (int, float))]
     if len(amounts) < len(outputs):
         return  # unknown in a preview; the deployment runs the check again
@@ -71,10 +71,10 @@ def _compared(
     unpriced = [str(name) for _, cost in outputs for name in cost.get("unpriced") or () if name is not UNKNOWN]
     if total > most:
         without = f", and without a price: {', '.join(unpriced)}" if unpriced else ""
-        yield Violation(outputs[0][0].urn, f"{_too_much(total, most, when)}{without}")
+        yield Violation(outputs[0][0].urn, f"{_over_budget_message(total, most, when)}{without}")
 
 
-def _too_much(total: float, most: float, when: str) -> str:
+def _over_budget_message(total: float, most: float, when: str) -> str:
     return (
         f"cost.usdPerMonth.{when} is {total:,.2f} USD; allowed: {most:,.2f} USD a month; choose smaller instance "
         "types, fewer replicas or spot capacity, or raise maxUsdPerMonth"
@@ -88,5 +88,5 @@ def _count(group: GuardedResource, when: str) -> float | None:
 
 def _price(group: GuardedResource, prices: Mapping[str, float]) -> float | None:
     """Return the price of a group's most expensive instance type; None if the price of any type is unknown."""
-    by_type = [prices.get(name) for _, name in machine_types(group)]
-    return max(price for price in by_type if price is not None) if by_type and None not in by_type else None
+    hourly = [prices.get(name) for _, name in machine_types(group)]
+    return max(price for price in hourly if price is not None) if hourly and None not in hourly else None

@@ -13,7 +13,8 @@ _TYPES = {
     "aws:ec2/instance:Instance": "instanceType",
 }
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-"""The label that restricts Karpenter's NodePools (Karpenter, "NodePools", spec.template.spec.requirements)."""
+"""The label by which a Karpenter NodePool restricts instance types (Karpenter docs, "NodePools",
+spec.template.spec.requirements)."""
 
 
 def machine_types(subject: GuardedResource) -> Iterator[tuple[str, str]]:
@@ -48,7 +49,8 @@ def forbidden_regions(subject: GuardedResource, allowed: Sequence[str]) -> Itera
     """Report regions that the policy does not allow.
 
     Args:
-        subject: Any resource; AWS providers, and AWS resources with a ``region`` (pulumi-aws 7), are checked.
+        subject: Any resource; AWS providers are checked, and AWS resources with a ``region``, which pulumi-aws has
+            since 7.0 (Pulumi Registry, AWS how-to guide "Enhanced Region Support").
         allowed: Patterns such as ``eu-*``.
     """
     if subject.type == AWS_PROVIDER or subject.type.startswith("aws:"):
@@ -69,24 +71,20 @@ def missing_tags(subject: GuardedResource, required: Sequence[str], taggable: Se
     tags = subject.at("tags")
     if not (isinstance(tags, Mapping) or (tags is None and subject.type in taggable)):
         return
-    all_tags = {**_default_tags(subject.provider), **(tags or {})}
+    default_tags = subject.provider.get("defaultTags")
+    if isinstance(default_tags, str):
+        # SDKs encode provider properties other than strings as JSON (pulumi/pulumi#5306); that of Python by
+        # pulumi.runtime.to_json in provider.py of pulumi_aws.
+        try:
+            default_tags = json.loads(default_tags)
+        except ValueError:
+            default_tags = None
+    provider_tags = default_tags.get("tags") if isinstance(default_tags, Mapping) else None
+    all_tags = {**(provider_tags if isinstance(provider_tags, Mapping) else {}), **(tags or {})}
     missing = [name for name in required if not all_tags.get(name)]
     if missing and subject.type.startswith("aws:"):
         step = f"add {', '.join(missing)} to inference-platform:tags, or to the tags of the resource"
         yield violation(subject, "tags", sorted(all_tags), f"with {', '.join(required)}", step)
-
-
-def _default_tags(provider: Mapping[str, object]) -> dict[str, object]:
-    """Return the tags that a provider adds to all its resources."""
-    default_tags = provider.get("defaultTags")
-    if isinstance(default_tags, str):
-        # Pulumi encodes nested properties of providers as JSON strings.
-        try:
-            default_tags = json.loads(default_tags)
-        except ValueError:
-            return {}
-    tags = default_tags.get("tags") if isinstance(default_tags, Mapping) else None
-    return dict(tags) if isinstance(tags, Mapping) else {}
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:

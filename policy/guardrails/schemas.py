@@ -37,27 +37,31 @@ _WIDEST = {
     "type": "integer",
     "minimum": 1,
     "maximum": 32,
-    "description": "The shortest prefix that a range of IPv4 clients may have; of IPv6 ranges, twice as long",
+    "description": "Minimum prefix length of a range of IPv4 clients; for IPv6 ranges, twice as much",
     "default": 8,
 }
 BUDGET = Guardrail(
     "monthly-budget",
     "Monthly budget",
-    "A stack costs no more a month than its budget.",
+    "The monthly cost of a stack is within its budget.",
     "mandatory",
     "medium",
     {
-        "maxUsdPerMonth": {"type": "number", "minimum": 0, "description": "US dollars a month; without it, no limit"},
+        "maxUsdPerMonth": {
+            "type": "number",
+            "minimum": 0,
+            "description": "Maximum in US dollars a month. Default: no limit",
+        },
         "when": {
             "type": "string",
             "enum": ["now", "min", "max"],
-            "description": "Which number of replicas counts: that of now, or the least or most of autoscalers",
+            "description": "Number of replicas to price: the current one, or the minimum or maximum of autoscalers",
             "default": "max",
         },
         "usdPerHour": {
             "type": "object",
             "additionalProperties": {"type": "number", "minimum": 0},
-            "description": "Price of instance types, for stacks without an output `cost`",
+            "description": "Prices by instance type, for stacks without an output `cost`",
             "default": {},
         },
     },
@@ -65,18 +69,18 @@ BUDGET = Guardrail(
 INSTANCE_TYPES = Guardrail(
     "allowed-instance-types",
     "Allowed instance types",
-    "Nodes are of instance types that are allowed.",
+    "Nodes have allowed instance types.",
     "mandatory",
     "medium",
     {
         "allowed": _texts("Patterns of instance types, such as g6e.*", "*"),
-        "denied": _texts("Patterns of instance types that are not allowed, whatever is"),
+        "denied": _texts("Patterns of instance types to reject, even if `allowed` matches"),
     },
 )
 REGIONS = Guardrail(
     "allowed-regions",
     "Allowed regions",
-    "Everything is in regions that are allowed.",
+    "Resources are in allowed regions.",
     "mandatory",
     "high",
     {"allowed": _texts("Patterns of regions, such as eu-*", "*")},
@@ -84,7 +88,7 @@ REGIONS = Guardrail(
 CLUSTER_ACCESS = Guardrail(
     "cluster-access",
     "Access to the API server",
-    "The API server of a cluster does not answer the whole internet.",
+    "The API server of a cluster is not open to the whole internet.",
     "mandatory",
     "critical",
     {"widestPrefix": _WIDEST},
@@ -92,23 +96,24 @@ CLUSTER_ACCESS = Guardrail(
 BALANCERS = Guardrail(
     "public-load-balancers",
     "Public load balancers",
-    "Load balancers on the internet know their clients: by their addresses, or by what they present.",
+    "Internet-facing load balancers restrict the addresses of their clients, or authenticate them.",
     "mandatory",
     "high",
-    {"widestPrefix": _WIDEST, "allowed": _texts("Services, Ingresses and EnvoyProxies, each as namespace/name")},
+    {
+        "widestPrefix": _WIDEST,
+        "allowed": _texts("Exceptions: Services, Ingresses and EnvoyProxies, each as namespace/name"),
+    },
 )
 PROTECTION = Guardrail(
     "production-protection",
     "Protection in production",
-    "What holds a production stack together does not go with a single command.",
+    "Critical resources of production stacks are protected against deletion.",
     "mandatory",
     "high",
     {
-        "stacks": _texts(
-            "Patterns of the names of stacks that are production", "prod", "prod-*", "*-prod", "production"
-        ),
+        "stacks": _texts("Patterns of the names of production stacks", "prod", "prod-*", "*-prod", "production"),
         "protected": _texts(
-            "Types of resources that Pulumi must protect",
+            "Resource types that need Pulumi's option `protect`",
             "aws:eks/cluster:Cluster",
             "aws:ec2/vpc:Vpc",
             "aws:kms/key:Key",
@@ -118,13 +123,13 @@ PROTECTION = Guardrail(
 TAGS = Guardrail(
     "required-tags",
     "Required tags",
-    "Resources of AWS have the tags by which costs are told apart.",
+    "AWS resources have the tags that are required to allocate costs.",
     "advisory",
     "low",
     {
         "tags": _texts("Names of tags", "project", "environment"),
         "taggable": _texts(
-            "Types of resources that must have tags; others are looked at if they have any",
+            "Resource types that must have the tags; resources of other types are checked if they have any tags",
             "aws:ec2/instance:Instance",
             "aws:ec2/launchTemplate:LaunchTemplate",
             "aws:ec2/natGateway:NatGateway",

@@ -34,9 +34,9 @@ def test_a_section_for_each_stack() -> None:
 
 
 def test_no_stack_and_a_removed_one() -> None:
-    assert "No stack is touched." in comment(Plans(7, HEAD), {}, "there")
+    assert "No stack is affected." in comment(Plans(7, HEAD), {}, "there")
     text = comment(Plans(7, HEAD, (), ("old",)), {}, "there")
-    assert "| `old` | removed: what it runs stays until `pulumi destroy` | |" in text
+    assert "| `old` | removed: its resources remain until `pulumi destroy` | |" in text
 
 
 @pytest.mark.parametrize("stacks", [1, 2, 7, 100])
@@ -47,7 +47,7 @@ def test_it_is_never_too_long(stacks: int) -> None:
     text = comment(plans(**named), dict.fromkeys(named, report), "[there](https://example.org)")
     assert length(text) <= MOST == 65_536
     assert all(f"`{name}`" in text for name in named)
-    assert "Cut here" in text
+    assert "Truncated:" in text
     assert len(re.findall("<details", text)) == len(re.findall("</details>", text))
     assert text.count("```") % 2 == 0
 
@@ -56,7 +56,7 @@ def test_short_reports_are_whole_beside_a_long_one() -> None:
     texts = {"dev": "short and whole", "prod": "line\n" * 50_000}
     text = comment(plans(dev=0, prod=0), texts, "there")
     assert "short and whole\n\n</details>" in text
-    assert text.count("Cut here") == 1
+    assert text.count("Truncated:") == 1
 
 
 def test_room_is_divided() -> None:
@@ -71,7 +71,7 @@ def test_what_is_cut_is_closed() -> None:
     shown = shortened(text, 120, "there")
     assert length(shown) <= 120
     assert shown.startswith("<details>\n\n````\n```\nx\n")
-    assert shown.endswith("x\n\n````\n\n</details>\n\n*Cut here: the whole report is there.*\n")
+    assert shown.endswith("x\n\n````\n\n</details>\n\n*Truncated: the full report is there.*\n")
 
 
 @given(st.text("a`~\n<>/details \N{ROCKET}", max_size=300), st.integers(60, 300))
@@ -321,7 +321,7 @@ def test_a_cut_in_a_nested_block_closes_it_where_it_is() -> None:
     assert length(made) <= 150
     parsed = MarkdownIt("commonmark").parse(made)
     assert [token.type for token in parsed if token.type == "fence"] == ["fence"]
-    assert "Cut here" in parsed[-2].content
+    assert "Truncated:" in parsed[-2].content
 
 
 def test_hostile_reasons_stay_in_their_cell() -> None:

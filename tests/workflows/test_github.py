@@ -131,7 +131,7 @@ def test_nothing_touched_says_nothing_until_something_was_said(runner: Runner) -
     runner.publish(runner.push())
     runner.project.commit({"models/dev.yaml": FILES["models/dev.yaml"]})
     assert runner.publish(runner.push()).stdout == "comment updated\n"
-    assert "No stack is touched." in runner.comments()[0]
+    assert "No stack is affected." in runner.comments()[0]
 
 
 def test_errors_and_crashes_end_the_first_workflow_and_are_told_by_the_second(runner: Runner) -> None:

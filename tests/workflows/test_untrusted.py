@@ -171,7 +171,7 @@ def test_no_file_is_followed_or_read_without_end(runner: Runner, poison: Callabl
     (text,) = runner.comments()
     assert "root:" not in text
     assert "# Plan" not in text
-    assert "Nothing was said." in text
+    assert "The plan printed no output." in text
 
 
 def test_the_comment_holds_whatever_a_report_says_without_obeying_it(runner: Runner) -> None:

@@ -88,7 +88,9 @@ class Kube:
         while True:
             try:
                 status, data = self._transport.send(method, *request)
-                if not _unavailable(status, data) or not self.retry_seconds:
+                # The API server returns errors of etcd as internal errors of its own.
+                is_etcd_error = status == http.HTTPStatus.INTERNAL_SERVER_ERROR and b"etcd" in data
+                if not (status in _UNAVAILABLE or is_etcd_error) or not self.retry_seconds:
                     return status, data
                 error = error_in(status, data)
                 error = KubeError(0, "Unreachable", f"the API server {self.server} is unavailable: {error.message}")
@@ -121,17 +123,17 @@ class Kube:
         Raises:
             NoSuchKindError: the server does not serve it; the next call queries again.
         """
-        known = self._kinds.get(api_version)
-        if known is None or kind not in known:
-            known = self._discover(api_version)
-        if kind not in known:
+        kinds = self._kinds.get(api_version)
+        if kinds is None or kind not in kinds:
+            kinds = self._discover(api_version)
+        if kind not in kinds:
             self.forget(api_version)
             raise NoSuchKindError(
                 404,
                 "NoSuchKind",
                 f"{self.server} serves no kind {kind} of {api_version}; is its CRD applied?",
             )
-        return known[kind]
+        return kinds[kind]
 
     def forget(self, api_version: str | None = None) -> None:
         """Drop cached discovery information, of one group and version or all."""
@@ -142,18 +144,18 @@ class Kube:
 
     def _discover(self, api_version: str) -> dict[str, ApiResource]:
         try:
-            answer = self.request("GET", _root(api_version))
+            response = self.request("GET", _root(api_version))
         except KubeError as error:
             if error.status != http.HTTPStatus.NOT_FOUND:
                 raise
             return {}
-        found = {
+        kinds = {
             entry["kind"]: ApiResource(entry["name"], entry["kind"], entry["namespaced"])
-            for entry in answer.get("resources", [])
-            if "/" not in entry["name"]
+            for entry in response.get("resources", [])
+            if "/" not in entry["name"]  # subresources, such as pods/status
         }
-        self._kinds[api_version] = found
-        return found
+        self._kinds[api_version] = kinds
+        return kinds
 
     def path(self, api_version: str, kind: str, name: str | None = None, namespace: str | None = None) -> str:
         """Return the path of an object, or of a collection when ``name`` is None."""
@@ -185,23 +187,17 @@ class Kube:
         metadata_only: bool = False,
     ) -> list[Json]:
         """Return all objects of a kind, in one namespace or in all."""
-        return list(
-            self._pages(
-                self.path(api_version, kind, None, namespace),
-                {key: value for key, value in (("labelSelector", labels), ("fieldSelector", fields)) if value},
-                _METADATA_ONLY if metadata_only else None,
-            )
-        )
-
-    def _pages(self, path: str, params: dict[str, str], accept: str | None) -> Iterator[Json]:
+        path = self.path(api_version, kind, None, namespace)
+        params = {key: value for key, value in (("labelSelector", labels), ("fieldSelector", fields)) if value}
         params["limit"] = str(_PAGE)
+        objects: list[Json] = []
         while True:
-            answer = self.request("GET", path, params=params, accept=accept)
-            yield from answer.get("items") or ()
-            more = answer.get("metadata", {}).get("continue")
-            if not more:
-                return
-            params["continue"] = more
+            page = self.request("GET", path, params=params, accept=_METADATA_ONLY if metadata_only else None)
+            objects += page.get("items") or ()
+            token = page.get("metadata", {}).get("continue")
+            if not token:
+                return objects
+            params["continue"] = token
 
     def watch(self, api_version: str, kind: str, since: str, fields: str = "") -> Iterator[tuple[str, Json]]:
         """Yield the events after a resource version, each with its object.
@@ -233,7 +229,7 @@ class Kube:
         """Create an object; it must not exist."""
         meta = obj["metadata"]
         path = self.path(obj["apiVersion"], obj["kind"], None, meta.get("namespace") or "default")
-        return self.request("POST", path, params=_dry({}, dry_run), body=obj)
+        return self.request("POST", path, params=_with_dry_run({}, dry_run), body=obj)
 
     def apply(
         self,
@@ -259,7 +255,7 @@ class Kube:
         """Apply an object, and return whether it was created. Unknown fields are rejected (strict validation)."""
         path = self.path_of(obj) + (f"/{subresource}" if subresource else "")
         params = {"fieldManager": manager, "force": str(force).lower(), "fieldValidation": "Strict"}
-        params = _dry(params, dry_run)
+        params = _with_dry_run(params, dry_run)
         status, data = self._send("PATCH", path, params, obj, APPLY, None, 60.0)
         if status >= http.HTTPStatus.BAD_REQUEST:
             raise error_in(status, data)
@@ -293,14 +289,9 @@ class Kube:
         return uid
 
 
-def _unavailable(status: int, data: bytes) -> bool:
-    # The API server returns errors of etcd as internal errors of its own.
-    return status in _UNAVAILABLE or (status == http.HTTPStatus.INTERNAL_SERVER_ERROR and b"etcd" in data)
-
-
 def _root(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def _dry(params: dict[str, str], dry_run: object) -> dict[str, str]:
+def _with_dry_run(params: dict[str, str], dry_run: object) -> dict[str, str]:
     return {**params, "dryRun": "All"} if dry_run else params

@@ -30,7 +30,7 @@ class KubeError(Exception):
         """Whether a change of an immutable field was rejected; only a new object can have the value."""
         messages = [message for _, message in self.causes] or [self.message]
         return self.status == http.HTTPStatus.UNPROCESSABLE_ENTITY and any(
-            words in message for message in messages for words in _IMMUTABLE
+            phrase in message for message in messages for phrase in _IMMUTABLE
         )
 
     @property
@@ -50,11 +50,11 @@ class NoSuchKindError(KubeError):
 def error_in(status: int, data: bytes) -> KubeError:
     """Convert a response to an error: a Status object with reason and causes, or text."""
     try:
-        answer = json.loads(data)
+        response = json.loads(data)
     except ValueError:
-        answer = None
-    if not isinstance(answer, dict):
+        response = None
+    if not isinstance(response, dict):
         return KubeError(status, f"HTTP {status}", data.decode(errors="replace").strip()[:500])
-    details = answer.get("details") or {}
+    details = response.get("details") or {}
     causes = [(cause.get("field", ""), cause.get("message", "")) for cause in details.get("causes") or ()]
-    return KubeError(status, answer.get("reason") or f"HTTP {status}", answer.get("message", ""), causes)
+    return KubeError(status, response.get("reason") or f"HTTP {status}", response.get("message", ""), causes)

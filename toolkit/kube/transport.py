@@ -52,28 +52,25 @@ class Transport:
         if accept:
             headers["Accept"] = accept
         while True:
-            connection, reused = self._take(timeout)
+            connection, reused = self._acquire(timeout)
             try:
                 connection.request(method, url, data, headers)
-                return self._answer(connection)
+                response = connection.getresponse()
+                content = response.read()
             except _STALE as error:
                 connection.close()
                 if not reused:
                     raise self._unreachable(error) from error
                 # The server closed an idle connection and has not seen this request: try another one.
+                continue
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
                 raise self._unreachable(error) from error
-
-    def _answer(self, connection: http.client.HTTPConnection) -> tuple[int, bytes]:
-        """Read a response, and return the connection to the pool unless the server closes it."""
-        answer = connection.getresponse()
-        content = answer.read()
-        if answer.will_close:
-            connection.close()
-        else:
-            self._give(connection)
-        return answer.status, content
+            if response.will_close:
+                connection.close()
+            else:
+                self._release(connection)
+            return response.status, content
 
     def lines(self, path: str, params: Mapping[str, str], timeout: float) -> Iterator[bytes]:
         """Send a GET with a streaming response on a new connection, and yield its lines.
@@ -87,10 +84,10 @@ class Transport:
             connection.connect()
             self._streams.add(connection)
             connection.request("GET", f"{self._prefix}{path}?{urlencode(params)}", None, self._headers)
-            answer = connection.getresponse()
-            if answer.status >= http.HTTPStatus.BAD_REQUEST:
-                raise error_in(answer.status, answer.read())
-            while line := answer.readline():
+            response = connection.getresponse()
+            if response.status >= http.HTTPStatus.BAD_REQUEST:
+                raise error_in(response.status, response.read())
+            while line := response.readline():
                 if self.closed:  # data of a socket that was shut down is not decrypted
                     break
                 if not line.endswith(b"\n"):
@@ -124,7 +121,7 @@ class Transport:
     def _prefix(self) -> str:
         return urlsplit(self.server).path
 
-    def _take(self, timeout: float) -> tuple[http.client.HTTPConnection, bool]:
+    def _acquire(self, timeout: float) -> tuple[http.client.HTTPConnection, bool]:
         with self._lock:
             if self._pool:
                 return self._pool.pop(), True
@@ -137,7 +134,8 @@ class Transport:
             return http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=self._context)
         return http.client.HTTPConnection(host, parts.port, timeout=timeout)
 
-    def _give(self, connection: http.client.HTTPConnection) -> None:
+    def _release(self, connection: http.client.HTTPConnection) -> None:
+        """Return a connection to the pool, or close it if the transport was closed meanwhile."""
         with self._lock:
             if not self.closed:
                 self._pool.append(connection)

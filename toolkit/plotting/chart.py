@@ -23,7 +23,10 @@ def chart(
     """
     marks = _PLAIN if plain else _EIGHTHS
     steps = len(marks) - 1
-    columns = _columns([Fraction(value) for value in values], width)
+    columns = [Fraction(value) for value in values]
+    if len(columns) > width:
+        borders = [len(columns) * number // width for number in range(width + 1)]
+        columns = [max(columns[first:last]) for first, last in itertools.pairwise(borders)]
     top = max(top, *columns, 0)
     # Every value above 0 is visible.
     levels = [0 if not column or not top else max(round(column * height * steps / top), 1) for column in columns]
@@ -49,10 +52,3 @@ def framed(lines: Sequence[str], top: str, *, plain: bool = False) -> Iterator[s
 def is_plain() -> bool:
     """Return whether the encoding of stdout lacks block characters."""
     return (sys.stdout.encoding or "").lower().replace("-", "") not in ("utf8", "utf16", "utf32")
-
-
-def _columns(values: Sequence[Fraction], width: int) -> list[Fraction]:
-    if len(values) <= width:
-        return list(values)
-    borders = [len(values) * number // width for number in range(width + 1)]
-    return [max(values[first:last]) for first, last in itertools.pairwise(borders)]

@@ -70,12 +70,11 @@ _STORAGE_CLASS = {
 
 def grant(kube: Kube) -> None:
     """Create the RBAC objects of the simulators, the default storage class, and the kinds of the gateway."""
-    cluster_wide = (("kwok", _KWOK_RULES), ("fleet", _FLEET_RULES), ("door", _DOOR_RULES))
-    for name, rules in cluster_wide:
+    for name, rules in (("kwok", _KWOK_RULES), ("fleet", _FLEET_RULES), ("door", _DOOR_RULES)):
         _bind(kube, f"workbench:{name}", rules)
     kube.apply(_STORAGE_CLASS, manager=_MANAGER)
-    for part in gateway_objects():
-        kube.apply(part, manager=_MANAGER)
+    for obj in gateway_objects():
+        kube.apply(obj, manager=_MANAGER)
     _bind(kube, "workbench:door", _DOOR_SECRETS, NAMESPACE)
 
 
@@ -89,8 +88,8 @@ def _bind(kube: Kube, name: str, rules: list[dict[str, list[str]]], namespace: s
         "subjects": [{"apiGroup": _RBAC, "kind": "Group", "name": name}],
     }
     metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
-    for part in (role, binding):
-        kube.apply({"apiVersion": f"{_RBAC}/v1", "metadata": metadata, **part}, manager=_MANAGER)
+    for obj in (role, binding):
+        kube.apply({"apiVersion": f"{_RBAC}/v1", "metadata": metadata, **obj}, manager=_MANAGER)
 
 
 def admin(layout: Layout) -> Kube:

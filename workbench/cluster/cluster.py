@@ -87,14 +87,20 @@ class SimulatedCluster:
         Raises:
             WorkbenchError: a member exited or did not become ready; the message contains the end of its log.
         """
-        self._make_folder()
+        try:
+            private_folder(self.folder)
+        except OSError as error:
+            raise WorkbenchError(
+                f"the files of the cluster cannot be stored in {self.folder}: {error.strerror}; use another "
+                "--state-dir"
+            ) from None
         with self._locked():
             if not self._pki.complete:
-                # Running members would not know the new certificates.
+                # Running members have loaded certificates that are now replaced.
                 self._stop_members()
             missing = self._missing()
             if live is not None and live != self._stages.live:
-                self._end("kwok")
+                self._stop_member("kwok")
                 self._stages.live = live
                 missing = self._missing()
             if missing:
@@ -105,12 +111,12 @@ class SimulatedCluster:
                 self._stop_members()
                 self._ports_file.unlink(missing_ok=True)
                 missing = self._missing()
-            found = find(progress) if missing else None
+            programs = find(progress) if missing else None
             layout = self._layout(progress)
             with admin(layout) as kube:
-                if found:
-                    self._start_missing(missing, found, layout, kube, progress)
-                self._await_useful(missing, layout, kube, progress)
+                if programs:
+                    self._start_missing(missing, programs, layout, kube, progress)
+                self._await_ready(missing, layout, kube, progress)
             self._check_members()
             write_private(self.kubeconfig, layout.kubeconfig(ADMIN.file).read_bytes())
             return Running(self.kubeconfig, layout.server, tuple(missing))
@@ -126,12 +132,12 @@ class SimulatedCluster:
     def _stop_members(self) -> tuple[str, ...]:
         stopped = []
         for name in reversed(list(MEMBERS)):
-            stopped += [name] * self._end(name)
+            stopped += [name] * self._stop_member(name)
             stopped += self._stop_orphans([name])
             self._pid_file(name).unlink(missing_ok=True)
         return tuple(stopped)
 
-    def _end(self, name: str) -> bool:
+    def _stop_member(self, name: str) -> bool:
         """Stop a member; return whether it was running."""
         process = self._process(name)
         if process:
@@ -145,15 +151,6 @@ class SimulatedCluster:
             for name, process in processes.items()
         )
 
-    def _make_folder(self) -> None:
-        try:
-            private_folder(self.folder)
-        except OSError as error:
-            raise WorkbenchError(
-                f"the files of the cluster cannot be stored in {self.folder}: {error.strerror}; use another "
-                "--state-dir"
-            ) from None
-
     def _missing(self) -> list[str]:
         return [name for name in MEMBERS if self._process(name) is None]
 
@@ -161,19 +158,16 @@ class SimulatedCluster:
         if not self._pki.complete:
             progress("creating certificates")
         self._pki.ensure()
-        layout = Layout(self.folder, self._pki, self._ports())
+        ports = self._known_ports()
+        if not ports:
+            # Chosen once: a restarted member must listen on the port that the others connect to.
+            ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
+            write_private(self._ports_file, json.dumps(ports).encode())
+        layout = Layout(self.folder, self._pki, ports)
         for identity in IDENTITIES:
             write_private(layout.kubeconfig(identity.file), kubeconfig(self._pki, identity, layout.server).encode())
         write_private(layout.scheduling, scheduling(layout))
         return layout
-
-    def _ports(self) -> dict[str, int]:
-        """Return the ports, chosen once: a restarted member must listen where the others expect it."""
-        ports = self._known_ports()
-        if not ports:
-            ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
-            write_private(self._ports_file, json.dumps(ports).encode())
-        return ports
 
     def _known_ports(self) -> dict[str, int]:
         try:
@@ -185,16 +179,21 @@ class SimulatedCluster:
     def _lost_port(self, missing: Sequence[str]) -> bool:
         """Whether another process listens on the port of a stopped member, or the ports are unknown."""
         ports = self._known_ports()
+
+        def is_open(port: int) -> bool:
+            with socket.socket() as probe:
+                return probe.connect_ex((LOOPBACK, port)) == 0
+
         required = [port for name, port in ports.items() if name.removesuffix("-peer") in missing]
         # A killed process holds its port until its last thread has exited.
-        return not ports or not wait_until(lambda: not any(map(_listening, required)), _PORT_SECONDS)
+        return not ports or not wait_until(lambda: not any(map(is_open, required)), _PORT_SECONDS)
 
     @property
     def _ports_file(self) -> Path:
         return self.folder / "ports.json"
 
     def _start_missing(
-        self, missing: Sequence[str], found: Programs, layout: Layout, kube: Kube, progress: Progress
+        self, missing: Sequence[str], programs: Programs, layout: Layout, kube: Kube, progress: Progress
     ) -> None:
         for name in MEMBERS:
             if name in missing:
@@ -202,27 +201,27 @@ class SimulatedCluster:
                 if name == "kwok":
                     release_nodes(kube)
                 self._log_start[name] = self._log(name).stat().st_size if self._log(name).exists() else 0
-                command = [str(found.programs[name]), *MEMBERS[name](layout, self._stages.file(found.stages))]
+                command = [str(programs.programs[name]), *MEMBERS[name](layout, self._stages.file(programs.stages))]
                 save(start(command, self._log(name)), self._pid_file(name))
             if name == "kube-apiserver":
-                self._await(name, lambda: answers(kube, "/readyz"), progress)
+                self._await_member(name, lambda: answers(kube, "/readyz"), progress)
                 grant(kube)
 
-    def _await_useful(self, missing: Sequence[str], layout: Layout, kube: Kube, progress: Progress) -> None:
-        self._await("kube-apiserver", lambda: answers(kube, "/readyz"), progress)
+    def _await_ready(self, missing: Sequence[str], layout: Layout, kube: Kube, progress: Progress) -> None:
+        def kwok_is_connected() -> bool:
+            with self._log("kwok").open("rb") as log:
+                log.seek(self._log_start["kwok"])
+                return b"Watch nodes" in log.read()
+
+        self._await_member("kube-apiserver", lambda: answers(kube, "/readyz"), progress)
         for name in ("kube-controller-manager", "kube-scheduler"):
-            self._await(name, partial(serves, layout, name, "/healthz"), progress)
-        self._await("kube-controller-manager", lambda: has_default_service_account(kube), progress)
+            self._await_member(name, partial(serves, layout, name, "/healthz"), progress)
+        self._await_member("kube-controller-manager", lambda: has_default_service_account(kube), progress)
         if "kwok" in missing:
             # kwok has no port; its log shows when it is connected to the API server.
-            wait_until(self._kwok_watches, _KWOK_SECONDS, lambda: self._check_members("kwok"))
+            wait_until(kwok_is_connected, _KWOK_SECONDS, lambda: self._check_members("kwok"))
 
-    def _kwok_watches(self) -> bool:
-        with self._log("kwok").open("rb") as log:
-            log.seek(self._log_start["kwok"])
-            return b"Watch nodes" in log.read()
-
-    def _await(self, name: str, condition: Callable[[], bool], progress: Progress) -> None:
+    def _await_member(self, name: str, condition: Callable[[], bool], progress: Progress) -> None:
         if condition():
             return
         progress(f"waiting for {name}")
@@ -236,10 +235,10 @@ class SimulatedCluster:
 
     def _stop_orphans(self, names: Iterable[str]) -> list[str]:
         """Stop members of this folder without a pid file; their arguments contain the folder."""
-        wanted = list(names)
+        members = list(names)
         known = {process.pid for name in MEMBERS if (process := self._process(name))}
         orphans = [
-            (name, pid) for name, pid in running_with(f"={self.folder}/") if name in wanted and pid not in known
+            (name, pid) for name, pid in running_with(f"={self.folder}/") if name in members and pid not in known
         ]
         for _, pid in orphans:
             Process(pid, start_time(pid) or "").stop()
@@ -274,11 +273,6 @@ class SimulatedCluster:
         with (self.folder / "lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
-
-
-def _listening(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((LOOPBACK, port)) == 0
 
 
 class KwokStages:

@@ -43,73 +43,64 @@ SCHEDULERS = ("default-scheduler", "volcano")
 PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
 
-def _etcd(at: Layout, _: Path) -> list[str]:
-    client, peer = (f"https://{LOOPBACK}:{at.ports[name]}" for name in ("etcd", "etcd-peer"))
-    tls = {"cert-file": at.pki.certificate("etcd"), "key-file": at.pki.key("etcd")}
+def _etcd(layout: Layout, _: Path) -> list[str]:
+    client, peer = (f"https://{LOOPBACK}:{layout.ports[name]}" for name in ("etcd", "etcd-peer"))
+    tls = {"cert-file": layout.pki.certificate("etcd"), "key-file": layout.pki.key("etcd")}
     return [
-        *flags({"name": "workbench", "data-dir": at.folder / "etcd"}),
+        *flags({"name": "workbench", "data-dir": layout.folder / "etcd"}),
         *flags({"listen-client-urls": client, "advertise-client-urls": client}),
         *flags({"listen-peer-urls": peer, "initial-advertise-peer-urls": peer}),
         *flags({"initial-cluster": f"workbench={peer}"}),
-        *flags({**tls, "trusted-ca-file": at.pki.etcd_authority, "client-cert-auth": "true"}),
+        *flags({**tls, "trusted-ca-file": layout.pki.etcd_authority, "client-cert-auth": "true"}),
         *flags({f"peer-{name}": value for name, value in tls.items()}),
-        *flags({"peer-trusted-ca-file": at.pki.etcd_authority, "peer-client-cert-auth": "true"}),
+        *flags({"peer-trusted-ca-file": layout.pki.etcd_authority, "peer-client-cert-auth": "true"}),
         # Do not wait for the disk on every write: losing the last second after a power failure is acceptable here.
         *flags({"unsafe-no-fsync": "true", "log-level": "warn"}),
     ]
 
 
-def _apiserver(at: Layout, _: Path) -> list[str]:
+def _apiserver(layout: Layout, _: Path) -> list[str]:
     return flags(
         {
-            "etcd-servers": f"https://{LOOPBACK}:{at.ports['etcd']}",
-            "etcd-cafile": at.pki.etcd_authority,
-            "etcd-certfile": at.pki.certificate("etcd-client"),
-            "etcd-keyfile": at.pki.key("etcd-client"),
+            "etcd-servers": f"https://{LOOPBACK}:{layout.ports['etcd']}",
+            "etcd-cafile": layout.pki.etcd_authority,
+            "etcd-certfile": layout.pki.certificate("etcd-client"),
+            "etcd-keyfile": layout.pki.key("etcd-client"),
             "bind-address": LOOPBACK,
             "advertise-address": LOOPBACK,
             "endpoint-reconciler-type": "none",
-            "secure-port": at.ports["kube-apiserver"],
-            "tls-cert-file": at.pki.certificate("server"),
-            "tls-private-key-file": at.pki.key("server"),
-            "client-ca-file": at.pki.authority,
+            "secure-port": layout.ports["kube-apiserver"],
+            "tls-cert-file": layout.pki.certificate("server"),
+            "tls-private-key-file": layout.pki.key("server"),
+            "client-ca-file": layout.pki.authority,
             "anonymous-auth": "false",
             "authorization-mode": "Node,RBAC",
             "service-cluster-ip-range": SERVICE_RANGE,
             "service-account-issuer": "https://kubernetes.default.svc",
-            "service-account-key-file": at.pki.service_account_key,
-            "service-account-signing-key-file": at.pki.service_account_key,
+            "service-account-key-file": layout.pki.service_account_key,
+            "service-account-signing-key-file": layout.pki.service_account_key,
             "profiling": "false",
-            **_aggregation(at),
+            # These flags authenticate users to aggregated API servers. Without them, requests arrive there as
+            # system:anonymous, and APIServices never become available. The authority is published in ConfigMap
+            # kube-system/extension-apiserver-authentication (kubernetes.io: "Configure the Aggregation Layer").
+            "requestheader-client-ca-file": layout.pki.front_proxy_authority,
+            "requestheader-allowed-names": FRONT_PROXY.user,
+            "requestheader-username-headers": "X-Remote-User",
+            "requestheader-group-headers": "X-Remote-Group",
+            "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+            "proxy-client-cert-file": layout.pki.certificate(FRONT_PROXY.file),
+            "proxy-client-key-file": layout.pki.key(FRONT_PROXY.file),
         }
     )
 
 
-def _aggregation(at: Layout) -> dict[str, object]:
-    """Return the flags by which the API server authenticates users to aggregated API servers.
-
-    Without them, requests arrive there as ``system:anonymous``, and APIServices never become available. The
-    authority is published in ConfigMap ``kube-system/extension-apiserver-authentication`` (kubernetes.io: "Configure
-    the Aggregation Layer").
-    """
-    return {
-        "requestheader-client-ca-file": at.pki.front_proxy_authority,
-        "requestheader-allowed-names": FRONT_PROXY.user,
-        "requestheader-username-headers": "X-Remote-User",
-        "requestheader-group-headers": "X-Remote-Group",
-        "requestheader-extra-headers-prefix": "X-Remote-Extra-",
-        "proxy-client-cert-file": at.pki.certificate(FRONT_PROXY.file),
-        "proxy-client-key-file": at.pki.key(FRONT_PROXY.file),
-    }
-
-
-def _controller_manager(at: Layout, _: Path) -> list[str]:
+def _controller_manager(layout: Layout, _: Path) -> list[str]:
     return flags(
         {
-            **_client(at, "controller-manager"),
-            "secure-port": at.ports["kube-controller-manager"],
-            "service-account-private-key-file": at.pki.service_account_key,
-            "root-ca-file": at.pki.authority,
+            **_client(layout, "controller-manager"),
+            "secure-port": layout.ports["kube-controller-manager"],
+            "service-account-private-key-file": layout.pki.service_account_key,
+            "root-ca-file": layout.pki.authority,
             "use-service-account-credentials": "true",
             "leader-elect": "false",
             "kube-api-qps": 500,
@@ -122,34 +113,34 @@ def _controller_manager(at: Layout, _: Path) -> list[str]:
     )
 
 
-def _scheduler(at: Layout, _: Path) -> list[str]:
+def _scheduler(layout: Layout, _: Path) -> list[str]:
     return flags(
         {
-            **_client(at, "scheduler"),
-            "secure-port": at.ports["kube-scheduler"],
-            "config": at.scheduling,
+            **_client(layout, "scheduler"),
+            "secure-port": layout.ports["kube-scheduler"],
+            "config": layout.scheduling,
             # Here, preempted pods disappear at once, and the preemptor may then hang: kubernetes/kubernetes#141694.
             "feature-gates": "SchedulerAsyncPreemption=false",
         }
     )
 
 
-def scheduling(at: Layout) -> bytes:
+def scheduling(layout: Layout) -> bytes:
     """Return the scheduler's configuration, with a profile for each supported scheduler name."""
     config = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
         "leaderElection": {"leaderElect": False},
-        "clientConnection": {"kubeconfig": str(at.kubeconfig("scheduler")), "qps": 500, "burst": 1000},
+        "clientConnection": {"kubeconfig": str(layout.kubeconfig("scheduler")), "qps": 500, "burst": 1000},
         "profiles": [{"schedulerName": name} for name in SCHEDULERS],
     }
     return json.dumps(config, indent=1).encode()
 
 
-def _kwok(at: Layout, stages: Path) -> list[str]:
+def _kwok(layout: Layout, stages: Path) -> list[str]:
     return flags(
         {
-            "kubeconfig": at.kubeconfig("kwok"),
+            "kubeconfig": layout.kubeconfig("kwok"),
             "manage-nodes-with-annotation-selector": KWOK_SELECTOR,
             "node-ip": LOOPBACK,
             "cidr": POD_RANGE,
@@ -159,15 +150,15 @@ def _kwok(at: Layout, stages: Path) -> list[str]:
     )
 
 
-def _client(at: Layout, identity: str) -> dict[str, object]:
-    config = at.kubeconfig(identity)
+def _client(layout: Layout, identity: str) -> dict[str, object]:
+    config = layout.kubeconfig(identity)
     return {
         "kubeconfig": config,
         "authentication-kubeconfig": config,
         "authorization-kubeconfig": config,
         "bind-address": LOOPBACK,
-        "tls-cert-file": at.pki.certificate("server"),
-        "tls-private-key-file": at.pki.key("server"),
+        "tls-cert-file": layout.pki.certificate("server"),
+        "tls-private-key-file": layout.pki.key("server"),
         "profiling": "false",
     }
 

@@ -68,7 +68,7 @@ class StackCall:
         configured = project.kubeconfig  # empty for a stack that creates its cluster
         # Path.is_file raises if the name is too long.
         if options.offline and configured and not os.path.isfile(self.cwd / configured):  # noqa: PTH113
-            # The program insists on a kubeconfig even when it is only planned.
+            # The program reads its kubeconfig even if it is only planned.
             private_folder(self.state_dir)
             placeholder = self.state_dir / "offline.kubeconfig"
             placeholder.write_text("apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n")

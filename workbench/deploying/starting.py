@@ -65,7 +65,9 @@ class StackStart:
         project = None if call.kubeconfig else call.sealed_project()
         self._own = project is not None and is_playable(project, call.state_dir)
         self._console = _console()
-        self._play = LivePlay(LiveFolder(call.state_dir), self._read, speeds, self._note)
+        self._play = LivePlay(
+            LiveFolder(call.state_dir), lambda: read_fleet(call.cwd, call.stack), speeds, self._print
+        )
         self._live = live and self._own and (self._starts or self._is_live)
         self._silenced = not live and self._own and self._is_live
 
@@ -85,16 +87,16 @@ class StackStart:
         if self._silenced:
             self._play.end()
         if self._starts:
-            self._start(live=True if self._live else False if self._own else None)
+            self._start_cluster(live=True if self._live else False if self._own else None)
         elif self._silenced:
-            self._quietly(live=False)
+            self._restart_kwok(live=False)
         if self._own:
             recover(LiveFolder(self._call.state_dir))
         if self._live:
             with self._progress() as progress:
-                begun = self._play.begin(progress)
-            if not begun and not LiveFolder(self._call.state_dir).addresses().control:
-                self._quietly(live=False)
+                has_begun = self._play.begin(progress)
+            if not has_begun and not LiveFolder(self._call.state_dir).addresses().control:
+                self._restart_kwok(live=False)
 
     def after(self, show: Callable[[], None]) -> None:
         """Start the gateway and the autoscaling programs.
@@ -106,7 +108,7 @@ class StackStart:
             return
         if missing := self._play.unbuilt():
             show()
-            self._note(
+            self._print(
                 f"\nThe models answer already. Next, the programs of the gateway and of autoscaling are built "
                 f"({', '.join(missing)}), once for all clones: this takes about ten minutes on two cores; the "
                 "remaining time is shown. Ctrl-C skips this step and leaves the deployment as it is.\n"
@@ -114,10 +116,7 @@ class StackStart:
         with self._progress() as progress:
             self._play.finish(progress)
 
-    def _read(self) -> "LiveFleet | None":
-        return read_fleet(self._call.cwd, self._call.stack)
-
-    def _note(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         self._console.print(text, soft_wrap=True)
 
     @contextmanager
@@ -127,21 +126,23 @@ class StackStart:
         with shown_progress(self._console, "starting the live fleet") as progress:
             yield progress
 
-    def _quietly(self, *, live: bool) -> None:
+    def _restart_kwok(self, *, live: bool) -> None:
         """Restart kwok so that it marks pods as Ready by itself again."""
         from ..cluster.cluster import SimulatedCluster
 
         SimulatedCluster(self._call.state_dir).start(live=live)
 
-    def _start(self, *, live: bool | None) -> None:
+    def _start_cluster(self, *, live: bool | None) -> None:
         """Start the simulated cluster; if its programs must be built first, show the plan before."""
         from ..cluster.binaries import NoControlPlaneError, unbuilt
         from ..cluster.cluster import SimulatedCluster
         from ..cluster.commands import shown_progress
+        from .tables import show
 
         if missing := unbuilt():
-            _show_plan(self._call)
-            self._note(
+            # Models, nodes and endpoints as planned; the program logs its errors and warnings.
+            show(replace(self._call, options={"offline": True}).local().record(preview=True).exports, "")
+            self._print(
                 f"\nThis is the plan of stack {self._call.stack!r}. Next, the control plane is built "
                 f"({', '.join(missing)}), once for all clones: this takes about three minutes on two cores; the "
                 "remaining time is shown."
@@ -159,15 +160,8 @@ class StackStart:
                 "\n"
                 "The stack was validated, planned and rendered."
             ) from None
-        what = f"started {', '.join(running.started)}" if running.started else "already running"
-        self._note(f"simulated cluster: {what}; {running.server}")
-
-
-def _show_plan(call: StackCall) -> None:
-    """Print models, nodes and endpoints as planned; the program logs its errors and warnings."""
-    from .tables import show
-
-    show(replace(call, options={"offline": True}).local().record(preview=True).exports, "")
+        status = f"started {', '.join(running.started)}" if running.started else "already running"
+        self._print(f"simulated cluster: {status}; {running.server}")
 
 
 def _console() -> "Console":

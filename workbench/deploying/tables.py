@@ -39,16 +39,16 @@ def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = 
         out.width = WIDE  # do not truncate names in logs
     status = _ClusterStatus.read(kubeconfig, models)
     if models:
-        out.print(_models(models, endpoints, status, whole=not out.is_terminal))
+        out.print(_models_table(models, endpoints, status, no_wrap=not out.is_terminal))
     if nodes:
         table = Table("group", "instance type", "needed", "ready", "accelerators", box=None, title="Nodes")
         table.title_justify = "left"
         for name, group in sorted(nodes.items()):
-            instance = str(group.get("instanceType"))
-            ready = str(status.nodes.get(instance, 0)) if status.reachable else "-"
-            add_row(table, name, instance, group.get("nodes"), ready, group.get("accelerators", 0))
+            instance_type = str(group.get("instanceType"))
+            ready = str(status.nodes.get(instance_type, 0)) if status.reachable else "-"
+            add_row(table, name, instance_type, group.get("nodes"), ready, group.get("accelerators", 0))
         out.print(table)
-    cost = _cost(_mapping(outputs, "cost"))
+    cost = _cost_line(_mapping(outputs, "cost"))
     if cost:
         out.print(Text(cost), soft_wrap=True)
     if any(status.nodes.get(str(group.get("instanceType")), 0) > group.get("nodes", 0) for group in nodes.values()):
@@ -57,8 +57,8 @@ def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = 
         out.print(f"export KUBECONFIG={Path(kubeconfig).resolve()}", soft_wrap=True, markup=False)
 
 
-def _cost(cost: Mapping[str, Any]) -> str:
-    """Format the cost of an environment, or on AWS prices what its models would cost where nobody pays."""
+def _cost_line(cost: Mapping[str, Any]) -> str:
+    """Format the cost of an environment, or, for an environment without cost, of its models at AWS prices."""
     if not cost.get("models"):
         return ""
     region, date = printable(str(cost.get("region"))), printable(str(cost.get("date")))
@@ -91,7 +91,12 @@ class _ClusterStatus:
                 for kind in sorted({kind for model in models.values() for kind, _ in _parts(model)}):
                     status._count_pods(kube, kind)
                 for node in kube.list("v1", "Node"):
-                    status._count_node(node)
+                    if node.get("spec", {}).get("unschedulable"):
+                        continue  # the live fleet cordons nodes that it holds in reserve
+                    conditions = node.get("status", {}).get("conditions") or ()
+                    if any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
+                        instance_type = node["metadata"].get("labels", {}).get(_INSTANCE_TYPE, "")
+                        status.nodes[instance_type] = status.nodes.get(instance_type, 0) + 1
         except (KubeError, WorkbenchError):
             return status
         status.reachable = True
@@ -108,18 +113,12 @@ class _ClusterStatus:
             ready = status.get("readyReplicas", 0) if reported else None
             self.pods[kind, meta["namespace"], meta["name"]] = ready, workload["spec"].get("replicas", 1)
 
-    def _count_node(self, node: Mapping[str, Any]) -> None:
-        if node.get("spec", {}).get("unschedulable"):
-            return  # the live fleet cordons nodes that it holds in reserve
-        conditions = node.get("status", {}).get("conditions") or ()
-        if any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
-            instance = node["metadata"].get("labels", {}).get(_INSTANCE_TYPE, "")
-            self.nodes[instance] = self.nodes.get(instance, 0) + 1
 
-
-def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], status: _ClusterStatus, *, whole: bool) -> Table:
-    # Users copy addresses: never wrap them in a log.
-    endpoint_column = Column("endpoint", overflow="fold", no_wrap=whole)
+def _models_table(
+    models: Mapping[str, Any], endpoints: Mapping[str, Any], status: _ClusterStatus, *, no_wrap: bool
+) -> Table:
+    # Users copy addresses: do not wrap them in a log.
+    endpoint_column = Column("endpoint", overflow="fold", no_wrap=no_wrap)
     columns = ("name", "model", "workload", "ready", endpoint_column, "api", "memory")
     table = Table(*columns, box=None, title="Models")
     table.title_justify = "left"
@@ -133,7 +132,7 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], status: _Cl
             name,
             model.get("model"),
             "/".join(parts[0]) + (f" and {len(parts) - 1} more" if len(parts) > 1 else ""),
-            _ready([count for count in pods if count]),
+            _readiness([count for count in pods if count]),
             _url(endpoint),
             endpoint.get("api", "-"),
             _NOT_CHECKED if fit.startswith(_NOT_CHECKED) else fit,  # the outputs hold the reason
@@ -147,7 +146,7 @@ def _models(models: Mapping[str, Any], endpoints: Mapping[str, Any], status: _Cl
 def _parts(model: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return kind and name of the objects of a model; the name of its workload may be that of no object."""
     default_kind = str(model.get("workloadKind"))
-    # If a resource has workloads of several kinds, each part is written as kind/name.
+    # If a resource has workloads of several kinds, a part has the form kind/name.
     parts = [str(part).rpartition("/") for part in model.get("parts") or ()]
     return [(kind or default_kind, name) for kind, _, name in parts] or [(default_kind, str(model.get("workload")))]
 
@@ -158,7 +157,7 @@ def _url(endpoint: Mapping[str, Any]) -> str:
     return url if "://" in url else str(endpoint.get("clusterUrl") or url or "-")
 
 
-def _ready(counts: Sequence[tuple[int | None, int]]) -> str:
+def _readiness(counts: Sequence[tuple[int | None, int]]) -> str:
     """Format ready and desired replicas: ``2/3``; ``accepted (3)`` if no controller reports a status."""
     if not counts:
         return "-"
@@ -200,14 +199,16 @@ def show_addresses(fleet: "LiveFleet", folder: LiveFolder, out: Console) -> None
     """Print the addresses of the models on this machine, with example requests."""
     addresses = folder.addresses()
     # Users copy addresses: do not truncate them.
-    address = Column("address", min_width=_ADDRESS, overflow="fold")
+    address_column = Column("address", min_width=_ADDRESS, overflow="fold")
     names = (Column(name, overflow="fold") for name in ("endpoint", "model"))
-    table = Table(*names, address, box=None, title="On this machine (simulated)")
+    table = Table(*names, address_column, box=None, title="On this machine (simulated)")
     table.title_justify = "left"
     for endpoint in sorted(fleet.endpoints, key=lambda endpoint: endpoint.title):
         url = addresses.endpoints.get(endpoint.title, "-")
-        played = f" (for a {endpoint.stand_in})" if endpoint.stand_in else ""
-        add_row(table, endpoint.title, endpoint.model, f"no answer: {endpoint.why}" if endpoint.why else url + played)
+        stand_in = f" (for a {endpoint.stand_in})" if endpoint.stand_in else ""
+        add_row(
+            table, endpoint.title, endpoint.model, f"no answer: {endpoint.why}" if endpoint.why else url + stand_in
+        )
     if addresses.door:
         add_row(table, "gateway", "all models", addresses.door_api)
     out.print(table)
@@ -224,10 +225,10 @@ def with_addresses(outputs: Mapping[str, Any], call: StackCall) -> dict[str, Any
     if fleet is None or LOOPBACK in outputs:
         return dict(outputs)
     addresses = folder.addresses()
-    added = {
+    loopback = {
         "simulated": True,
         "endpoints": addresses.endpoints,
         "door": addresses.door_api,
         "prometheus": addresses.prometheus,
     }
-    return {**outputs, LOOPBACK: {key: value for key, value in added.items() if value}}
+    return {**outputs, LOOPBACK: {key: value for key, value in loopback.items() if value}}

@@ -94,8 +94,8 @@ def row_in(columns: Sequence[object]) -> StateRow:
     _check(inputs is None or isinstance(inputs, dict), "inputs must be an object or null")
     if cluster and inputs is not None:
         meta = inputs.get("metadata")
-        name = meta.get("name") if isinstance(meta, dict) else None
-        _check(_are_strings([inputs.get("apiVersion"), inputs.get("kind"), name]), "inputs must be a Kubernetes object")
+        identity = [inputs.get("apiVersion"), inputs.get("kind"), meta.get("name") if isinstance(meta, dict) else ""]
+        _check(isinstance(meta, dict) and _are_strings(identity), "inputs must be a Kubernetes object")
     _check(_are_strings(dependencies), "dependencies must be a list of URNs")
     _check(isinstance(options, dict), "options must be an object")
     flags = [options.get(name, False) for name in ("protect", "retain", "adopted")]
@@ -255,8 +255,8 @@ class State:
             other = str(foreign[0]).removeprefix("urn:pulumi:").partition("::")[0]
             raise StateError(
                 f"{self._path}: belongs to stack {other!r}, not to {self._stack!r}: it contains {foreign[0]}. "
-                f"Restore the state of {self._stack!r}, or rename the file to {other}.db, together with its key. Nothing was "
-                "changed."
+                f"Restore the state of {self._stack!r}, or rename the file to {other}.db, together with its key. "
+                "Nothing was changed."
             )
 
     @contextmanager
