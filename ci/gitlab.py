@@ -32,8 +32,8 @@ def publish(rest: Rest, project: str, plans: Plans, folder: Path, where: str, li
     """
     me = rest.get("user")["id"]
 
-    def ours(found: Mapping[str, Any]) -> bool:
-        return not found.get("system") and (found.get("author") or {}).get("id") == me
+    def ours(entry: Mapping[str, Any]) -> bool:
+        return not entry.get("system") and (entry.get("author") or {}).get("id") == me
 
     path = f"projects/{urllib.parse.quote(project, safe='')}/merge_requests/{plans.pull}/notes"
     if not plans.stacks and not plans.removed and not remains(rest, path, ours=ours):

@@ -80,7 +80,7 @@ class Executor:
                 rank=self._rank,
             ).run()
             failures = self.result.failures
-            if not tries_left or not failures or not all(each.late or each.skipped for each in failures):
+            if not tries_left or not failures or not all(failure.late or failure.skipped for failure in failures):
                 break
             failures.clear()
         return self.result

@@ -92,13 +92,14 @@ def delete_object(kube: Kube, inputs: Mapping[str, Any], uid: str | None) -> boo
     """Request a deletion; return whether finalizers delay it."""
     api_version, kind, namespace, name = identity(inputs)
     annotations = reveal(inputs["metadata"]).get("annotations") or {}
-    given = str(annotations.get(_PROPAGATION, "")).capitalize()
-    usual = "Foreground" if kind in _FOREGROUND else "Background"
+    propagation = str(annotations.get(_PROPAGATION, "")).capitalize()
+    if not propagation:
+        propagation = "Foreground" if kind in _FOREGROUND else "Background"
     try:
-        answer = kube.delete(api_version, kind, name, namespace or None, propagation=given or usual, uid=uid or None)
+        deleted = kube.delete(api_version, kind, name, namespace or None, propagation=propagation, uid=uid or None)
     except NoSuchKindError:
         return False
-    return answer is not None and "deletionTimestamp" in answer.get("metadata", {})
+    return deleted is not None and "deletionTimestamp" in deleted.get("metadata", {})
 
 
 def await_gone(kube: Kube, inputs: Mapping[str, Any], seconds: float = 120.0, uid: str = "") -> None:

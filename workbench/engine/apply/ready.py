@@ -74,7 +74,7 @@ def await_ready(
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Failure]:
     """Wait for the objects of steps; return a failure for each that is not ready in time."""
-    waiting = {step.urn: found for step in steps if (found := _waiting(step, targets, seconds))}
+    waiting = {step.urn: item for step in steps if (item := _waiting(step, targets, seconds))}
     failures: list[Failure] = []
     while waiting:
         _look(waiting)
@@ -102,8 +102,8 @@ def _waiting(step: Step, targets: Targets, seconds: float) -> _Waiting | None:
     if str(annotations.get(_SKIP, "")).lower() == "true":
         return None
     timeouts = step.node.registration.timeouts
-    given = timeouts.get(step.op.value) or timeouts.get("create")
-    limit = duration(given) if given else float(annotations.get(_SECONDS) or seconds)
+    timeout = timeouts.get(step.op.value) or timeouts.get("create")
+    limit = duration(timeout) if timeout else float(annotations.get(_SECONDS) or seconds)
     return _Waiting(step, target, check, time.monotonic() + limit, limit)
 
 

@@ -54,8 +54,8 @@ class Remover:
         self.state.write([replace(step.row, intent=Intent.DELETING) for step in objects if step.row])
         with ThreadPoolExecutor(self.workers) as pool:
             try:
-                asked = pool.map(lambda step: self._ask(step, all_steps), objects)
-                lingering = [step for step, lingers in zip(objects, asked, strict=True) if lingers]
+                requested = pool.map(lambda step: self._request(step, all_steps), objects)
+                lingering = [step for step, lingers in zip(objects, requested, strict=True) if lingers]
             except BaseException:
                 pool.shutdown(cancel_futures=True)  # finish running requests, and start no others
                 raise
@@ -67,7 +67,7 @@ class Remover:
         for step in gone:
             self.progress(step)
 
-    def _ask(self, step: Step, urns: Collection[str]) -> bool:
+    def _request(self, step: Step, urns: Collection[str]) -> bool:
         """Request one deletion; return whether it must be awaited."""
         row = step.row
         if row is None or row.inputs is None or row.deleted_with in urns:
@@ -121,8 +121,8 @@ def _kinds(targets: Targets, steps: Iterable[Step]) -> list[tuple[Target, set[tu
     for step in steps:
         if step.row and step.row.inputs:
             kinds.setdefault(step.row.cluster, set()).add(identity(step.row.inputs)[:2])
-    found = [(targets.by_cluster(uid), wanted) for uid, wanted in kinds.items()]
-    return [(target, wanted) for target, wanted in found if target]
+    by_target = [(targets.by_cluster(uid), cluster_kinds) for uid, cluster_kinds in kinds.items()]
+    return [(target, cluster_kinds) for target, cluster_kinds in by_target if target]
 
 
 def levels(steps: Mapping[str, Step]) -> list[list[Step]]:

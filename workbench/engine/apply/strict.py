@@ -49,7 +49,7 @@ def _is_created(step: Step, steps: Iterable[Step], error: KubeError) -> bool:
     if error.status != http.HTTPStatus.NOT_FOUND:
         return False
     api_version, kind, namespace, _ = identity(step.inputs)
-    others = [reveal(dict(each.inputs)) for each in steps if each.is_object and each.node]
+    others = [reveal(dict(other.inputs)) for other in steps if other.is_object and other.node]
     if isinstance(error, NoSuchKindError):
         defined = [_defines(body) for body in others if body["kind"] == CRD]
         group = api_version.rpartition("/")[0]
