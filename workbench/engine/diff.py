@@ -6,7 +6,7 @@ from typing import Any
 
 from components.plan.review.differences import MISSING, differences, fixed_fields, is_within, parse_path, path_text
 
-from .values import SEALED, Secret
+from .values import Secret, is_sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +30,13 @@ def changes(old: Any, new: Any) -> list[Change]:  # noqa: ANN401 - any JSON valu
             None if after is MISSING else _sealed_like(after, before),
             "+" if before is MISSING else "-" if after is MISSING else "~",
         )
-        for path, before, after in differences(old, new, _is_sealed)
+        for path, before, after in differences(old, new, is_sealed)
     ]
-
-
-def _is_sealed(value: Any) -> bool:  # noqa: ANN401
-    return isinstance(value, dict) and SEALED in value
 
 
 def _sealed_like(value: Any, other: Any) -> Any:  # noqa: ANN401
     """Mark a value as secret if its counterpart is sealed: the field has become a secret, or no longer is one."""
-    return Secret(value) if _is_sealed(other) and not _is_sealed(value) else value
+    return Secret(value) if is_sealed(other) and not is_sealed(value) else value
 
 
 def ignored(old: Any, new: Any, paths: Sequence[str]) -> Any:  # noqa: ANN401

@@ -14,7 +14,7 @@ from .diff import Change, changes
 from .plan import CHANGING, ChangePlan, Op, Step
 from .program.graph import PLANNED_ONLY
 from .program.resources import PROVIDERS, STACK_TYPE, urn_name, urn_type
-from .values import SEALED, masked
+from .values import is_sealed, masked
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def output_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Outpu
 
 
 def _has_entries(value: object) -> bool:
-    return isinstance(value, dict) and bool(value) and SEALED not in value
+    return isinstance(value, dict) and bool(value) and not is_sealed(value)
 
 
 def write_json(stream: TextIO, plan: ChangePlan, outputs: OutputChanges) -> None:

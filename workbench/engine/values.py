@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.contract.texts.secrets import SECRET_TEXT, replace_secrets
-from components.contract.texts.secrets import masked as masked_plain
+from components.contract.texts.secrets import masked as mask_texts
 
 SEALED = "$sealed"
 
@@ -79,9 +79,9 @@ def resealed(old: Any, new: Any, key: bytes) -> Any:  # noqa: ANN401
     """
     if old == new:
         return old
-    if _is_sealed(new) != _is_sealed(old):
-        plain, sealed = (old, new) if _is_sealed(new) else (new, old)
-        return new if seal(Secret(plain), key) == sealed else old
+    if is_sealed(new) != is_sealed(old):
+        clear, sealed = (old, new) if is_sealed(new) else (new, old)
+        return new if seal(Secret(clear), key) == sealed else old
     if isinstance(old, dict) and isinstance(new, dict):
         return {name: resealed(inner, new[name], key) if name in new else inner for name, inner in old.items()}
     if isinstance(old, list) and isinstance(new, list):
@@ -89,18 +89,19 @@ def resealed(old: Any, new: Any, key: bytes) -> Any:  # noqa: ANN401
     return old
 
 
-def _is_sealed(value: object) -> bool:
+def is_sealed(value: object) -> bool:
+    """Whether a stored value is the digest of a secret."""
     return isinstance(value, dict) and SEALED in value
 
 
 def masked(value: Any) -> Any:  # noqa: ANN401
     """Return the value for display, with placeholders for unknowns, and for secrets whether marked or not."""
-    return masked_plain(_with_placeholders(value))
+    return mask_texts(_with_placeholders(value))
 
 
 def _with_placeholders(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, dict):
-        if SEALED in value:
+        if is_sealed(value):
             return SECRET_TEXT
         return {key: _with_placeholders(inner) for key, inner in value.items()}
     if isinstance(value, list):
