@@ -43,7 +43,7 @@ def open_clusters(subject: GuardedResource, widest: int) -> Iterator[Violation]:
 
 
 def is_wide(cidr: str, widest: int) -> bool:
-    """Tell whether a range has a shorter prefix than ``widest``, or than twice that for IPv6."""
+    """Whether a range has a shorter prefix than ``widest``, or than twice that for IPv6."""
     try:
         network = ipaddress.ip_network(cidr, strict=False)
     except ValueError:

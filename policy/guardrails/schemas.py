@@ -23,10 +23,10 @@ class Guardrail:
     severity: str
     properties: Mapping[str, Json] = field(default_factory=dict)
 
-    def settings(self, given: Mapping[str, Any] | None) -> Json:
-        """Return the settings, with defaults for those that are not given."""
+    def settings(self, config: Mapping[str, Any] | None) -> Json:
+        """Return the configured settings, completed with defaults."""
         defaults = {key: schema["default"] for key, schema in self.properties.items() if "default" in schema}
-        return {**defaults, **(given or {})}
+        return {**defaults, **(config or {})}
 
 
 def _texts(description: str, *default: str) -> Json:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 
 class UntilDeployed:
-    """A value that is unknown in a preview. It is no violation; the deployment checks it again."""
+    """A value that is unknown in a preview. It is not a violation, because the deployment runs the checks again."""
 
     def __repr__(self) -> str:
         """Return the text of the value in a message."""
@@ -39,7 +39,7 @@ class GuardedResource:
         """The stack's name in the URN: ``urn:pulumi:<stack>::<project>::<type>::<name>``."""
         return self.urn.split("::", 1)[0].removeprefix("urn:pulumi:")
 
-    def at(self, path: str) -> Any:  # noqa: ANN401  whatever a resource has
+    def at(self, path: str) -> Any:  # noqa: ANN401  any JSON
         """Return the value at a path such as ``vpcConfig.publicAccessCidrs``; None if missing, or UNKNOWN."""
         value: Any = self.props
         for step in path.split("."):
@@ -95,7 +95,7 @@ class Violation:
     message: str
 
 
-def violation(subject: GuardedResource, path: str, found: object, allowed: str, step: str) -> Violation:
+def violation(subject: GuardedResource, path: str, value: object, allowed: str, step: str) -> Violation:
     """Return a violation whose message has the field, its value, the allowed values and the next step."""
-    where = f"{subject.type} {subject.name!r}: {path}"
-    return Violation(subject.urn, f"{where} is {found!r}; allowed: {allowed}; {step}")
+    field_path = f"{subject.type} {subject.name!r}: {path}"
+    return Violation(subject.urn, f"{field_path} is {value!r}; allowed: {allowed}; {step}")

@@ -41,8 +41,8 @@ def start(state_dir: StateDir = STATE_DIR) -> None:
     console = _console()
     with shown_progress(console) as progress:
         running = SimulatedCluster(state_dir).start(progress=progress)
-    what = f"started {', '.join(running.started)}" if running.started else "already running"
-    console.print(f"simulated cluster: {what}; {running.server}", soft_wrap=True)
+    status = f"started {', '.join(running.started)}" if running.started else "already running"
+    console.print(f"simulated cluster: {status}; {running.server}", soft_wrap=True)
     console.print(_export(running.kubeconfig), soft_wrap=True)
 
 
@@ -78,16 +78,15 @@ def status(state_dir: StateDir = STATE_DIR) -> None:
         state = "running" if member.running else "stopped"
         table.add_row(member.name, state, str(member.pid or "-"), Text(str(member.log)))
     folder = LiveFolder(state_dir.resolve())
-    parts = tuple(live_processes(folder))
-    for part in parts:
-        table.add_row(
-            part.name, "running" if part.pid else "ended", str(part.pid or "-"), Text(str(folder.log(part.name)))
-        )
+    processes = tuple(live_processes(folder))
+    for process in processes:
+        state = "running" if process.pid else "ended"
+        table.add_row(process.name, state, str(process.pid or "-"), Text(str(folder.log(process.name))))
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
     console.print(table)
-    if not all(member.running for member in members) or not all(part.pid for part in parts):
+    if not all(member.running for member in members) or not all(process.pid for process in processes):
         raise typer.Exit(1)
     console.print(_export(cluster.kubeconfig), soft_wrap=True)
 
@@ -104,14 +103,14 @@ def shown_progress(
 
     printed: set[str] = set()
 
-    def in_log(step: str) -> None:
+    def print_once(step: str) -> None:
         title = step.partition(": ")[0] if step.startswith("building") else step
         if title not in printed:
             printed.add(title)
             console.print(title, soft_wrap=True, markup=False)
 
     if not console.is_terminal:
-        yield in_log
+        yield print_once
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as display:
