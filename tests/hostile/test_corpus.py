@@ -11,7 +11,7 @@ from tests.contract.texts.corpus import FILES, LOOKALIKES, SCRIPTS, SECRETS, STR
 from tests.fleets import open_model, playground
 from tests.hostile import runs
 from tests.hostile.test_planted import Workbench
-from workbench.engine.program.graph import _sealed_secret
+from workbench.engine.program.graph import _with_marked_secrets
 from workbench.engine.program.resources import Registration
 from workbench.engine.values import seal
 
@@ -261,7 +261,7 @@ def test_the_state_of_the_local_engine_keeps_digests_alone(case: Any) -> None:
     body["metadata"] = {"name": "x", **value.get("metadata", {})}
     token = "kubernetes:example.com/v1:Thing"
     registration = Registration(type=token, name="x", custom=True, inputs=body)
-    stored = json.dumps(seal(dict(_sealed_secret(registration, frozenset())), b"k" * 32))
+    stored = json.dumps(seal(dict(_with_marked_secrets(registration, frozenset())), b"k" * 32))
     for secret in case.secrets:
         assert secret not in stored
 

@@ -158,16 +158,19 @@ class SimulatedCluster:
         if not self._pki.complete:
             progress("creating certificates")
         self._pki.ensure()
-        ports = self._known_ports()
-        if not ports:
-            # Chosen once: a restarted member must listen on the port that the others connect to.
-            ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
-            write_private(self._ports_file, json.dumps(ports).encode())
-        layout = Layout(self.folder, self._pki, ports)
+        layout = Layout(self.folder, self._pki, self._ports())
         for identity in IDENTITIES:
             write_private(layout.kubeconfig(identity.file), kubeconfig(self._pki, identity, layout.server).encode())
         write_private(layout.scheduling, scheduling(layout))
         return layout
+
+    def _ports(self) -> dict[str, int]:
+        """Return the ports, chosen once: a restarted member must listen on the port that the others connect to."""
+        ports = self._known_ports()
+        if not ports:
+            ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
+            write_private(self._ports_file, json.dumps(ports).encode())
+        return ports
 
     def _known_ports(self) -> dict[str, int]:
         try:

@@ -91,12 +91,7 @@ class _ClusterStatus:
                 for kind in sorted({kind for model in models.values() for kind, _ in _parts(model)}):
                     status._count_pods(kube, kind)
                 for node in kube.list("v1", "Node"):
-                    if node.get("spec", {}).get("unschedulable"):
-                        continue  # the live fleet cordons nodes that it holds in reserve
-                    conditions = node.get("status", {}).get("conditions") or ()
-                    if any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
-                        instance_type = node["metadata"].get("labels", {}).get(_INSTANCE_TYPE, "")
-                        status.nodes[instance_type] = status.nodes.get(instance_type, 0) + 1
+                    status._count_node(node)
         except (KubeError, WorkbenchError):
             return status
         status.reachable = True
@@ -112,6 +107,14 @@ class _ClusterStatus:
             reported = not shape.requires or status
             ready = status.get("readyReplicas", 0) if reported else None
             self.pods[kind, meta["namespace"], meta["name"]] = ready, workload["spec"].get("replicas", 1)
+
+    def _count_node(self, node: Mapping[str, Any]) -> None:
+        if node.get("spec", {}).get("unschedulable"):
+            return  # the live fleet cordons nodes that it holds in reserve
+        conditions = node.get("status", {}).get("conditions") or ()
+        if any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
+            instance_type = node["metadata"].get("labels", {}).get(_INSTANCE_TYPE, "")
+            self.nodes[instance_type] = self.nodes.get(instance_type, 0) + 1
 
 
 def _models_table(
