@@ -12,7 +12,7 @@ MARKER = "<!-- inference-platform: plans -->"
 MOST = 65_536
 """Maximum length of a comment on GitHub, whose API rejects more (422: "body is too long (maximum is 65536
 characters)")."""
-_TITLE = "## Plans of this change"
+_TITLE = "## Stack plans"
 _NOTHING = f"{MARKER}\n{_TITLE}\n\nNo stack is affected.\n"
 
 

@@ -90,7 +90,7 @@ def verified(rest: Rest, repository: str, run: FinishedRun, folder: Path) -> Pla
     if pull["state"] != "open":
         raise OutdatedError(f"pull request {plans.pull} is closed")
     if pull["head"]["sha"] != run.sha:
-        raise OutdatedError(f"the head of pull request {plans.pull} is no longer {run.sha[:12]}, the planned commit")
+        raise OutdatedError(f"the head of pull request {plans.pull} is not {run.sha[:12]}, the planned commit")
     if plans.head != run.sha:
         raise PipelineError(f"the artifact is of commit {plans.head[:40]!r}, and the run was of {run.sha}")
     return plans
