@@ -41,5 +41,5 @@ def seconds_of(duration: str) -> float:
 
 @functools.lru_cache(maxsize=1024)
 def fits(duration: str) -> bool:
-    """Tell whether a duration fits Go's int64 nanoseconds: about 292 years."""
+    """Return whether a duration fits Go's int64 nanoseconds: about 292 years."""
     return abs(nanoseconds_of(duration)) <= INT64_MAX

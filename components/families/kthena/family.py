@@ -31,10 +31,10 @@ def _render_policy(
 
 
 class ModelBoosterMember(Member, Expandable, Convertible):
-    """ModelBooster, which stands for ModelServings, ModelServers, a ModelRoute, policies and bindings."""
+    """ModelBooster, shorthand for ModelServings, ModelServers, a ModelRoute, policies and bindings."""
 
     def expand(self, source: LoadedResource, options: Options, findings: Findings) -> tuple[Object, ...]:
-        """Return the resources that it stands for, without the defects of Kthena's controllers."""
+        """Return the equivalent resources, without the defects of Kthena's controllers."""
         return expanded(source, options, findings)
 
     def convert(self, source: LoadedResource, options: Options) -> tuple[tuple[Object, ...], str]:

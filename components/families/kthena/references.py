@@ -109,7 +109,7 @@ def role_titles(library: Library, namespace: str) -> Iterator[str]:
 
 
 def matches(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:
-    """Tell whether a selector selects pods with these labels."""
+    """Return whether a selector selects pods with these labels."""
     return all(labels.get(key) == value for key, value in selector.items())
 
 
@@ -164,7 +164,7 @@ def routed_roles(library: Library, namespace: str, roles: Iterable[SelectedRole]
 
 
 def is_routed(library: Library, namespace: str, name: str) -> bool:
-    """Tell whether a ModelRoute leads to a ModelServer."""
+    """Return whether a ModelRoute leads to a ModelServer."""
     return name in _routed_servers(library, namespace)
 
 

@@ -205,5 +205,5 @@ def _policy_warnings(bound: PolicyBinding) -> Iterator[Defect]:
 
 
 def _is_generated(bound: PolicyBinding) -> bool:
-    """Tell whether the controller itself creates binding and policy, from a ModelBooster: with every section."""
+    """Return whether the controller itself creates binding and policy, from a ModelBooster: with every section."""
     return isinstance(bound.source, Generated)

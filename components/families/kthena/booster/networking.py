@@ -94,13 +94,13 @@ def _rules(backends: Sequence[BackendContext]) -> Iterator[tuple[str, str | None
 
 
 def needs_router(backends: Sequence[BackendContext]) -> bool:
-    """Tell whether Kthena's router, which reads these resources, may be needed: for pairs, and for paths."""
+    """Return whether Kthena's router, which reads these resources, may be needed: for pairs, and for paths."""
     match = backends[0].booster.spec.model_match
     return (match is not None and match.uri is not None) or any(backend.is_disaggregated for backend in backends)
 
 
 def is_valid(backends: Sequence[BackendContext], fronts: Sequence[Commands]) -> bool:
-    """Tell whether the ModelServers and the ModelRoute of a booster are valid without creating them; False if unsure.
+    """Return whether the ModelServers and the ModelRoute of a booster would be valid; False if unsure.
 
     They contain names, a port and lists of the booster. Each limit of their types that the booster's own types do not
     imply is tested here. If one of them may be violated, the resources are created, and rejected with the messages of

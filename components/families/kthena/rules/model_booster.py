@@ -29,9 +29,9 @@ def _backends(booster: Json) -> _Parts:
 def _policies(booster: Json) -> _Parts:
     if booster.spec.autoscaling_policy is not None:
         yield ("spec", "autoscalingPolicy"), booster.spec.autoscaling_policy
-    for place, backend in _backends(booster):
+    for path, backend in _backends(booster):
         if backend.autoscaling_policy is not None:
-            yield (*place, "autoscalingPolicy"), backend.autoscaling_policy
+            yield (*path, "autoscalingPolicy"), backend.autoscaling_policy
 
 
 def _matches(booster: Json) -> _Parts:
@@ -258,10 +258,10 @@ _OF_SPEC = (
 
 def _adapter_is_model(booster: Json) -> Iterator[Violation]:
     name = booster.metadata.name
-    for place, backend in _backends(booster):
+    for path, backend in _backends(booster):
         for index, adapter in enumerate(backend.lora_adapters or ()):
             if adapter.name == name:
-                yield (*place, "loraAdapters", index, "name"), f", found {name!r}"
+                yield (*path, "loraAdapters", index, "name"), f", found {name!r}"
 
 
 ADAPTER_NAMES = Rule(

@@ -114,11 +114,11 @@ def _gang_broken(group: Json) -> Iterator[Violation]:
         return
     pods = {role.name: role.replicas + role.worker_replicas for role in group.roles}
     for name, least in group.gang_policy.min_role_replicas.items():
-        place = ("gangPolicy", "minRoleReplicas", name)
+        path = ("gangPolicy", "minRoleReplicas", name)
         if name not in pods:
-            yield place, f"; there is no role {name!r}, but {', '.join(map(repr, pods))}"
+            yield path, f"; there is no role {name!r}, but {', '.join(map(repr, pods))}"
         elif not 0 <= least <= pods[name]:
-            yield place, f", found {least}, and {pods[name]} in sum"
+            yield path, f", found {least}, and {pods[name]} in sum"
 
 
 _GANG_ROLES = (

@@ -131,8 +131,8 @@ def _bounded(spec: Json) -> _Parts:
 
 
 def _targets(spec: Json) -> _Parts:
-    for place, bounded in _bounded(spec):
-        yield (*place, "target"), bounded.target
+    for path, bounded in _bounded(spec):
+        yield (*path, "target"), bounded.target
 
 
 WHOLE_BINDING = tuple(

@@ -64,14 +64,14 @@ ONE_WAY = Rule(
 )
 
 
-def matches(match: Json, place: tuple[str | int, ...]) -> _Parts:
+def matches(match: Json, path: tuple[str | int, ...]) -> _Parts:
     """Yield every StringMatch of a match."""
     if match is None:
         return
     if match.uri:
-        yield (*place, "uri"), match.uri
+        yield (*path, "uri"), match.uri
     for name, header in (match.headers or {}).items():
-        yield (*place, "headers", name), header
+        yield (*path, "headers", name), header
 
 
 def _matches(route: Json) -> _Parts:

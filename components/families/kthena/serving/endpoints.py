@@ -69,7 +69,7 @@ def front_of(roles: list[RolePods]) -> RolePods:
 
 
 def _is_proxy(role: RolePods) -> bool:
-    """Tell whether the server of a role is no engine; the image of an engine may contain other programs too."""
+    """Return whether the server of a role is no engine; the image of an engine may contain other programs too."""
     line = role.server.line
     if not line.engine:
         return True

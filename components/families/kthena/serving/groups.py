@@ -23,12 +23,12 @@ def pods_per_instance(role: Role) -> int:
 
 
 def is_gang(group: ServingGroup) -> bool:
-    """Tell whether pods of a serving group must be scheduled together."""
+    """Return whether pods of a serving group must be scheduled together."""
     return group.gang_policy is not None or group.network_topology is not None
 
 
 def is_one_set(group: ServingGroup) -> bool:
-    """Tell whether one LeaderWorkerSet can run all serving groups.
+    """Return whether one LeaderWorkerSet can run all serving groups.
 
     That takes serving groups of a single role instance. Each gang of several pods needs a PodGroup of its own, whose
     name its pods carry, while all groups of a set share one pod template.
@@ -42,7 +42,7 @@ def is_one_set(group: ServingGroup) -> bool:
 
 
 def has_pod_groups(group: ServingGroup) -> bool:
-    """Tell whether each serving group has a PodGroup."""
+    """Return whether each serving group has a PodGroup."""
     return is_gang(group) and not is_one_set(group)
 
 

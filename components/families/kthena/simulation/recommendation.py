@@ -84,7 +84,7 @@ class _Metric:
         return current if (desired < current if upwards else desired > current) else desired
 
     def _is_tolerable(self, ratio: Number, count: int, current: int) -> bool:
-        """Tell whether a ratio is within the tolerance, which is documented as a share of the current replicas."""
+        """Return whether a ratio is within the tolerance, which is documented as a share of the current replicas."""
         # The controller compares the ratio to 1, as if each target had exactly one replica (D-15).
         if self.defects.tolerance_of_one:
             return abs(ratio - 1.0) <= float(self.tolerance) * 0.01

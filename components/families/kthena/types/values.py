@@ -21,20 +21,20 @@ _BLANK = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _VISIBLE = re.compile(f"[^{_BLANK}]")
 
 
-def _text(published: str, good: Callable[[str], object], what: str) -> tuple[object, ...]:
+def _text(published: str, is_valid: Callable[[str], object], expected: str) -> tuple[object, ...]:
     """Return the annotations that validate a string, with the RE2 pattern for the API server."""
 
     def check(text: str) -> str:
-        if not good(text):
-            raise combined_error([((), f"must be {what}, found {format_value(text)}")])
+        if not is_valid(text):
+            raise combined_error([((), f"must be {expected}, found {format_value(text)}")])
         return text
 
     return (Field(json_schema_extra={"pattern": published}), AfterValidator(check))
 
 
-def _pattern(published: str, grammar: str, what: str) -> tuple[object, ...]:
+def _pattern(published: str, grammar: str, expected: str) -> tuple[object, ...]:
     """Return the annotations that validate a string by its RE2 pattern, and by the same pattern for Python."""
-    return _text(published, re.compile(grammar, re.ASCII).match, what)
+    return _text(published, re.compile(grammar, re.ASCII).match, expected)
 
 
 def _fits_int64(duration: str) -> str:
@@ -44,7 +44,7 @@ def _fits_int64(duration: str) -> str:
 
 
 def is_image(text: str) -> bool:
-    """Tell whether a text is empty, or neither blank nor with a space: all that V3 requires of an image."""
+    """Return whether a text is empty, or neither blank nor with a space: all that V3 requires of an image."""
     return not text or (" " not in text and _VISIBLE.search(text) is not None)
 
 
