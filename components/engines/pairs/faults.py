@@ -9,12 +9,16 @@ from ..scripts.commands import engine_line
 from ..settings import Setting
 from ..versions import ANY, engine_title
 from .checks import document_faults
-from .fabric import fabric_faults
 from .reading import Transfer, transfer_of
-from .rows import Connector, Stage, transfer_table
+from .rows import Rdma, Stage, TransportRow, transfer_table
 
-_NOWHERE = ("0.0.0.0", "::", "localhost", "127.0.0.1", "::1")  # noqa: S104  addresses that other pods cannot reach
+_UNREACHABLE = ("0.0.0.0", "::", "localhost", "127.0.0.1", "::1")  # noqa: S104  addresses that other pods cannot reach
 _OTHER = {Stage.PREFILL: Stage.DECODE, Stage.DECODE: Stage.PREFILL}
+_SIZE_RULES = {
+    "equal": "the same size on both sides",
+    "multiple": "one of them to be a multiple of the other",
+    "decode_multiple": "that of decode to be a multiple of that of prefill",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,207 +58,237 @@ def pair_faults(prefill: Side, decode: Side) -> Iterator[PairFault]:
 
     Engines without a transfer table are not checked, and problems that the lint of the arguments reports are omitted.
     """
-    if prefill.line.engine != decode.line.engine:
-        yield _strangers(prefill, decode)
+    engine, other_engine = prefill.line.engine, decode.line.engine
+    if engine != other_engine:
+        # Any image may contain the same engine, so a pair with an unknown one may work.
+        severity = Severity.ERROR if engine and other_engine else Severity.WARNING
+        reason = (
+            f"decode runs {other_engine or 'an unknown engine'} and prefill {engine or 'an unknown engine'}, and the "
+            "KV caches of different engines are incompatible; use the same engine for both"
+        )
+        yield PairFault(Stage.DECODE, severity, reason)
         return
-    if transfer_table(prefill.line.engine) is None:
+    if transfer_table(engine) is None:
         return
     first, second = transfer_of(prefill.line), transfer_of(decode.line)
-    yield from _side(Stage.PREFILL, prefill, first, second)
-    yield from _side(Stage.DECODE, decode, second, first)
+    yield from _side_faults(Stage.PREFILL, prefill, first, second)
+    yield from _side_faults(Stage.DECODE, decode, second, first)
     if first and second and not (first.is_open or second.is_open):
-        yield from _both(prefill, first, decode, second)
+        yield from _mismatches(prefill, first, decode, second)
 
 
-def _strangers(prefill: Side, decode: Side) -> PairFault:
-    """Return the problem of two different engines; a warning if one is unknown, because any image may contain it."""
-    both = bool(prefill.line.engine and decode.line.engine)
-    reason = (
-        f"decode runs {decode.line.engine or 'an unknown engine'} and prefill "
-        f"{prefill.line.engine or 'an unknown engine'}, and engines do not understand each other's cache; use the "
-        "same engine for both"
-    )
-    return PairFault(Stage.DECODE, Severity.ERROR if both else Severity.WARNING, reason)
-
-
-def _side(role: Stage, side: Side, transfer: Transfer | None, other: Transfer | None) -> Iterator[PairFault]:
+def _side_faults(role: Stage, side: Side, transfer: Transfer | None, other: Transfer | None) -> Iterator[PairFault]:
+    table, title = transfer_table(side.line.engine), engine_title(side.line.engine, side.line.tag)
     if transfer is None:
-        # If the other side is invalid, its settings could not be copied here; only that problem is reported then.
-        if not (other and any(document_faults(other, ""))):
-            yield from _silent(role, side)
-    elif not transfer.is_open:
-        if side.line.reading is None:  # otherwise the lint of the arguments reports them
-            for severity, reason in document_faults(transfer, engine_title(side.line.engine, side.line.tag)):
-                yield PairFault(role, severity, reason)
-        yield from _role(role, side, transfer)
-        for part in transfer.carriers:
-            yield from _carrier(role, side, part)
-        if not transfer.carriers:
-            reason = f"{role} uses {transfer.connector}, which keeps the cache of its own pod; use {_default(side)}"
-            yield PairFault(role, Severity.ERROR, reason)
-        for severity, reason in fabric_faults(role, transfer, side.variables, efa=side.efa):
-            yield PairFault(role, severity, reason)
-
-
-def _silent(role: Stage, side: Side) -> Iterator[PairFault]:
-    flag = _flag(side)
-    if engine_line(side.line):
-        reason = f"{role} is not told how to hand over the cache; add {flag}"
-        yield PairFault(role, Severity.ERROR, reason)
+        # If the other side is invalid, its settings could not be copied to this one; only that problem is reported.
+        if table is None or (other and any(document_faults(other, ""))):
+            return
+        setting = Setting.TRANSFER if table.json else Setting.TRANSFER_ROLE
+        flag = table.engine.flag(setting) or setting
+        if engine_line(side.line):
+            yield PairFault(role, Severity.ERROR, f"{role} has no KV cache transfer settings; add {flag}")
+        else:
+            reason = (
+                f"{role} runs a program that is not known to start {side.line.engine}; make sure that it sets {flag}"
+            )
+            yield PairFault(role, Severity.WARNING, reason)
         return
-    reason = f"{role} runs a program that is not known to start {side.line.engine}; make sure that it sets {flag}"
-    yield PairFault(role, Severity.WARNING, reason)
+    if transfer.is_open:
+        return
+    if side.line.reading is None:  # otherwise the lint of the arguments reports them
+        for severity, reason in document_faults(transfer, title):
+            yield PairFault(role, severity, reason)
+    yield from _role_faults(role, transfer)
+    for carrier in transfer.carriers:
+        yield from _connector_faults(role, side, carrier, title)
+    if not transfer.carriers:
+        default = transfer.table.default
+        reason = f"{role} uses {transfer.connector}, which keeps the cache of its own pod; use {default}"
+        yield PairFault(role, Severity.ERROR, reason)
+    if side.efa is not None:
+        yield from _network_faults(role, transfer, side.variables, efa=side.efa)
 
 
-def _role(role: Stage, side: Side, transfer: Transfer) -> Iterator[PairFault]:
-    """Find a missing role, or the role of the other side."""
+def _role_faults(role: Stage, transfer: Transfer) -> Iterator[PairFault]:
+    """Yield the problem of a side without its role, or with another one."""
     table, found = transfer.table, transfer.role
-    key, word = table.json.get("role") or _flag(side), table.word(role)
     if found is role:
         return
-    known = transfer.carriers[0].known if transfer.carriers else None
-    undirected = known is not None and known.undirected is not None and known.undirected.includes(transfer.version)
+    key, word = table.json.get("role") or table.engine.flag(Setting.TRANSFER_ROLE), table.word(role)
+    connector = transfer.carriers[0].known if transfer.carriers else None
     if found is Stage.BOTH:
-        both = known.both if known else None
+        both = connector.both if connector else None
         if both and not both.includes(transfer.version):
-            reason = f"{transfer.connector} cannot be {transfer.word} at once; set {key} of {role} to {word}"
+            reason = f"{transfer.connector} does not support {key} {transfer.word}; set {key} of {role} to {word}"
             yield PairFault(role, Severity.ERROR, reason)
         elif both and both.is_deprecated(transfer.version):
             reason = f"{key} {transfer.word} is deprecated with {transfer.connector}; set it to {word} for {role}"
             yield PairFault(role, Severity.WARNING, reason)
     elif found is _OTHER[role]:
-        severity = Severity.WARNING if undirected else Severity.ERROR
-        reason = f"{role} has {key} {transfer.word}, the one of {_OTHER[role]}; set it to {word}"
-        yield PairFault(role, severity, reason)
-    elif not table.json:
+        span = connector.undirected if connector else None
+        ignores_roles = span is not None and span.includes(transfer.version)
+        reason = f"{role} has {key} {transfer.word}, the role of {_OTHER[role]}; set it to {word}"
+        yield PairFault(role, Severity.WARNING if ignores_roles else Severity.ERROR, reason)
+    elif not table.json:  # document_faults reports a JSON document without a valid role
         given = f"found {transfer.word!r}" if transfer.word else "and has none"
         yield PairFault(role, Severity.ERROR, f"{role} needs {key} {word}, {given}; set it")
 
 
-def _carrier(role: Stage, side: Side, part: Transfer) -> Iterator[PairFault]:
-    """Find what a connector lacks in the version, image, or configuration; the lint reports unknown connectors."""
-    known, title = part.known, engine_title(side.line.engine, side.line.tag)
-    if known is None:
+def _connector_faults(role: Stage, side: Side, carrier: Transfer, title: str) -> Iterator[PairFault]:
+    """Yield what a known connector lacks in the version, image, or configuration; unknown ones are linted."""
+    connector, version = carrier.known, carrier.version
+    if connector is None:
         return
-    if _lacks_library(known, part, side.line.tag):
+    shipped = connector.shipped
+    lacks_library = shipped and connector.span.includes(version) and not shipped.includes(version)
+    # Custom images may name the library in their tag.
+    if lacks_library and version != ANY and connector.library not in side.line.tag:
         reason = (
-            f"{known.name} needs {known.library}, which the image of {title} does not have; use a newer one, or one "
-            "that has it"
+            f"{connector.name} needs {connector.library}, which the image of {title} does not have; use a newer one, "
+            "or one that has it"
         )
         yield PairFault(role, Severity.WARNING, reason)
-    for name in (variable.name for _, variable in known.variables if variable.field and role is Stage.PREFILL):
-        yield from _address(name, side)
-    settles = known.caution_unless
-    if known.caution and not (settles and any(name.startswith(settles) for name in side.variables)):
-        yield PairFault(role, Severity.WARNING, f"{known.name} {known.caution}; check it for {role}")
+
+    # Prefill sends the variable to decode as the address to fetch the cache from; vLLM's default is localhost
+    # (vllm/envs.py).
+    for name in (variable.name for _, variable in connector.variables if variable.field and role is Stage.PREFILL):
+        address = side.variables.get(name)
+        if address in _UNREACHABLE:
+            problem = f"is {address}, which decode cannot reach"
+        elif address is None and side.is_whole:
+            problem = "is not set, so decode looks for prefill at localhost"
+        else:
+            continue
+        reason = f"variable {name} {problem}; set it to the address of the pod (valueFrom fieldRef status.podIP)"
+        yield PairFault(role, Severity.ERROR, reason)
+
+    prefix = connector.caution_unless
+    if connector.caution and not (prefix and any(name.startswith(prefix) for name in side.variables)):
+        yield PairFault(role, Severity.WARNING, f"{connector.name} {connector.caution}; check it for {role}")
 
 
-def _address(name: str, side: Side) -> Iterator[PairFault]:
-    """Find an address at which decode cannot reach prefill."""
-    address = side.variables.get(name)
-    if address in _NOWHERE:
-        found = f"is {address}, where decode does not find prefill"
-    elif address is None and side.is_whole:
-        found = "is not set, so prefill tells decode that it is at localhost"
-    else:
+def _network_faults(
+    role: Stage, transfer: Transfer, variables: Mapping[str, str], *, efa: bool
+) -> Iterator[PairFault]:
+    """Yield why the nodes' network, with or without EFA, does not fit the connectors."""
+    need, row = transfer.rdma(variables)
+    if need is Rdma.NONE:
         return
-    reason = f"variable {name} {found}; set it to the address of the pod (valueFrom fieldRef status.podIP)"
-    yield PairFault(Stage.PREFILL, Severity.ERROR, reason)
+    name = transfer.connector or transfer.table.implied
+    if not efa:
+        if need is Rdma.REQUIRED:
+            reason = (
+                f"{name} is set up for RDMA, and the nodes of {role} have no EFA; use an instance type with EFA, or "
+                f"{_without_rdma(transfer, row)}"
+            )
+            yield PairFault(role, Severity.ERROR, reason)
+        else:
+            reason = (
+                f"the nodes of {role} have no EFA, so {name} moves the cache over TCP: long prompts wait for it; use "
+                "an instance type with EFA where that matters"
+            )
+            yield PairFault(role, Severity.WARNING, reason)
+        return
+
+    # The nodes have EFA. A connector that does not use it fails or falls back to TCP.
+    for carrier in transfer.carriers:
+        choice = carrier.known.efa if carrier.known else None
+        if choice is None:
+            continue
+        given = carrier.config.get(choice.key) if choice.key else variables.get(choice.variable)
+        values = given if isinstance(given, list) else [given] if given else []
+        if choice.value in values:
+            continue
+        name, setting = carrier.connector or carrier.table.implied, choice.key or choice.variable
+        if choice.span.includes(carrier.version):
+            build = " and a build of its library for that" if choice.built else ""
+            found = ", ".join(map(str, values)) or "none"
+            reason = (
+                f"{name} reaches EFA only with {setting} {choice.value}{build}, and {role} has {found}; set it on "
+                "both sides"
+            )
+        else:
+            reason = (
+                f"{name} does not reach EFA in this version; for {role} use a newer image, with {setting} "
+                f"{choice.value}"
+            )
+        yield PairFault(role, Severity.WARNING, reason)
 
 
-def _lacks_library(known: Connector, part: Transfer, tag: str) -> bool:
-    """Return whether the official image lacks the library of a connector; custom images may name it in their tag."""
-    if known.shipped is None or part.version == ANY or known.library in tag:
-        return False
-    return known.span.includes(part.version) and not known.shipped.includes(part.version)
+def _without_rdma(transfer: Transfer, row: TransportRow | None) -> str:
+    """Return the remedy that avoids RDMA: a setting of the connector, or another connector."""
+    if row:
+        words = [word for word, need in row.values.items() if need is Rdma.REQUIRED]
+        return f"remove {', '.join(words)} from {row.key or row.variable} on both sides"
+    for carrier in transfer.carriers:
+        for transport in carrier.known.transports if carrier.known else ():
+            word = next((word for word, need in transport.values.items() if need is Rdma.NONE), None)
+            if transport.key and word:
+                return f"set {transport.key} to {word} on both sides"
+    return f"use {transfer.table.default} on both sides"
 
 
-def _both(prefill: Side, first: Transfer, decode: Side, second: Transfer) -> Iterator[PairFault]:
-    """Find settings that do not match between the two sides."""
-    gives, takes = (
-        tuple(part.connector or transfer.table.implied for part in transfer.carriers) for transfer in (first, second)
+def _mismatches(prefill: Side, first: Transfer, decode: Side, second: Transfer) -> Iterator[PairFault]:
+    """Yield the settings that do not match between the two sides."""
+    sending, receiving = (
+        tuple(carrier.connector or transfer.table.implied for carrier in transfer.carriers)
+        for transfer in (first, second)
     )
-    if gives and takes and set(gives).isdisjoint(takes):
+    if sending and receiving and set(sending).isdisjoint(receiving):
         reason = (
-            f"decode takes the cache by {', '.join(takes)} and prefill gives it by {', '.join(gives)}; use the same"
+            f"decode receives the cache with {', '.join(receiving)} and prefill sends it with {', '.join(sending)}; "
+            "use the same connector"
         )
         yield PairFault(Stage.DECODE, Severity.ERROR, reason)
         return
-    yield from _sizes(prefill, first, decode)
-    yield from _shared(first, second)
-    yield from _versions(prefill, first, decode, second)
 
-
-def _sizes(prefill: Side, first: Transfer, decode: Side) -> Iterator[PairFault]:
-    gives, takes = (_size(engine_line(side.line) or side.line, Setting.TENSOR_PARALLEL) for side in (prefill, decode))
-    if not gives or not takes:
-        return
-    for part in first.carriers:
-        rules = (
-            [rule for span, rule in part.known.tensor_parallel if span.includes(first.version)] if part.known else []
-        )
-        if rules and not any(_fits(rule, gives, takes) for rule in rules):
-            name = part.connector or first.table.implied
+    sizes = tuple(_tensor_parallel_size(side.line) for side in (prefill, decode))
+    for carrier in first.carriers if all(sizes) else ():
+        rows = carrier.known.tensor_parallel if carrier.known else ()
+        # The bounds of two rows may both leave a version open; it is enough that one of them fits.
+        rules = [rule for span, rule in rows if span.includes(first.version)]
+        if rules and not any(_sizes_fit(rule, *sizes) for rule in rules):
             reason = (
-                f"decode has tensor parallel size {takes} and prefill {gives}; in this version {name} needs "
-                f"{_RULES[rules[-1]]}"
+                f"decode has tensor parallel size {sizes[1]} and prefill {sizes[0]}; in this version "
+                f"{carrier.connector or first.table.implied} needs {_SIZE_RULES[rules[-1]]}"
             )
             yield PairFault(Stage.DECODE, Severity.ERROR, reason)
 
+    for carrier in first.carriers:
+        other = next((other for other in second.carriers if other.connector == carrier.connector), None)
+        for key in carrier.known.shared if carrier.known and other else ():
+            if other and carrier.config.get(key) != other.config.get(key):
+                reason = f"{key} of {carrier.connector} differs between prefill and decode; use the same value"
+                yield PairFault(Stage.DECODE, Severity.ERROR, reason)
 
-_RULES = {
-    "equal": "the same size on both sides",
-    "multiple": "one of them to be a multiple of the other",
-    "decode_multiple": "that of decode to be a multiple of that of prefill",
-}
+    if first.version == second.version and prefill.line.tag == decode.line.tag:
+        return
+    if any(_compares_versions(carrier, first, second) for carrier in second.carriers):
+        known = first.version and second.version and first.version != second.version
+        tags = [engine_title("", side.line.tag).strip() for side in (prefill, decode)]
+        reason = (
+            f"{first.connector} transfers the cache to the same version only, and prefill runs {tags[0]} and decode "
+            f"{tags[1]}; use the same image for both"
+        )
+        yield PairFault(Stage.DECODE, Severity.ERROR if known else Severity.WARNING, reason)
 
 
-def _fits(rule: str, gives: int, takes: int) -> bool:
-    if rule == "equal":
-        return gives == takes
-    return takes % gives == 0 or (rule == "multiple" and gives % takes == 0)
-
-
-def _size(line: CommandLine, setting: Setting) -> int:
-    """Return a parallel size: 1 if it is not set, 0 if it is filled in later."""
+def _tensor_parallel_size(line: CommandLine) -> int:
+    """Return the tensor parallel size: 1 if it is not set, 0 if it is filled in later."""
+    line, setting = engine_line(line) or line, Setting.TENSOR_PARALLEL
     return line.number_of(setting) or (0 if line.holds(setting) else 1)
 
 
-def _shared(first: Transfer, second: Transfer) -> Iterator[PairFault]:
-    """Find settings that must be equal on both sides but differ."""
-    for part in first.carriers:
-        other = next((each for each in second.carriers if each.connector == part.connector), None)
-        for key in part.known.shared if part.known and other else ():
-            if other and part.config.get(key) != other.config.get(key):
-                reason = f"{key} of {part.connector} differs between prefill and decode; set it alike"
-                yield PairFault(Stage.DECODE, Severity.ERROR, reason)
+def _sizes_fit(rule: str, prefill: int, decode: int) -> bool:
+    if rule == "equal":
+        return prefill == decode
+    return decode % prefill == 0 or (rule == "multiple" and prefill % decode == 0)
 
 
-def _versions(prefill: Side, first: Transfer, decode: Side, second: Transfer) -> Iterator[PairFault]:
-    if first.version == second.version and prefill.line.tag == decode.line.tag:
-        return
-    if not any(part.known and _is_strict(part.known, part, first, second) for part in second.carriers):
-        return
-    known = first.version and second.version and first.version != second.version
-    versions = [engine_title("", side.line.tag).strip() for side in (prefill, decode)]
-    tags = f"prefill runs {versions[0]} and decode {versions[1]}"
-    reason = f"{first.connector} hands over to the same version only, and {tags}; use the same image for both"
-    yield PairFault(Stage.DECODE, Severity.ERROR if known else Severity.WARNING, reason)
-
-
-def _is_strict(known: Connector, part: Transfer, *sides: Transfer) -> bool:
-    """Return whether a connector accepts only caches of its own version, unless that check is turned off."""
-    span, unless = known.same_version, known.same_version_unless
-    strict = span is not None and any(span.includes(side.version) for side in sides)
-    return strict and not (unless and part.config.get(unless) is False)
-
-
-def _flag(side: Side) -> str:
-    transfers = transfer_table(side.line.engine)
-    setting = Setting.TRANSFER if transfers and transfers.json else Setting.TRANSFER_ROLE
-    return (transfers.engine.flag(setting) if transfers else None) or setting
-
-
-def _default(side: Side) -> str:
-    transfers = transfer_table(side.line.engine)
-    return transfers.default if transfers else ""
+def _compares_versions(carrier: Transfer, *sides: Transfer) -> bool:
+    """Return whether a connector accepts only caches of its own version; a setting may turn that check off."""
+    span = carrier.known.same_version if carrier.known else None
+    if carrier.known is None or span is None or not any(span.includes(side.version) for side in sides):
+        return False
+    unless = carrier.known.same_version_unless
+    return not (unless and carrier.config.get(unless) is False)

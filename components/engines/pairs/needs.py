@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from ..command_line import CommandLine
 from ..scripts.commands import engine_line
-from ..settings import Setting
 from .reading import Transfer, transfer_of
 from .rows import PortRow, Stage, Variable
 
@@ -49,37 +48,34 @@ def needs_of(line: CommandLine, role: Stage, variables: Mapping[str, str] | None
         role: The side.
         variables: The variables that the user sets on the container.
     """
-    transfer, given = transfer_of(line), dict(variables or {})
-    parts = [part for part in transfer.carriers if part.known] if transfer else []
-    wanted = {
+    transfer, user = transfer_of(line), dict(variables or {})
+    carriers = [(carrier, carrier.known) for carrier in transfer.carriers if carrier.known] if transfer else []
+    required = {
         variable.name: variable
-        for part in parts
-        for sides, variable in (part.known.variables if part.known else ())
-        if role in sides and variable.name not in given
+        for _, connector in carriers
+        for sides, variable in connector.variables
+        if role in sides and variable.name not in user
     }
-    known = {name: variable.value for name, variable in wanted.items()} | given
-    ports = {ports.name: ports for part in parts for ports in _ports(part, line, role, known)}
-    any_port = any(part.known.any_port for part in parts if part.known)
-    return Needs(tuple(wanted.values()), tuple(ports.values()), any_port)
+    values = {name: variable.value for name, variable in required.items()} | user
+    own = engine_line(line) or line
+    ports: dict[str, Ports] = {}
+    for carrier, connector in carriers:
+        for row in connector.ports:
+            if role in row.sides and row.span.includes(carrier.version):
+                first = _first_port(row, carrier, own, values)
+                count = math.prod(own.number_of(setting) or 1 for setting in row.per)
+                if first:
+                    ports[row.name] = Ports(row.name, first, count)
+    any_port = any(connector.any_port for _, connector in carriers)
+    return Needs(tuple(required.values()), tuple(ports.values()), any_port)
 
 
-def _ports(part: Transfer, line: CommandLine, role: Stage, variables: Mapping[str, str]) -> list[Ports]:
-    known, own = part.known, engine_line(line) or line
-    rows = [row for row in (known.ports if known else ()) if role in row.sides and row.span.includes(part.version)]
-    found = [(row, _number(row, part, own, variables)) for row in rows]
-    return [
-        Ports(row.name, number, math.prod(own.number_of(Setting(setting)) or 1 for setting in row.per))
-        for row, number in found
-        if number
-    ]
-
-
-def _number(row: PortRow, part: Transfer, line: CommandLine, variables: Mapping[str, str]) -> int:
+def _first_port(row: PortRow, carrier: Transfer, line: CommandLine, variables: Mapping[str, str]) -> int:
     """Return the first port; 0 if unknown."""
     if row.variable:
         text = variables.get(row.variable, "")
     elif row.json:
-        text = str(part.document.get(row.json) or row.number)
+        text = str(carrier.document.get(row.json) or row.number)
     else:
         text = (line.value_of(row.setting) if row.setting else None) or str(row.number)
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= len("65535") else 0

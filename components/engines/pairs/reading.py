@@ -60,8 +60,8 @@ class Transfer:
 
     def rdma(self, variables: Mapping[str, str]) -> tuple[Rdma, TransportRow | None]:
         """Return the use of RDMA in a container with some variables, and the setting that determines it, if any."""
-        found = [_rdma(part, variables) for part in self.carriers]
-        return max(found, key=lambda each: list(Rdma).index(each[0]), default=(Rdma.NONE, None))
+        needs = [_rdma(carrier, variables) for carrier in self.carriers]
+        return max(needs, key=lambda need: list(Rdma).index(need[0]), default=(Rdma.NONE, None))
 
 
 def transfer_of(line: CommandLine) -> Transfer | None:
@@ -71,10 +71,25 @@ def transfer_of(line: CommandLine) -> Transfer | None:
         line: The command line of the container, which may be in a script.
     """
     table, own = transfer_table(line.engine), engine_line(line)
-    reading = own.reading if own else None
-    if table is None or own is None or reading is None:
+    if table is None or own is None or own.reading is None:
         return None
-    return _of_json(own, table) if table.json else _of_flags(own, table)
+    version = table.engine.version(own.tag)
+    if not table.json:
+        if not own.holds(Setting.TRANSFER_ROLE, Setting.TRANSFER_BACKEND):
+            return None
+        word, backend = own.value_of(Setting.TRANSFER_ROLE) or "", own.value_of(Setting.TRANSFER_BACKEND) or ""
+        known = table.find(backend or table.implied, version)
+        return Transfer(table, version, backend, word, known=known, is_open=is_filled_later(word + backend))
+    uses = list(transfer_json_uses(own))
+    if not uses:
+        return None
+    dotted = [(use, text) for use, text in uses if use.dotted]
+    # vLLM merges single keys into one document, which it appends to the arguments, so that it takes precedence over
+    # the document in one argument (FlexibleArgumentParser.parse_args).
+    document = _document_of_keys(dotted) if dotted else json_object(uses[-1][1])
+    if document is None:
+        return Transfer(table, version, is_open=True)
+    return transfer_of_document(table, version, document)
 
 
 def transfer_of_document(table: TransferTable, version: Version | None, document: Mapping[str, Any]) -> Transfer:
@@ -95,7 +110,7 @@ def transfer_of_document(table: TransferTable, version: Version | None, document
         document=document,
         known=known or (named if named and named.plugin else None),
         parts=tuple(
-            transfer_of_document(table, version, each) for each in children or () if isinstance(each, Mapping)
+            transfer_of_document(table, version, child) for child in children or () if isinstance(child, Mapping)
         ),
         is_plugin=is_plugin,
         is_open=any(is_filled_later(str(document.get(key) or "")) for key in keys.values()),
@@ -104,51 +119,36 @@ def transfer_of_document(table: TransferTable, version: Version | None, document
 
 def transfer_json_uses(line: CommandLine) -> Iterator[tuple[FlagUse, str]]:
     """Yield the uses of the transfer JSON flag, including those of single keys, each with its text."""
-    reading, words, start = line.reading, line.words, len(line.command)
-    flags = {flag.name for flag in map(reading.table.find, _json_flags(line)) if flag} if reading else set()
-    for use in reading.uses if flags and reading else ():
+    table, reading = transfer_table(line.engine), line.reading
+    if table is None or reading is None:
+        return
+    spellings = table.engine.settings.get(Setting.TRANSFER, ())
+    flags = {flag.name for flag in map(reading.table.find, spellings) if flag}
+    words, start = line.words, len(line.command)
+    for use in reading.uses:
         if use.flag and use.flag.name in flags:
             word = words[start + use.values[0].position] if use.values else ""
             yield use, word.partition("=")[2] if use.joined else word
 
 
-def _json_flags(line: CommandLine) -> tuple[str, ...]:
-    table = transfer_table(line.engine)
-    return table.engine.settings.get(Setting.TRANSFER, ()) if table else ()
-
-
-def _of_json(line: CommandLine, table: TransferTable) -> Transfer | None:
-    version = table.engine.version(line.tag)
-    found = list(transfer_json_uses(line))
-    if not found:
-        return None
-    dotted = [(use, text) for use, text in found if use.dotted]
-    # Single keys are merged into one document, which comes last and wins (vLLM, FlexibleArgumentParser.parse_args).
-    document = _gathered(dotted) if dotted else json_object(found[-1][1])
-    return (
-        Transfer(table, version, is_open=True) if document is None else transfer_of_document(table, version, document)
-    )
-
-
-def _gathered(uses: list[tuple[FlagUse, str]]) -> dict[str, Any]:
+def _document_of_keys(uses: list[tuple[FlagUse, str]]) -> dict[str, Any]:
     """Merge single keys, such as ``--flag.a.b 1`` and ``--flag.c+ x``, which appends to a list."""
     document: dict[str, Any] = {}
     for use, text in uses:
         *path, last = use.name.split(".")[1:]
-        place = document
+        parent = document
         for key in path:
-            inner = place.get(key)
-            if not isinstance(inner, dict):
-                inner = place[key] = {}
-            place = inner
+            child = parent.get(key)
+            if not isinstance(child, dict):
+                child = parent[key] = {}
+            parent = child
         if last.endswith("+"):
-            before = place.get(last[:-1])
-            place[last[:-1]] = [
-                *(before if isinstance(before, list) else ()),
-                *(_value(each) for each in text.split(",")),
-            ]
+            key = last.removesuffix("+")
+            earlier = parent.get(key)
+            items = earlier if isinstance(earlier, list) else []
+            parent[key] = [*items, *map(_value, text.split(","))]
         else:
-            place[last] = _value(text)
+            parent[last] = _value(text)
     return document
 
 
@@ -159,21 +159,12 @@ def _value(text: str) -> Any:  # noqa: ANN401 - whatever JSON holds
         return text
 
 
-def _of_flags(line: CommandLine, table: TransferTable) -> Transfer | None:
-    version = table.engine.version(line.tag)
-    if not line.holds(Setting.TRANSFER_ROLE, Setting.TRANSFER_BACKEND):
-        return None
-    word, backend = line.value_of(Setting.TRANSFER_ROLE) or "", line.value_of(Setting.TRANSFER_BACKEND) or ""
-    known = table.find(backend or table.implied, version)
-    return Transfer(table, version, backend, word, known=known, is_open=is_filled_later(word + backend))
-
-
-def _rdma(transfer: Transfer, variables: Mapping[str, str]) -> tuple[Rdma, TransportRow | None]:
-    known = transfer.known
-    for each in known.transports if known else ():
-        given = transfer.config.get(each.key) if each.key else variables.get(each.variable)
+def _rdma(carrier: Transfer, variables: Mapping[str, str]) -> tuple[Rdma, TransportRow | None]:
+    connector = carrier.known
+    for row in connector.transports if connector else ():
+        given = carrier.config.get(row.key) if row.key else variables.get(row.variable)
         values = given if isinstance(given, list) else [] if given is None else [given]
-        needs = [each.values[word] for word in (*map(str, values), *("*" for _ in values)) if word in each.values]
+        needs = [row.values[word] for word in (*map(str, values), *("*" for _ in values)) if word in row.values]
         if needs:
-            return max(needs, key=list(Rdma).index), each
-    return (known.rdma if known else Rdma.NONE), None
+            return max(needs, key=list(Rdma).index), row
+    return (connector.rdma if connector else Rdma.NONE), None

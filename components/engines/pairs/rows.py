@@ -1,27 +1,27 @@
-"""What is known of handing over the key-value cache: ``pairs.yaml`` in an engine's folder.
+"""The transfer of the KV cache from prefill to decode: ``pairs.yaml`` in an engine's folder.
 
-json: keys of the JSON that says all (the setting ``transfer``): connector, role, plugin, which is the module of a
-  connector that the engine does not know, and extra, the connector's own settings. Without it there are the
-  settings ``transfer_role`` and ``transfer_backend``.
+json: keys of the JSON document with the transfer settings (the setting ``transfer``): connector, role, plugin (the
+  module of a connector that the engine does not contain) and extra (the settings of the connector). Engines without
+  it have the settings ``transfer_role`` and ``transfer_backend``.
 roles: the engine's words for prefill, decode and both.
-default: the connector where nobody names one. implied: what the engine itself takes then.
+default: the connector to use if none is set. implied: the default of the engine itself.
 connectors, each with
-  name; from, absent, until: versions with it. instead: what it is called in others.
-  plugin: the plugin that brings it along. local: whether it keeps the cache of its own pod only.
-  parts: the key of its settings that lists the connectors it is made of.
-  shipped: versions whose own image has its library; without it the engine needs none.
-  router: what the router before the pair must speak.
-  rdma: none, useful or required. transports: what changes that: a key of its settings or a variable, and what
-    values of it (``*`` is any) mean; the first one that is given counts.
-  shared: keys of its settings that must be the same on both sides.
-  undirected: versions in which the role makes no difference. both: versions in which one that is both does.
-  tensor_parallel: by version a rule: equal, multiple (of the other one, whichever is larger), decode_multiple.
-  same_version: versions that talk to the same version only.
-  variables: what a pod needs: name, and value or the field of the pod; sides: prefill, decode, or both.
+  name; from, absent, until: versions with it. instead: its name in other versions.
+  plugin: the plugin that provides it. local: whether it keeps the cache of its own pod only.
+  parts: the key of its settings that lists the connectors of a composite connector.
+  shipped: versions whose official image has its library; without this column it needs none.
+  router: the protocol of the router in front of the pair.
+  rdma: none, useful or required. transports: what overrides that: a key of its settings or a variable, with the use
+    of RDMA by value (``*`` is any); the first one that is set counts.
+  shared: keys of its settings that must be equal on both sides.
+  undirected: versions that ignore the role. both: versions that accept a server with both roles.
+  tensor_parallel: rules by version: equal, multiple (the larger size of the smaller one), decode_multiple.
+  same_version: versions that accept caches of the same version only.
+  variables: variables of the pod: name, and value or the field of the pod; sides: prefill, decode, or both.
   ports: name, sides; the number is that of a variable, of a key of the JSON, of a setting, or number itself;
-    per: the sizes by whose product there are more of them, one after the other.
-  any_port: whether data goes over ports that are chosen at run time.
-  caution: what else is to be thought of; caution_unless: how the name of a variable begins that settles it.
+    per: the parallel sizes whose product is the number of consecutive ports.
+  any_port: whether data uses ports that are chosen at run time.
+  caution: a requirement that cannot be checked; caution_unless: prefix of the variables that indicate it is met.
 """
 
 import functools
@@ -34,6 +34,9 @@ from ...contract.tables import read_table
 from ..registry import Engine, engines
 from ..settings import Setting
 from ..versions import Span, Version
+
+_SCALARS = ("name", "instead", "plugin", "local", "parts", "router", "any_port", "caution", "caution_unless")
+"""Columns of a connector that are used as they are."""
 
 
 class Stage(StrEnum):
@@ -63,7 +66,12 @@ class TransportRow:
 
 @dataclass(frozen=True, slots=True)
 class EfaChoice:
-    """The setting that selects EFA; either ``key`` or ``variable`` is empty."""
+    """The setting that selects EFA; either ``key`` or ``variable`` is empty.
+
+    Attributes:
+        several: Whether the setting is a list of values.
+        built: Whether the library of the connector must be built for EFA.
+    """
 
     value: str
     span: Span
@@ -147,7 +155,7 @@ class TransferTable:
 
     def word(self, role: Stage) -> str:
         """Return the engine's word for a role."""
-        return next(word for word, known in self.roles.items() if known is role)
+        return next(word for word, stage in self.roles.items() if stage is role)
 
 
 def transfer_table(engine: str) -> TransferTable | None:
@@ -173,60 +181,60 @@ def _read(engine: Engine) -> TransferTable | None:
 
 
 def _connector(row: Mapping[str, Any]) -> Connector:
-    plain = {name: row[name] for name in _PLAIN if name in row}
+    efa = row.get("efa")
     return Connector(
         span=Span.from_row(row),
         rdma=Rdma(row.get("rdma", "none")),
         transports=tuple(
             TransportRow(
-                each.get("key", ""),
-                each.get("variable", ""),
-                {value: Rdma(need) for value, need in each["values"].items()},
+                transport.get("key", ""),
+                transport.get("variable", ""),
+                {value: Rdma(need) for value, need in transport["values"].items()},
             )
-            for each in row.get("transports", ())
+            for transport in row.get("transports", ())
         ),
-        efa=_efa(row["efa"]) if "efa" in row else None,
+        efa=EfaChoice(
+            value=efa["value"],
+            span=Span.from_row(efa),
+            key=efa.get("key", ""),
+            variable=efa.get("variable", ""),
+            several=efa.get("several", False),
+            built=efa.get("built", False),
+        )
+        if efa
+        else None,
         shared=tuple(row.get("shared", ())),
-        tensor_parallel=tuple((Span.from_row(each), each["rule"]) for each in row.get("tensor_parallel", ())),
+        tensor_parallel=tuple((Span.from_row(rule), rule["rule"]) for rule in row.get("tensor_parallel", ())),
         variables=tuple(
-            (_sides(each), Variable(each["name"], each.get("value", ""), each.get("field", "")))
-            for each in row.get("variables", ())
+            (_sides(variable), Variable(variable["name"], variable.get("value", ""), variable.get("field", "")))
+            for variable in row.get("variables", ())
         ),
-        ports=tuple(map(_port, row.get("ports", ()))),
+        ports=tuple(
+            PortRow(
+                name=port["name"],
+                span=Span.from_row(port),
+                sides=_sides(port),
+                variable=port.get("variable", ""),
+                json=port.get("json", ""),
+                setting=Setting(port["setting"]) if "setting" in port else None,
+                number=port.get("number", 0),
+                per=tuple(map(Setting, port.get("per", ()))),
+            )
+            for port in row.get("ports", ())
+        ),
         library=row.get("shipped", {}).get("library", ""),
         shipped=_span(row, "shipped"),
         undirected=_span(row, "undirected"),
         both=_span(row, "both"),
         same_version=_span(row, "same_version"),
         same_version_unless=row.get("same_version", {}).get("unless", ""),
-        **plain,
+        **{name: row[name] for name in _SCALARS if name in row},
     )
-
-
-_PLAIN = ("name", "instead", "plugin", "local", "parts", "router", "any_port", "caution", "caution_unless")
 
 
 def _span(row: Mapping[str, Any], column: str) -> Span | None:
     return Span.from_row(row[column]) if column in row else None
 
 
-def _efa(row: Mapping[str, Any]) -> EfaChoice:
-    plain = {name: row[name] for name in ("value", "key", "variable", "several", "built") if name in row}
-    return EfaChoice(span=Span.from_row(row), **plain)
-
-
 def _sides(row: Mapping[str, Any]) -> frozenset[Stage]:
     return frozenset(map(Stage, row.get("sides", (Stage.PREFILL, Stage.DECODE))))
-
-
-def _port(row: Mapping[str, Any]) -> PortRow:
-    return PortRow(
-        name=row["name"],
-        span=Span.from_row(row),
-        sides=_sides(row),
-        variable=row.get("variable", ""),
-        json=row.get("json", ""),
-        setting=Setting(row["setting"]) if "setting" in row else None,
-        number=row.get("number", 0),
-        per=tuple(map(Setting, row.get("per", ()))),
-    )

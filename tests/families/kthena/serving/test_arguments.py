@@ -82,7 +82,10 @@ def test_arguments_of_a_booster_are_blamed_on_their_key(config: Object, path: st
 def test_a_pair_that_cannot_talk_is_blamed_on_its_config() -> None:
     nixl, cache = ({"kv-transfer-config": {"kv_connector": name}} for name in ("NixlConnector", "LMCacheConnectorV1"))
     problems = found(booster(nixl, cache, kind="vLLMDisaggregated"))
-    reason = "decode takes the cache by LMCacheConnectorV1 and prefill gives it by NixlConnector; use the same"
+    reason = (
+        "decode receives the cache with LMCacheConnectorV1 and prefill sends it with NixlConnector; use the same "
+        "connector"
+    )
     assert [each for each in problems if each[1] == "error"] == [
         ("spec.backends[0].workers[1].config", "error", reason)
     ]

@@ -132,8 +132,8 @@ def test_a_prefix_of_the_api_is_part_of_the_address() -> None:
 
 # What prefill and decode say, the field that is wrong and a word of the reason.
 PAIRS: list[tuple[Object, Object, str, str]] = [
-    (GIVER, {**TAKER, "entryTemplate": pods(engine())}, "roles[1]", "not told how to hand over"),
-    ({**GIVER, "entryTemplate": pods(engine())}, TAKER, "roles[0]", "not told how to hand over"),
+    (GIVER, {**TAKER, "entryTemplate": pods(engine())}, "roles[1]", "has no KV cache transfer settings"),
+    ({**GIVER, "entryTemplate": pods(engine())}, TAKER, "roles[0]", "has no KV cache transfer settings"),
     (
         GIVER,
         {**TAKER, "entryTemplate": pods({"name": "s", "image": "lmsysorg/sglang:v0.5.4"})},
@@ -155,7 +155,7 @@ def test_a_name_tells_what_a_role_is_for() -> None:
     """NIXL does not tell its sides apart, so that the other one's word is no error there."""
     document = model_serving("ms", GIVER, {**TAKER, "entryTemplate": side("kv_producer")})
     found = warned(document)
-    assert "the one of prefill" in found["spec.template.roles[1].entryTemplate.spec.containers[0].args"]
+    assert "the role of prefill" in found["spec.template.roles[1].entryTemplate.spec.containers[0].args"]
 
 
 MOONCAKE = {"kv_connector": "MooncakeConnector"}
