@@ -1,1 +1,1 @@
-"""What an engine is told that decides how much memory it needs."""
+"""The settings of a server that determine how much memory it uses."""

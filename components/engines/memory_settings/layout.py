@@ -5,10 +5,8 @@ from decimal import Decimal
 
 from ..numbers import parse_decimal
 from ..settings import Setting
-from .settings import OFF, SettingsReader, UnclearError
+from .settings import SettingsReader, UnclearError
 from .table import Spread
-
-_PLACES = (Setting.TENSOR_SPLIT, Setting.EXPERT_LAYERS_ON_CPU)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,38 +41,57 @@ def model_layout(settings: SettingsReader) -> ModelLayout:
     Raises:
         UnclearError: The layout cannot be determined.
     """
-    tensor, pipeline = _sizes(settings)
-    is_on = settings.text(Setting.CACHE_ON_GPU) in (None, "") or settings.is_on(Setting.CACHE_ON_GPU)
+    table = settings.table
+    tensor, pipeline = settings.number(Setting.TENSOR_PARALLEL), settings.number(Setting.PIPELINE_PARALLEL)
+    match table.spread:
+        case Spread.ONE:
+            tensor, pipeline = tensor or 1, pipeline or 1
+        case Spread.ALL:
+            is_unsharded = settings.text(Setting.SHARDED) == "false"
+            tensor, pipeline = tensor or (1 if is_unsharded else None), pipeline or 1
+        case Spread.LAYERS:
+            mode = settings.text(Setting.SPLIT_MODE) or "layer"
+            if mode not in ("layer", "none"):
+                flag = settings.named(Setting.SPLIT_MODE)
+                raise UnclearError(f"{flag} {mode} splits layers, whose memory use is not calculated")
+            tensor, pipeline = 1, (None if mode == "layer" else 1)
+
+    cache_on_gpu = settings.text(Setting.CACHE_ON_GPU) in (None, "") or settings.is_on(Setting.CACHE_ON_GPU)
+    data = settings.number(Setting.DATA_PARALLEL) or 1
+    # Some engines have a switch for expert parallelism, others take the number of ranks.
+    ranks = settings.text(Setting.EXPERT_PARALLEL) or ""
+    if ranks.isdecimal():
+        experts = (settings.number(Setting.EXPERT_PARALLEL) or 0) > 1
+    else:
+        experts = settings.is_on(Setting.EXPERT_PARALLEL)
+    shares = _unequal_shares(settings) if pipeline is None else ()
+
+    layers: int | None = None
+    text = settings.text(Setting.GPU_LAYERS)
+    if table.all_layers is not None and text not in ("auto", "all"):
+        layers = settings.number(Setting.GPU_LAYERS)
+        if layers is None:
+            layers = None if settings.holds(table.all_layers, "how many layers are on accelerators") else 0
+        elif layers < 0:
+            layers = None
+    if settings.is_on(Setting.EXPERTS_ON_CPU):
+        expert_layers = None
+    else:
+        expert_layers = settings.number(Setting.EXPERT_LAYERS_ON_CPU) or 0
     return ModelLayout(
         tensor=tensor,
         pipeline=pipeline,
-        data=settings.number(Setting.DATA_PARALLEL) or 1,
-        experts=_divides_experts(settings),
-        shares=_shares(settings) if pipeline is None else (),
-        layers=_layers(settings),
-        expert_layers=(
-            None if settings.is_on(Setting.EXPERTS_ON_CPU) else settings.number(Setting.EXPERT_LAYERS_ON_CPU) or 0
-        ),
-        cache_on_host=not is_on,
+        data=data,
+        experts=experts,
+        shares=shares,
+        layers=layers,
+        expert_layers=expert_layers,
+        cache_on_host=not cache_on_gpu,
         offloaded_gib=settings.decimal(Setting.OFFLOADED_GIB) or Decimal(0),
     )
 
 
-def _sizes(settings: SettingsReader) -> tuple[int | None, int | None]:
-    tensor, pipeline = settings.number(Setting.TENSOR_PARALLEL), settings.number(Setting.PIPELINE_PARALLEL)
-    match settings.table.spread:
-        case Spread.ONE:
-            return tensor or 1, pipeline or 1
-        case Spread.ALL:
-            alone = settings.text(Setting.SHARDED) == "false"
-            return tensor or (1 if alone else None), pipeline or 1
-    mode = settings.text(Setting.SPLIT_MODE) or "layer"
-    if mode not in ("layer", "none"):
-        raise UnclearError(f"{settings.named(Setting.SPLIT_MODE)} {mode} cuts layers in a way that is not counted")
-    return 1, (None if mode == "layer" else 1)
-
-
-def _shares(settings: SettingsReader) -> tuple[Decimal, ...]:
+def _unequal_shares(settings: SettingsReader) -> tuple[Decimal, ...]:
     """Return the shares of the accelerators; empty if they are equal."""
     text = settings.text(Setting.TENSOR_SPLIT)
     if not text:
@@ -86,29 +103,14 @@ def _shares(settings: SettingsReader) -> tuple[Decimal, ...]:
     return () if len(set(known)) == 1 else known
 
 
-def _divides_experts(settings: SettingsReader) -> bool:
-    """Return whether experts are distributed: some engines have a switch, others take the number of ranks."""
-    text = settings.text(Setting.EXPERT_PARALLEL)
-    if text is None or text == OFF or not text.isdecimal():
-        return settings.is_on(Setting.EXPERT_PARALLEL)
-    return (settings.number(Setting.EXPERT_PARALLEL) or 0) > 1
-
-
 def offloads_to_host(settings: SettingsReader) -> bool:
-    """Return whether weights that do not fit stay in host memory: only if the server may choose the layers."""
+    """Return whether weights that do not fit stay in host memory: only if the server may choose the layers.
+
+    llama.cpp does not choose them if layers, a split, or the placement of experts are set (common/fit.cpp).
+    """
     if settings.text(Setting.GPU_LAYERS) not in (None, "", "auto", "-1"):
         return False
-    if any(settings.text(setting) for setting in _PLACES) or settings.is_on(Setting.EXPERTS_ON_CPU):
+    placements = (Setting.TENSOR_SPLIT, Setting.EXPERT_LAYERS_ON_CPU)
+    if any(map(settings.text, placements)) or settings.is_on(Setting.EXPERTS_ON_CPU):
         return False
-    return settings.holds(settings.table.adapts, "whether it keeps what does not fit in the memory of the host")
-
-
-def _layers(settings: SettingsReader) -> int | None:
-    """Return the number of layers on accelerators; None for all."""
-    text = settings.text(Setting.GPU_LAYERS)
-    if settings.table.all_layers is None or text in ("auto", "all"):
-        return None
-    number = settings.number(Setting.GPU_LAYERS)
-    if number is None:
-        return None if settings.holds(settings.table.all_layers, "how many layers are on accelerators") else 0
-    return None if number < 0 else number
+    return settings.holds(settings.table.adapts, "whether it keeps layers that do not fit in host memory")

@@ -27,7 +27,7 @@ from .table import memory_settings_table
 
 _FOUR_BYTES = ("float", "float32")
 _MODELS = (Setting.MODEL, Setting.MODEL_REPOSITORY, Setting.MODEL_ADDRESS)
-_REMADE = (Setting.MODEL_CONFIG, Setting.MODEL_METADATA)
+_CONFIG_OVERRIDES = (Setting.MODEL_CONFIG, Setting.MODEL_METADATA)
 """Settings that override the model's own configuration."""
 
 
@@ -91,21 +91,21 @@ def memory_settings_of(line: CommandLine, variables: Variables = (), *, more: bo
     """
     table, own = memory_settings_table(line.engine), engine_line(line)
     if table is None:
-        return f"nothing is known of the memory that {line.engine or 'its server'} needs"
+        return f"no figures on the memory use of {line.engine or 'its server'}"
     reading = own.reading if own else None
     if own is None or reading is None:
-        what = "a script" if line.is_script else "another program"
-        return f"its server is started by {what}, so that its settings are not known"
+        program = "a script" if line.is_script else "another program"
+        return f"its server is started by {program}, so that its settings are not known"
     unclear = unclear_flag(reading, table) or unclear_variable(variables, table)
     if unclear:
         return unclear
-    known = variable_values(table, variables, more=more)
+    values = variable_values(table, variables, more=more)
     return _memory_settings(
-        line.engine, own.tag, flag_values(own, reading), known, positional(own), len(adapters_of(own))
+        line.engine, own.tag, flag_values(own, reading), values, positional(own), len(adapters_of(own))
     )
 
 
-# Cached by exactly what decides about memory: thousands of servers differ only in names.
+# Cached by exactly the inputs that affect memory use: thousands of servers differ only in names.
 @functools.lru_cache(maxsize=8192)
 def _memory_settings(
     engine: str,
@@ -116,20 +116,30 @@ def _memory_settings(
     adapters: int,
 ) -> MemorySettings | str:
     table = memory_settings_table(engine)
-    assert table is not None  # noqa: S101  the caller asked
+    assert table is not None  # noqa: S101  checked by the caller
     settings = SettingsReader(table, tag, flags, dict(variables))
     try:
         model = _model(settings, stray)
-        draft, draft_tensor = _draft(settings)
-        most, rank = _adapters(settings, adapters)
-        keys, values = _cache(settings)
-        converted, quantized = _weights(settings)
+        draft, draft_tensor = _draft_model(settings)
+        most_adapters, adapter_rank = _adapter_limits(settings, adapters)
+
+        both = _cache_type_bytes(settings, Setting.CACHE_TYPE)
+        key_bytes = _cache_type_bytes(settings, Setting.CACHE_TYPE_K)
+        value_bytes = _cache_type_bytes(settings, Setting.CACHE_TYPE_V)
+        is_four_bytes = settings.text(Setting.DTYPE) in _FOUR_BYTES
+        default_bytes = both or Decimal(4 if is_four_bytes else 2)
+
+        converted, quantized = "float32" if is_four_bytes else "", False
+        method = None if is_four_bytes else settings.text(Setting.QUANTIZATION)
+        if method and method != "None":
+            converted = table.converts.get(method, "")
+            quantized = not converted
         return MemorySettings(
             model=model,
             converted=converted,
             quantized=quantized,
-            key_bytes=keys,
-            value_bytes=values,
+            key_bytes=key_bytes or default_bytes,
+            value_bytes=value_bytes or default_bytes,
             limits=_request_limits(settings),
             batch_tokens=_batch_tokens(settings),
             share=settings.decimal(Setting.GPU_MEMORY),
@@ -137,8 +147,8 @@ def _memory_settings(
             offloads_to_host=offloads_to_host(settings),
             draft=draft,
             draft_tensor=draft_tensor,
-            adapters=most,
-            adapter_rank=rank,
+            adapters=most_adapters,
+            adapter_rank=adapter_rank,
             graphs=not settings.is_on(Setting.NO_GRAPHS),
         )
     except UnclearError as error:
@@ -148,13 +158,21 @@ def _memory_settings(
 def _model(settings: SettingsReader, stray: str) -> str:
     model = next(filter(None, map(settings.text, _MODELS)), "") or stray
     if not model:
-        raise UnclearError("no model is named where its server is started")
+        raise UnclearError("its server is started without a model")
     if is_filled_later(model):
         raise UnclearError(f"the model is {model}, which is filled in later")
-    for setting in _REMADE:
+    for setting in _CONFIG_OVERRIDES:
         if settings.text(setting) is not None:
-            raise UnclearError(f"{settings.named(setting)} changes what the model says of itself")
+            raise UnclearError(f"{settings.named(setting)} overrides the configuration of the model")
     return model
+
+
+def _cache_type_bytes(settings: SettingsReader, setting: Setting) -> Decimal | None:
+    """Return the bytes per number of a cache type; None if it is that of the weights."""
+    text = settings.text(setting)
+    if not text or text in settings.table.whole_cache:
+        return None
+    return settings.table.cache.get(text) or settings.fail(setting, text)
 
 
 def _request_limits(settings: SettingsReader) -> RequestLimits:
@@ -164,7 +182,7 @@ def _request_limits(settings: SettingsReader) -> RequestLimits:
         return RequestLimits(None, is_open=True, sequences=sequences)
     context, default = settings.number(Setting.CONTEXT), settings.table.context(settings.version)
     if context is None and default is not None:
-        settings.need_version("the context that nothing sets")
+        settings.need_version("the default context")
         context = default.tokens
         if context is None:
             return RequestLimits(None, is_open=True, sequences=sequences)
@@ -186,33 +204,7 @@ def _batch_tokens(settings: SettingsReader) -> int | None:
     return settings.number(Setting.INPUT) if is_input else None
 
 
-def _cache(settings: SettingsReader) -> tuple[Decimal, Decimal]:
-    """Return the bytes per number of keys and of values."""
-    both = _cache_type(settings, Setting.CACHE_TYPE)
-    keys, values = _cache_type(settings, Setting.CACHE_TYPE_K), _cache_type(settings, Setting.CACHE_TYPE_V)
-    usual = Decimal(4) if settings.text(Setting.DTYPE) in _FOUR_BYTES else Decimal(2)
-    return keys or both or usual, values or both or usual
-
-
-def _cache_type(settings: SettingsReader, setting: Setting) -> Decimal | None:
-    text = settings.text(setting)
-    if not text or text in settings.table.whole_cache:
-        return None
-    return settings.table.cache.get(text) or settings.fail(setting, text)
-
-
-def _weights(settings: SettingsReader) -> tuple[str, bool]:
-    """Return the type to which weights are converted, and whether they must already be quantized."""
-    if settings.text(Setting.DTYPE) in _FOUR_BYTES:
-        return "float32", False
-    method = settings.text(Setting.QUANTIZATION)
-    if not method or method == "None":
-        return "", False
-    converted = settings.table.converts.get(method, "")
-    return converted, not converted
-
-
-def _draft(settings: SettingsReader) -> tuple[str, int | None]:
+def _draft_model(settings: SettingsReader) -> tuple[str, int | None]:
     """Return the draft model and its tensor parallel size."""
     text, keys = settings.text(Setting.SPECULATION), settings.table.speculation
     if not text:
@@ -222,21 +214,21 @@ def _draft(settings: SettingsReader) -> tuple[str, int | None]:
         return settings.fail(Setting.SPECULATION, text)
     method, model = (str(document.get(keys[name]) or "") for name in ("method", "model"))
     if method in keys["heads"]:
-        raise UnclearError(f"the size of the heads that {method} needs is not known")
+        raise UnclearError(f"the size of the heads of {method} is not known")
     if method in keys["own"] or model in keys["own"] or method.endswith("_mtp"):
         return "", None
     tensor = document.get(keys["tensor"])
     return model, tensor if isinstance(tensor, int) and not isinstance(tensor, bool) and tensor > 0 else None
 
 
-def _adapters(settings: SettingsReader, there: int) -> tuple[int, int]:
-    """Return the maximum number and rank of adapters in memory."""
-    on = settings.text(Setting.ADAPTERS_ON)
-    if on == OFF or not (there or settings.is_on(Setting.ADAPTERS_ON)):
+def _adapter_limits(settings: SettingsReader, count: int) -> tuple[int, int]:
+    """Return the maximum number and rank of adapters in memory; ``count`` are given in the command line."""
+    switch = settings.text(Setting.ADAPTERS_ON)
+    if switch == OFF or not (count or settings.is_on(Setting.ADAPTERS_ON)):
         return 0, 0
-    usual = settings.table.adapters
-    most = settings.number(Setting.MOST_ADAPTERS) or usual.get("most") or there
-    rank = settings.number(Setting.MOST_RANK) or usual.get("rank")
+    defaults = settings.table.adapters
+    most = settings.number(Setting.MOST_ADAPTERS) or defaults.get("most") or count
+    rank = settings.number(Setting.MOST_RANK) or defaults.get("rank")
     if rank is None:
         raise UnclearError("the rank of its adapters is not known")
     return most, rank

@@ -1,4 +1,4 @@
-"""What a server is told of each setting: by the flags of its command line, else by its variables."""
+"""Reads single settings of a server: from the flags of its command line, else from its variables."""
 
 import functools
 from collections.abc import Mapping
@@ -15,14 +15,12 @@ from ..versions import ANY, Span
 from .table import MemorySettingsTable
 
 OFF = "off"
-"""Stands for the value of a switch that is turned off."""
+"""The value of a switch that is turned off."""
 Variables = tuple[tuple[str, str | None], ...]
-"""Environment variables; None where the value is not written."""
+"""Environment variables; None for a value that is not in the manifest (``valueFrom``)."""
 FlagValues = tuple[tuple[Setting, str], ...]
 """Settings with their values: empty for a switch that is on."""
-
-
-_OTHERS = frozenset(
+_WITHOUT_MEMORY = frozenset(
     {
         *(Setting.SERVED_NAME, Setting.HOST, Setting.PORT, Setting.API_PREFIX, Setting.CERTIFICATES),
         *(Setting.METRICS, Setting.NO_METRICS, Setting.ADAPTERS, Setting.CHAT_TEMPLATES, Setting.TRANSFER),
@@ -30,30 +28,30 @@ _OTHERS = frozenset(
         *(Setting.REASONING_BUDGET, Setting.REASONING_MESSAGE, Setting.WARMUP, Setting.DRAFT_TOKENS),
     }
 )
-"""Settings that do not decide about memory: servers that differ in nothing else are looked at once."""
+"""Settings that do not affect memory use. Servers that differ only in these share a cache entry."""
 
 
 class UnclearError(Exception):
-    """Why it cannot be said how much memory a server needs."""
+    """The memory use of a server cannot be determined; the message is the reason."""
 
 
 class SettingsReader:
     """The settings of one server."""
 
     def __init__(
-        self, table: MemorySettingsTable, tag: str, given: FlagValues, variables: Mapping[Setting, str | None]
+        self, table: MemorySettingsTable, tag: str, flags: FlagValues, variables: Mapping[Setting, str | None]
     ) -> None:
         self.table = table
         self.version = table.engine.version(tag)
-        self._given, self._variables = dict(given), variables
+        self._flags, self._variables = dict(flags), variables
 
     def text(self, setting: Setting) -> str | None:
-        """Return what a flag says, else its variable; None where neither does.
+        """Return the value of the flag, else of the variable; None if neither is set.
 
         Raises:
-            UnclearError: the value is not known.
+            UnclearError: The value is not in the manifest.
         """
-        value = self._given.get(setting)
+        value = self._flags.get(setting)
         if value is None and setting in self._variables:
             value = self._variables[setting]
             if value is None:
@@ -64,7 +62,7 @@ class SettingsReader:
         return value
 
     def number(self, setting: Setting) -> int | None:
-        """Return a whole number; None where nothing says it."""
+        """Return a whole number; None if it is not set."""
         text = self.text(setting)
         if not text:
             return None
@@ -72,7 +70,7 @@ class SettingsReader:
         return self.fail(setting, text) if number is None else number
 
     def decimal(self, setting: Setting) -> Decimal | None:
-        """Return a number; None where nothing says it."""
+        """Return a number; None if it is not set."""
         text = self.text(setting)
         if not text:
             return None
@@ -80,15 +78,14 @@ class SettingsReader:
         return self.fail(setting, text) if number is None else number
 
     def is_on(self, setting: Setting) -> bool:
-        """Tell whether a switch is on."""
         text = self.text(setting)
         return text is not None and text.lower() not in (OFF, "false", "0")
 
     def holds(self, span: Span | None, what: str) -> bool:
-        """Tell whether something holds for the version of the engine.
+        """Return whether the version of the engine is in a span; ``what`` names the fact in messages.
 
         Raises:
-            UnclearError: that depends on the version, which is not known.
+            UnclearError: The version is not known.
         """
         if span is None:
             return False
@@ -96,47 +93,47 @@ class SettingsReader:
         return span.includes(self.version)
 
     def need_version(self, what: str) -> None:
-        """Refuse to say what depends on the version of the engine where nothing tells that."""
+        """Raise an error about a fact that depends on the version of the engine, if that is not known."""
         if self.version == ANY:
-            raise UnclearError(
-                f"{what} depends on the version of {self.table.engine.name}, which its image does not tell"
-            )
+            engine = self.table.engine.name
+            raise UnclearError(f"{what} depends on the version of {engine}, which is not in its image tag")
 
     def fail(self, setting: Setting, text: str) -> NoReturn:
-        """Say that a value is not understood."""
-        raise UnclearError(f"{self.named(setting)} is {text!r}, which is not understood")
+        """Raise an error about an invalid value."""
+        raise UnclearError(f"{self.named(setting)} is {text!r}, which is not a known value")
 
     def named(self, setting: Setting) -> str:
-        """Return what messages call a setting."""
+        """Return the name of a setting in messages: its flag."""
         return self.table.engine.flag(setting) or setting
 
 
 def flag_values(line: CommandLine, reading: EngineReading) -> FlagValues:
-    """Return the settings that an engine reads in a line, each with the value that counts."""
+    """Return the settings in a line, each with the value of its last use, which is the one that takes effect."""
     known, words, start = _settings(reading.table), line.words, len(line.command)
-    found: dict[Setting, str] = {}
+    values: dict[Setting, str] = {}
     for use in reading.uses:
         setting = known.get(use.flag.name) if use.flag and not use.dotted else None
-        if setting is None or setting in _OTHERS or use.flag is None:
+        if setting is None or setting in _WITHOUT_MEMORY or use.flag is None:
             continue
         is_off = bool(use.flag.negatives) and reading.table.dashed(use.name) in use.flag.negatives
-        found[setting] = OFF if is_off else _value(use, words, start)
-    return tuple(found.items())
+        values[setting] = OFF if is_off else _value(use, words, start)
+    return tuple(values.items())
 
 
 def argument_index(line: CommandLine, setting: Setting) -> int | None:
-    """Return which argument gives the value of a setting; None where none does, or another program reads them."""
+    """Return the index of the argument with the value of a setting; None if it has none, or is not parsed."""
     known = _settings(line.reading.table) if line.reading else {}
-    places = [
+    positions = [
         use.values[-1].position if use.values else use.position
         for use in (line.reading.uses if line.reading else ())
         if use.flag and known.get(use.flag.name) == setting
     ]
-    return places[-1] if places and places[-1] >= 0 else None
+    # Positions in the command are negative.
+    return positions[-1] if positions and positions[-1] >= 0 else None
 
 
 def unclear_flag(reading: EngineReading, table: MemorySettingsTable) -> str:
-    """Return why memory is not known: a flag that decides otherwise, or keys of JSON that are written one by one."""
+    """Return why flags make the memory use unknown: by their effect, or as single keys of JSON; else empty."""
     known = _settings(reading.table)
     for use in reading.uses:
         if use.flag is None:
@@ -149,7 +146,7 @@ def unclear_flag(reading: EngineReading, table: MemorySettingsTable) -> str:
 
 
 def unclear_variable(variables: Variables, table: MemorySettingsTable) -> str:
-    """Return why memory is not known: a variable that decides otherwise."""
+    """Return why a variable makes the memory use unknown; else empty."""
     reasons = table.unclear_variables
     return next((f"{name} {reasons[name]}" for name, _ in variables if name in reasons), "")
 
@@ -157,29 +154,29 @@ def unclear_variable(variables: Variables, table: MemorySettingsTable) -> str:
 def variable_values(
     table: MemorySettingsTable, variables: Variables, *, more: bool
 ) -> tuple[tuple[Setting, str | None], ...]:
-    """Return what variables say of settings; None for one whose value is not written.
+    """Return the settings in variables; None for a value that is not known.
 
     Args:
-        table: How the engine is told.
-        variables: Those of the container.
-        more: Whether there are others, which are not known.
+        table: The table of the engine.
+        variables: The variables of the container.
+        more: Whether the container has further, unknown variables.
     """
     if not table.variables:
         return ()
-    given = dict(variables)
-    found = {setting: given[name] for setting, names in table.variables.items() for name in names if name in given}
-    return tuple({**(dict.fromkeys(table.variables) if more else {}), **found}.items())
+    env = dict(variables)
+    values = {setting: env[name] for setting, names in table.variables.items() for name in names if name in env}
+    return tuple({**(dict.fromkeys(table.variables) if more else {}), **values}.items())
 
 
 @functools.cache
 def _settings(flags: EngineFlags) -> Mapping[str, Setting]:
     """Return the setting of each flag, by the flag's own name."""
-    found = {flags.find(name): setting for setting, names in flags.engine.settings.items() for name in names}
-    return {flag.name: setting for flag, setting in found.items() if flag}
+    settings = {flags.find(name): setting for setting, names in flags.engine.settings.items() for name in names}
+    return {flag.name: setting for flag, setting in settings.items() if flag}
 
 
 def _value(use: FlagUse, words: tuple[str, ...], start: int) -> str:
-    """Return the first value of a use, as a line has it; empty without."""
+    """Return the first value of a use, as written in the line; empty if it has none."""
     if not use.values:
         return ""
     word = words[start + use.values[0].position]

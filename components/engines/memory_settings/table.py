@@ -1,22 +1,22 @@
-"""Where engines take the settings that decide how much memory they need: ``memory_settings.yaml`` in their folders.
+"""The settings of an engine that determine its memory use: ``memory_settings.yaml`` in the engine's folder.
 
-variables: environment variables that say what a flag would, by setting; a flag wins.
-spread: how it uses accelerators that nothing tells it of: one, all (each layer is cut over all of them), layers (each
-  has a part of the layers).
-contexts: tokens of a request where nothing says it, by version (from, until); null where the engine decides by the
-  memory that is left. Without a row it is the model's own.
-single_files: whether it reads single files, of whose size a repository says nothing.
-shared_context: whether the context is divided among the requests in flight.
-cache: bytes of a number in the key-value cache, by type.
-converts: what weights are converted to while they are loaded, by quantization; of others they stay as they are.
-whole_cache: types of the cache that are as the weights are computed with.
-adapters: most and rank where nothing says it; a rank of null is that of the adapters themselves.
-speculation: keys of the JSON: model, tensor and method; own are the methods without a model of their own.
-unclear, unclear_variables: flags and variables with which memory is not known, with the reason.
-all_layers: versions that put all layers on accelerators where nothing says it (from).
-adapts: versions that keep in the memory of the host what does not fit, where nothing says where layers are (from).
-batch_of_input: versions that compute as many tokens at a time as an input may have, where nothing says it (from,
-  until).
+variables: environment variables by setting; a flag takes precedence.
+spread: how it uses accelerators by default: one, all (every layer is split over all of them), layers (each has
+  some of the layers).
+contexts: default tokens of a request by version (from, until); null if the engine chooses it by the remaining memory.
+  Without a row it is the context of the model.
+single_files: whether it loads single files of a repository, whose sizes the catalog does not have.
+shared_context: whether the context is divided among the concurrent requests.
+cache: bytes per number in the KV cache, by type.
+converts: type to which weights are converted while they are loaded, by quantization; other methods convert nothing.
+whole_cache: cache types that mean the type of the weights.
+adapters: default number (most) and rank; a rank of null is that of the adapters themselves.
+speculation: keys of the JSON: model, tensor and method; own are the methods without a draft model, heads those with
+  additional heads.
+unclear, unclear_variables: flags and variables that make the memory use unknown, with the reason.
+all_layers: versions that put all layers on accelerators by default (from).
+adapts: versions that keep layers that do not fit in host memory by default (from).
+batch_of_input: versions whose default number of tokens computed at a time is the maximum input (from, until).
 """
 
 import functools
@@ -33,7 +33,7 @@ from ..versions import Span, Version
 
 
 class Spread(StrEnum):
-    """How an engine uses several accelerators without being told."""
+    """How an engine uses several accelerators by default."""
 
     ONE = "one"
     ALL = "all"
@@ -42,7 +42,7 @@ class Spread(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DefaultContext:
-    """Tokens of a request by default, in some versions; None where the engine decides by what is left."""
+    """Default tokens of a request in some versions; None if the engine chooses it by the remaining memory."""
 
     span: Span
     tokens: int | None
@@ -50,7 +50,7 @@ class DefaultContext:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemorySettingsTable:
-    """How an engine is told of memory; the attributes are the columns."""
+    """The memory settings of an engine; the attributes are the columns."""
 
     engine: Engine
     variables: Mapping[Setting, tuple[str, ...]] = field(default_factory=dict)
@@ -70,12 +70,12 @@ class MemorySettingsTable:
     batch_of_input: Span | None = None
 
     def context(self, version: Version | None) -> DefaultContext | None:
-        """Return the default of a version; None where that is the model's own."""
-        return next((each for each in self.contexts if each.span.includes(version)), None)
+        """Return the default context of a version; None for that of the model."""
+        return next((context for context in self.contexts if context.span.includes(version)), None)
 
 
 def memory_settings_table(engine: str) -> MemorySettingsTable | None:
-    """Return how an engine is told of memory; None where that is not known."""
+    """Return the table of an engine; None if it has none."""
     known = engines().get(engine)
     return _read(known) if known else None
 
@@ -88,7 +88,10 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
     facts: dict[str, Any] = dict(read_table(file))
     return MemorySettingsTable(
         engine,
-        variables={Setting(name): _several(row) for name, row in facts.get("variables", {}).items()},
+        variables={
+            Setting(name): (names,) if isinstance(names, str) else tuple(names)
+            for name, names in facts.get("variables", {}).items()
+        },
         spread=Spread(facts.get("spread", Spread.ONE)),
         contexts=tuple(DefaultContext(Span.from_row(row), row["tokens"]) for row in facts.get("contexts", ())),
         shared_context=facts.get("shared_context", False),
@@ -102,7 +105,3 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
         unclear_variables=facts.get("unclear_variables", {}),
         **{name: Span.from_row(facts[name]) for name in ("all_layers", "adapts", "batch_of_input") if name in facts},
     )
-
-
-def _several(row: str | list[str]) -> tuple[str, ...]:
-    return (row,) if isinstance(row, str) else tuple(row)

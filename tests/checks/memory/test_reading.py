@@ -134,7 +134,7 @@ NOT_CHECKED = [
     ((open_model(gpus=0), playground()), "the pods request no accelerator"),
     ((open_model("example/own"), playground()), "unknown model example/own"),
     ((open_model(), playground("--tensor-parallel-size", "2")), "set to use 2 accelerators, but a replica has 1"),
-    ((open_model(), playground(backend="ollama")), "nothing is known of the memory that ollama needs"),
+    ((open_model(), playground(backend="ollama")), "no figures on the memory use of ollama"),
     (
         (leader_worker_set(pod("g6e.2xlarge", ["/bin/sh", "-c", "./serve"])),),
         "its server is started by a script",

@@ -82,11 +82,11 @@ class TestLines:
         assert "another program" in str(memory_settings_of(CommandLine(*VLLM, [], ["./start"])))
 
     def test_an_engine_of_which_nothing_is_known(self) -> None:
-        assert "nothing is known" in str(memory_settings_of(CommandLine("ollama", "0.12.6", [])))
+        assert "no figures on the memory use" in str(memory_settings_of(CommandLine("ollama", "0.12.6", [])))
         assert "its server" in str(memory_settings_of(CommandLine("", "", [])))
 
     def test_no_model(self) -> None:
-        assert "no model" in str(memory_settings_of(CommandLine(*SGLANG, [])))
+        assert "without a model" in str(memory_settings_of(CommandLine(*SGLANG, [])))
 
     def test_a_model_that_is_filled_in_later(self) -> None:
         assert "$(MODEL)" in str(memory_settings_of(CommandLine(*SGLANG, ["--model-path", "$(MODEL)"])))

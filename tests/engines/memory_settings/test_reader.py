@@ -138,9 +138,9 @@ def test_the_defaults_of_llama_cpp_depend_on_its_build(
 @pytest.mark.parametrize(
     ("engine", "args", "what"),
     [
-        ("llamacpp", ["-ngl", "99"], "the context that nothing sets"),
+        ("llamacpp", ["-ngl", "99"], "the default context"),
         ("llamacpp", ["-c", "8192"], "how many layers"),
-        ("tgi", [], "the context that nothing sets"),
+        ("tgi", [], "the default context"),
         ("tgi", ["--max-total-tokens", "4096", "--max-input-tokens", "2048"], "how many tokens"),
     ],
     ids=named,
@@ -149,7 +149,7 @@ def test_defaults_of_a_version_that_is_not_known_are_not_guessed(engine: str, ar
     found = asked((engine, without_version("custom")), *args)
     assert isinstance(found, str)
     assert found.startswith(what)
-    assert "its image does not tell" in found
+    assert "is not in its image tag" in found
 
 
 def test_a_version_that_is_not_known_does_not_matter_where_all_is_told() -> None:
