@@ -79,7 +79,7 @@ def compose_line(
     def filled(arg: str) -> str:
         return PLACEHOLDER.sub(lambda match: values.get(match[1]) or match[0], arg) if _OPEN in arg else arg
 
-    if all(map(_PLAIN.fullmatch, values.values())) and _asks_for_values(recommended):
+    if all(map(_PLAIN.fullmatch, values.values())) and _has_only_text_placeholders(recommended):
         composed = _composed(recommended, user, decided, fit=fit)
         if not composed.of_recommended:
             own = len(user.line.args)
@@ -91,7 +91,7 @@ def compose_line(
 
 
 @functools.lru_cache(maxsize=4096)
-def _asks_for_values(line: CommandLine) -> bool:
+def _has_only_text_placeholders(line: CommandLine) -> bool:
     """Return whether all placeholders are values of flags that accept any string, so that findings stay the same."""
     reading = line.reading
     if reading is None:

@@ -1,8 +1,8 @@
 """The command lines of multi-node replicas, for the leader and the workers.
 
-An engine has a row for each way in which its versions join pods; the columns are those of :class:`_Way`. In texts,
-``<leader>``, ``<size>``, and ``<index>`` are replaced by the names of variables in every pod. The serving command is
-passed to the leader's script as its parameters, ``"$@"``.
+An engine has a row for each way of joining pods; the columns are those of :class:`_Method`. In texts, ``<leader>``,
+``<size>``, and ``<index>`` are replaced by the names of variables in every pod. The serving command is passed to the
+leader's script as its parameters, ``"$@"``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class GroupVariables:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Method:
     """How the pods of a group are joined.
 
     Attributes:
@@ -52,7 +52,7 @@ class _Way:
     worker_script: str = ""
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> "_Way":
+    def of(cls, row: Mapping[str, Any]) -> "_Method":
         return cls(
             span=Span.from_row(row),
             args=tuple(row.get("args", ())),
@@ -72,36 +72,28 @@ def group_lines(engine: Engine, line: CommandLine, variables: GroupVariables) ->
         variables: The variables of the group.
     """
     version = engine.version(line.tag) or None  # an unknown version counts as the newest
-    way = next(way for way in map(_Way.of, engine.groups) if way.span.includes(version))
-    command, args = _instead(line, way) if way.instead else (line.command, line.args)
+    method = next(method for method in map(_Method.of, engine.groups) if method.span.includes(version))
+    command, args = line.command, line.args
+    if method.instead and list(command) == method.instead["command"]:
+        # The usual command does not support groups.
+        command, setting = tuple(method.instead["by"]), Setting(method.instead["positional"])
+        value = line.value_of(setting)
+        if value is not None:
+            args = (value, *line.without(setting).args)
+
+    def filled(text: str) -> str:
+        for name, variable in asdict(variables).items():
+            text = text.replace(f"<{name}>", variable)
+        return text
 
     def with_args(more: Sequence[str]) -> CommandLine:
-        return CommandLine(line.engine, line.tag, (*args, *(_named(arg, variables) for arg in more)), command)
+        return CommandLine(line.engine, line.tag, (*args, *map(filled, more)), command)
 
-    leader = with_args(way.args)
-    if not way.script:
-        return leader, with_args((*way.args, *way.worker_args))
-    serves = _in_shell(line, _named(way.script, variables), "serve", *leader.words)
-    return serves, _in_shell(line, _named(way.worker_script, variables), "join")
+    def in_shell(script: str, *parameters: str) -> CommandLine:
+        words = script_words(filled(script), *parameters)
+        return CommandLine(line.engine, line.tag, words[len(SHELL) :], SHELL)
 
-
-def _instead(line: CommandLine, way: _Way) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the command and arguments that support groups, if the usual command does not."""
-    instead = way.instead or {}
-    if list(line.command) != instead["command"]:
-        return line.command, line.args
-    setting = Setting(instead["positional"])
-    value = line.value_of(setting)
-    args = line.args if value is None else (value, *line.without(setting).args)
-    return tuple(instead["by"]), args
-
-
-def _named(text: str, variables: GroupVariables) -> str:
-    for name, variable in asdict(variables).items():
-        text = text.replace(f"<{name}>", variable)
-    return text
-
-
-def _in_shell(line: CommandLine, script: str, *parameters: str) -> CommandLine:
-    words = script_words(script, *parameters)
-    return CommandLine(line.engine, line.tag, words[len(SHELL) :], SHELL)
+    leader = with_args(method.args)
+    if not method.script:
+        return leader, with_args((*method.args, *method.worker_args))
+    return in_shell(method.script, "serve", *leader.words), in_shell(method.worker_script, "join")

@@ -14,7 +14,7 @@ from .flags.values import expected_value, is_filled_later, value_fault
 from .pairs.checks import handover_rule, transfer_faults
 from .versions import ANY, Version, engine_title, format_version
 
-_TRUTH = ("true", "false", "on", "off", "yes", "no", "1", "0")
+_BOOLEANS = ("true", "false", "on", "off", "yes", "no", "1", "0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +72,18 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
     if reading is None:
         return ()
     is_complete = reading.table.is_complete(line.tag, line.started)
-    reader = _Engine(reading.table, reading.version, engine_title(line.engine, line.tag), is_complete)
-    found = [*_strays(reading.uses, reader), *_repeats(reading.uses, reader), *_exclusions(reading.uses)]
+    engine = _Engine(reading.table, reading.version, engine_title(line.engine, line.tag), is_complete)
+    findings = [*_stray_findings(reading.uses, engine), *_repetitions(reading.uses, engine)]
+    findings += _exclusions(reading.uses)
     for use in reading.uses:
         if use.last >= skip and not use.stray:
-            found += _use(use, reader)
+            findings += _flag_findings(use, engine)
     for fault in transfer_faults(line):
-        found.append(Finding(fault.position, fault.severity, fault.reason, handover_rule(fault.severity)))
-    kept = [finding for finding in found if finding.position >= skip]
+        findings.append(Finding(fault.position, fault.severity, fault.reason, handover_rule(fault.severity)))
+    findings = [finding for finding in findings if finding.position >= skip]
     if reading.version == ANY:
-        kept = [replace(finding, severity=Severity.WARNING) for finding in kept]
-    return tuple(sorted(kept, key=lambda finding: (finding.position, finding.reason)))
+        findings = [replace(finding, severity=Severity.WARNING) for finding in findings]
+    return tuple(sorted(findings, key=lambda finding: (finding.position, finding.reason)))
 
 
 def report_findings(
@@ -100,139 +101,133 @@ def report_findings(
     record_findings(findings, path, (finding.relocated(skip, origins) for finding in lint(line, skip)))
 
 
-def record_findings(findings: Findings, path: str, found: Iterable[Finding]) -> None:
+def record_findings(findings: Findings, path: str, linted: Iterable[Finding]) -> None:
     """Record findings about the elements of a list field."""
-    for finding in found:
+    for finding in linted:
         findings.record(f"{path}[{finding.position}]", finding.reason, finding.severity, finding.rule)
 
 
-def _use(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
-    flag = use.flag
+def _flag_findings(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
+    """Yield the problems of one use of a flag: unknown, of another version, deprecated, or with invalid values."""
+    flag, name = use.flag, use.name
     if flag is None:
         spellings = engine.table.names_in(engine.version)
-        hint = engine.hints.did_you_mean(engine.table.dashed(use.name), spellings)
+        hint = engine.hints.did_you_mean(engine.table.dashed(name), spellings)
         hint = hint or "; check its spelling, or remove it"
         if engine.is_complete:
-            reason = f"{use.name} is not a known flag of {engine.title}, which does not start with it{hint}"
+            reason = f"{name} is not a known flag of {engine.title}, which does not start with it{hint}"
             yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNKNOWN)
         else:
-            reason = f"{use.name} is not a known flag of {engine.title}{hint}"
+            reason = f"{name} is not a known flag of {engine.title}{hint}"
             yield Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_UNKNOWN)
-    elif not flag.span.includes(engine.version):
-        reason = _other_version(use.name, flag, engine)
+        return
+
+    span, remedy = flag.span, f"use {flag.instead}" if flag.instead else "remove it"
+    if span.is_after(engine.version):
+        since = f" (missing in {_spelled(span.until, engine)})" if span.until else ""
+        reason = f"{engine.title} no longer supports {name}{since}; {remedy}"
+        yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)
+    elif span.is_before(engine.version):
+        bounds = [f"missing in {_spelled(span.absent, engine)}"] if span.absent else []
+        bounds += [f"available in {_spelled(span.since, engine)}"] if span.since else []
+        predecessor = next((other.name for other in engine.table.flags if other.instead in flag.names), None)
+        alternative = f", or use {predecessor}" if predecessor else ""
+        reason = f"{engine.title} does not support {name} yet ({', '.join(bounds)}); use a newer image{alternative}"
         yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)
     else:
-        if flag.span.is_deprecated(engine.version):
-            remedy = _remedy(flag, "remove it")
-            reason = f"{use.name} is deprecated in {engine.title}; {remedy}"
+        if span.is_deprecated(engine.version):
+            reason = f"{name} is deprecated in {engine.title}; {remedy}"
             yield Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_DEPRECATED)
-        yield from _given(use, flag, flag.form_in(engine.version), engine)
-
-
-def _other_version(name: str, flag: Flag, engine: _Engine) -> str:
-    span = flag.span
-    if span.is_after(engine.version):
-        gone = f"{engine.title} no longer supports {name}"
-        since = f" (missing in {_spelled(span.until, engine)})" if span.until else ""
-        return f"{gone}{since}; {_remedy(flag, 'remove it')}"
-    facts = [f"missing in {_spelled(span.absent, engine)}"] if span.absent else []
-    facts += [f"available in {_spelled(span.since, engine)}"] if span.since else []
-    before = next((other.name for other in engine.table.flags if other.instead in flag.names), None)
-    older = f", or use {before}" if before else ""
-    return f"{engine.title} does not support {name} yet ({', '.join(facts)}); use a newer image{older}"
+        yield from _value_findings(use, flag, flag.form_in(engine.version), engine)
 
 
 def _spelled(version: Version, engine: _Engine) -> str:
     return format_version(version, builds=engine.table.engine.builds)
 
 
-def _remedy(flag: Flag, otherwise: str) -> str:
-    return f"use {flag.instead}" if flag.instead else otherwise
-
-
-def _given(use: FlagUse, flag: Flag, form: Form, engine: _Engine) -> Iterator[Finding]:
+def _value_findings(use: FlagUse, flag: Flag, form: Form, engine: _Engine) -> Iterator[Finding]:
     """Yield the problems of the values of a known flag, including missing ones."""
-    negative = engine.table.dashed(use.name) in flag.negatives
+    is_negative = engine.table.dashed(use.name) in flag.negatives
     required = 1 if use.dotted else form.nargs if isinstance(form.nargs, int) else int(form.nargs not in ("?", "*"))
     if use.joined and engine.table.style == LLAMA:
         text = use.values[0].text
         reason = f"llama.cpp does not accept {use.name}={text}; write {use.name} and {text} as two arguments"
         yield _malformed(use.position, reason)
-    elif negative and form.type == SWITCH:
+    elif is_negative and form.type == SWITCH:
         reason = (
             f"{engine.title} does not support {use.name}: in this version {flag.name} has no negative form; remove it"
         )
         yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)
-    elif negative or not (form.takes_value or use.dotted):
+    elif is_negative or not (form.takes_value or use.dotted):
         if use.joined:
-            yield _malformed(use.position, _no_value(use, use.values[0].text, flag, form))
+            yield _malformed(use.position, _superfluous_value(use, use.values[0].text, flag, form))
     elif len(use.values) < required:
-        what = "JSON" if use.dotted else expected_value(form, engine.version)
-        yield _malformed(use.position, f"{use.name} has no value; add {what}")
+        expected = "JSON" if use.dotted else expected_value(form, engine.version)
+        yield _malformed(use.position, f"{use.name} has no value; add {expected}")
     elif not use.dotted:
         for value in use.values:
-            wrong = value_fault(use.name, value.text, form, engine.table, engine.version)
-            if wrong:
-                yield Finding(value.position, *wrong)
+            fault = value_fault(use.name, value.text, form, engine.table, engine.version)
+            if fault:
+                yield Finding(value.position, *fault)
 
 
 def _malformed(position: int, reason: str) -> Finding:
     return Finding(position, Severity.ERROR, reason, RuleId.FLAGS_MALFORMED)
 
 
-def _no_value(use: FlagUse, text: str, flag: Flag, form: Form) -> str:
+def _superfluous_value(use: FlagUse, text: str, flag: Flag, form: Form) -> str:
     off = f", or {flag.negatives[0]} to turn it off" if form.type == BOOL and flag.negatives else ""
     return f"{use.name} does not take a value, found {text!r}; write {use.name} by itself{off}"
 
 
-def _strays(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
-    """Find arguments that belong to no flag, except the positional ones: ``serve`` and a model for vLLM."""
-    left = engine.table.positionals
+def _stray_findings(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
+    """Yield arguments that belong to no flag, except the positional ones: ``serve`` and a model for vLLM."""
+    remaining = engine.table.positionals
     before: FlagUse | None = None
     for use in uses:
-        if use.stray and not is_filled_later(use.name) and not (left and before is None and use.name == "serve"):
+        is_serve = remaining and before is None and use.name == "serve"
+        if use.stray and not is_filled_later(use.name) and not is_serve:
             flag = before.flag if before and not before.values else None
-            if before and flag and (use.name.lower() in _TRUTH or not left):
-                reason = _no_value(before, use.name, flag, flag.form_in(engine.version))
+            if before and flag and (use.name.lower() in _BOOLEANS or not remaining):
+                reason = _superfluous_value(before, use.name, flag, flag.form_in(engine.version))
                 yield _malformed(use.position, reason)
-            elif not left:
+            elif not remaining:
                 reason = (
                     f"{use.name!r} does not belong to any flag of {engine.title}; put its flag before it, or "
                     "remove it"
                 )
                 yield _malformed(use.position, reason)
             else:
-                left -= 1
+                remaining -= 1
         before = use
 
 
-def _repeats(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
-    """Find repeated flags: in most engines the last one wins, but Rust's clap rejects repetitions."""
+def _repetitions(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Finding]:
+    """Yield repeated flags: in most engines the last one takes effect, but Rust's clap rejects repetitions."""
+
+    def is_off(use: FlagUse) -> bool:
+        return use.flag is not None and engine.table.dashed(use.name) in use.flag.negatives
+
     last: dict[str, FlagUse] = {}
     for use in reversed(uses):
         if use.flag is None or use.dotted:
             continue
         form, later = use.flag.form_in(engine.version), last.setdefault(use.flag.name, use)
-        same = not form.takes_value and _is_off(use, engine) == _is_off(later, engine)
         if later is use or form.repeat:
             continue
         if engine.table.style == CLAP:
             reason = f"{later.name} is given twice, but {engine.title} accepts it only once; remove one of the two"
             yield Finding(later.position, Severity.ERROR, reason, RuleId.FLAGS_EXCLUSIVE)
-        elif not same:
+        elif form.takes_value or is_off(use) != is_off(later):
             reason = f"{use.name} has no effect, because {later.name} comes after it; remove one of the two"
             yield Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_REPEATED)
 
 
-def _is_off(use: FlagUse, engine: _Engine) -> bool:
-    return use.flag is not None and engine.table.dashed(use.name) in use.flag.negatives
-
-
 def _exclusions(uses: tuple[FlagUse, ...]) -> Iterator[Finding]:
-    """Find mutually exclusive flags."""
-    given = {use.flag.name: use for use in uses if use.flag}
-    for use in given.values():
+    """Yield mutually exclusive flags."""
+    flags = {use.flag.name: use for use in uses if use.flag}
+    for use in flags.values():
         for other in use.flag.excludes if use.flag else ():
-            if other in given:
-                reason = f"{use.name} and {given[other].name} are mutually exclusive; remove {use.name}"
+            if other in flags:
+                reason = f"{use.name} and {flags[other].name} are mutually exclusive; remove {use.name}"
                 yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_EXCLUSIVE)

@@ -2,14 +2,15 @@
 
 The columns of ``metrics.yaml`` in an engine's folder:
 
-    exports: prometheus; none (the engine has no such endpoint); unknown (not looked into: metrics cannot be checked).
-    path: where they are served, on the serving port.
+    exports: prometheus; none (the engine has no such endpoint); unknown (metrics cannot be checked).
+    path: path of the metrics on the serving port.
     env: a variable that turns them on, as the setting ``metrics`` does. Without such a setting they are always on.
-    labels: labels of the series. Prometheus adds namespace, pod and container.
+    labels: labels of the series, without those that Prometheus adds: namespace, pod and container.
     metrics, each with
-      kind: what is measured; the same word for the same thing in every engine.
+      kind: the quantity, with the same name in every engine.
       type: gauge, counter or histogram. A histogram's series end in _bucket, _sum and _count.
-      ratio: from 0 to 1. lifetime: a mean since the start of the process, which hardly moves after a while.
+      ratio: whether it is between 0 and 1. lifetime: whether it is a mean since the start of the process, which
+        hardly changes after a while.
       from, until: first version with it, first version without it. never: no supported version has it.
       instead: its successor.
 """
@@ -36,13 +37,13 @@ class Metric:
     """A metric as Prometheus stores it.
 
     Attributes:
-        kind: What is measured, in the same word for every engine.
-        ratio: Whether it goes from 0 to 1.
+        kind: The quantity, with the same name in every engine.
+        ratio: Whether it is between 0 and 1.
         lifetime: Whether it is a mean since the start of the process.
         span: The versions that have it.
-        instead: What took its place.
-        namespace: Label with the namespace of the scaled workload, where the metric comes from elsewhere.
-        target: The only target type that works with it.
+        instead: Its successor.
+        namespace: Label with the namespace of the scaled workload, if another program exports the metric.
+        target: The only HPA target type that works with it.
     """
 
     name: str
@@ -57,7 +58,7 @@ class Metric:
 
     @property
     def neutral(self) -> str:
-        """Its name without a colon, which some prefer in an autoscaler."""
+        """Its name with underscores for colons, as some users write it in an autoscaler."""
         return self.name.replace(":", "_")
 
     @property
@@ -68,11 +69,11 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EngineMetrics:
-    """What an engine exports.
+    """The metrics of an engine.
 
     Attributes:
         exports: ``prometheus``, ``none`` or ``unknown``.
-        flag: Argument that turns the metrics on; None where they always are.
+        flag: Argument that turns the metrics on; None if they always are.
         env: Variable that does the same.
         off: Argument that turns them off.
         labels: Labels of the series.
@@ -93,36 +94,36 @@ class EngineMetrics:
         return self.owner.name
 
     def version(self, tag: str) -> Version | None:
-        """Return the version in an image tag; None, the newest, without."""
+        """Return the version in an image tag; None for the newest."""
         return self.owner.version(tag)
 
     def find(self, name: str) -> Metric | None:
-        """Return the metric of a name, with the colon or without."""
+        """Return the metric with a name, with colons or underscores."""
         return next((metric for metric in self.metrics if name in (metric.name, metric.neutral)), None)
 
     def of_version(self, tag: str) -> tuple[Metric, ...]:
-        """Return what a version has; what any has, where it is not known."""
+        """Return the metrics of a version; those of all versions if it is unknown."""
         return _of_version(self, self.version(tag))
 
     def of_kind(self, kind: str) -> tuple[Metric, ...]:
-        """Return what any version has of a kind, the newest spelling first."""
-        found = (metric for metric in self.metrics if metric.kind == kind and not metric.span.never)
-        return tuple(sorted(found, key=lambda metric: bool(metric.span.until)))
+        """Return the metrics of a kind in all versions, the newest name first."""
+        metrics = (metric for metric in self.metrics if metric.kind == kind and not metric.span.never)
+        return tuple(sorted(metrics, key=lambda metric: bool(metric.span.until)))
 
 
 def engine_metrics() -> Mapping[str, EngineMetrics]:
-    """Return what every engine exports of which that is known, by its name."""
+    """Return the metrics of every engine that has a table of them, by its name."""
     return _engine_metrics(folders())
 
 
 @functools.cache
 def gateway_metrics() -> tuple[Metric, ...]:
-    """Return what is exported by routers, gateways and controllers in front of the engines."""
-    return tuple(_metric(facts) for facts in _others()["gateways"])
+    """Return the metrics of routers, gateways and controllers in front of the engines."""
+    return tuple(_metric(row) for row in _exporters()["gateways"])
 
 
 def find_anywhere(name: str) -> Metric | None:
-    """Return the metric of a name from any engine or gateway."""
+    """Return the metric with a name from any engine or gateway."""
     engines = (engine.find(name) for engine in engine_metrics().values())
     gateways = (metric for metric in gateway_metrics() if name in (metric.name, metric.neutral))
     return next((metric for metric in (*engines, *gateways) if metric), None)
@@ -130,34 +131,34 @@ def find_anywhere(name: str) -> Metric | None:
 
 @functools.cache
 def known_series() -> frozenset[str]:
-    """Return the names of all series in the table."""
+    """Return the names of all series in the tables."""
     engines = {
         series for engine in engine_metrics().values() for metric in engine.metrics for series in metric.series
     }
     gateways = {series for metric in gateway_metrics() for series in metric.series}
-    exporters = {name for names in _others()["exporters"].values() for name in names}
+    exporters = {name for names in _exporters()["exporters"].values() for name in names}
     return frozenset(engines | gateways | exporters)
 
 
 @functools.cache
 def _engine_metrics(_folders: tuple[Traversable, ...]) -> Mapping[str, EngineMetrics]:
-    tables = ((engine, engine.folder.joinpath("metrics.yaml")) for engine in engines().values())
-    return MappingProxyType(
-        {engine.name: _engine(engine, read_table(file)) for engine, file in tables if file.is_file()}
-    )
-
-
-def _engine(engine: Engine, facts: dict[str, Any]) -> EngineMetrics:
-    return EngineMetrics(
-        owner=engine,
-        exports=facts["exports"],
-        path=facts.get("path", "/metrics"),
-        flag=engine.flag(Setting.METRICS),
-        env=facts.get("env"),
-        off=engine.flag(Setting.NO_METRICS),
-        labels=tuple(facts.get("labels", ())),
-        metrics=tuple(_metric(metric) for metric in facts.get("metrics", ())),
-    )
+    metrics: dict[str, EngineMetrics] = {}
+    for engine in engines().values():
+        file = engine.folder.joinpath("metrics.yaml")
+        if not file.is_file():
+            continue
+        facts = read_table(file)
+        metrics[engine.name] = EngineMetrics(
+            owner=engine,
+            exports=facts["exports"],
+            path=facts.get("path", "/metrics"),
+            flag=engine.flag(Setting.METRICS),
+            env=facts.get("env"),
+            off=engine.flag(Setting.NO_METRICS),
+            labels=tuple(facts.get("labels", ())),
+            metrics=tuple(map(_metric, facts.get("metrics", ()))),
+        )
+    return MappingProxyType(metrics)
 
 
 def _metric(row: dict[str, Any]) -> Metric:
@@ -170,7 +171,7 @@ def _of_version(facts: EngineMetrics, version: Version | None) -> tuple[Metric, 
 
 
 @functools.cache
-def _others() -> dict[str, Any]:
-    """Return what is exported beside the engines."""
+def _exporters() -> dict[str, Any]:
+    """Return the table of programs other than engines that export metrics."""
     rows: dict[str, Any] = load_table(__package__, "gateways.yaml")
     return rows

@@ -1,13 +1,13 @@
-"""As which user an image can run.
+"""The user that an image can run as.
 
-The columns of a row, of which ``images`` is the engine's own where it stands in an engine's folder:
+The columns of a row; in an engine's folder, ``images`` defaults to the engine's own:
 
     images: repositories.
     user, group: numbers, because the kubelet cannot tell whether a user's name is root. Without a user it runs as
       root.
     until: first version that no longer runs as that user.
-    home: whether it needs a writable home directory of its own; env: what else must point there (``{home}``).
-    reason: why root is needed, or what is known of the user.
+    home: whether it needs a writable home directory; env: further variables for that directory (``{home}``).
+    reason: why root is needed, or the source of the user.
 
 None of the images has been run for these rows.
 """
@@ -21,12 +21,12 @@ from .versions import ALWAYS, Span
 
 @dataclass(frozen=True, slots=True)
 class ImageUser:
-    """As which user an image runs.
+    """The user that an image runs as.
 
     Attributes:
         user: None for root.
         span: The versions that run as that user.
-        home: Whether a writable home must be there.
+        home: Whether it needs a writable home directory.
         env: Variables to set, unless the template has them.
     """
 

@@ -1,1 +1,1 @@
-"""What a server serves: the names it answers to, and the adapters it is told of."""
+"""What a server accepts: model names, adapters, and how many requests."""

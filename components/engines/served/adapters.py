@@ -32,12 +32,24 @@ def with_adapters(engine: Engine, line: CommandLine, adapters: Mapping[str, str]
     missing = {name: path for name, path in adapters.items() if name not in present}
     if known is None or flag is None or line.reading is None or not missing or _is_off(line):
         return line
-    way = known.adapter_syntax(engine.version(line.tag))
-    written = [_written(way, name, path) for name, path in missing.items()]
-    for needed in (engine.flag(Setting.ADAPTERS_ON), *way.needs):
-        line = _with(line, needed) if needed else line
+    syntax = known.adapter_syntax(engine.version(line.tag))
+    values = [_format(syntax, name, path) for name, path in missing.items()]
+    for switch in (engine.flag(Setting.ADAPTERS_ON), *syntax.needs):
+        row = line.reading.table.find(switch) if switch and line.reading else None
+        if switch and row and line.reading and row.span.includes(line.reading.version) and not line.holds(switch):
+            line = line.followed_by(line.continued((switch,)))
     uses = _uses(line, known)
-    return _behind(line, uses[-1], written) if uses else line.followed_by(line.continued((flag, *written)))
+    if not uses:
+        return line.followed_by(line.continued((flag, *values)))
+
+    # The values are appended to those of the last use; another use of the flag would replace them.
+    use, words, start = uses[-1], list(line.words), len(line.command)
+    first, last = start + use.position, start + use.last
+    words[last + 1 : last + 1] = values
+    if use.joined:
+        words[first : first + 1] = words[first].split("=", 1)
+    start += len(words) - len(line.words) if last < start else 0
+    return CommandLine(line.engine, line.tag, words[start:], words[:start])
 
 
 def adapters_of(line: CommandLine) -> tuple[tuple[str, str], ...]:
@@ -48,21 +60,20 @@ def adapters_of(line: CommandLine) -> tuple[tuple[str, str], ...]:
     uses = _uses(own, known)
     if not uses:
         return ()
-    way, words, start = known.adapter_syntax(known.engine.version(line.tag)), own.words, len(own.command)
-    last, found = uses[-1], []  # the last use wins
-    for value in last.values:
-        word = words[start + value.position]
-        found.append(_read(way, word.partition("=")[2] if last.joined else word))
-    return tuple(pair for pair in found if pair[0])
+    syntax, words, start = known.adapter_syntax(known.engine.version(line.tag)), own.words, len(own.command)
+    last = uses[-1]  # it replaces the values of earlier uses
+    texts = (words[start + value.position] for value in last.values)
+    adapters = (_parse(syntax, text.partition("=")[2] if last.joined else text) for text in texts)
+    return tuple((name, path) for name, path in adapters if name)
 
 
 def adapter_model_name(line: CommandLine, adapter: str) -> str:
     """Return the model name in requests for an adapter; empty if requests have a separate field for it."""
     known, names = served_names_table(line.engine), served_names(line)
-    way = known.adapter_syntax(known.engine.version(line.tag)) if known else None
-    if way is None:
+    if known is None:
         return ""
-    return way.asked.replace("<adapter>", adapter).replace("<model>", names[0] if names else "")
+    syntax = known.adapter_syntax(known.engine.version(line.tag))
+    return syntax.asked.replace("<adapter>", adapter).replace("<model>", names[0] if names else "")
 
 
 def adapter_problems(line: CommandLine) -> Iterator[tuple[Severity, str]]:
@@ -72,38 +83,39 @@ def adapter_problems(line: CommandLine) -> Iterator[tuple[Severity, str]]:
         return
     names, served = [name for name, _ in adapters], served_names(line)
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield Severity.ERROR, f"two adapters are called {name!r}; rename one"
+        yield Severity.ERROR, f"two adapters have the name {name!r}; rename one"
     for name in sorted(set(names).intersection(served)):
-        yield Severity.ERROR, f"the adapter {name!r} is called like the model, which answers in its place; rename it"
+        reason = f"the adapter {name!r} has the name of the model, which answers its requests; rename the adapter"
+        yield Severity.ERROR, reason
     if _is_off(engine_line(line) or line):
-        yield (
-            Severity.ERROR,
-            f"adapters are given, and {known.engine.flag(Setting.ADAPTERS_ON)} is turned off; remove that",
-        )
-    way = known.adapter_syntax(known.engine.version(line.tag))
-    most = (engine_line(line) or line).number_of(way.most) if way.most else None
+        flag = known.engine.flag(Setting.ADAPTERS_ON)
+        yield Severity.ERROR, f"{len(adapters)} adapters are set, but {flag} is turned off; remove its negative form"
+    syntax = known.adapter_syntax(known.engine.version(line.tag))
+    most = (engine_line(line) or line).number_of(syntax.most) if syntax.most else None
     if most is not None and len(adapters) > most:
-        yield Severity.ERROR, f"{way.most} is {most}, and there are {len(adapters)} adapters; raise it"
+        yield Severity.ERROR, f"{syntax.most} is {most}, but there are {len(adapters)} adapters; raise it"
 
 
-def _read(way: AdapterSyntax, text: str) -> tuple[str, str]:
+def _parse(syntax: AdapterSyntax, text: str) -> tuple[str, str]:
     """Parse an adapter as the engine does: the path is the default name; both are empty if the engine rejects it."""
-    if way.takes_for_json(text):
+    if syntax.takes_for_json(text):
         document = json_object(text) or {}
-        name, path = (document.get(way.json[key]) for key in ("name", "path"))
+        name, path = (document.get(syntax.json[key]) for key in ("name", "path"))
         return str(name or ""), str(path or "")
     name, joint, path = text.partition("=")
-    if set(way.unsafe) & set(path):
+    if set(syntax.unsafe) & set(path):
         return "", ""
     return (name, path) if joint else (text, text)
 
 
-def _written(way: AdapterSyntax, name: str, path: str) -> str:
+def _format(syntax: AdapterSyntax, name: str, path: str) -> str:
     """Format an adapter as name=path, or as JSON if the engine would parse that differently."""
-    plain = f"{name}={path}"
-    if not way.json or _read(way, plain) == (name, path):
-        return plain
-    return json.dumps({way.json["name"]: name, way.json["path"]: path}, separators=(",", ":"), ensure_ascii=False)
+    text = f"{name}={path}"
+    if not syntax.json or _parse(syntax, text) == (name, path):
+        return text
+    return json.dumps(
+        {syntax.json["name"]: name, syntax.json["path"]: path}, separators=(",", ":"), ensure_ascii=False
+    )
 
 
 def _uses(line: CommandLine, known: ServedNames) -> list[FlagUse]:
@@ -117,23 +129,3 @@ def _is_off(line: CommandLine) -> bool:
         return False
     uses = list(reading.uses_of(known.engine.settings.get(Setting.ADAPTERS_ON, ()), off=True))
     return bool(uses) and uses[-1].flag is not None and reading.table.dashed(uses[-1].name) in uses[-1].flag.negatives
-
-
-def _with(line: CommandLine, flag: str) -> CommandLine:
-    """Add a switch, unless it is present or the version does not have it."""
-    reading = line.reading
-    found = reading.table.find(flag) if reading else None
-    if reading is None or found is None or not found.span.includes(reading.version) or line.holds(flag):
-        return line
-    return line.followed_by(line.continued((flag,)))
-
-
-def _behind(line: CommandLine, use: FlagUse, values: list[str]) -> CommandLine:
-    """Append values to those of a flag; a second use of the flag would replace them."""
-    words, start = list(line.words), len(line.command)
-    first, last = start + use.position, start + use.last
-    words[last + 1 : last + 1] = values
-    if use.joined:
-        words[first : first + 1] = words[first].split("=", 1)
-    start += len(words) - len(line.words) if last < start else 0
-    return CommandLine(line.engine, line.tag, words[start:], words[:start])

@@ -1,21 +1,21 @@
-"""How a server takes requests, and which API of its own it has: ``answers.yaml`` in an engine's folder.
+"""How a server handles requests, and its own API beside OpenAI's: ``answers.yaml`` in an engine's folder.
 
-api: the engine's own API, beside OpenAI's: openai (it has no other), ollama, tgi or llamacpp.
-embeds: flags with which it makes embeddings instead of text, each with the values that mean so; none for a switch.
-batch: how many requests it computes at once at most.
-queue: how many may wait before more are refused. in_flight: how many may wait or be computed.
-context: tokens of a request with its answer, for engines whose ``memory_settings.yaml`` does not set it.
-inputs: texts of one request for embeddings.
+api: the engine's own API: openai (no other), ollama, tgi or llamacpp.
+embeds: flags that make it return embeddings instead of text, each with the values that do so; none for a switch.
+batch: maximum number of requests computed at once.
+queue: how many may wait before further ones are rejected. in_flight: how many may wait or be computed.
+context: tokens of a request including its answer, for engines whose ``memory_settings.yaml`` does not have it.
+inputs: texts of one embeddings request.
 model: the model to load, for servers without a folder. Each of these has
-  flags, variable: what says it; a flag wins.
-  usual: by version (from, absent, until) the number where nothing says it. Without a row nothing bounds it.
+  flags, variable: where it is set; a flag takes precedence.
+  usual: the default by version (from, absent, until). Without a row there is no limit.
 The rows of ``usual`` of batch may have further conditions; the first row that applies counts:
   above: minimum GiB of the accelerator's memory. except: accelerators that it does not apply to.
   with: a flag that must be set.
 batch also has
   at_most: a flag whose number caps the default.
   file: a flag with a configuration file that may set the limit; the command line takes precedence.
-  shared: a flag that makes the limit one for all data parallel copies together; else each copy has it.
+  shared: a flag that makes the limit one for all data parallel copies together; otherwise each copy has it.
 truncates: what makes it truncate long inputs instead of rejecting them: flags, variable, and since which version it
   is the default.
 images: its error for images that the model does not read (refused), unless it accepts them; ``<model>`` stands for
@@ -45,7 +45,7 @@ from ..versions import ANY, Span, Version, engine_title, without_trailing_zeros
 OPENAI = "openai"
 _BOUNDS = ("batch", "queue", "in_flight", "context", "inputs")
 _GIB = 2**30
-_NUMBERED = re.compile(r"\d+(?:\.\d+)+")
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
 _REFERENCE = re.compile(r"\$\(([\w.-]+)\)")
 """A reference that Kubernetes expands."""
 
@@ -106,7 +106,7 @@ class ConcurrencyLimit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Usual:
+class _DefaultLimit:
     """A default and its conditions; the attributes are the columns of a row."""
 
     span: Span
@@ -116,7 +116,7 @@ class _Usual:
     flag: str = ""
 
     def holds(self, line: CommandLine, version: Version | None, device: Device | None) -> bool | None:
-        """Tell whether it applies; None if that depends on an unknown version or accelerator."""
+        """Return whether it applies; None if that depends on an unknown version or accelerator."""
         if not self.span.includes(version) or (self.flag and not line.holds(self.flag)):
             return False
         if device and (device.memory < self.above * _GIB or device.name in self.without):
@@ -129,7 +129,7 @@ class _Usual:
 class _RequestBound:
     flags: tuple[str, ...] = ()
     variable: str = ""
-    usual: tuple[_Usual, ...] = ()
+    usual: tuple[_DefaultLimit, ...] = ()
     at_most: str = ""
     file: str = ""
     shared: str = ""
@@ -186,10 +186,10 @@ class _Table:
         """Return the version in an image tag, or None; for servers without a folder, the first number in the tag."""
         if self.engine:
             return self.engine.version(tag)
-        found = _NUMBERED.search(tag)
-        return without_trailing_zeros(tuple(map(int, found[0].split(".")))) if found else None
+        numbers = _VERSION.search(tag)
+        return without_trailing_zeros(tuple(map(int, numbers[0].split(".")))) if numbers else None
 
-    def usual(self, name: str, line: CommandLine) -> int | None:
+    def default_limit(self, name: str, line: CommandLine) -> int | None:
         """Return the default of a limit; None if there is none."""
         return next(iter(self.bounds[name].defaults(line, self.version(line.tag), None)), None)
 
@@ -202,26 +202,38 @@ def server_behavior(container: Mapping[str, Any], line: CommandLine) -> ServerBe
         line: Its command line, which may be in a script.
     """
     engine = engines().get(line.engine)
-    known = _table(engine) if engine else _other(parse_image(str(container.get("image") or "")).repository)
-    if known is None:
+    if engine:
+        table = _table(engine)
+    else:
+        repository = parse_image(str(container.get("image") or "")).repository
+        table = next((table for images, table in _embedders() if is_one_of(repository, images)), None)
+    if table is None:
         return ServerBehavior()
-    own = engine_line(line) or line
-    tools = known.facts.get("tools", {})
-    variables = _variables(container)
-    stated = {name: bound.stated(own, variables) for name, bound in known.bounds.items()}
-    found = {name: number or known.usual(name, own) for name, number in stated.items()}
+    own, variables = engine_line(line) or line, _variables(container)
+    configured = {name: bound.stated(own, variables) for name, bound in table.bounds.items()}
+    limits = {name: number or table.default_limit(name, own) for name, number in configured.items()}
+
+    truncates = False
+    if row := table.facts.get("truncates"):
+        text = _value_of(row, own, variables).lower()
+        if text in ("true", "false"):
+            truncates = text == "true"
+        else:
+            is_switch_on = not text and own.holds(*row["flags"])
+            truncates = is_switch_on or Span.from_row(row).includes(table.version(own.tag))
+    tools = table.facts.get("tools", {})
     return ServerBehavior(
-        api=known.api,
+        api=table.api,
         embeds=engine is None
-        or any(own.value_of(flag) in values if values else own.holds(flag) for flag, values in known.embeds.items()),
-        is_batch_set=stated.get("batch") is not None,
-        model=_stated(known.facts.get("model", {}), own, variables),
-        truncates=_truncates(known, own, variables),
-        metrics_refusal=known.facts.get("silent", ""),
+        or any(own.value_of(flag) in values if values else own.holds(flag) for flag, values in table.embeds.items()),
+        is_batch_set=configured.get("batch") is not None,
+        model=_value_of(table.facts.get("model", {}), own, variables),
+        truncates=truncates,
+        metrics_refusal=table.facts.get("silent", ""),
         tool_refusal="" if any(map(own.holds, tools.get("flags", ()))) else str(tools.get("refused", "")),
-        images=_reads_images(known, own, variables),
-        image_refusal=known.facts.get("images", {}).get("refused", ""),
-        **found,
+        images=_reads_images(table, own, variables),
+        image_refusal=table.facts.get("images", {}).get("refused", ""),
+        **limits,
     )
 
 
@@ -238,45 +250,38 @@ def concurrency_limit(
         device: Its accelerators; None if unknown.
     """
     engine = engines().get(line.engine)
-    known = _table(engine) if engine else None
-    if engine is None or known is None or "batch" not in known.bounds:
-        what = engine.name if engine else f"image {container.get('image') or ''!r}"
-        return ConcurrencyLimit(None, f"nothing is known of how many requests {what} computes at once")
-    own, bound = engine_line(line) or line, known.bounds["batch"]
-    variables = _variables(container)
-    found = bound.read(own, variables)
-    if found is None and bound.file and own.holds(bound.file):
-        found = ConcurrencyLimit(None, f"{bound.file} names a file that may say it")
-    if found is None:
-        name = bound.flags[0] if bound.flags else bound.variable
-        numbers = bound.defaults(own, known.version(own.tag), device)
-        reason = (
-            f"{engine_title(engine.name, own.tag)} without {name}"
-            if numbers
-            else f"{engine.name} bounds it by memory"
-        )
-        found = ConcurrencyLimit(next(iter(numbers), None), reason, is_lowest_default=len(numbers) > 1)
+    table = _table(engine) if engine else None
+    if engine is None or table is None or "batch" not in table.bounds:
+        server = engine.name if engine else f"image {container.get('image') or ''!r}"
+        return ConcurrencyLimit(None, f"the concurrency limit of {server} is unknown")
+    own, batch, variables = engine_line(line) or line, table.bounds["batch"], _variables(container)
+    limit = batch.read(own, variables)
+    if limit is None and batch.file and own.holds(batch.file):
+        limit = ConcurrencyLimit(None, f"the file of {batch.file} may set it")
+    if limit is None:
+        numbers = batch.defaults(own, table.version(own.tag), device)
+        if numbers:
+            name = batch.flags[0] if batch.flags else batch.variable
+            reason = f"{engine_title(engine.name, own.tag)} without {name}"
+        else:
+            reason = f"{engine.name} limits it by memory"
+        limit = ConcurrencyLimit(next(iter(numbers), None), reason, is_lowest_default=len(numbers) > 1)
     copies = own.number_of(Setting.DATA_PARALLEL) or 1
-    if found.limit and copies > 1 and not (bound.shared and own.holds(bound.shared)):
-        found = replace(found, limit=found.limit * copies, reason=f"{found.reason}, in {copies} copies")
-    return _within(found, known, own, variables)
+    if limit.limit and copies > 1 and not (batch.shared and own.holds(batch.shared)):
+        limit = replace(limit, limit=limit.limit * copies, reason=f"{limit.reason}, in {copies} copies")
 
-
-def _within(
-    found: ConcurrencyLimit, known: "_Table", line: CommandLine, variables: Mapping[str, str | None]
-) -> ConcurrencyLimit:
-    """Cap a limit by the number of requests that the server accepts."""
-    bound = known.bounds.get("in_flight")
-    stated = bound.read(line, variables) if bound else None
-    if bound is None or (stated and stated.limit is None):
-        return found
-    name = bound.flags[0]
-    if stated is None:
-        numbers = bound.defaults(line, known.version(line.tag), None)
-        stated = ConcurrencyLimit(next(iter(numbers), None), f"{engine_title(line.engine, line.tag)} without {name}")
-    if stated.limit is None or (found.limit is not None and found.limit <= stated.limit):
-        return found
-    return stated
+    # A server computes no more requests at once than it accepts.
+    in_flight = table.bounds.get("in_flight")
+    if in_flight is None:
+        return limit
+    accepted = in_flight.read(own, variables)
+    if accepted is None:
+        numbers = in_flight.defaults(own, table.version(own.tag), None)
+        reason = f"{engine_title(own.engine, own.tag)} without {in_flight.flags[0]}"
+        accepted = ConcurrencyLimit(next(iter(numbers), None), reason)
+    if accepted.limit is None or (limit.limit is not None and limit.limit <= accepted.limit):
+        return limit
+    return accepted
 
 
 def default_concurrency_limit(device: Device | None) -> ConcurrencyLimit:
@@ -290,38 +295,24 @@ def default_concurrency_limit(device: Device | None) -> ConcurrencyLimit:
 def _variables(container: Mapping[str, Any]) -> dict[str, str | None]:
     """Return the environment variables of a container; None for values from elsewhere (``valueFrom``)."""
     return {
-        str(each.get("name")): None if each.get("valueFrom") else str(each.get("value") or "")
-        for each in container.get("env") or ()
+        str(variable.get("name")): None if variable.get("valueFrom") else str(variable.get("value") or "")
+        for variable in container.get("env") or ()
     }
 
 
-def _stated(row: Mapping[str, Any], line: CommandLine, variables: Mapping[str, str | None]) -> str:
+def _value_of(row: Mapping[str, Any], line: CommandLine, variables: Mapping[str, str | None]) -> str:
     """Return the value of a flag, else of a variable."""
     flags = row.get("flags", ())
     return (line.value_of(*flags) if flags else None) or variables.get(row.get("variable", "")) or ""
 
 
-def _truncates(known: _Table, line: CommandLine, variables: Mapping[str, str | None]) -> bool:
-    row = known.facts.get("truncates")
-    if row is None:
-        return False
-    text = _stated(row, line, variables)
-    if not text and line.holds(*row["flags"]):
-        return True
-    return (
-        text.lower() == "true"
-        if text.lower() in ("true", "false")
-        else Span.from_row(row).includes(known.version(line.tag))
-    )
-
-
-def _reads_images(known: _Table, line: CommandLine, variables: Mapping[str, str | None]) -> bool | None:
+def _reads_images(table: _Table, line: CommandLine, variables: Mapping[str, str | None]) -> bool | None:
     """Return whether the model reads images, if the command line or variables determine that; else None."""
-    row = known.facts.get("images", {})
-    given = [name for name in (*row.get("variables", ()), *row.get("unless", ())) if variables.get(name)]
-    if "flags" not in row or line.holds(*row["unless"]) or any(name in row["unless"] for name in given):
+    row = table.facts.get("images", {})
+    names = [name for name in (*row.get("variables", ()), *row.get("unless", ())) if variables.get(name)]
+    if "flags" not in row or line.holds(*row["unless"]) or any(name in row["unless"] for name in names):
         return None
-    return line.holds(*row["flags"]) or bool(given)
+    return line.holds(*row["flags"]) or bool(names)
 
 
 @functools.cache
@@ -334,32 +325,28 @@ def _table(engine: Engine) -> _Table | None:
     return _read(facts, engine, embeds)
 
 
-def _read(facts: Mapping[str, Any], engine: Engine | None, embeds: Mapping[str, tuple[str, ...]]) -> _Table:
-    bounds = {name: _bound(facts[name]) for name in _BOUNDS if name in facts}
-    return _Table(engine, facts.get("api", OPENAI), embeds, bounds, facts)
-
-
-def _other(repository: str) -> _Table | None:
-    """Return the facts of a server without a folder, by the repository of its image."""
-    return next((table for images, table in _others() if is_one_of(repository, images)), None)
-
-
-def _bound(row: Mapping[str, Any]) -> _RequestBound:
-    usual = tuple(
-        _Usual(
-            Span.from_row(each),
-            int(each["number"]),
-            each.get("above", 0),
-            tuple(each.get("except", ())),
-            each.get("with", ""),
-        )
-        for each in row.get("usual", ())
-    )
-    others = {name: row[name] for name in ("variable", "at_most", "file", "shared") if name in row}
-    return _RequestBound(tuple(row.get("flags", ())), usual=usual, **others)
-
-
 @functools.cache
-def _others() -> tuple[tuple[tuple[str, ...], _Table], ...]:
+def _embedders() -> tuple[tuple[tuple[str, ...], _Table], ...]:
+    """Return the facts of the servers without a folder, by the repositories of their images."""
     facts: Mapping[str, Any] = load_table(__package__, "servers.yaml")
     return tuple((tuple(row["repositories"]), _read(row, None, {})) for row in facts["embedders"])
+
+
+def _read(facts: Mapping[str, Any], engine: Engine | None, embeds: Mapping[str, tuple[str, ...]]) -> _Table:
+    bounds: dict[str, _RequestBound] = {}
+    for name in _BOUNDS:
+        if name not in facts:
+            continue
+        defaults = tuple(
+            _DefaultLimit(
+                Span.from_row(row),
+                int(row["number"]),
+                row.get("above", 0),
+                tuple(row.get("except", ())),
+                row.get("with", ""),
+            )
+            for row in facts[name].get("usual", ())
+        )
+        columns = {key: facts[name][key] for key in ("variable", "at_most", "file", "shared") if key in facts[name]}
+        bounds[name] = _RequestBound(tuple(facts[name].get("flags", ())), usual=defaults, **columns)
+    return _Table(engine, facts.get("api", OPENAI), embeds, bounds, facts)

@@ -5,8 +5,6 @@ from ..scripts.commands import engine_line
 from ..settings import Setting
 from .rows import served_names_table
 
-_SERVE = "serve"
-
 
 def served_names(line: CommandLine) -> tuple[str, ...]:
     """Return the model names that a server accepts, the first of which is used in responses; empty if unknown.
@@ -39,7 +37,7 @@ def positional(line: CommandLine) -> str:
     if reading is None or not reading.table.positionals:
         return ""
     strays = (words[start + use.position] for use in reading.uses if use.stray)
-    return next((word for word in strays if word != _SERVE), "")
+    return next((word for word in strays if word != "serve"), "")
 
 
 def _values(line: CommandLine, setting: Setting) -> tuple[str, ...]:

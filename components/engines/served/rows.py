@@ -1,14 +1,14 @@
-"""What is known of the names that a server answers to, and of its adapters: ``served.yaml`` in an engine's folder.
+"""The model names that a server accepts, and its adapters: ``served.yaml`` in an engine's folder.
 
 several: whether the model may have several names.
-others: what happens to a request by another name: refused or answered.
+others: what happens to a request for another name: refused or answered.
 adapters: by version (from, absent, until):
-  json: the keys of an adapter written as JSON, name and path; without it there is name=path only.
-  read: a pattern of the texts that are read as JSON; others are name=path.
-  unsafe: letters that a path written as name=path cannot have; ``=`` never is in a name.
-  needs: flags that adapters need besides.
-  asked: what a request calls its model to get an adapter; empty where a field of its own tells.
-  most: the flag that limits how many there may be.
+  json: the keys of an adapter as JSON, name and path; without it the only syntax is name=path.
+  read: a pattern of the texts that are parsed as JSON; others are name=path.
+  unsafe: characters that the path in name=path cannot contain; a name never contains ``=``.
+  needs: further flags that adapters require.
+  asked: the model name in requests for an adapter; empty if requests have a separate field for it.
+  most: the flag that limits the number of adapters.
 """
 
 import functools
@@ -49,7 +49,7 @@ class ServedNames:
     adapters: tuple[AdapterSyntax, ...]
 
     def adapter_syntax(self, version: Version | None) -> AdapterSyntax:
-        return next(way for way in self.adapters if way.span.includes(version))
+        return next(syntax for syntax in self.adapters if syntax.span.includes(version))
 
 
 def served_names_table(engine: str) -> ServedNames | None:
@@ -68,7 +68,12 @@ def _read(engine: Engine) -> ServedNames | None:
 
 
 def _adapter_syntax(row: Mapping[str, Any]) -> AdapterSyntax:
-    needs = tuple(row.get("needs", ()))
-    plain = {name: row[name] for name in ("json", "unsafe", "asked", "most") if name in row}
-    read = re.compile(row["read"], re.DOTALL) if "read" in row else None
-    return AdapterSyntax(span=Span.from_row(row), needs=needs, read=read, **plain)
+    return AdapterSyntax(
+        span=Span.from_row(row),
+        json=row.get("json", {}),
+        read=re.compile(row["read"], re.DOTALL) if "read" in row else None,
+        unsafe=row.get("unsafe", ""),
+        needs=tuple(row.get("needs", ())),
+        asked=row.get("asked", ""),
+        most=row.get("most", ""),
+    )

@@ -97,12 +97,12 @@ def test_other_lines_are_left_alone(line: CommandLine) -> None:
         (vllm("--enable-lora", "--lora-modules", "a=/a", "b=/b"), []),
         # More adapters than fit a batch take turns (vllm/lora/worker_manager.py: LRUCacheWorkerLoRAManager).
         (vllm("--enable-lora", "--max-loras", "1", "--lora-modules", "a=/a", "b=/b"), []),
-        (vllm("--enable-lora", "--lora-modules", "a=/a", "a=/b"), ["two adapters are called 'a'; rename one"]),
-        (vllm("--enable-lora", "--lora-modules", "/m=/a"), ["the adapter '/m' is called like the model"]),
-        (vllm("--enable-lora", "--served-model-name", "x", "a", "--lora-modules", "a=/a"), ["the adapter 'a' is"]),
-        (vllm("--no-enable-lora", "--lora-modules", "a=/a"), ["--enable-lora is turned off; remove that"]),
+        (vllm("--enable-lora", "--lora-modules", "a=/a", "a=/b"), ["two adapters have the name 'a'; rename one"]),
+        (vllm("--enable-lora", "--lora-modules", "/m=/a"), ["the adapter '/m' has the name of the model"]),
+        (vllm("--enable-lora", "--served-model-name", "x", "a", "--lora-modules", "a=/a"), ["the adapter 'a' has"]),
+        (vllm("--no-enable-lora", "--lora-modules", "a=/a"), ["--enable-lora is turned off; remove its"]),
         (CommandLine("vllm", "v0.11.0", ["vllm serve a --enable-lora --lora-modules a=/a"], ["sh", "-c"]),
-         ["the adapter 'a' is called like the model"]),
+         ["the adapter 'a' has the name of the model"]),
         # sglang, check_lora_server_args: "The number of LoRA paths should not exceed max_loaded_loras".
         (sglang("--lora-paths", "a=/a", "b=/b", "--max-loaded-loras", "1"), ["--max-loaded-loras is 1"]),
         (sglang("--lora-paths", "a=/a", "b=/b", "--max-loaded-loras", "2"), []),

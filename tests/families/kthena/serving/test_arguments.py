@@ -41,7 +41,7 @@ def booster(config: Object, *others: Object, kind: str = "vLLM", **backend: Any)
     [
         (engine("--port", "x"), f"{ENTRY}.args[3]", "error", "--port must be a whole number"),
         (engine("--maxModelLen", "1"), f"{ENTRY}.args[2]", "error", "did you mean '--max-model-len'?"),
-        (engine("--lora-modules", "a=/a", "a=/b"), f"{ENTRY}.args", "error", "two adapters are called 'a'"),
+        (engine("--lora-modules", "a=/a", "a=/b"), f"{ENTRY}.args", "error", "two adapters have the name 'a'"),
         (engine(command=["sh", "-c", "vllm serve m --port x"], args=[]), f"{ENTRY}.command", "error", "--port must"),
         (engine(command=["sh", "-c"], args=["ray start && vllm serve m"], image="vllm/vllm-openai:v0.20.0"),
          f"{ENTRY}.args", "warning", "calls ray, and the image"),
