@@ -205,10 +205,10 @@ def _remedies(
     requests: int = 0,
     share: Decimal | None = None,
 ) -> wording.Remedies:
-    return wording.Remedies(_spread(case), _more(case), context, requests, types, share)
+    return wording.Remedies(_spread_over_replica(case), _spread_over_node(case), context, requests, types, share)
 
 
-def _spread(case: MemoryCase) -> Parallel | None:
+def _spread_over_replica(case: MemoryCase) -> Parallel | None:
     """Return the parallelism over a replica's own accelerators at which its model fits.
 
     None if all are used already, if the manifest has no field for it, or if it does not help.
@@ -232,7 +232,7 @@ def _spread(case: MemoryCase) -> Parallel | None:
     return next((parallel for parallel in candidates if _fits(spread_over(case, parallel))), None)
 
 
-def _more(case: MemoryCase) -> Parallel | None:
+def _spread_over_node(case: MemoryCase) -> Parallel | None:
     """Return the parallelism over more accelerators of the same node at which a model fits; None without one."""
     node = instance(case.instance_type)
     if node is None or not case.budget.cuts or case.pods > 1:

@@ -65,19 +65,18 @@ class WorkloadVerdict:
 def verdicts(fleet: Fleet, shapes: KnownShapes = _NO_SHAPES) -> tuple[WorkloadVerdict, ...]:
     """Judge the model of each serving workload; sets of equal workloads are judged once."""
     cache: _Cache = {}
-    return tuple(verdict for item in fleet.rendered for verdict in _verdicts_of(item, shapes, cache))
-
-
-def _verdicts_of(item: Rendered, shapes: KnownShapes, cache: _Cache) -> Iterator[WorkloadVerdict]:
-    for parts in by_set(item.workloads).values() if item.workloads else ():
-        workload = parts[0]
-        names = tuple(f"{part.kind} {part.namespace}/{part.name}" for part in parts)
-        placement = placement_of(workload)
-        if isinstance(placement, str):
-            yield WorkloadVerdict(item, workload, names, MemoryVerdict(Fit.UNKNOWN, placement))
-            continue
-        name, verdict = _judged(workload, placement, shapes, cache)
-        yield WorkloadVerdict(item, workload, names, verdict, name, placement.total)
+    judged: list[WorkloadVerdict] = []
+    for item in fleet.rendered:
+        for workloads in by_set(item.workloads).values() if item.workloads else ():
+            first = workloads[0]
+            names = tuple(f"{workload.kind} {workload.namespace}/{workload.name}" for workload in workloads)
+            placement = placement_of(first)
+            if isinstance(placement, str):
+                judged.append(WorkloadVerdict(item, first, names, MemoryVerdict(Fit.UNKNOWN, placement)))
+                continue
+            instance_type, verdict = _judged(first, placement, shapes, cache)
+            judged.append(WorkloadVerdict(item, first, names, verdict, instance_type, placement.total))
+    return tuple(judged)
 
 
 def _judged(
@@ -91,11 +90,20 @@ def _judged(
     settings = memory_settings_of(line, variables, more=bool(container.get("envFrom")))
     if isinstance(settings, str):
         return "", MemoryVerdict(Fit.UNKNOWN, settings)
-    weights = tuple(named for named in workload.server.weights if named.loaded_as in (settings.model, settings.draft))
+    loaded = (settings.model, settings.draft)
+    weights = tuple(source for source in workload.server.weights if source.loaded_as in loaded)
     server = ServerSpec(line.engine, line.tag, settings, weights, spread_field(workload.server))
     key = (server, placement)
     if key not in cache:
-        judged = [(name, _judged_on(name, server, placement, shapes)) for name in placement.types]
+        judged: list[tuple[str, MemoryVerdict]] = []
+        for name in placement.types:
+            node = device_of(name)
+            case = node if isinstance(node, str) else case_of(server, placement, node, shapes)
+            if isinstance(case, str):
+                judged.append((name, MemoryVerdict(Fit.UNKNOWN, case)))
+            else:
+                # The case of a part of a model says nothing about other instance types.
+                judged.append((name, judge(case.case, types=case.is_whole)))
         name, verdict = min(judged, key=lambda pair: (_WORST_FIRST.index(pair[1].fit), pair[1].margin))
         if placement.is_open and verdict.fit is not Fit.UNKNOWN:
             note = "the pods may also run on nodes whose type is unknown"
@@ -104,31 +112,32 @@ def _judged(
     return cache[key]
 
 
-def _judged_on(name: str, server: ServerSpec, placement: Placement, shapes: KnownShapes) -> MemoryVerdict:
-    node = device_of(name)
-    found = node if isinstance(node, str) else case_of(server, placement, node, shapes)
-    if isinstance(found, str):
-        return MemoryVerdict(Fit.UNKNOWN, found)
-    # The case of a part of a model says nothing about other instance types.
-    return judge(found.case, types=found.is_whole)
-
-
-def check_memory(found: Iterable[WorkloadVerdict]) -> Iterator[Problem]:
+def check_memory(judged: Iterable[WorkloadVerdict]) -> Iterator[Problem]:
     """Reject models that do not fit, and warn about those that barely do."""
-    for each in found:
-        verdict, workload = each.verdict, each.workload
+    for item in judged:
+        verdict, workload = item.verdict, item.workload
         if verdict.fit not in _FINDINGS:
             continue
         severity, rule, words = _FINDINGS[verdict.fit]
         model = verdict.asked.shape.name if verdict.asked else "its model"
         device = f" ({verdict.asked.device})" if verdict.asked else ""
-        reason = f"{model} {words} {each.instance_type}{device}: {verdict.reason}"
+        reason = f"{model} {words} {item.instance_type}{device}: {verdict.reason}"
         if verdict.types:
             types = ", ".join(map(_with_price, verdict.types[:_MAX_TYPES]))
             reason = f"{reason}; the cheapest instance types that fit are {types}"
-        field: Reporter = _type_field(workload, each.instance_type) or workload.origin
+
+        # Report the field to change: the context, else the field that lets pods onto these nodes.
+        field: Reporter = workload.origin
         if 0 < verdict.largest_context < verdict.context:
             field = workload.server.field_of(Setting.CONTEXT)
+        else:
+            fields = (
+                choice.chosen_by.origin
+                for demand in workload.pods
+                for choice in demand.choices
+                if choice.chosen_by and item.instance_type in (choice.instance_type, *choice.alternatives)
+            )
+            field = next(fields, field)
         yield field.problem(reason, severity, rule)
 
 
@@ -137,44 +146,33 @@ def _with_price(choice: CheaperType) -> str:
     return f"{count}{choice.instance_type} (${choice.usd_per_hour.quantize(_CENT)}/hour)"
 
 
-def _type_field(workload: Workload, instance_type: str) -> Reporter | None:
-    """Return the field that lets pods onto nodes of a type; None if no manifest field does."""
-    fields = (
-        choice.chosen_by.origin
-        for demand in workload.pods
-        for choice in demand.choices
-        if choice.chosen_by and instance_type in (choice.instance_type, *choice.alternatives)
-    )
-    return next(fields, None)
-
-
-def fit_in_words(found: Sequence[WorkloadVerdict]) -> str:
+def fit_in_words(judged: Sequence[WorkloadVerdict]) -> str:
     """Return whether the model of a resource fits, in a few words; several workloads by their names."""
-    texts = list(dict.fromkeys(each.text for each in found))
+    texts = list(dict.fromkeys(item.text for item in judged))
     if len(texts) < 2:
         return "".join(texts)
-    roles = [each.workload.role for each in found]
-    names = roles if all(roles) and len(set(roles)) == len(roles) else [each.workload.set_name for each in found]
-    return "; ".join(f"{name}: {each.text}" for name, each in zip(names, found, strict=True))
+    roles = [item.workload.role for item in judged]
+    names = roles if all(roles) and len(set(roles)) == len(roles) else [item.workload.set_name for item in judged]
+    return "; ".join(f"{name}: {item.text}" for name, item in zip(names, judged, strict=True))
 
 
-def unchecked(found: Iterable[WorkloadVerdict]) -> dict[str, list[str]]:
+def unchecked(judged: Iterable[WorkloadVerdict]) -> dict[str, list[str]]:
     """Return the resources whose memory was not checked, by reason."""
     reasons: dict[str, list[str]] = {}
-    for each in found:
-        if each.verdict.fit is Fit.UNKNOWN:
-            names = reasons.setdefault(each.verdict.reason, [])
-            if each.item.title not in names:
-                names.append(each.item.title)
+    for item in judged:
+        if item.verdict.fit is Fit.UNKNOWN:
+            titles = reasons.setdefault(item.verdict.reason, [])
+            if item.item.title not in titles:
+                titles.append(item.item.title)
     return reasons
 
 
-def estimated(found: Iterable[WorkloadVerdict]) -> list[str]:
+def estimated(judged: Iterable[WorkloadVerdict]) -> list[str]:
     """Return the resources whose verdict rests on an estimate from the model's name."""
     return list(
         dict.fromkeys(
-            each.item.title
-            for each in found
-            if each.verdict.fit is not Fit.UNKNOWN and each.verdict.asked and each.verdict.asked.shape.estimate
+            item.item.title
+            for item in judged
+            if item.verdict.fit is not Fit.UNKNOWN and item.verdict.asked and item.verdict.asked.shape.estimate
         )
     )

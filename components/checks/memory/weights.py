@@ -63,17 +63,31 @@ def weights_of(shape: Shape, dtype: str = "") -> WeightSizes | str:
         shape: The model.
         dtype: Type that weights are converted to on loading; empty without conversion.
     """
-    kept = shape.dtype
-    loaded = _loaded_as(kept, dtype)
-    if loaded == kept and shape.weights_bytes is not None:
+    stored = shape.dtype
+    loaded = _loaded_as(stored, dtype)
+    if loaded == stored and shape.weights_bytes is not None:
         return _split(shape, shape.weights_bytes, loaded, Decimal(0))
-    if shape.parameters is None:
-        weights = "weights" if loaded == kept else f"weights as {loaded}"
+    parameters = shape.parameters
+    if parameters is None:
+        weights = "weights" if loaded == stored else f"weights as {loaded}"
         return f"neither the number of parameters nor the size of the {weights} is known"
-    size = _computed(shape, loaded)
-    if isinstance(size, str):
-        return size
-    return _split(shape, size, loaded, _error(shape, loaded))
+
+    error = _ROUNDED_ERROR if shape.rounded else Decimal(0)
+    if loaded in _WIDE:
+        return _split(shape, parameters * _WIDE[loaded] // 8, loaded, error)
+    bits = _NARROW.get(loaded)
+    if bits is None:
+        return f"the size of weights of type {loaded} is unknown" if loaded else "the type of the weights is unknown"
+    if loaded in _EXPERTS_ONLY:
+        if shape.expert_share is None:
+            return f"the share of experts, the only weights in {loaded}, is unknown"
+        narrow = parameters * shape.expert_share
+    else:
+        if shape.embeddings is None:
+            return f"the size of the vocabulary, which stays at 16 bits beside {loaded}, is unknown"
+        narrow = Decimal(parameters - shape.embeddings)
+        error += _MIXED_ERROR if shape.experts and bits < _BYTE else _QUANTIZED_ERROR
+    return _split(shape, _up(narrow * bits / 8 + (parameters - narrow) * 2), loaded, error)
 
 
 def rank_bytes(weights: WeightSizes, shape: Shape, parallel: Parallel, *, spread: bool) -> int:
@@ -86,94 +100,56 @@ def rank_bytes(weights: WeightSizes, shape: Shape, parallel: Parallel, *, spread
     """
     layers = sum(kind.count for kind in shape.layers) or parallel.pipeline
     stage = Decimal(-(-layers // parallel.pipeline)) / layers
-    ends = weights.embeddings if parallel.pipeline == 1 else _one_end(weights, shape)
+    ends = weights.embeddings
+    if parallel.pipeline > 1 and shape.vocabulary is not None and shape.hidden is not None:
+        ends = min(ends, shape.vocabulary * shape.hidden * 2)
+
     dense = weights.total - weights.experts - weights.embeddings
-    whole = dense * _whole_part(shape)
-    size = whole * stage + ((dense - whole) * stage + ends) / parallel.tensor
-    return _up(size + weights.experts * stage * _expert_part(shape, parallel, spread=spread))
+    replicated = Decimal(0)
+    if shape.replicated and shape.parameters is not None:
+        parameters = shape.parameters * (1 - (shape.expert_share or Decimal(0))) - (shape.embeddings or 0)
+        if parameters > 0:
+            replicated = dense * min(Decimal(1), shape.replicated / parameters)
 
-
-def _whole_part(shape: Shape) -> Decimal:
-    """Return the fraction of the weights other than vocabulary and experts that each rank keeps whole."""
-    if not shape.replicated or shape.parameters is None:
-        return Decimal(0)
-    dense = shape.parameters * (1 - (shape.expert_share or Decimal(0))) - (shape.embeddings or 0)
-    return min(Decimal(1), shape.replicated / dense) if dense > 0 else Decimal(0)
+    ranks = parallel.tensor * parallel.data
+    if not parallel.experts:
+        expert_part = Decimal(1) / (ranks if spread else parallel.tensor)
+    else:
+        experts = shape.experts or ranks
+        expert_part = Decimal(-(-experts // ranks)) / experts
+    size = replicated * stage + ((dense - replicated) * stage + ends) / parallel.tensor
+    return _up(size + weights.experts * stage * expert_part)
 
 
 def shares_unknown_experts(case: MemoryCase) -> bool:
-    """Tell whether data parallel ranks share experts of unknown size."""
+    """Return whether data parallel ranks share experts of unknown size."""
     shared = case.parallel.experts or case.budget.spreads_experts
     return bool(shared and case.parallel.data > 1 and case.shape.experts and not case.shape.expert_share)
 
 
-def _expert_part(shape: Shape, parallel: Parallel, *, spread: bool) -> Decimal:
-    if not parallel.experts:
-        return Decimal(1) / (parallel.tensor * (parallel.data if spread else 1))
-    ranks = parallel.tensor * parallel.data
-    experts = shape.experts or ranks
-    return Decimal(-(-experts // ranks)) / experts
-
-
-def _error(shape: Shape, dtype: str) -> Decimal:
-    """Return the relative error of a computed size."""
-    number = _ROUNDED_ERROR if shape.rounded else Decimal(0)
-    if dtype in _WIDE or dtype in _EXPERTS_ONLY:
-        return number
-    return number + (_MIXED_ERROR if shape.experts and _NARROW[dtype] < _BYTE else _QUANTIZED_ERROR)
-
-
-def _one_end(weights: WeightSizes, shape: Shape) -> int:
-    if shape.vocabulary is None or shape.hidden is None:
-        return weights.embeddings
-    return min(weights.embeddings, shape.vocabulary * shape.hidden * 2)
-
-
-def _loaded_as(kept: str, dtype: str) -> str:
+def _loaded_as(stored: str, dtype: str) -> str:
     """Return the type of weights after loading: engines load 32-bit weights as 16-bit, and keep quantized ones.
 
     vLLM and SGLang, ``_resolve_auto_dtype`` and ``_get_and_verify_dtype``: "auto" is 16 bits for files of 32.
     """
     if not dtype or dtype == "auto":
-        return "bfloat16" if kept == "float32" else kept
-    if kept in _WIDE or not kept:
-        same = _WIDE.get(dtype) == _WIDE.get(kept) and dtype in _WIDE
-        return kept if same else dtype
-    return kept
-
-
-def _computed(shape: Shape, dtype: str) -> int | str:
-    parameters = shape.parameters or 0
-    if dtype in _WIDE:
-        return parameters * _WIDE[dtype] // 8
-    bits = _NARROW.get(dtype)
-    if bits is None:
-        return f"the size of weights of type {dtype} is unknown" if dtype else "the type of the weights is unknown"
-    if dtype in _EXPERTS_ONLY:
-        if shape.expert_share is None:
-            return f"the share of experts, the only weights in {dtype}, is unknown"
-        narrow = parameters * shape.expert_share
-    else:
-        if shape.embeddings is None:
-            return f"the size of the vocabulary, which stays at 16 bits beside {dtype}, is unknown"
-        narrow = Decimal(parameters - shape.embeddings)
-    return _up(narrow * bits / 8 + (parameters - narrow) * 2)
+        return "bfloat16" if stored == "float32" else stored
+    if stored in _WIDE or not stored:
+        same_size = dtype in _WIDE and _WIDE.get(dtype) == _WIDE.get(stored)
+        return stored if same_size else dtype
+    return stored
 
 
 def _split(shape: Shape, total: int, dtype: str, error: Decimal) -> WeightSizes:
     wide = _WIDE.get(dtype, 16) // 8
     embeddings = min(total, (shape.embeddings or 0) * wide)
-    experts = min(total - embeddings, _up(_expert_bytes(shape, total, embeddings, dtype)))
-    return WeightSizes(total, embeddings, experts, _up(total * error))
-
-
-def _expert_bytes(shape: Shape, total: int, embeddings: int, dtype: str) -> Decimal:
-    if not shape.expert_share:
-        return Decimal(0)
-    if dtype in _EXPERTS_ONLY and shape.parameters:
-        return shape.parameters * shape.expert_share * _NARROW[dtype] / 8
-    rest = 1 - Decimal(shape.embeddings or 0) / shape.parameters if shape.parameters else Decimal(1)
-    return (total - embeddings) * min(Decimal(1), shape.expert_share / rest)
+    experts = Decimal(0)
+    if shape.expert_share and dtype in _EXPERTS_ONLY and shape.parameters:
+        experts = shape.parameters * shape.expert_share * _NARROW[dtype] / 8
+    elif shape.expert_share:
+        rest = 1 - Decimal(shape.embeddings or 0) / shape.parameters if shape.parameters else Decimal(1)
+        experts = (total - embeddings) * min(Decimal(1), shape.expert_share / rest)
+    return WeightSizes(total, embeddings, min(total - embeddings, _up(experts)), _up(total * error))
 
 
 def _up(size: Decimal) -> int:

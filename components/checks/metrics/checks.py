@@ -26,32 +26,37 @@ def check_scaler(scaler: Scaler, targets: Sequence[ScrapeTarget], adapter: Adapt
     yield from (scaler.problem(path, reason) for path, reason in scaler.autoscaler.malformed)
     for use in scaler.uses:
         if use.kind in ("Resource", "ContainerResource"):
-            yield from _requests(use)
+            yield from _check_requests(use)
         elif use.kind in ("Pods", "External"):
             # An invalid name is the cause of a missing metric: report only that.
             invalid = list(check_names(use, adapter))
-            yield from invalid or (_pods(use) if use.kind == "Pods" else _external(use, targets))
+            yield from invalid or (_check_pods_metric(use) if use.kind == "Pods" else _check_external(use, targets))
         else:
             reason = (
                 f"no adapter rule is generated for metrics of type {use.kind}; use Pods or External, or install the "
                 "rule yourself"
             )
-            yield use.problem(
-                "",
-                reason,
-                Severity.ERROR if adapter == Adapter.KEDA else Severity.WARNING,
-                rule=RuleId.METRICS_ADAPTER_MISSING,
-            )
-    yield from _zero(scaler, adapter)
-    yield from _pace(scaler)
+            severity = Severity.ERROR if adapter == Adapter.KEDA else Severity.WARNING
+            yield use.problem("", reason, severity, rule=RuleId.METRICS_ADAPTER_MISSING)
+    yield from _check_scale_from_zero(scaler, adapter)
+
+    # Kubernetes removes all spare replicas at once. A group is many nodes, and must load its weights again.
+    down = (scaler.hpa["spec"].get("behavior") or {}).get("scaleDown")
+    reads_serving_metrics = any(use.kind in ("Pods", "External") for use in scaler.uses)
+    if scaler.target.workload.size > 1 and reads_serving_metrics and not down:
+        reason = (
+            f"a replica is {scaler.target.workload.size} pods, and by default all spare replicas are removed at "
+            f"once after 300 s; add {_SLOW}"
+        )
+        yield scaler.problem("behavior", reason, Severity.WARNING, rule=RuleId.AUTOSCALING_ABRUPT)
 
 
-def _pods(use: MetricUse) -> Iterator[Problem]:
+def _check_pods_metric(use: MetricUse) -> Iterator[Problem]:
     serving = use.exporter
-    yield from _name(use, serving)
-    if use.target.get("type") != "AverageValue":
-        found = use.target.get("type")
-        reason = f"must be AverageValue for Pods metrics, found {found}; set averageValue to the value per pod"
+    yield from _check_exported(use, serving)
+    target_type = use.target.get("type")
+    if target_type != "AverageValue":
+        reason = f"must be AverageValue for Pods metrics, found {target_type}; set averageValue to the value per pod"
         yield use.problem("target.type", reason)
         return
     metric, value = use.metric, target_value(use)
@@ -60,33 +65,37 @@ def _pods(use: MetricUse) -> Iterator[Problem]:
     elif metric and metric.ratio and value > 1:
         yield use.problem("target.averageValue", _above_one(metric, value), rule=RuleId.METRICS_TARGET)
     elif metric:
-        yield from _never(use, metric, value, serving)
+        yield from _check_reachable(use, metric, value, serving)
 
 
-def _name(use: MetricUse, serving: Exporter) -> Iterator[Problem]:
+def _check_exported(use: MetricUse, serving: Exporter) -> Iterator[Problem]:
     facts, metric = serving.facts, use.metric
     if not serving.is_known or facts is None:
         if metric is None:
             image = serving.container.get("image", "")
-            reason = f"{use.name!r} cannot be checked, because the metrics of image {image!r} are unknown"
-            yield use.problem(
-                "metric.name",
-                f"{reason}; make sure that it exports a series with this name",
-                Severity.WARNING,
-                rule=RuleId.METRICS_UNCHECKED,
+            reason = (
+                f"{use.name!r} cannot be checked, because the metrics of image {image!r} are unknown; make sure that "
+                "it exports a series with this name"
             )
+            yield use.problem("metric.name", reason, Severity.WARNING, rule=RuleId.METRICS_UNCHECKED)
     elif facts.exports == NONE:
         reason = f"{facts.engine} exports no metrics, found {use.name!r}; scale on cpu, or choose another backend"
         yield use.problem("metric.name", reason, rule=RuleId.METRICS_NOT_EXPORTED)
         return
     elif metric is None:
-        yield use.problem("metric.name", _unknown(use, serving), rule=RuleId.METRICS_NOT_EXPORTED)
+        scalable = [gauge.name for gauge in serving.metrics if gauge.type == "gauge" and not gauge.lifetime]
+        hint = did_you_mean(use.name, [*scalable, *(name.replace(":", "_") for name in scalable)])
+        reason = (
+            f"{engine_title(facts.engine, serving.tag)} does not export {use.name!r}{hint} (metrics to scale on: "
+            f"{', '.join(scalable)}); use one of them"
+        )
+        yield use.problem("metric.name", reason, rule=RuleId.METRICS_NOT_EXPORTED)
         return
     if metric is not None:
-        yield from _usable(use, metric, serving)
+        yield from _check_usable(use, metric, serving)
 
 
-def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Problem]:
+def _check_usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Problem]:
     """Reject metrics that the engine's version does not export, or that cannot be scaled on."""
     engine = serving.facts.engine if serving.facts else "the engine"
     own = serving.facts is not None and metric in serving.facts.metrics
@@ -114,14 +123,6 @@ def _usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator[Probl
         )
 
 
-def _unknown(use: MetricUse, serving: Exporter) -> str:
-    known = [metric.name for metric in serving.metrics if metric.type == "gauge" and not metric.lifetime]
-    hint = did_you_mean(use.name, [*known, *(name.replace(":", "_") for name in known)])
-    facts = serving.facts
-    engine = engine_title(facts.engine, serving.tag) if facts else "the engine"
-    return f"{engine} does not export {use.name!r}{hint} (metrics to scale on: {', '.join(known)}); use one of them"
-
-
 def _other(use: MetricUse, serving: Exporter) -> str:
     """Suggest a metric: the successor, one of the same kind, or the queue length."""
     metric, has_colon = use.metric, ":" in use.name
@@ -135,34 +136,29 @@ def _other(use: MetricUse, serving: Exporter) -> str:
     return f"use {chosen.name if has_colon or ':' not in chosen.name else chosen.neutral}"
 
 
-def _never(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) -> Iterator[Problem]:
+def _check_reachable(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) -> Iterator[Problem]:
     """Warn about targets of running requests above the engine's limit on concurrent requests."""
     if metric.kind != "running" or metric not in serving.metrics:
         return
     from ...performance.sizing.engine_limits import limit_on
 
     nodes = accelerated_nodes(use.scaler.target.workload.pods)
-    names = [node.accelerator for node in nodes] or [""]
-    limits = [limit_on([use.scaler.target.workload], name, nodes) for name in names]
+    accelerators = [node.accelerator for node in nodes] or [""]
+    limits = [limit_on([use.scaler.target.workload], accelerator, nodes) for accelerator in accelerators]
     most = max((limit.limit or 0 for limit in limits if limit), default=0)
-    limit = next((limit for limit in limits if limit and limit.limit == most), None)
-    if limit is None or not all(known and known.limit and not known.is_lowest_default for known in limits):
+    highest = next((limit for limit in limits if limit and limit.limit == most), None)
+    if highest is None or not all(limit and limit.limit and not limit.is_lowest_default for limit in limits):
         return
     if value >= most:
         queue = next(metric for metric in serving.metrics if metric.kind == "queue")
         reason = (
-            f"is {_format(value)}, but a pod never processes more than {most} requests at once ({limit.reason}), so "
-            "it can never trigger"
+            f"is {_format(value)}, but a pod never processes more than {most} requests at once ({highest.reason}), "
+            f"so it can never trigger; use {queue.name if ':' in use.name else queue.neutral}, or lower the target"
         )
-        yield use.problem(
-            "target.averageValue",
-            f"{reason}; use {queue.name if ':' in use.name else queue.neutral}, or lower the target",
-            Severity.WARNING,
-            rule=RuleId.METRICS_NEVER_TRIGGERS,
-        )
+        yield use.problem("target.averageValue", reason, Severity.WARNING, rule=RuleId.METRICS_NEVER_TRIGGERS)
 
 
-def _external(use: MetricUse, targets: Sequence[ScrapeTarget]) -> Iterator[Problem]:
+def _check_external(use: MetricUse, targets: Sequence[ScrapeTarget]) -> Iterator[Problem]:
     metric = use.metric
     kind = str(use.target.get("type"))
     if metric is None:
@@ -173,11 +169,18 @@ def _external(use: MetricUse, targets: Sequence[ScrapeTarget]) -> Iterator[Probl
         yield use.problem("metric.name", reason, Severity.WARNING, rule=RuleId.METRICS_UNCHECKED)
         return
     if metric.target and kind != metric.target:
-        yield use.problem("target.type", _wrong_target(metric, kind), rule=RuleId.METRICS_TARGET)
+        if metric.kind == "desired_replicas":
+            reason = (
+                f"must be AverageValue with averageValue 1 for {metric.name}, found {kind}; Value would multiply the "
+                "replicas by the metric without bound"
+            )
+        else:
+            reason = f"must be {metric.target} with value 1 for {metric.name}, found {kind}"
+        yield use.problem("target.type", reason, rule=RuleId.METRICS_TARGET)
     if metric in gateway_metrics():
         return
-    yield from _usable(use, metric, use.exporter)
-    yield from _exporters(use, metric, targets)
+    yield from _check_usable(use, metric, use.exporter)
+    yield from _check_exporters(use, metric, targets)
     value = target_value(use)
     if metric.ratio and kind == "AverageValue":
         reason = (
@@ -189,7 +192,7 @@ def _external(use: MetricUse, targets: Sequence[ScrapeTarget]) -> Iterator[Probl
         yield use.problem("target.value", _above_one(metric, value), rule=RuleId.METRICS_TARGET)
 
 
-def _exporters(use: MetricUse, metric: Metric, targets: Sequence[ScrapeTarget]) -> Iterator[Problem]:
+def _check_exporters(use: MetricUse, metric: Metric, targets: Sequence[ScrapeTarget]) -> Iterator[Problem]:
     """Warn about external metrics of no model, or of several: they are one value per namespace."""
     namespace = use.scaler.target.namespace
     exporters = [t for t in targets if t.namespace == namespace and metric in t.exporter.metrics]
@@ -205,16 +208,7 @@ def _exporters(use: MetricUse, metric: Metric, targets: Sequence[ScrapeTarget]) 
         )
 
 
-def _wrong_target(metric: Metric, found: str) -> str:
-    if metric.kind == "desired_replicas":
-        return (
-            f"must be AverageValue with averageValue 1 for {metric.name}, found {found}; Value would multiply the "
-            "replicas by the metric without bound"
-        )
-    return f"must be {metric.target} with value 1 for {metric.name}, found {found}"
-
-
-def _requests(use: MetricUse) -> Iterator[Problem]:
+def _check_requests(use: MetricUse) -> Iterator[Problem]:
     """Reject utilization targets on containers without resource requests."""
     if use.target.get("type") != "Utilization":
         return
@@ -237,7 +231,7 @@ def _requests(use: MetricUse) -> Iterator[Problem]:
         )
 
 
-def _zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem]:
+def _check_scale_from_zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem]:
     if scaler.minimum > 0:
         return
     if adapter != Adapter.KEDA:
@@ -275,21 +269,6 @@ def check_first_requests(fleet: Fleet, known: Iterable[Problem]) -> Iterator[Pro
         )
         if (problem.owner, problem.path) not in stuck:
             yield problem
-
-
-def _pace(scaler: Scaler) -> Iterator[Problem]:
-    """Warn about groups that scale down at Kubernetes' default pace.
-
-    Kubernetes removes all spare replicas at once. A group is many nodes, and must load its weights again.
-    """
-    down = (scaler.hpa["spec"].get("behavior") or {}).get("scaleDown")
-    serving = any(use.kind in ("Pods", "External") for use in scaler.uses)
-    if scaler.target.workload.size > 1 and serving and not down:
-        reason = (
-            f"a replica is {scaler.target.workload.size} pods, and by default all spare replicas are removed at "
-            "once after 300 s"
-        )
-        yield scaler.problem("behavior", f"{reason}; add {_SLOW}", Severity.WARNING, rule=RuleId.AUTOSCALING_ABRUPT)
 
 
 def target_value(use: MetricUse) -> Decimal | None:

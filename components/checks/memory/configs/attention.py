@@ -5,7 +5,7 @@ gpt_oss, llama4, qwen2, qwen3_next, cohere2), and vLLM's ``MambaStateShapeCalcul
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..shapes import Layers
 from .values import ConfigValues
@@ -34,16 +34,59 @@ _WINDOWED = frozenset({"mistral", "mixtral", "phi3", "starcoder2"})
 
 
 def layer_kinds(values: ConfigValues, model: str) -> tuple[str, ...]:
-    """Return the kind of each layer."""
-    given = values.texts("layers_block_type")
-    if given:
-        return tuple(_TYPES.get(name, UNKNOWN) for name in given)
+    """Return the kind of each layer.
+
+    Raises:
+        ValueError: The number of listed layers is not ``num_hidden_layers``.
+    """
+    block_types = values.texts("layers_block_type")
+    if block_types:
+        return tuple(_TYPES.get(name, UNKNOWN) for name in block_types)
     count = values.number("num_hidden_layers", "n_layer", "num_layers", most=_MOST_LAYERS)
-    kinds = tuple(_kinds(values, model, count))
+    kinds: Iterable[str]
+    if (linear := values.part("linear_attn_config")) is not None:
+        full = set(linear.numbers("full_attn_layers"))
+        kinds = (FULL if position in full else LINEAR for position in range(1, count + 1))
+    elif "layer_types" in values:
+        kinds = (_TYPES.get(name, UNKNOWN) for name in values.texts("layer_types"))
+    elif "hybrid_override_pattern" in values:
+        kinds = (_PATTERN.get(letter, UNKNOWN) for letter in values.text("hybrid_override_pattern"))
+    elif "hybrid_layer_pattern" in values:
+        kinds = (WINDOW if number else FULL for number in values.numbers("hybrid_layer_pattern"))
+    elif "full_attention_interval" in values:
+        kinds = _every(values.number("full_attention_interval"), LINEAR, count)
+    elif "attention_chunk_size" in values and "sliding_window" not in values:
+        # Llama 4: layers with rotary positions attend to a chunk; every fourth one has none and attends to all.
+        if rotary := values.numbers("no_rope_layers"):
+            kinds = (CHUNK if is_rotary else FULL for is_rotary in rotary)
+        else:
+            kinds = _every(values.maybe("no_rope_layer_interval") or 4, CHUNK, count)
+    else:
+        kinds = _windowed(values, model, count)
+    kinds = tuple(kinds)
     if len(kinds) != count:
         field = f"{values.path}num_hidden_layers"
         raise ValueError(f"{values.name}: {field} is {count}, and {len(kinds)} layers are listed")
     return kinds
+
+
+def _every(interval: int, other: str, count: int) -> Iterator[str]:
+    """Yield the kinds of layers of which every n-th one caches the whole context."""
+    yield from (FULL if position % interval == 0 else other for position in range(1, count + 1))
+
+
+def _windowed(values: ConfigValues, model: str, count: int) -> Iterator[str]:
+    """Yield the kinds of layers of which some or all have a sliding window."""
+    interval = values.maybe("sliding_window_pattern", "_sliding_window_pattern") or _INTERVALS.get(model)
+    if "sliding_window" not in values:
+        yield from (FULL for _ in range(count))
+    elif "use_sliding_window" in values:
+        first = values.maybe("max_window_layers", least=0) if values.flag("use_sliding_window") else None
+        yield from (FULL if first is None or position < first else WINDOW for position in range(count))
+    elif interval is not None:
+        yield from _every(interval, WINDOW, count)
+    else:
+        yield from (WINDOW if model in _WINDOWED else FULL for _ in range(count))
 
 
 def layers_of(values: ConfigValues, kinds: tuple[str, ...]) -> tuple[Layers, ...]:
@@ -53,82 +96,40 @@ def layers_of(values: ConfigValues, kinds: tuple[str, ...]) -> tuple[Layers, ...
     """
     shared = values.maybe("num_kv_shared_layers", least=0, most=len(kinds)) or 0
     counts = Counter(kinds[: len(kinds) - shared] if shared else kinds)
-    kept = [(kind, count) for kind, count in sorted(counts.items()) if kind != NOTHING]
-    return tuple(layers for kind, count in kept for layers in _layers(values, kind, count))
+    layers: list[Layers] = []
+    for kind, count in sorted(counts.items()):
+        if kind == NOTHING:
+            continue
+        if kind == LINEAR:
+            layers.append(Layers(count, state_bytes=_linear_state(values)))
+        elif kind == MAMBA:
+            layers.append(Layers(count, state_bytes=_mamba_state(values)))
+        elif "kv_lora_rank" in values:
+            latent = values.number("kv_lora_rank") + values.number("qk_rope_head_dim")
+            indexed = min(count, indexers(values, count))
+            if indexed:
+                # DeepSeek V3.2 caches an index key per token, in FP8 with scales (vLLM DeepseekV32IndexerCache).
+                size = values.maybe("index_head_dim") or 0
+                index_bytes = size + 4 * -(-size // 128)
+                layers.append(Layers(indexed, 1, latent, 0, is_latent=True, token_bytes=index_bytes))
+            if indexed < count:
+                layers.append(Layers(count - indexed, 1, latent, 0, is_latent=True))
+        else:
+            layers.append(_attention(values, kind, count))
+    return tuple(layers)
 
 
 def head_dim(values: ConfigValues) -> int:
     """Return the size of a head: ``head_dim``, or the hidden size divided by the heads."""
-    given = values.maybe("head_dim", "attention_head_dim")
-    if given is not None:
-        return given
+    size = values.maybe("head_dim", "attention_head_dim")
+    if size is not None:
+        return size
     return max(1, values.number("hidden_size", "n_embd") // values.number("num_attention_heads", "n_head"))
 
 
 def kv_heads(values: ConfigValues) -> int:
     """Return the number of key-value heads, by default that of query heads."""
     return values.maybe("num_key_value_heads", "num_kv_heads") or values.number("num_attention_heads", "n_head")
-
-
-def _kinds(values: ConfigValues, model: str, count: int) -> Iterator[str]:
-    linear = values.part("linear_attn_config")
-    if linear is not None:
-        full = set(linear.numbers("full_attn_layers"))
-        yield from (FULL if place in full else LINEAR for place in range(1, count + 1))
-    elif "layer_types" in values:
-        yield from (_TYPES.get(name, UNKNOWN) for name in values.texts("layer_types"))
-    elif "hybrid_override_pattern" in values:
-        yield from (_PATTERN.get(letter, UNKNOWN) for letter in values.text("hybrid_override_pattern"))
-    elif "hybrid_layer_pattern" in values:
-        yield from (WINDOW if number else FULL for number in values.numbers("hybrid_layer_pattern"))
-    elif "full_attention_interval" in values:
-        yield from _every(values.number("full_attention_interval"), LINEAR, count)
-    elif "attention_chunk_size" in values and "sliding_window" not in values:
-        yield from _chunked(values, count)
-    else:
-        yield from _windowed(values, model, count)
-
-
-def _every(interval: int, other: str, count: int) -> Iterator[str]:
-    yield from (FULL if place % interval == 0 else other for place in range(1, count + 1))
-
-
-def _chunked(values: ConfigValues, count: int) -> Iterator[str]:
-    """Llama 4: layers with rotary positions attend to a chunk; every fourth one has none and attends to all."""
-    given = values.numbers("no_rope_layers")
-    if given:
-        yield from (CHUNK if rotary else FULL for rotary in given)
-    else:
-        yield from _every(values.maybe("no_rope_layer_interval") or 4, CHUNK, count)
-
-
-def _windowed(values: ConfigValues, model: str, count: int) -> Iterator[str]:
-    interval = values.maybe("sliding_window_pattern", "_sliding_window_pattern") or _INTERVALS.get(model)
-    if "sliding_window" not in values:
-        yield from (FULL for _ in range(count))
-    elif "use_sliding_window" in values:
-        first = values.maybe("max_window_layers", least=0) if values.flag("use_sliding_window") else None
-        yield from (FULL if first is None or place < first else WINDOW for place in range(count))
-    elif interval is not None:
-        yield from _every(interval, WINDOW, count)
-    else:
-        yield from (WINDOW if model in _WINDOWED else FULL for _ in range(count))
-
-
-def _layers(values: ConfigValues, kind: str, count: int) -> Iterator[Layers]:
-    if kind == LINEAR:
-        yield Layers(count, state_bytes=_linear_state(values))
-    elif kind == MAMBA:
-        yield Layers(count, state_bytes=_mamba_state(values))
-    elif "kv_lora_rank" in values:
-        latent = values.number("kv_lora_rank") + values.number("qk_rope_head_dim")
-        indexed = min(count, indexers(values, count))
-        if indexed:
-            yield Layers(indexed, 1, latent, 0, is_latent=True, token_bytes=_index_bytes(values))
-        if indexed < count:
-            yield Layers(count - indexed, 1, latent, 0, is_latent=True)
-    else:
-        yield _attention(values, kind, count)
 
 
 def indexers(values: ConfigValues, count: int) -> int:
@@ -144,20 +145,14 @@ def _attention(values: ConfigValues, kind: str, count: int) -> Layers:
     heads, key = kv_heads(values), head_dim(values)
     value = values.maybe("v_head_dim") or key
     if kind in (FULL, UNKNOWN):
-        other = values.maybe("global_head_dim")
+        size = values.maybe("global_head_dim")
         heads = values.maybe("num_global_key_value_heads") or heads
-        return Layers(count, heads, other or key, other or value)
+        return Layers(count, heads, size or key, size or value)
     if kind == CHUNK:
         return Layers(count, heads, key, value, window=values.number("attention_chunk_size"))
     heads = values.maybe("swa_num_key_value_heads") or heads
     key, value = values.maybe("swa_head_dim") or key, values.maybe("swa_v_head_dim") or value
     return Layers(count, heads, key, value, window=values.number("sliding_window"))
-
-
-def _index_bytes(values: ConfigValues) -> int:
-    """DeepSeek V3.2 caches an index key per token, in FP8 with scales (vLLM ``DeepseekV32IndexerCache``)."""
-    size = values.maybe("index_head_dim") or 0
-    return size + 4 * -(-size // 128)
 
 
 def _linear_state(values: ConfigValues) -> int:

@@ -83,7 +83,15 @@ def count(values: ConfigValues, model: str, kinds: Sequence[str], experts: Exper
     hidden = values.number("hidden_size")
     routed = experts.layers * experts.number * _network(values, traits, experts.width) if experts else 0
     ends = embeddings(values, model)
-    rest = _mixers(values, traits, kinds) + _networks(values, traits, kinds, experts)
+    rest = _networks(values, traits, kinds, experts)
+
+    mamba = kinds.count(MAMBA)
+    attention = len(kinds) - mamba - kinds.count(NOTHING)
+    rest += attention * (_latent(values) if "kv_lora_rank" in values else _attention(values, traits))
+    indexed = indexers(values, attention)
+    rest += indexed * _indexer(values) if indexed else 0
+    rest += mamba * _mamba(values) if mamba else 0
+
     if experts and traits.expert_bias:
         rest += experts.layers * experts.number * (2 * experts.width + hidden)
     norms = (len(kinds) * traits.norms + 1) * hidden * (1 + traits.norm_bias)
@@ -109,7 +117,7 @@ def replicated(values: ConfigValues, kinds: Sequence[str]) -> int:
 
 
 def is_known(model: str) -> bool:
-    """Tell whether the cache of models of a ``model_type`` is exactly what their configurations state."""
+    """Return whether the cache of models of a ``model_type`` is exactly what their configurations state."""
     return model in _counted() or model in _table()["cached"]
 
 
@@ -120,18 +128,8 @@ def _counted() -> Mapping[str, Architecture]:
 
 @functools.cache
 def _table() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = load_table(__package__, "architectures.yaml")
-    return found
-
-
-def _mixers(values: ConfigValues, traits: Architecture, kinds: Sequence[str]) -> int:
-    """Count the parameters of attention and Mamba layers."""
-    mamba = kinds.count(MAMBA)
-    attention = len(kinds) - mamba - kinds.count(NOTHING)
-    one = _latent(values) if "kv_lora_rank" in values else _attention(values, traits)
-    indexed = indexers(values, attention)
-    extra = indexed * _indexer(values) if indexed else 0
-    return attention * one + extra + (mamba * _mamba(values) if mamba else 0)
+    table: Mapping[str, Any] = load_table(__package__, "architectures.yaml")
+    return table
 
 
 def _attention(values: ConfigValues, traits: Architecture) -> int:
@@ -176,10 +174,10 @@ def _networks(values: ConfigValues, traits: Architecture, kinds: Sequence[str], 
     sparse = min(layers, experts.layers)
     shared = experts.shared + traits.shared * experts.width
     router = hidden * experts.number + experts.number * traits.router_bias
-    one = router + _network(values, traits, shared) + hidden * traits.shared_gate
+    per_layer = router + _network(values, traits, shared) + hidden * traits.shared_gate
     dense = layers - sparse
     width = values.number(traits.dense_width, "intermediate_size") if dense else 0
-    return sparse * one + (dense * _network(values, traits, width) if dense else 0)
+    return sparse * per_layer + (dense * _network(values, traits, width) if dense else 0)
 
 
 def _network(values: ConfigValues, traits: Architecture, width: int) -> int:
