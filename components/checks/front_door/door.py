@@ -137,7 +137,7 @@ def _gateway(models: Models, door: Door, balancing: Balancing, problems: tuple[P
     url = f"{scheme}://{door.host or ADDRESS}/v1"
     return FrontDoorPlan(
         objects=(*gateway_objects(door, balancing), backend_policy(door), *route_objects(models, door)),
-        endpoints=tuple(_outside(each, url, None if door.host else source) for each in _each(models)),
+        endpoints=tuple(_outside(endpoint, url, None if door.host else source) for endpoint in _endpoints(models)),
         needs=frozenset(needs),
         problems=problems,
         secrets=tuple((door.namespace, name) for name in door.auth.secrets),
@@ -149,13 +149,15 @@ def _load_balancers(
     fleet: Fleet, models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]
 ) -> FrontDoorPlan:
     services = _services(fleet)
-    used = {_service(each): services[_service(each)] for each in _each(models)}
+    used = {_service(endpoint): services[_service(endpoint)] for endpoint in _endpoints(models)}
     bodies = {place: _load_balancer(name, body, door, balancing) for place, (name, body) in used.items()}
     return FrontDoorPlan(
         objects=tuple(bodies.values()),
         endpoints=tuple(
-            _outside(each, f"http://{ADDRESS}:{each.port}{each.path}", _status(bodies[_service(each)]))
-            for each in _each(models)
+            _outside(
+                endpoint, f"http://{ADDRESS}:{endpoint.port}{endpoint.path}", _status(bodies[_service(endpoint)])
+            )
+            for endpoint in _endpoints(models)
         ),
         needs=frozenset({balancing.balancers.controller}),
         problems=problems,
@@ -173,20 +175,20 @@ def _services(fleet: Fleet) -> dict[_ServiceKey, tuple[str, Object]]:
         for body in item.objects
         if is_core_service(body)
     }
-    owners = {_service(each): each.name for _, each in fleet.endpoints if each.body is not None}
+    owners = {_service(endpoint): endpoint.name for _, endpoint in fleet.endpoints if endpoint.body is not None}
     return {place: (owners.get(place, place[1]), body) for place, body in bodies.items()}
 
 
-def _service(each: Endpoint) -> _ServiceKey:
-    return each.backends[0].namespace, each.service
+def _service(endpoint: Endpoint) -> _ServiceKey:
+    return endpoint.backends[0].namespace, endpoint.service
 
 
-def _each(models: Models) -> list[Endpoint]:
-    return sorted((each for endpoints in models.values() for each in endpoints), key=place_of)
+def _endpoints(models: Models) -> list[Endpoint]:
+    return sorted((endpoint for endpoints in models.values() for endpoint in endpoints), key=place_of)
 
 
-def _outside(each: Endpoint, url: str, source: AddressOf | None) -> OutsideEndpoint:
-    return OutsideEndpoint(each.name, each.namespace, each.model, each.api, url, source)
+def _outside(endpoint: Endpoint, url: str, source: AddressOf | None) -> OutsideEndpoint:
+    return OutsideEndpoint(endpoint.name, endpoint.namespace, endpoint.model, endpoint.api, url, source)
 
 
 def _load_balancer(name: str, service: Object, door: Door, balancing: Balancing) -> Object:
@@ -218,28 +220,26 @@ def _check_services(fleet: Fleet, models: Models) -> list[Problem]:
     }
     taken |= {(item.namespace, name) for item in fleet.rendered for name in headless_services(item.objects)}
     problems, services = [], _services(fleet)
-    for each in _each(models):
-        if _service(each) not in services:
-            problems.append(each.origin.problem(_unselected(each), rule=RuleId.ACCESS_UNROUTABLE))
+    for endpoint in _endpoints(models):
+        if _service(endpoint) not in services:
+            router = endpoint.backends[0].router
+            if router:
+                reason = (
+                    f"is served by a router in namespace {router.namespace!r}, for which no load balancer can be "
+                    "created; use expose 'gateway'"
+                )
+            else:
+                reason = (
+                    "is run by an operator, whose pods a load balancer cannot select; use expose 'gateway', or "
+                    "realization 'native'"
+                )
+            problems.append(endpoint.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE))
             continue
-        name = services[_service(each)][0] + _SUFFIX
-        if (each.namespace, name) in taken:
+        name = services[_service(endpoint)][0] + _SUFFIX
+        if (endpoint.namespace, name) in taken:
             reason = (
                 f"its load balancer would be named {name!r}, but a Service with that name already exists; rename "
                 "one of the two"
             )
-            problems.append(each.origin.source.problem("metadata.name", reason, rule=RuleId.NAMES_TAKEN))
+            problems.append(endpoint.origin.source.problem("metadata.name", reason, rule=RuleId.NAMES_TAKEN))
     return problems
-
-
-def _unselected(each: Endpoint) -> str:
-    router = each.backends[0].router
-    if router:
-        return (
-            f"is served by a router in namespace {router.namespace!r}, for which no load balancer can be created; "
-            "use expose 'gateway'"
-        )
-    return (
-        "is run by an operator, whose pods a load balancer cannot select; use expose 'gateway', or realization "
-        "'native'"
-    )

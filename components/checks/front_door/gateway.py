@@ -8,7 +8,7 @@ from ...fleet.objects import Object
 from .balancers import Balancing, source_ranges
 from .concurrency import processor_bounds
 from .rollout import duration_text
-from .settings import Acme, Door
+from .settings import Door
 from .words import AuthKind, TlsKind
 
 GATEWAY_API = "gateway.networking.k8s.io"
@@ -49,19 +49,42 @@ def gateway_objects(door: Door, balancing: Balancing) -> tuple[Object, ...]:
     certificate: list[Object] = []
     if door.tls.kind == TlsKind.CERT_MANAGER:
         if door.acme:
-            certificate.append(_issuer(door, door.acme))
+            # The solver uses the credentials of cert-manager's pod.
+            account = {
+                "server": door.acme.server,
+                **({"email": door.acme.email} if door.acme.email else {}),
+                "privateKeySecretRef": {"name": f"{door.tls.issuer}-account"},
+                "solvers": [{"selector": {"dnsNames": [door.host]}, **door.acme.solver}],
+            }
+            cluster_issuer = {
+                "apiVersion": "cert-manager.io/v1",
+                "kind": "ClusterIssuer",
+                "metadata": {"name": door.tls.issuer},
+                "spec": {"acme": account},
+            }
+            certificate.append(cluster_issuer)
         issuer = {"group": "cert-manager.io", "kind": door.tls.issuer_kind.value, "name": door.tls.issuer}
         spec = {"secretName": _certificate_name(door), "dnsNames": [door.host], "issuerRef": issuer}
         certificate.append(_object("cert-manager.io/v1", "Certificate", door, spec))
     security = () if door.auth.kind == AuthKind.NONE else (_security_policy(door),)
-    proxies, clients = _proxies(door, balancing), _client_policy(door, balancing)
     gateway_class = {
         "apiVersion": f"{GATEWAY_API}/v1",
         "kind": "GatewayClass",
         "metadata": {"name": door.name},
         "spec": {"controllerName": _CONTROLLER},
     }
-    return (gateway_class, proxies, *certificate, clients, *security, _gateway(door))
+    parameters = {"group": ENVOY_API, "kind": "EnvoyProxy", "name": door.name}
+    gateway_spec = {
+        "gatewayClassName": door.name,
+        "infrastructure": {"parametersRef": parameters},
+        "listeners": [_listener(door)],
+    }
+    gateway = _object(f"{GATEWAY_API}/v1", "Gateway", door, gateway_spec)
+    if door.awaited:
+        # Makes Pulumi's provider wait, so that resources that need the address know it.
+        gateway["metadata"]["annotations"] = {"pulumi.com/waitFor": "jsonpath={.status.addresses[0].value}"}
+    proxies, clients = _proxies(door, balancing), _client_policy(door, balancing)
+    return (gateway_class, proxies, *certificate, clients, *security, gateway)
 
 
 def gateway_reference(door: Door) -> Object:
@@ -90,60 +113,38 @@ def _proxies(door: Door, balancing: Balancing) -> Object:
         "envoyService": {"type": "LoadBalancer", "annotations": annotations, **source_ranges(door.client_cidrs)},
     }
     if door.replicas > 1:
-        kubernetes["envoyDeployment"]["pod"] = {"topologySpreadConstraints": _spread(door)}
+        labels = {f"{_OWNERS}-name": door.name, f"{_OWNERS}-namespace": door.namespace}
+        # New proxies of a rolling update are counted separately from old ones. Zones and nodes with taints that
+        # proxies do not tolerate are ignored: nodes with accelerators, drained nodes and unreachable zones.
+        common = {
+            "maxSkew": 1,
+            "labelSelector": {"matchLabels": labels},
+            "matchLabelKeys": ["pod-template-hash"],
+            "nodeTaintsPolicy": "Honor",
+        }
+        spread = [
+            {"topologyKey": ZONE_LABEL, "whenUnsatisfiable": "DoNotSchedule", **common},
+            {"topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway", **common},
+        ]
+        kubernetes["envoyDeployment"]["pod"] = {"topologySpreadConstraints": spread}
         kubernetes["envoyPDB"] = {"maxUnavailable": 1}
     drain = {
         "drainTimeout": duration_text(door.drain_seconds),
         "minDrainDuration": door.rollout.min_drain_duration,
     }
+    access_log: Object = {"disable": True}
+    if door.access_log:
+        # It contains neither prompts nor keys.
+        client = {"client": f"%REQ({CLIENT_HEADER.upper()})%"} if door.auth.kind != AuthKind.NONE else {}
+        sink = {"type": "File", "file": {"path": "/dev/stdout"}}
+        access_log = {"settings": [{"format": {"type": "JSON", "json": {**_LOGGED, **client}}, "sinks": [sink]}]}
     spec = {
         "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
         "shutdown": drain,
-        "telemetry": {"accessLog": _access_log(door)},
+        "telemetry": {"accessLog": access_log},
         **processor_bounds(),
     }
     return _object(f"{ENVOY_API}/v1alpha1", "EnvoyProxy", door, spec)
-
-
-def _spread(door: Door) -> list[Object]:
-    """Spread proxies over zones, and preferably over nodes.
-
-    New proxies of a rolling update are counted separately from old ones. Zones and nodes with taints that proxies do
-    not tolerate are ignored: nodes with accelerators, drained nodes and unreachable zones.
-    """
-    common = {
-        "maxSkew": 1,
-        "labelSelector": {"matchLabels": {f"{_OWNERS}-name": door.name, f"{_OWNERS}-namespace": door.namespace}},
-        "matchLabelKeys": ["pod-template-hash"],
-        "nodeTaintsPolicy": "Honor",
-    }
-    return [
-        {"topologyKey": ZONE_LABEL, "whenUnsatisfiable": "DoNotSchedule", **common},
-        {"topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway", **common},
-    ]
-
-
-def _access_log(door: Door) -> Object:
-    """Return the access log. It contains neither prompts nor keys."""
-    if not door.access_log:
-        return {"disable": True}
-    client = {"client": f"%REQ({CLIENT_HEADER.upper()})%"} if door.auth.kind != AuthKind.NONE else {}
-    sink = {"type": "File", "file": {"path": "/dev/stdout"}}
-    return {"settings": [{"format": {"type": "JSON", "json": {**_LOGGED, **client}}, "sinks": [sink]}]}
-
-
-def _gateway(door: Door) -> Object:
-    proxies = {"group": ENVOY_API, "kind": "EnvoyProxy", "name": door.name}
-    spec = {
-        "gatewayClassName": door.name,
-        "infrastructure": {"parametersRef": proxies},
-        "listeners": [_listener(door)],
-    }
-    gateway = _object(f"{GATEWAY_API}/v1", "Gateway", door, spec)
-    if door.awaited:
-        # Makes Pulumi's provider wait, so that resources that need the address know it.
-        gateway["metadata"]["annotations"] = {"pulumi.com/waitFor": "jsonpath={.status.addresses[0].value}"}
-    return gateway
 
 
 def _listener(door: Door) -> Object:
@@ -163,22 +164,6 @@ def _listener(door: Door) -> Object:
 
 def _certificate_name(door: Door) -> str:
     return f"{door.name}-tls"
-
-
-def _issuer(door: Door, acme: Acme) -> Object:
-    """Return the issuer of the certificate. Its solver uses the credentials of cert-manager's pod."""
-    spec: Object = {
-        "server": acme.server,
-        **({"email": acme.email} if acme.email else {}),
-        "privateKeySecretRef": {"name": f"{door.tls.issuer}-account"},
-        "solvers": [{"selector": {"dnsNames": [door.host]}, **acme.solver}],
-    }
-    return {
-        "apiVersion": "cert-manager.io/v1",
-        "kind": "ClusterIssuer",
-        "metadata": {"name": door.tls.issuer},
-        "spec": {"acme": spec},
-    }
 
 
 def _client_policy(door: Door, balancing: Balancing) -> Object:

@@ -29,8 +29,9 @@ Models = dict[str, list[Endpoint]]
 
 def by_model(fleet: Fleet) -> Models:
     """Group the endpoints of a fleet by model, in an order independent of the input."""
-    ordered = sorted((endpoint for _, endpoint in fleet.endpoints), key=lambda each: (each.model, *place_of(each)))
-    return {model: list(group) for model, group in groupby(ordered, key=lambda each: each.model)}
+    endpoints = [endpoint for _, endpoint in fleet.endpoints]
+    endpoints.sort(key=lambda endpoint: (endpoint.model, *place_of(endpoint)))
+    return {model: list(group) for model, group in groupby(endpoints, key=lambda endpoint: endpoint.model)}
 
 
 def place_of(endpoint: Endpoint) -> tuple[str, str]:
@@ -44,37 +45,37 @@ def check_models(models: Models) -> list[Problem]:
     for model, endpoints in models.items():
         first = endpoints[0]
         title = first.origin.source.title
-        for each in endpoints:
-            if each.api != first.api:
+        for endpoint in endpoints:
+            if endpoint.api != first.api:
                 reason = (
-                    f"serves model {model!r} with the API {each.api!r}, but {title} serves it with {first.api!r}; "
-                    "rename one of the models"
+                    f"serves model {model!r} with the API {endpoint.api!r}, but {title} serves it with "
+                    f"{first.api!r}; rename one of the models"
                 )
-                problems.append(each.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE))
-            elif each.api not in _SCHEMAS:
+                problems.append(endpoint.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE))
+            elif endpoint.api not in _SCHEMAS:
                 known = ", ".join(_SCHEMAS)
-                reason = f"uses the API {each.api!r}, which the gateway cannot route; it supports {known}"
-                problems.append(each.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE))
-            elif each.weights != first.weights:
+                reason = f"uses the API {endpoint.api!r}, which the gateway cannot route; it supports {known}"
+                problems.append(endpoint.origin.problem(reason, rule=RuleId.ACCESS_UNROUTABLE))
+            elif endpoint.weights != first.weights:
                 reason = (
                     f"serves model {model!r}, and so does {title} in namespace {first.namespace} from another "
                     "resource, so requests go to both; rename one of the models unless their weights are the same"
                 )
-                problems.append(each.origin.problem(reason, Severity.WARNING, rule=RuleId.ACCESS_SHARED_NAME))
+                problems.append(endpoint.origin.problem(reason, Severity.WARNING, rule=RuleId.ACCESS_SHARED_NAME))
         problems += check_headers(endpoints)
     return problems
 
 
 def route_objects(models: Models, door: Door) -> tuple[Object, ...]:
     """Return backends, grants and routes, in the order in which to apply them."""
-    endpoints = sorted((each for group in models.values() for each in group), key=place_of)
+    endpoints = sorted((endpoint for group in models.values() for endpoint in group), key=place_of)
     backends = [
         body
-        for each in endpoints
-        for backend, name in zip(each.backends, backend_names(each), strict=True)
-        for body in (_backend(each, backend, name), _service_backend(each, name, door))
+        for endpoint in endpoints
+        for backend, name in zip(endpoint.backends, backend_names(endpoint), strict=True)
+        for body in (_backend(endpoint, backend, name), _service_backend(endpoint, name, door))
     ]
-    others = sorted({each.namespace for each in endpoints} - {door.namespace})
+    others = sorted({endpoint.namespace for endpoint in endpoints} - {door.namespace})
     grants = [_grant(namespace, door) for namespace in others]
     rules = [
         {
@@ -135,18 +136,18 @@ def _grant(namespace: str, door: Door) -> Object:
 
 def _references(endpoints: Sequence[Endpoint], door: Door) -> list[Object]:
     backends = [
-        (each, backend, name)
-        for each in endpoints
-        for backend, name in zip(each.backends, backend_names(each), strict=True)
+        (endpoint, backend, name)
+        for endpoint in endpoints
+        for backend, name in zip(endpoint.backends, backend_names(endpoint), strict=True)
     ]
     references: list[Object] = []
-    for (each, backend, name), weight in zip(backends, weights_of(endpoints), strict=True):
+    for (endpoint, backend, name), weight in zip(backends, weights_of(endpoints), strict=True):
         reference: Object = {"name": name}
-        if each.namespace != door.namespace:
-            reference["namespace"] = each.namespace
+        if endpoint.namespace != door.namespace:
+            reference["namespace"] = endpoint.namespace
         if len(backends) > 1 or not weight:
             reference["weight"] = weight
-        if backend.served_name and backend.served_name != each.model:
+        if backend.served_name and backend.served_name != endpoint.model:
             reference["modelNameOverride"] = backend.served_name
         references.append(reference)
     return references

@@ -140,7 +140,7 @@ def check_door(door: Door, file: str, balancers: LoadBalancers) -> tuple[Problem
     report = Report(file)
     if door.expose == Exposure.NONE:
         return ()
-    _check_plain_fields(door, report)
+    _check_common_fields(door, report)
     _check_tls(door.tls, report, balancers)
     _check_auth(door.auth, report)
     if door.expose == Exposure.GATEWAY:
@@ -150,7 +150,7 @@ def check_door(door: Door, file: str, balancers: LoadBalancers) -> tuple[Problem
     return tuple(report.problems)
 
 
-def _check_plain_fields(door: Door, report: Report) -> None:
+def _check_common_fields(door: Door, report: Report) -> None:
     if not is_dns1035_label(door.name):
         report.error(
             "name", f"must be lower-case letters, digits and '-', starting with a letter, found {door.name!r}"
@@ -170,7 +170,7 @@ def _check_plain_fields(door: Door, report: Report) -> None:
 
 
 def is_host(text: str) -> bool:
-    """Tell whether a text is a fully qualified DNS name, not an IP address, wildcard or single label."""
+    """Return whether a text is a fully qualified DNS name, not an IP address, wildcard or single label."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -202,32 +202,27 @@ def _check_tls(tls: Tls, report: Report, balancers: LoadBalancers) -> None:
 
 def _check_auth(auth: Auth, report: Report) -> None:
     if auth.kind == AuthKind.API_KEY:
-        _check_secrets(auth, report)
+        if not auth.secrets:
+            report.error("auth.secrets", "is required with api-key; name a Secret with one key per client")
+        for index, name in enumerate(auth.secrets):
+            if not is_dns1123_subdomain(name):
+                report.error(f"auth.secrets[{index}]", f"must be the name of a Secret, found {name!r}")
+            elif name in auth.secrets[:index]:
+                report.error(f"auth.secrets[{index}]", f"{name!r} is listed twice; remove one")
     elif auth.secrets:
         report.error("auth.secrets", f"have no effect with auth '{auth.kind}'; remove them, or set auth to 'api-key'")
     if auth.kind == AuthKind.JWT:
         _check_jwt(auth, report)
         return
-    claim = None if auth.client_claim == SUBJECT else auth.client_claim
-    given = (
+    jwt_fields = (
         ("issuer", auth.issuer),
         ("jwksUri", auth.jwks_uri),
         ("audiences", auth.audiences),
-        ("clientClaim", claim),
+        ("clientClaim", None if auth.client_claim == SUBJECT else auth.client_claim),
     )
-    for field, value in given:
+    for field, value in jwt_fields:
         if value:
             report.error(f"auth.{field}", f"has no effect with auth '{auth.kind}'; remove it, or set auth to 'jwt'")
-
-
-def _check_secrets(auth: Auth, report: Report) -> None:
-    if not auth.secrets:
-        report.error("auth.secrets", "is required with api-key; name a Secret with one key per client")
-    for index, name in enumerate(auth.secrets):
-        if not is_dns1123_subdomain(name):
-            report.error(f"auth.secrets[{index}]", f"must be the name of a Secret, found {name!r}")
-        elif name in auth.secrets[:index]:
-            report.error(f"auth.secrets[{index}]", f"{name!r} is listed twice; remove one")
 
 
 def _check_jwt(auth: Auth, report: Report) -> None:
@@ -292,12 +287,12 @@ def _check_load_balancers(door: Door, report: Report) -> None:
             "must be true with expose 'load-balancer', which has no authentication; set it to true, or use "
             "expose 'gateway'",
         )
-    for field, word, none in (
+    for field, kind, none in (
         ("auth", door.auth.kind, AuthKind.NONE),
         ("tls", door.tls.kind, TlsKind.NONE),
     ):
-        if word != none:
-            report.error(field, f"'{word}' requires expose 'gateway'; a load balancer per model only forwards TCP")
+        if kind != none:
+            report.error(field, f"'{kind}' requires expose 'gateway'; a load balancer per model only forwards TCP")
     if door.host:
         report.error("host", "has no effect with expose 'load-balancer': each model has its own address; remove it")
     if door.rate_limit != NO_LIMIT:

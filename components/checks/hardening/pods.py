@@ -47,16 +47,27 @@ def secure(spec: Object, level: PodSecurity) -> None:
     context = spec.setdefault("securityContext", {})
     context.setdefault("seccompProfile", {"type": "RuntimeDefault"})
     for container in _containers(spec):
-        _forbid_escalation(container)
+        container_context = container.setdefault("securityContext", {})
+        added = {name.removeprefix("CAP_") for name in (container_context.get("capabilities") or {}).get("add") or ()}
+        # The API server rejects `false` together with these two.
+        if not container_context.get("privileged") and "SYS_ADMIN" not in added:
+            container_context.setdefault("allowPrivilegeEscalation", False)
         if level == PodSecurity.RESTRICTED:
             _run_as_user(container, spec)
-    if level == PodSecurity.RESTRICTED:
-        _share_volumes(spec)
+
+    # Persistent volumes belong to root, and must be writable for the user; other volumes are world-writable.
+    has_claim = any("persistentVolumeClaim" in volume for volume in spec.get("volumes") or ())
+    if level == PodSecurity.RESTRICTED and has_claim and "fsGroup" not in context:
+        groups = (container["securityContext"].get("runAsGroup") for container in _containers(spec))
+        group = next(filter(None, groups), None)
+        if group:
+            # Changing the group of many large files is slow, so skip it if the root of the volume is right.
+            context |= {"fsGroup": group, "fsGroupChangePolicy": "OnRootMismatch"}
 
 
 def exemptions(spec: Object) -> tuple[Exemption, ...]:
     """Return the violations of the profile ``restricted`` by a hardened pod spec."""
-    volumes = [v["name"] for v in spec.get("volumes", ()) if "hostPath" in v]
+    volumes = [volume["name"] for volume in spec.get("volumes", ()) if "hostPath" in volume]
     violations = [Exemption(name, "hostPath", _HOST_PATH) for name in volumes]
     for container in _containers(spec):
         if not _setting(container, spec, "runAsNonRoot"):
@@ -77,14 +88,12 @@ def image_user(image: str) -> ImageUser | None:
 def image_users() -> Mapping[str, ImageUser]:
     """Return the known users of images: by engine for serving images, and others by name."""
     others = {name: ImageUser.of(row) for name, row in load_table(__package__, "image_users.yaml").items()}
-    known = {engine.name: engine.user for engine in engines().values() if engine.user}
-    return MappingProxyType({name: _at_home(user) for name, user in (others | known).items()})
-
-
-def _at_home(user: ImageUser) -> ImageUser:
-    """Expand the home directory in the variables of a user."""
-    env = {name: text.format(home=HOME) for name, text in user.env.items()}
-    return replace(user, env={**({"HOME": HOME} if user.home else {}), **env})
+    by_engine = {engine.name: engine.user for engine in engines().values() if engine.user}
+    users: dict[str, ImageUser] = {}
+    for name, user in (others | by_engine).items():
+        env = {variable: text.format(home=HOME) for variable, text in user.env.items()}
+        users[name] = replace(user, env={**({"HOME": HOME} if user.home else {}), **env})
+    return MappingProxyType(users)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -105,19 +114,11 @@ def _setting(container: Object, spec: Object, name: str) -> object:
     return own[name] if name in own else (spec.get("securityContext") or {}).get(name)
 
 
-def _forbid_escalation(container: Object) -> None:
-    """Disable privilege escalation, unless the template contains a setting that the API server rejects with it."""
-    context = container.setdefault("securityContext", {})
-    added = {name.removeprefix("CAP_") for name in (context.get("capabilities") or {}).get("add") or ()}
-    if not context.get("privileged") and "SYS_ADMIN" not in added:
-        context.setdefault("allowPrivilegeEscalation", False)
-
-
 def _run_as_user(container: Object, spec: Object) -> None:
     context = container["securityContext"]
     known = image_user(container.get("image") or "")
-    chosen = _setting(container, spec, "runAsUser")
-    if _setting(container, spec, "runAsNonRoot") is None and (known if chosen is None else chosen):
+    user = _setting(container, spec, "runAsUser")
+    if _setting(container, spec, "runAsNonRoot") is None and (known if user is None else user):
         context["runAsNonRoot"] = True
     if not _setting(container, spec, "runAsNonRoot"):
         return
@@ -125,7 +126,7 @@ def _run_as_user(container: Object, spec: Object) -> None:
     capabilities = context.get("capabilities") or {}
     if "ALL" not in (capabilities.get("drop") or ()):
         context["capabilities"] = {**capabilities, "drop": ["ALL"]}
-    if known and chosen is None:
+    if known and user is None:
         context["runAsUser"] = known.user
         if _setting(container, spec, "runAsGroup") is None:
             context["runAsGroup"] = known.group
@@ -150,14 +151,3 @@ def _give_home(container: Object, spec: Object, known: ImageUser) -> None:
 def _add(items: list[Object], item: Object, key: str) -> None:
     if all(other[key] != item[key] for other in items):
         items.append(item)
-
-
-def _share_volumes(spec: Object) -> None:
-    """Make persistent volumes, which belong to root, writable; other volumes are world-writable."""
-    if not any("persistentVolumeClaim" in volume for volume in spec.get("volumes") or ()):
-        return
-    groups = [c["securityContext"].get("runAsGroup") for c in _containers(spec)]
-    group = next((group for group in groups if group), None)
-    if group and "fsGroup" not in spec["securityContext"]:
-        # Changing the group of many large files is slow, so skip it if the root of the volume is right.
-        spec["securityContext"] |= {"fsGroup": group, "fsGroupChangePolicy": "OnRootMismatch"}

@@ -50,9 +50,10 @@ def harden(item: Rendered, options: Hardening) -> Rendered:
 
     Workloads of operators and objects without pods are not changed.
     """
-    workloads = tuple(w if w.operated else _hardened(w, options) for w in item.workloads)
-    sets = by_set(w for w in workloads if not w.operated).values() if options.disruption_budgets else ()
-    budgets = tuple(_budget(parts[0]) for parts in sets if sum(map(_most, parts)) > 1)
+    workloads = tuple(workload if workload.operated else _hardened(workload, options) for workload in item.workloads)
+    own = [workload for workload in workloads if not workload.operated]
+    sets = by_set(own).values() if options.disruption_budgets else ()
+    budgets = tuple(_budget(pods[0]) for pods in sets if sum(map(_max_replicas, pods)) > 1)
     # Volcano uses the priority of the gang instead of that of its pods (pkg/scheduler/cache/cache.go).
     others = tuple(
         {**body, "spec": {"priorityClassName": options.class_name, **body["spec"]}}
@@ -65,8 +66,9 @@ def harden(item: Rendered, options: Hardening) -> Rendered:
 
 def restricted_exemptions(item: Rendered) -> tuple[Exemption, ...]:
     """Return the distinct violations of the profile ``restricted`` by a hardened resource."""
-    templates = (template for w in item.workloads if not w.operated for template in w.templates)
-    return tuple(dict.fromkeys(e for template in templates for e in exemptions(template["spec"])))
+    own = (workload for workload in item.workloads if not workload.operated)
+    specs = (template["spec"] for workload in own for template in workload.templates)
+    return tuple(dict.fromkeys(exemption for spec in specs for exemption in exemptions(spec)))
 
 
 def _hardened(workload: Workload, options: Hardening) -> Workload:
@@ -77,7 +79,7 @@ def _hardened(workload: Workload, options: Hardening) -> Workload:
         if options.class_name:
             template["spec"].setdefault("priorityClassName", options.class_name)
     # The pods of a group must stay close together, so only single-pod replicas are spread.
-    if options.topology_spread and _most(workload) > 1 and not hardened.shape.has_groups:
+    if options.topology_spread and _max_replicas(workload) > 1 and not hardened.shape.has_groups:
         constraint = {
             "maxSkew": 1,
             "topologyKey": ZONE_LABEL,
@@ -89,7 +91,7 @@ def _hardened(workload: Workload, options: Hardening) -> Workload:
     return hardened
 
 
-def _most(workload: Workload) -> int:
+def _max_replicas(workload: Workload) -> int:
     """Return the maximum replicas of a workload, including those of its autoscaler."""
     return max(1, int(workload.body["spec"].get("replicas", 1)), workload.most or 0)
 

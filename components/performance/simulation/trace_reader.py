@@ -22,7 +22,7 @@ _LARGEST = Decimal("1e15")
 _NUMBER = re.compile(r"([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?\Z", re.ASCII)
 _SECONDS = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?\Z", re.ASCII)
 _COUNT = re.compile(r"[0-9]{1,7}\Z", re.ASCII)
-_LONGEST = 60
+_EXCERPT_LENGTH = 60
 _INFINITE = ("+Inf", "Inf", "+inf", "inf")
 
 
@@ -56,20 +56,20 @@ class RowReader:
     def read_row(self, line: int, cells: Mapping[str, object]) -> None:
         """Parse a row; empty cells are None."""
         before = len(self.problems)
-        given = {column: value for column, value in cells.items() if value is not None}
-        if "time" not in given:
+        values = {column: value for column, value in cells.items() if value is not None}
+        if "time" not in values:
             self.report(line, "time", "is required; write seconds such as 15, or a time such as 2026-01-01T00:00:15Z")
 
-        def read(column: str, read_cell: Callable[[object], _T], otherwise: _T) -> _T:
+        def read(column: str, read_cell: Callable[[object], _T], default: _T) -> _T:
             try:
-                return read_cell(given[column]) if column in given else otherwise
+                return read_cell(values[column]) if column in values else default
             except CellError as error:
                 self.report(line, column, str(error))
-                return otherwise
+                return default
 
         time, target = read("time", read_time, 0), read("target", read_name, "")
         sample = Sample(
-            {column: read(column, read_metric, {}) for column in given if column not in RESERVED},
+            {column: read(column, read_metric, {}) for column in values if column not in RESERVED},
             read("ready", _ready, None),
             read("failed", read_count, 0),
             read("starting", read_count, 0),
@@ -111,7 +111,13 @@ def _read_csv(text: str, reader: RowReader) -> list[str]:
                 continue
             if not columns:
                 columns = [cell.strip() for cell in cells]
-                if not _check_header(reader, lines.line_num, columns):
+                if "time" not in columns:
+                    header = excerpt(", ".join(columns))
+                    reader.report(lines.line_num, "", f"the header has no column time, found {header}; add it")
+                for column in sorted({column for column in columns if columns.count(column) > 1}):
+                    reason = "is in the header twice; remove or rename one of the two"
+                    reader.report(lines.line_num, column, reason)
+                if reader.problems:
                     return columns
             elif len(cells) != len(columns):
                 reason = f"has {len(cells)} columns, and the header {len(columns)}; add or remove commas"
@@ -122,7 +128,9 @@ def _read_csv(text: str, reader: RowReader) -> list[str]:
                     {column: cell or None for column, cell in zip(columns, map(str.strip, cells), strict=True)},
                 )
     except csv.Error as error:
-        reader.report(lines.line_num, "", f"is no CSV: {error}; correct the quotes, or save the file as CSV again")
+        reader.report(
+            lines.line_num, "", f"is not valid CSV: {error}; correct the quotes, or save the file as CSV again"
+        )
     if not columns and not reader.problems:
         reader.report(1, "", "is empty; write a header such as time,target,<metric>,ready,failed,starting, and rows")
     return columns
@@ -143,9 +151,9 @@ def _read_json_lines(text: str, reader: RowReader) -> list[str]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_unique)
+            value = json.loads(line, parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
         except (ValueError, RecursionError, ArithmeticError) as error:
-            reader.report(number, "", f"is no JSON object: {_why(error)}; write one object per line")
+            reader.report(number, "", f"is not a JSON object: {_parse_error(error)}; write one object per line")
             continue
         if not isinstance(value, dict):
             reader.report(number, "", f"must be a JSON object with a time, found {excerpt(value)}; correct it")
@@ -155,18 +163,18 @@ def _read_json_lines(text: str, reader: RowReader) -> list[str]:
     return list(columns)
 
 
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a JSON number")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise ValueError("a key appears twice in the same object")
-    return found
+    return values
 
 
-def _why(error: Exception) -> str:
+def _parse_error(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg} at column {error.colno}"
     if isinstance(error, RecursionError):
@@ -183,17 +191,16 @@ def _by_target(reader: RowReader, targets: list[str]) -> dict[str, list[tuple[in
         if not target:
             reader.report(row.line, "target", f"is required: there are several; write one of {', '.join(targets)}")
             continue
-        before = last.get(target)
-        if before and row.time <= before.time:
-            same = row.time == before.time
+        previous = last.get(target)
+        if previous and row.time <= previous.time:
+            same = row.time == previous.time
             remedy = "remove one of the two rows" if same else "sort the rows by time"
-            relation = "the same as" if same else f"before the {before.time / 1000:g} s"
-            reader.report(
-                row.line,
-                "time",
-                f"must be after that of the target's row before, found {row.time / 1000:g} s, {relation} in line "
-                f"{before.line}; {remedy}",
+            relation = "the same as" if same else f"before the {previous.time / 1000:g} s"
+            reason = (
+                f"must be after that of the target's previous row, found {row.time / 1000:g} s, {relation} in line "
+                f"{previous.line}; {remedy}"
             )
+            reader.report(row.line, "time", reason)
         last[target] = row
         series.setdefault(target, []).append((row.time, row.sample))
     return series
@@ -210,18 +217,16 @@ def _check_complete(
     others = [column for column in columns if column not in RESERVED]
     for metric in metrics:
         if metric in RESERVED:
-            reason = "is a metric of the policy, and the name of a column that says something else; name it otherwise"
+            reason = "is a metric of the policy, but this column has another meaning in traces; rename the metric"
             reader.report(1, metric, reason)
         elif metric not in columns:
             found = f"found {', '.join(map(excerpt, others)) or 'no metric'}{did_you_mean(metric, others)}"
-            reader.report(
-                1, metric, f"is a metric of the policy, and no column of the trace ({found}); add the column"
-            )
+            reader.report(1, metric, f"is a metric of the policy, but not a column of the trace ({found}); add it")
     for target in targets:
         if target not in series:
-            there = ", ".join(map(excerpt, sorted(series))) or "none"
+            found = ", ".join(map(excerpt, sorted(series))) or "none"
             hint = did_you_mean(target, series)
-            reader.report(1, "target", f"no row is of the target {target!r} (found {there}){hint}; add its rows")
+            reader.report(1, "target", f"no row has the target {target!r} (found {found}){hint}; add its rows")
     if reader.problems:
         return
     unused = [
@@ -282,7 +287,7 @@ def read_metric(value: object) -> dict[str, Reported]:
         _reject_other_keys(value, ("pods",))
         if not isinstance(pods, Mapping):
             raise CellError(f"pods must be a map from pods to values, found {excerpt(pods)}; write {{pod: value}}")
-        return {str(pod): _reported(each) for pod, each in pods.items()}
+        return {str(pod): _reported(reported) for pod, reported in pods.items()}
     return {"": _reported(value)}
 
 
@@ -299,7 +304,7 @@ def _reported(value: object) -> Reported:
 def _reject_other_keys(value: Mapping[str, object], known: tuple[str, ...]) -> None:
     others = [key for key in value if key not in known]
     if others:
-        raise CellError(f"must have no key but {' and '.join(known)}, found {excerpt(others[0])}; remove it")
+        raise CellError(f"must have no keys except {' and '.join(known)}, found {excerpt(others[0])}; remove it")
 
 
 def _number(value: object) -> Decimal:
@@ -318,15 +323,15 @@ def _histogram(buckets: object) -> Histogram:
     infinite = [key for key in buckets if key in _INFINITE]
     if len(infinite) != 1:
         raise CellError("buckets must have the upper bound +Inf, whose count is that of all observations; add it")
-    finite = {_bound(key): _whole(count) for key, count in buckets.items() if key not in _INFINITE}
+    finite = {_bound(key): _bucket_count(count) for key, count in buckets.items() if key not in _INFINITE}
     if len(finite) != len(buckets) - 1:
         raise CellError("buckets has an upper bound twice; remove one of the two")
     bounds = (*sorted(finite), Decimal("Infinity"))
-    counts = (*(finite[bound] for bound in bounds[:-1]), _whole(buckets[infinite[0]]))
+    counts = (*(finite[bound] for bound in bounds[:-1]), _bucket_count(buckets[infinite[0]]))
     if list(counts) != sorted(counts):
         raise CellError(
-            "the counts of buckets must not sink towards larger bounds: each counts the observations up to its bound"
-            "; correct them"
+            "the counts of buckets must not decrease towards larger bounds: each counts the observations up to its "
+            "bound; correct them"
         )
     return Histogram(bounds, counts)
 
@@ -338,7 +343,7 @@ def _bound(key: object) -> Decimal:
     return Decimal(text)
 
 
-def _whole(value: object) -> int:
+def _bucket_count(value: object) -> int:
     number = _number(value)
     if number != number.to_integral_value():
         raise CellError(f"the count of a bucket must be a whole number, found {excerpt(value)}; correct it")
@@ -355,4 +360,4 @@ def _text_of(value: object) -> str:
 def excerpt(value: object) -> str:
     """Format a value for a message, shortened to one line."""
     text = str(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else repr(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= _EXCERPT_LENGTH else f"{text[: _EXCERPT_LENGTH - 3]}..."

@@ -141,8 +141,8 @@ class Assessment:
     @property
     def first_p95_ms(self) -> float | None:
         """95th percentile of the time to the first token; of the time in the queue if prefill is unknown."""
-        found = self.sized.behaviour
-        return None if found is None else found.wait_p95_ms + (self.question.prefill_ms or 0)
+        behaviour = self.sized.behaviour
+        return None if behaviour is None else behaviour.wait_p95_ms + (self.question.prefill_ms or 0)
 
     def _per_month(self, sized: Sized) -> float | None:
         cents = self._cents(sized)
@@ -152,10 +152,10 @@ class Assessment:
         return sized.cents_per_hour if sized.is_feasible and self.candidate.price else None
 
 
-def reference_candidates(found: Sequence[ReferenceProfile], load: Load) -> tuple[Candidate, ...]:
+def reference_candidates(references: Sequence[ReferenceProfile], load: Load) -> tuple[Candidate, ...]:
     """Return candidates from the reference table, with batches scaled to the request length of a load."""
     candidates = []
-    for reference in found:
+    for reference in references:
         source = reference.source
         profile, low, high = (
             replace(published, batch=_batch(published.batch, source.tokens, load))
@@ -175,35 +175,29 @@ def _batch(batch: int, tokens: int | None, load: Load) -> int:
 
 def assessed(question: Question, candidates: Sequence[Candidate]) -> tuple[Assessment, ...]:
     """Size each candidate. Those that meet the targets come first, by price."""
-    cases = [_case(question, each, profile) for each in candidates for profile in (each.profile, *(each.ends or ()))]
-    answers = iter(_sized(cases, literal=question.literal))
-    found = []
-    for each in candidates:
-        sized = next(answers)
-        ends = (next(answers), next(answers)) if each.ends else None
-        found.append(Assessment(each, question, sized, ends))
-    # Those that keep the promise first, and of them those with a price.
-    found.sort(key=lambda each: (not each.sized.is_feasible, each.cents_per_hour is None, rank(each.sized)))
-    taken = _taken(question, [each.sized for each in found if each.cents_per_hour is not None])
-    return tuple(replace(each, chosen=each.sized is taken) for each in found)
+    cases = [
+        _case(question, candidate, profile)
+        for candidate in candidates
+        for profile in (candidate.profile, *(candidate.ends or ()))
+    ]
+    if question.literal:
+        from .literal.allocation import size_literally
+        from .literal.controller import Current, as_read_back, chosen
 
-
-def _sized(cases: Sequence[Case], *, literal: bool) -> tuple[Sized, ...]:
-    if not literal:
-        return size(cases)
-    from .literal.allocation import size_literally
-    from .literal.controller import as_read_back
-
-    return size_literally([as_read_back(case) for case in cases])
-
-
-def _taken(question: Question, possible: Sequence[Sized]) -> Sized | None:
-    """Return the cheapest result, or upstream's choice, which never moves to another accelerator."""
-    if not question.literal:
-        return next(iter(possible), None)
-    from .literal.controller import Current, chosen
-
-    return chosen(possible, Current(question.accelerator))
+        results = iter(size_literally([as_read_back(case) for case in cases]))
+    else:
+        results = iter(size(cases))
+    assessments = []
+    for candidate in candidates:
+        sized = next(results)
+        ends = (next(results), next(results)) if candidate.ends else None
+        assessments.append(Assessment(candidate, question, sized, ends))
+    # Those that meet the targets first, and of them those with a price.
+    assessments.sort(key=lambda item: (not item.sized.is_feasible, item.cents_per_hour is None, rank(item.sized)))
+    priced = [assessment.sized for assessment in assessments if assessment.cents_per_hour is not None]
+    # Upstream never moves a model to another accelerator.
+    best = chosen(priced, Current(question.accelerator)) if question.literal else next(iter(priced), None)
+    return tuple(replace(assessment, chosen=assessment.sized is best) for assessment in assessments)
 
 
 def _case(question: Question, candidate: Candidate, profile: Profile) -> Case:

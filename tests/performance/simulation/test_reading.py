@@ -91,13 +91,13 @@ ROWS = [
     ("2026-05-04T12:00:00,a,5,,,", "t:2: time: must be seconds"),
     ("99999999999999,a,5,,,", "t:2: time: must be seconds"),
     ("0,a,5", "t:2: has 3 columns, and the header 6; add or remove commas"),
-    ('0,"a,5,,,', "t:2: is no CSV: unexpected end of data"),
+    ('0,"a,5,,,', "t:2: is not valid CSV: unexpected end of data"),
     (
         "0,a,5,,,\n0,a,6,,,",
-        "t:3: time: must be after that of the target's row before, found 0 s, the same as in line 2",
+        "t:3: time: must be after that of the target's previous row, found 0 s, the same as in line 2",
     ),
     ("15,a,5,,,\n0,a,6,,,", "found 0 s, before the 15 s in line 2; sort the rows by time"),
-    ("0,b,5,,,", "t:1: target: no row is of the target 'a' (found 'b')"),
+    ("0,b,5,,,", "t:1: target: no row has the target 'a' (found 'b')"),
     ("0,a,5,,,\n15,b,5,,,", "t:1: target: rows of 'b' have no effect: the binding scales a; remove them"),
 ]
 
@@ -116,24 +116,27 @@ def test_rows(rows: str, expected: str | None) -> None:
         ("tme,queue\n0,1\n", "t:1: the header has no column time, found 'tme, queue'; add it"),
         ("time,queue,queue\n0,1,1\n", "t:1: queue: is in the header twice; remove or rename one of the two"),
         ("time,quue\n0,1\n", "(found 'quue'; did you mean 'quue'?); add"),
-        ("time,queue\n", "t:1: target: no row is of the target 'a' (found none)"),
-        ('{"time": 0, "queue": NaN}', "t:1: is no JSON object: NaN is no number of JSON; write one object per line"),
+        ("time,queue\n", "t:1: target: no row has the target 'a' (found none)"),
+        (
+            '{"time": 0, "queue": NaN}',
+            "t:1: is not a JSON object: NaN is not a JSON number; write one object per line",
+        ),
         ('{"time": 0, "time": 1}', "a key appears twice in the same object"),
-        ('{"time": 0,\n"queue": 1}', "t:1: is no JSON object: "),
+        ('{"time": 0,\n"queue": 1}', "t:1: is not a JSON object: "),
         ('{"time": 0, "queue": 1}\n[1]', "t:2: must be a JSON object with a time, found [1]; correct it"),
         ('{"time": true, "queue": 1}', "t:1: time: must be seconds"),
         ('{"time": 0, "queue": [1]}', "t:1: queue: must be a number"),
         ('{"time": 0, "queue": {"buckets": {}}}', "buckets must be a map from upper bounds to counts, found {}"),
         ('{"time": 0, "queue": {"buckets": {"1": 2}}}', "buckets must have the upper bound +Inf"),
-        ('{"time": 0, "queue": {"buckets": {"1": 2, "+Inf": 1}}}', "the counts of buckets must not sink"),
+        ('{"time": 0, "queue": {"buckets": {"1": 2, "+Inf": 1}}}', "the counts of buckets must not decrease"),
         ('{"time": 0, "queue": {"buckets": {"x": 2, "+Inf": 3}}}', "an upper bound must be a number from 0, or +Inf"),
         ('{"time": 0, "queue": {"buckets": {"1": 1, "1.0": 1, "+Inf": 3}}}', "has an upper bound twice"),
         ('{"time": 0, "queue": {"buckets": {"1": 0.5, "+Inf": 3}}}', "the count of a bucket must be a whole number"),
-        ('{"time": 0, "queue": {"bucket": {}}}', "must have no key but buckets and started, found 'bucket'"),
+        ('{"time": 0, "queue": {"bucket": {}}}', "must have no keys except buckets and started, found 'bucket'"),
         ('{"time": 0, "queue": {"pods": [1]}}', "pods must be a map from pods to values, found [1]"),
         ('{"time": 0, "target": 5, "queue": 1}', "t:1: target: must be the name of a target, found 5"),
-        ('{"time": 0, "queue": 1' + "0" * 5000 + "}", "t:1: is no JSON object: a number has too many digits"),
-        ('{"time": 0, "queue": ' + "[" * 100_000, "t:1: is no JSON object: "),
+        ('{"time": 0, "queue": 1' + "0" * 5000 + "}", "t:1: is not a JSON object: a number has too many digits"),
+        ('{"time": 0, "queue": ' + "[" * 100_000, "t:1: is not a JSON object: "),
     ],
 )
 def test_texts(text: str, expected: str) -> None:
@@ -150,7 +153,7 @@ def test_several_targets_must_be_named() -> None:
 def test_a_metric_that_no_column_can_have() -> None:
     found = read_trace("time,ready\n0,5\n", "t", ["a"], ["ready"])[1]
     assert [str(problem) for problem in found] == [
-        "t:1: ready: is a metric of the policy, and the name of a column that says something else; name it otherwise"
+        "t:1: ready: is a metric of the policy, but this column has another meaning in traces; rename the metric"
     ]
 
 
