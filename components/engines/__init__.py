@@ -1,1 +1,1 @@
-"""Inference engines: facts as data, one folder an engine, and one reader each of what is said of them."""
+"""Inference engines: facts as tables, one folder per engine, and the readers of these tables."""

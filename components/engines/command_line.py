@@ -32,13 +32,13 @@ class EngineReading:
         table: The flags of the engine.
         version: Its version; None is the newest, ``ANY`` an unknown one.
         uses: The flags and their values. Positions count from the first argument; in the command they are negative.
-        found: Cache of the uses of flags.
+        cache: The uses of flags that were looked up.
     """
 
     table: EngineFlags
     version: Version | None
     uses: tuple[FlagUse, ...]
-    found: dict[object, tuple[FlagUse, ...]] = field(default_factory=dict, repr=False, compare=False)
+    cache: dict[object, tuple[FlagUse, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def uses_of(self, flags: Sequence[str], *, off: bool) -> Iterator[FlagUse]:
         """Yield the uses of some flags, with ``off`` also those of their negative forms."""
@@ -140,19 +140,19 @@ class CommandLine:
 
     def holds(self, *wanted: Setting | str) -> bool:
         """Return whether it contains any of some settings or flags."""
-        return bool(self._uses(wanted)) if self.reading else next(self._found(wanted), None) is not None
+        return bool(self._uses(wanted)) if self.reading else next(self._search(wanted), None) is not None
 
     def value_of(self, *wanted: Setting | str) -> str | None:
         """Return the first value of the last use of some settings or flags."""
-        found = list(self._values(wanted))
-        return found[-1] if found else None
+        values = list(self._values(wanted))
+        return values[-1] if values else None
 
     def number_of(self, *wanted: Setting | str) -> int | None:
         """Return the value of the last use of some settings or flags, if it is a whole number."""
-        found = list(self._values(wanted))
-        if self.reading is None:
-            found = [value for value in found if _is_number(value)]
-        return int(found[-1]) if found and _is_number(found[-1]) else None
+        values = list(self._values(wanted))
+        if self.reading is None:  # the word after a flag in other programs' text need not be its value
+            values = [value for value in values if _is_number(value)]
+        return int(values[-1]) if values and _is_number(values[-1]) else None
 
     def word_of(self, *wanted: Setting | str) -> str | None:
         """Return the argument with the first use of some settings or flags, or of their negative forms; else None."""
@@ -206,15 +206,15 @@ class CommandLine:
 
     def _flags(self, wanted: Sequence[Setting | str]) -> tuple[str, ...]:
         engine = engines().get(self.engine)
-        found: list[str] = []
-        for each in wanted:
-            if not isinstance(each, Setting):
-                found.append(each)
-            elif engine and (each in engine.settings or self.reading):
-                found += engine.settings.get(each, ())
+        flags: list[str] = []
+        for item in wanted:
+            if not isinstance(item, Setting):
+                flags.append(item)
+            elif engine and (item in engine.settings or self.reading):
+                flags += engine.settings.get(item, ())
             else:
-                found += default_flags(each)
-        return tuple(found)
+                flags += default_flags(item)
+        return tuple(flags)
 
     def _spellings(self, wanted: Sequence[Setting | str]) -> frozenset[str]:
         return frozenset(map(_name, self._flags(wanted)))
@@ -222,14 +222,14 @@ class CommandLine:
     def _uses(self, wanted: tuple[Setting | str, ...], *, off: bool = False) -> tuple[FlagUse, ...]:
         reading = self.reading
         assert reading is not None  # noqa: S101  checked by the callers
-        found = reading.found.get((wanted, off))
-        if found is None:
-            found = reading.found[wanted, off] = tuple(reading.uses_of(self._flags(wanted), off=off))
-        return found
+        uses = reading.cache.get((wanted, off))
+        if uses is None:
+            uses = reading.cache[wanted, off] = tuple(reading.uses_of(self._flags(wanted), off=off))
+        return uses
 
     def _values(self, wanted: tuple[Setting | str, ...]) -> Iterator[str]:
         if self.reading is None:
-            yield from (value for value in self._found(wanted) if value)
+            yield from (value for value in self._search(wanted) if value)
             return
         for use in self._uses(wanted):
             value = self._value(use)
@@ -247,7 +247,7 @@ class CommandLine:
             return word
         return word.partition("=")[2] if use.joined else word[len(use.name) :].removeprefix("=")
 
-    def _found(self, wanted: tuple[Setting | str, ...]) -> Iterator[str]:
+    def _search(self, wanted: tuple[Setting | str, ...]) -> Iterator[str]:
         """Search the text for some flags, and yield the word after each."""
         names = self._spellings(wanted)
         words = _HELPERS.sub("", " ".join(self.words)).split()

@@ -1,25 +1,25 @@
-"""What is known of each inference engine: a folder of this package each, which holds data alone.
+"""The inference engines: each is a folder of this package with tables only.
 
-``engine.yaml`` is what an engine is; ``flags.yaml`` its flags by version (:mod:`.flags`), without which its arguments
-are not checked; ``metrics.yaml`` what it exports (:mod:`.metrics`); ``served.yaml`` names, adapters (:mod:`.served`);
-``pairs.yaml`` how prefill hands over to decode (:mod:`.pairs`). The columns of ``engine.yaml``:
+``engine.yaml`` describes an engine; ``flags.yaml`` its flags by version (:mod:`.flags`), without which its arguments
+are not checked; ``metrics.yaml`` the metrics that it exports (:mod:`.metrics`); ``served.yaml`` model names and
+adapters (:mod:`.served`); ``pairs.yaml`` the KV cache transfer (:mod:`.pairs`). The columns of ``engine.yaml``:
 
-    rank: place among the engines wherever several are listed; those without come last.
-    images: repositories of its images, in whatever registry.
-    current: the image of the edition "current" by hardware: cpu, or the vendor of accelerators. The first one is
-      taken where the hardware is not known.
-    programs: names of the programs and Python modules that take its flags.
-    other_tags: how tags begin whose image starts something else.
-    builds: whether a version is the number of a build, as in the tag b6500.
-    floating: words in tags that follow the newest version; "latest" where nothing is said.
-    frozen: the last version at an address of the image where nothing is published any more.
-    port: where the image listens unless it is told otherwise. health: path that answers when it can serve.
-    settings: its flags for what engines can be told (:class:`.Setting`); where several are given, the first one is
-      written, and all of them are looked for. All spellings of each are in flags.yaml, if there is one.
+    rank: position in lists of engines; those without a rank come last.
+    images: repositories of its images, in any registry.
+    current: the image of the edition "current" by hardware: cpu, or the vendor of accelerators. The first one is the
+      default for unknown hardware.
+    programs: names of the programs and Python modules that parse its flags.
+    other_tags: prefixes of tags whose image starts another program.
+    builds: whether versions are build numbers, as in the tag b6500.
+    floating: words in tags that follow the newest version; "latest" by default.
+    frozen: the last version in a repository that is no longer updated.
+    port: default port of the image. health: path that responds once it can serve.
+    settings: its flags for each :class:`.Setting`; of several, the first one is added to command lines, and all are
+      searched for. All spellings of each are in flags.yaml, if there is one.
     features: spans of versions (:class:`.Feature`).
     groups: how the pods of a replica are joined (:mod:`.groups`).
     lacks: programs that scripts call and the image does not have: name, the versions without it, and why.
-    user: as which user the image can run (:mod:`.users`).
+    user: the user that the image can run as (:mod:`.users`).
 """
 
 import functools

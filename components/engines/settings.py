@@ -1,28 +1,28 @@
-"""What engines can be told, in words that do not depend on the engine: its folder has its own flags for them."""
+"""Settings and features of engines, by names that do not depend on the engine; its folder has the flags for them."""
 
 from enum import StrEnum
 
 
 class Setting(StrEnum):
-    """What a flag means. The names are those of ``settings`` in an engine's ``engine.yaml``."""
+    """The meaning of a flag. The names are those of ``settings`` in an engine's ``engine.yaml``."""
 
     # What is served, and where.
     MODEL = "model"
     """File, folder or repository of the model."""
     MODEL_REPOSITORY = "model_repository"
-    """Repository of the model, where a file has a flag of its own."""
+    """Repository of the model, for engines with a separate flag for files."""
     MODEL_ADDRESS = "model_address"
-    """Address of the model's file."""
+    """URL of the model's file."""
     MODEL_CONFIG = "model_config"
-    """JSON over the model's own configuration."""
+    """JSON that overrides the model's own configuration."""
     MODEL_METADATA = "model_metadata"
-    """Entries over those of the model's file."""
+    """Metadata that overrides that of the model's file."""
     SERVED_NAME = "served_name"
-    """Name that clients ask for."""
+    """Model name in requests."""
     HOST = "host"
     PORT = "port"
     API_PREFIX = "api_prefix"
-    """Path before all others of the server."""
+    """Prefix of all paths of the server."""
     CERTIFICATES = "certificates"
     """Folder of certificates."""
     METRICS = "metrics"
@@ -30,47 +30,47 @@ class Setting(StrEnum):
     NO_METRICS = "no_metrics"
     """Turns metrics off."""
 
-    # Adapters, and prefill and decode in servers of their own.
+    # Adapters, and separate servers for prefill and decode.
     ADAPTERS_ON = "adapters_on"
-    """Lets the server have adapters."""
+    """Turns adapters on."""
     ADAPTERS = "adapters"
-    """Adapters and where they are."""
+    """Adapters and their paths."""
     MOST_ADAPTERS = "most_adapters"
-    """Adapters that one batch may mix."""
+    """Maximum number of adapters in one batch."""
     MOST_RANK = "most_rank"
-    """Highest rank of an adapter."""
+    """Maximum rank of an adapter."""
     TRANSFER = "transfer"
-    """JSON that says all of how the key-value cache is handed over."""
+    """JSON with all settings of the KV cache transfer."""
     TRANSFER_ROLE = "transfer_role"
     """Whether the server prefills or decodes."""
     TRANSFER_BACKEND = "transfer_backend"
-    """By what the key-value cache is handed over."""
+    """Connector of the KV cache transfer."""
     TRANSFER_PORT = "transfer_port"
-    """Where prefill tells decode how to reach it."""
+    """Port at which decode requests the connection details of prefill."""
 
-    # How much at once.
+    # Limits of requests and batches.
     CONTEXT = "context"
-    """Tokens of a request and its answer."""
+    """Tokens of a request including its answer."""
     INPUT = "input"
-    """Tokens of a request alone."""
+    """Tokens of a request without its answer."""
     CONCURRENCY = "concurrency"
-    """Requests in flight."""
+    """Concurrent requests."""
     BATCH_TOKENS = "batch_tokens"
     """Tokens of a batch."""
     MICRO_BATCH_TOKENS = "micro_batch_tokens"
     """Tokens that are computed at a time."""
 
-    # What numbers are kept in.
+    # Number formats.
     DTYPE = "dtype"
     QUANTIZATION = "quantization"
     FOUR_BITS = "four_bits"
     """Turns on quantization to four bits."""
     CACHE_TYPE = "cache_type"
-    """Type of the key-value cache."""
+    """Type of the KV cache."""
     CACHE_TYPE_K = "cache_type_k"
     CACHE_TYPE_V = "cache_type_v"
 
-    # What is where.
+    # Distribution over accelerators and host memory.
     TENSOR_PARALLEL = "tensor_parallel"
     PIPELINE_PARALLEL = "pipeline_parallel"
     DATA_PARALLEL = "data_parallel"
@@ -82,20 +82,20 @@ class Setting(StrEnum):
     TENSOR_SPLIT = "tensor_split"
     """Share of each accelerator."""
     TENSOR_PLACEMENT = "tensor_placement"
-    """Which tensors are kept where."""
+    """The device of each tensor."""
     GPU_MEMORY = "gpu_memory"
     """Share of an accelerator's memory that is used."""
     OFFLOADED_GIB = "offloaded_gib"
-    """GiB of weights that are kept in the memory of the host."""
+    """GiB of weights in host memory."""
     OFFLOADING = "offloading"
-    """Lets weights be kept in the memory of the host."""
+    """Allows weights in host memory."""
     EXPERTS_ON_CPU = "experts_on_cpu"
     EXPERT_LAYERS_ON_CPU = "expert_layers_on_cpu"
     CACHE_ON_GPU = "cache_on_gpu"
 
-    # How it is computed.
+    # Computation.
     NO_GRAPHS = "no_graphs"
-    """Computes without graphs of CUDA, which take memory of their own."""
+    """Turns CUDA graphs off, which need additional memory."""
     ATTENTION_BACKEND = "attention_backend"
     FLASH_ATTENTION = "flash_attention"
     PREFIX_CACHING = "prefix_caching"
@@ -103,7 +103,7 @@ class Setting(StrEnum):
     DRAFT_MODEL = "draft_model"
     DRAFT_TOKENS = "draft_tokens"
     SPECULATION = "speculation"
-    """JSON that says all of speculative decoding."""
+    """JSON with all settings of speculative decoding."""
     ROPE_SCALING = "rope_scaling"
     ROPE_FACTOR = "rope_factor"
     ROPE_ORIGINAL_CONTEXT = "rope_original_context"
@@ -115,12 +115,12 @@ class Setting(StrEnum):
 
 
 class Feature(StrEnum):
-    """What came with a version of an engine. The names are those of ``features`` in ``engine.yaml``."""
+    """A behavior that depends on the version of an engine. The names are those of ``features`` in ``engine.yaml``."""
 
     PIPELINE_PARALLEL = "pipeline_parallel"
     PREFIX_CACHING_ON = "prefix_caching_on"
-    """On unless it is turned off."""
+    """Whether it is on by default."""
     CHUNKED_PREFILL_ON = "chunked_prefill_on"
     CHAT_TEMPLATES_ON = "chat_templates_on"
     HF_TOKEN = "hf_token"  # noqa: S105  a word, not a secret
-    """The token for the Hugging Face hub is read from the variable HF_TOKEN."""
+    """The token for the Hugging Face Hub is read from the variable HF_TOKEN."""
