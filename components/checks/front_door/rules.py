@@ -33,9 +33,11 @@ def rules_of(endpoints: Iterable[Endpoint]) -> list[list[Endpoint]]:
     """Group the endpoints of a model by rule, in the order in which the gateway tries the rules."""
     rules: dict[_Signature, list[Endpoint]] = {}
     # As the gateway tries them; namespace and name make the order independent of the input.
-    ordered = sorted(endpoints, key=lambda each: (*_specificity(each), each.order, each.namespace, each.name))
+    ordered = sorted(
+        endpoints, key=lambda endpoint: (*_specificity(endpoint), endpoint.order, endpoint.namespace, endpoint.name)
+    )
     for endpoint in ordered:
-        signature = tuple(sorted((each.name.lower(), each.kind, each.value) for each in endpoint.headers))
+        signature = tuple(sorted((header.name.lower(), header.kind, header.value) for header in endpoint.headers))
         rules.setdefault(signature, []).append(endpoint)
     return list(rules.values())
 
@@ -56,14 +58,14 @@ def _match(header: HeaderMatch) -> Object:
 
 
 def _specificity(endpoint: Endpoint) -> tuple[int, int]:
-    return -len(endpoint.headers), -sum(each.kind is HeaderKind.EXACT for each in endpoint.headers)
+    return -len(endpoint.headers), -sum(header.kind is HeaderKind.EXACT for header in endpoint.headers)
 
 
 def check_headers(endpoints: Sequence[Endpoint]) -> Iterator[Problem]:
     """Reject header matches that the gateway does not support, and warn about those it tries in another order."""
     for endpoint in endpoints:
         yield from _refused(endpoint)
-    ordered = sorted(endpoints, key=lambda each: each.order)
+    ordered = sorted(endpoints, key=lambda endpoint: endpoint.order)
     for first, second in combinations(ordered, 2):
         same = first.origin.source is second.origin.source and first.order != second.order
         if same and _specificity(second) < _specificity(first) and not _exclude(first, second):
@@ -76,9 +78,9 @@ def check_headers(endpoints: Sequence[Endpoint]) -> Iterator[Problem]:
 
 def _exclude(first: Endpoint, second: Endpoint) -> bool:
     """Tell whether no request can match both: they require different values of one header."""
-    required = {each.name.lower(): each.value for each in first.headers if each.kind is HeaderKind.EXACT}
-    exact = (each for each in second.headers if each.kind is HeaderKind.EXACT)
-    return any(required.get(each.name.lower(), each.value) != each.value for each in exact)
+    required = {header.name.lower(): header.value for header in first.headers if header.kind is HeaderKind.EXACT}
+    exact = (header for header in second.headers if header.kind is HeaderKind.EXACT)
+    return any(required.get(header.name.lower(), header.value) != header.value for header in exact)
 
 
 def _refused(endpoint: Endpoint) -> Iterator[Problem]:
@@ -112,7 +114,7 @@ def weights_of(endpoints: Sequence[Endpoint]) -> list[int]:
     """
     if len(endpoints) == 1 and _is_weighted(endpoints[0]):
         return [_weight(backend) for backend in endpoints[0].backends]
-    backends = [backend for each in endpoints for backend in each.backends]
+    backends = [backend for endpoint in endpoints for backend in endpoint.backends]
     # If all are scaled to zero, weights of 0 would reject requests even after a pod has started.
     none_runs = not any(backend.share for backend in backends)
     parts: list[Fraction] = []

@@ -66,7 +66,11 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
     """Return the policies of every set of pods, with or without an endpoint, ordered by namespace and name."""
     endpoints = [endpoint for _, endpoint in fleet.endpoints]
     served = _workloads_of(endpoints)
-    balanced = _workloads_of(each for each in endpoints if each.has_own_balancer) if allowed.only_balanced else served
+    balanced = (
+        _workloads_of(endpoint for endpoint in endpoints if endpoint.has_own_balancer)
+        if allowed.only_balanced
+        else served
+    )
     routers = dict[tuple[str, str], list[tuple[int, Router]]]()
     for position, (place, router) in enumerate(_routers_of(endpoints)):
         routers.setdefault(place, []).append((position, router))
@@ -74,14 +78,16 @@ def network_policies(fleet: Fleet, allowed: Allowed) -> tuple[Object, ...]:
     # Workloads behind a router accept connections only from the router and the monitoring.
     routed = replace(unbalanced, gateway_namespace=None, clients=())
     sets = sorted(by_set(workload for _, workload in fleet.workloads).items(), key=lambda pair: pair[0])
-    reached = frozenset[tuple[str, str]]().union(*(each.backend_keys for each in endpoints))
+    reached = frozenset[tuple[str, str]]().union(*(endpoint.backend_keys for endpoint in endpoints))
     # Groups of reached workloads: their policies cover further roles, which are scraped as well.
-    grouped = (each for _, parts in sets for each in parts if each.group)
-    guarded = {(each.namespace, _frozen(each.group)) for each in grouped if each.backend_keys & reached}
+    grouped = (workload for _, parts in sets for workload in parts if workload.group)
+    guarded = {
+        (workload.namespace, _frozen(workload.group)) for workload in grouped if workload.backend_keys & reached
+    }
     policies: list[Object] = []
     for _, parts in sets:
-        names, first = set[tuple[str, str]]().union(*(each.backend_keys for each in parts)), parts[0]
-        indexed = sorted((each for place in names for each in routers.get(place, ())), key=lambda each: each[0])
+        names, first = set[tuple[str, str]]().union(*(workload.backend_keys for workload in parts)), parts[0]
+        indexed = sorted((pair for place in names for pair in routers.get(place, ())), key=lambda pair: pair[0])
         before = [router for _, router in indexed]
         if names & served:
             policies += _of_workload(first, allowed if names & balanced else unbalanced, before)
@@ -105,16 +111,19 @@ def _frozen(labels: Mapping[str, str] | None) -> frozenset[tuple[str, str]]:
 def _workloads_of(endpoints: Iterable[Endpoint]) -> set[tuple[str, str]]:
     """Return namespace and name of the workloads, or sets of pods, that serve endpoints without a router."""
     return {
-        (backend.namespace, backend.workload) for each in endpoints for backend in each.backends if not backend.router
+        (backend.namespace, backend.workload)
+        for endpoint in endpoints
+        for backend in endpoint.backends
+        if not backend.router
     }
 
 
 def _routers_of(endpoints: Iterable[Endpoint]) -> list[tuple[tuple[str, str], Router]]:
     """Return the routers of endpoints, with namespace and name of the workloads behind them."""
     return [
-        ((each.namespace, workload), backend.router)
-        for each in endpoints
-        for backend in each.backends
+        ((endpoint.namespace, workload), backend.router)
+        for endpoint in endpoints
+        for backend in endpoint.backends
         if backend.router
         for workload in backend.router.workloads
     ]

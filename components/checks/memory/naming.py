@@ -223,7 +223,7 @@ def _count(name: str) -> tuple[str, int, int] | None:
     ]
     if not numbers:
         return None
-    match = max(numbers, key=lambda each: (each["unit"].lower() == "b", _value(each)))
+    match = max(numbers, key=lambda match: (match["unit"].lower() == "b", _value(match)))
     value = _value(match)
     number = Decimal(f"{match['whole']}.{match['part'] or match['tenth'] or 0}").normalize()
     text = f"{number:f}{match['unit'].upper()}"
@@ -281,6 +281,6 @@ def _bare(name: str) -> str:
 def _keys() -> Mapping[str, Shape]:
     """Return the known models by normalized name, preferring those that are not quantized."""
     found: dict[str, Shape] = {}
-    for shape in sorted(shapes().values(), key=lambda each: (each.dtype != "bfloat16", each.name)):
+    for shape in sorted(shapes().values(), key=lambda shape: (shape.dtype != "bfloat16", shape.name)):
         found.setdefault(_bare(shape.name), shape)
     return found

@@ -87,9 +87,9 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricCha
     keda = settings.adapter == Adapter.KEDA
     scaled = [scaler for scaler in scalers if keda and reads_prometheus(scaler)]
     read = {id(scaler.target.workload) for scaler in scalers if reads_prometheus(scaler)}
-    monitors, problems, silent = _monitors(targets, read, settings)
+    monitors, problems, notes = _monitors(targets, read, settings)
     # A field that disables metrics may have a problem with the same remedy already.
-    known = {(each.owner, each.path) for each in fleet.problems if each.rule == RuleId.METRICS_OFF}
+    known = {(problem.owner, problem.path) for problem in fleet.problems if problem.rule == RuleId.METRICS_OFF}
     problems += [p for s in scalers for p in check_scaler(s, targets, settings.adapter)]
     problems += [p for s in scaled for p in check_triggers(s)]
     problems += check_first_requests(fleet, problems)
@@ -100,7 +100,7 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricCha
         scaled_objects=tuple(scaled_object(s, settings.prometheus, settings.window) for s in scaled),
         problems=tuple(sorted(problems, key=lambda p: p.sort_key)),
         needs={PROMETHEUS: tuple(dict.fromkeys(s.item.title for s in scalers if reads_prometheus(s)))},
-        left_out=tuple(each for each in silent if (each.owner, each.path) not in known),
+        left_out=tuple(note for note in notes if (note.owner, note.path) not in known),
     )
 
 
@@ -124,7 +124,7 @@ def _monitors(
 
     Each set of pods is scraped once. Workloads that an autoscaler reads are scraped even without known metrics.
     """
-    monitors, problems, silent = list[Object](), list[Problem](), list[Problem]()
+    monitors, problems, notes = list[Object](), list[Problem](), list[Problem]()
     sets = by_set(target.workload for target in targets)
     firsts = {id(parts[0]) for parts in sets.values()}
     used = {key for key, parts in sets.items() if any(id(part) in read for part in parts)}
@@ -134,11 +134,11 @@ def _monitors(
         if not is_read and settings.scrape == Scrape.USED:
             continue
         if not is_read and not target.exporter.is_on:
-            silent.append(unmonitored(target))
+            notes.append(unmonitored(target))
             continue
         monitor = pod_monitor(target, settings.interval, settings.monitor_labels)
         if monitor is None:
             problems.append(unscrapable(target))
         else:
             monitors.append(monitor)
-    return monitors, problems, silent
+    return monitors, problems, notes

@@ -17,7 +17,7 @@ _RESOURCES = ("cpu", "memory")
 
 
 def reads_prometheus(scaler: Scaler) -> bool:
-    """Tell whether an autoscaler reads more than CPU and memory metrics."""
+    """Return whether an autoscaler reads more than CPU and memory metrics."""
     return any(use.kind in ("Pods", "External") for use in scaler.uses)
 
 
@@ -76,13 +76,14 @@ def _trigger(use: MetricUse, address: str, window: str) -> Object:
         only = {"containerName": use.body["container"]} if use.kind == "ContainerResource" else {}
         metadata = {"value": str(value), **only}
         return {"type": use.name, "metricType": use.target["type"], "metadata": metadata}
+    threshold = target_value(use) or Decimal(0)
     return {
         "type": "prometheus",
         "metricType": "Value" if use.target["type"] == "Value" else "AverageValue",
         "metadata": {
             "serverAddress": address,
             "query": query_of(use, window),
-            "threshold": _number(use),
+            "threshold": f"{threshold.normalize():f}",
             # A missing series must be an error, not a load of zero; otherwise the fallback would never be used.
             "ignoreNullValues": "false",
         },
@@ -117,7 +118,3 @@ def _labels(use: MetricUse) -> dict[str, str]:
     if metric is not None and is_gateway(metric):
         return {**({metric.namespace: target.namespace} if metric.namespace else {}), **written}
     return {"namespace": target.namespace, **written}
-
-
-def _number(use: MetricUse) -> str:
-    return f"{(target_value(use) or Decimal(0)).normalize():f}"

@@ -50,7 +50,7 @@ def check_names(use: MetricUse, adapter: Adapter) -> Iterator[Problem]:
     labels = use.selector.get("matchLabels") or {}
     expressions = use.selector.get("matchExpressions") or ()
     keys: list[tuple[tuple[str | int, ...], str]] = [(("matchLabels", str(key)), str(key)) for key in labels]
-    keys += [(("matchExpressions", i, "key"), str(each.get("key"))) for i, each in enumerate(expressions)]
+    keys += [(("matchExpressions", i, "key"), str(expression.get("key"))) for i, expression in enumerate(expressions)]
     for path, key in keys:
         if not _is_label(key):
             reason = f"{key!r} is not a valid Prometheus label; use letters, digits and '_'"

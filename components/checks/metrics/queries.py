@@ -1,4 +1,4 @@
-"""PromQL for what dashboards and alerts ask of every engine alike."""
+"""PromQL queries of dashboards and alerts over the metrics of all engines."""
 
 import re
 from collections.abc import Callable, Collection, Mapping

@@ -1,7 +1,6 @@
 """Rules of the prometheus-adapter, which turn series into metrics of autoscalers (lws-hpa spec 2.4)."""
 
 from collections.abc import Callable, Iterable
-from decimal import Decimal
 
 from ...engines.metrics import Metric, gateway_metrics
 from ...fleet.objects import Object
@@ -52,19 +51,17 @@ def _custom(use: MetricUse, window: str) -> Object | None:
     metric = use.metric
     if metric is not None and metric.type == "histogram" and use.quantile is None:
         return None
+    if use.quantile:
+        # A percentile per pod. The adapter treats pods without requests as 0.
+        query = f"histogram_quantile({use.quantile}, sum(rate({_SELECTED}[{window}])) by (<<.GroupBy>>, le))"
+    else:
+        query = f"{_query(metric, window)} by (<<.GroupBy>>)"
     return {
         "seriesQuery": f'{{__name__={quoted(use.series)},namespace!="",pod!=""}}',
         "resources": {"overrides": {**_NAMESPACE, **_POD}},
         "name": {"as": use.name},
-        "metricsQuery": _percentile(use.quantile, window)
-        if use.quantile
-        else f"{_query(metric, window)} by (<<.GroupBy>>)",
+        "metricsQuery": query,
     }
-
-
-def _percentile(quantile: Decimal, window: str) -> str:
-    """Return the query of a percentile per pod. The adapter treats pods without requests as 0."""
-    return f"histogram_quantile({quantile}, sum(rate({_SELECTED}[{window}])) by (<<.GroupBy>>, le))"
 
 
 def _external(use: MetricUse, window: str) -> Object | None:
@@ -74,7 +71,8 @@ def _external(use: MetricUse, window: str) -> Object | None:
         return None
     if metric.name == "inferno_desired_replicas":
         return WVA_RULE
-    label = _namespace_label(use)
+    # The label with the autoscaler's namespace. Gateways may run in a namespace of their own.
+    label = metric.namespace or (None if is_gateway(metric) else "namespace")
     labelled = f',{label}!=""' if label else ""
     return {
         "seriesQuery": f'{{__name__="{metric.name}"{labelled}}}',
@@ -84,16 +82,8 @@ def _external(use: MetricUse, window: str) -> Object | None:
     }
 
 
-def _namespace_label(use: MetricUse) -> str | None:
-    """Return the label with the autoscaler's namespace; gateways may run in a namespace of their own."""
-    metric = use.metric
-    if metric is None or metric.namespace:
-        return metric.namespace if metric else "namespace"
-    return None if is_gateway(metric) else "namespace"
-
-
 def is_gateway(metric: Metric) -> bool:
-    """Tell whether a gateway exports a metric, not an engine."""
+    """Return whether a gateway exports a metric, not an engine."""
     return metric in gateway_metrics()
 
 

@@ -79,7 +79,7 @@ class Simulation:
             "policy": scenario.sources[1].title,
             "namespace": scenario.namespace,
             "metrics": {metric: float(target) for metric, target in scenario.metrics.items()},
-            "targets": {each.name: {"min": each.minimum, "max": each.maximum} for each in scenario.targets},
+            "targets": {target.name: {"min": target.minimum, "max": target.maximum} for target in scenario.targets},
             "start": dict(trial.start),
             "defects": list(trial.defects),
             "usdPerReplicaHour": {name: float(price) for name, price in (trial.prices or {}).items()},
@@ -91,7 +91,7 @@ class Simulation:
                 {
                     "scaler": run.scaler,
                     "measures": measures.as_dict(),
-                    "passes": [each.as_dict() for each in run.passes],
+                    "passes": [step.as_dict() for step in run.passes],
                 }
                 for run, measures in zip(self.runs, self.measures, strict=True)
             ],

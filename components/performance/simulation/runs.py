@@ -60,13 +60,13 @@ class ScalingRun:
     def changes(self) -> int:
         """Number of changes of a target's replicas."""
         before, changes = dict(self.start), 0
-        for each in self.passes:
-            changes += sum(before[target] != replicas for target, replicas in each.replicas.items())
-            before |= each.replicas
+        for step in self.passes:
+            changes += sum(before[target] != replicas for target, replicas in step.replicas.items())
+            before |= step.replicas
         return changes
 
     def as_dict(self) -> dict[str, Any]:
-        return {"scaler": self.scaler, "passes": [each.as_dict() for each in self.passes]}
+        return {"scaler": self.scaler, "passes": [step.as_dict() for step in self.passes]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +131,14 @@ def measure(
         spans.append(spans[-1] if spans else INTERVAL)
     hours = {
         target: Fraction(
-            sum(each.replicas[target] * span for each, span in zip(run.passes, spans, strict=True)), _HOUR
+            sum(step.replicas[target] * span for step, span in zip(run.passes, spans, strict=True)), _HOUR
         )
         for target in run.start
     }
     above = sum(
         span
-        for each, moment, span in zip(run.passes, moments, spans, strict=True)
-        if _is_above(each.total, moment, metrics)
+        for step, moment, span in zip(run.passes, moments, spans, strict=True)
+        if _is_above(step.total, moment, metrics)
     )
     return Measures(
         hours={target: _rounded(value) for target, value in hours.items()},
@@ -148,7 +148,7 @@ def measure(
         },
         above=_rounded(Fraction(above, 1000)),
         changes=run.changes,
-        peak=max((each.total for each in run.passes), default=sum(run.start.values())),
+        peak=max((step.total for step in run.passes), default=sum(run.start.values())),
     )
 
 

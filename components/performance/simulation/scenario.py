@@ -95,22 +95,24 @@ def simulator_of(
     Raises:
         ScenarioError: no simulator supports the kind, or the name is unknown or ambiguous.
     """
-    known = [each for each in simulators if names.kind in ("", each.kind)]
+    known = [simulator for simulator in simulators if names.kind in ("", simulator.kind)]
     if not known:
-        kinds = ", ".join(sorted({each.kind for each in simulators})) or "none"
+        kinds = ", ".join(sorted({simulator.kind for simulator in simulators})) or "none"
         raise ScenarioError(f"no autoscaler of kind {names.kind} can be simulated (available: {kinds}); name another")
     if len(known) == 1:
         # Its own message lists the resources of its kind where none has the name.
         return known[0]
     namespace, _, name = names.binding.rpartition("/")
-    places = [(each, place) for each in known for place in each.places(resources, names.namespace)]
-    having = {id(each): each for each, place in places if place[1] == name and namespace in ("", place[0])}
-    if len(having) == 1:
-        return next(iter(having.values()))
-    if having:
-        kinds = " and ".join(f"{each.kind}/{name}" for each in having.values())
+    places = [(simulator, place) for simulator in known for place in simulator.places(resources, names.namespace)]
+    matches = {
+        id(simulator): simulator for simulator, place in places if place[1] == name and namespace in ("", place[0])
+    }
+    if len(matches) == 1:
+        return next(iter(matches.values()))
+    if matches:
+        kinds = " and ".join(f"{simulator.kind}/{name}" for simulator in matches.values())
         raise ScenarioError(f"{name!r} is the name of {kinds}; name one of them with its kind")
-    there = (f"{each.kind}/{place[1]}" for each, place in places)
+    available = (f"{simulator.kind}/{place[1]}" for simulator, place in places)
     raise ScenarioError(
-        unknown_reference("autoscaler", name, there, "correct the name, or pass the file that has it")
+        unknown_reference("autoscaler", name, available, "correct the name, or pass the file that has it")
     )

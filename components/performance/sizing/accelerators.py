@@ -100,11 +100,11 @@ def _by_name() -> Mapping[str, KnownAccelerator]:
     rows: list[dict[str, Any]] = load_table(__package__, "accelerators.yaml")
     known = {row["name"]: _known(row) for row in rows}
     found = {_plain(name): known[row["name"]] for row in rows for name in (row["name"], *row.get("also", ()))}
-    for each in known.values():
-        sizes = [node.accelerator_memory_gib or 0 for node in each.types] or [0]
+    for accelerator in known.values():
+        sizes = [node.accelerator_memory_gib or 0 for node in accelerator.types] or [0]
         if max(sizes) <= min(sizes) * _SAME_SIZE:
-            for product in sorted({each.device, *(node.product for node in each.types)} - {""}):
-                found.setdefault(_plain(product), each)
+            for product in sorted({accelerator.device, *(node.product for node in accelerator.types)} - {""}):
+                found.setdefault(_plain(product), accelerator)
     return MappingProxyType(found)
 
 

@@ -22,7 +22,7 @@ def limit_on(
         nodes: Instance types that the workloads may run on, in order of preference.
     """
     device = device_named(accelerator, nodes)
-    found = (concurrency_limit(each.container, each.server.line, device) for each in workloads)
+    found = (concurrency_limit(workload.container, workload.server.line, device) for workload in workloads)
     return min(found, key=lambda limit: (limit.limit is None, limit.limit or 0), default=None)
 
 

@@ -55,7 +55,7 @@ def chosen(sized: Sequence[Sized], current: Current, *, keep: bool = True) -> Si
     Its controller always keeps the accelerator. Without that, the library takes the least value; of two with the same
     value it is whichever a map yields first there, and the first by name here.
     """
-    possible = [each for each in sized if each.is_feasible]
+    possible = [result for result in sized if result.is_feasible]
     if keep and current.accelerator:
-        possible = [each for each in possible if each.case.profile.accelerator == current.accelerator]
-    return min(possible, key=lambda each: (value(current, each), each.case.profile.accelerator), default=None)
+        possible = [result for result in possible if result.case.profile.accelerator == current.accelerator]
+    return min(possible, key=lambda result: (value(current, result), result.case.profile.accelerator), default=None)
