@@ -2,22 +2,21 @@
 
 import asyncio
 import json
-import math
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from aiohttp import web
 
-MOST_BYTES = 64 * 2**20
-"""Maximum size of a body. Most engines accept more."""
+MAX_BYTES = 64 * 2**20
+"""Most engines accept more."""
 BODY_SECONDS = 60.0
-"""Timeout for the next part of a body, in seconds."""
-MOST_TEXT = 2_000_000
-"""Maximum size of a body whose text is tokenized."""
+"""Timeout for the next part of a body."""
+MAX_TEXT_BYTES = 2_000_000
+"""Of a body whose text is only tokenized."""
 Body = dict[str, Any]
-_Found = TypeVar("_Found")
-_MOST_TEXTS = 1024
-_MOST_WHOLE = 2**31 - 1
+_Value = TypeVar("_Value")
+_MAX_TEXTS = 1024
+_MAX_INTEGER = 2**31 - 1
 
 
 @dataclass(eq=False)
@@ -42,113 +41,114 @@ FULL = ApiError(503, "The request queue is full.", kind="full")
 """The queue of the engine is full."""
 
 
-async def read_object(request: web.Request, most: int = MOST_BYTES) -> Body:
+async def read_object(request: web.Request, limit: int = MAX_BYTES) -> Body:
     """Return the JSON object in the body of a request.
 
     Raises:
         ApiError: the body is not a JSON object.
     """
     try:
-        found = json.loads(await read_bytes(request, most), parse_constant=_no_number)
+        body = json.loads(await read_bytes(request, limit), parse_constant=_reject_constant)
     except UnicodeDecodeError:
         raise ApiError(400, "the body is not UTF-8", kind="body") from None
     except RecursionError:
         raise ApiError(400, "the body is nested too deeply", kind="body") from None
     except ValueError as error:
         raise ApiError(400, f"the body is not JSON: {error}", kind="body") from None
-    if not isinstance(found, dict):
-        raise ApiError(400, f"the body must be a JSON object, found {_type_name(found)}", kind="body")
-    return found
+    if not isinstance(body, dict):
+        raise ApiError(400, f"the body must be a JSON object, found {_type_name(body)}", kind="body")
+    return body
 
 
-async def read_bytes(request: web.Request, most: int = MOST_BYTES) -> bytes:
+async def read_bytes(request: web.Request, limit: int = MAX_BYTES) -> bytes:
     """Return the body of a request.
 
     Raises:
         ApiError: it is too large, or stalls.
     """
-    found = bytearray()
+    body = bytearray()
     try:
         while True:
             async with asyncio.timeout(BODY_SECONDS):
                 chunk = await request.content.readany()
             if not chunk:
                 break
-            found += chunk
-            if len(found) > most:
-                raise ApiError(413, f"the body has more than {most} bytes", kind="size")
+            body += chunk
+            if len(body) > limit:
+                raise ApiError(413, f"the body has more than {limit} bytes", kind="size")
     except TimeoutError:
         raise ApiError(408, f"no more of the body came within {BODY_SECONDS:g} s", kind="body") from None
     except web.RequestPayloadError as error:
         raise ApiError(400, f"the body cannot be read: {error}", kind="body") from None
-    return bytes(found)
+    return bytes(body)
 
 
-def _no_number(name: str) -> float:
+def _reject_constant(name: str) -> float:
+    """Reject NaN and Infinity, which Python's parser accepts."""
     raise ValueError(f"{name} is no number")
 
 
 def text(body: Body, name: str) -> str | None:
     """Return a string field; None if it is missing."""
-    return _of(body, name, str, "a string")
+    return _typed(body, name, str, "a string")
 
 
 def flag(body: Body, name: str, *, default: bool = False) -> bool:
-    found = _of(body, name, bool, "a boolean")
-    return default if found is None else found
+    value = _typed(body, name, bool, "a boolean")
+    return default if value is None else value
 
 
-def whole(body: Body, name: str, least: int | None = None) -> int | None:
-    """Return an integer field; None if it is missing."""
-    found = body.get(name)
-    if isinstance(found, float) and found.is_integer() and math.isfinite(found):
-        found = int(found)
-    if found is not None and (isinstance(found, bool) or not isinstance(found, int)):
-        raise ApiError(400, f"{name}: must be an integer, found {_type_name(found)}", name, "body")
-    if found is None:
+def integer(body: Body, name: str, minimum: int | None = None) -> int | None:
+    """Return an integer field, which may be written as 1.0; None if it is missing."""
+    value = body.get(name)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if value is None:
         return None
-    if abs(found) > _MOST_WHOLE:
-        raise ApiError(400, f"{name}: must be below {_MOST_WHOLE + 1}", name)
-    if least is not None and found < least:
-        raise ApiError(400, f"{name} must be at least {least}, got {found}.", name)
-    return found
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ApiError(400, f"{name}: must be an integer, found {_type_name(value)}", name, "body")
+    if abs(value) > _MAX_INTEGER:
+        raise ApiError(400, f"{name}: must be below {_MAX_INTEGER + 1}", name)
+    if minimum is not None and value < minimum:
+        raise ApiError(400, f"{name} must be at least {minimum}, got {value}.", name)
+    return value
 
 
 def array(body: Body, name: str) -> list[Any] | None:
     """Return an array field; None if it is missing."""
-    return _of(body, name, list, "an array")
+    return _typed(body, name, list, "an array")
 
 
-def inner(body: Body, name: str) -> Body:
+def json_object(body: Body, name: str) -> Body:
     """Return an object field; empty if it is missing."""
-    return _of(body, name, dict, "an object") or {}
+    return _typed(body, name, dict, "an object") or {}
 
 
 def texts(body: Body, name: str) -> tuple[str, ...]:
     """Return a field that is a string or an array of strings; empty if it is missing."""
-    found = body.get(name)
-    several = [found] if isinstance(found, str) else (array(body, name) or [])
-    if len(several) > _MOST_TEXTS:
-        raise ApiError(400, f"{name}: at most {_MOST_TEXTS}, found {len(several)}", name)
-    for each in several:
-        if not isinstance(each, str):
-            raise ApiError(400, f"{name}: must be strings, found {_type_name(each)}", name, "body")
-    return tuple(several)
+    value = body.get(name)
+    values = [value] if isinstance(value, str) else (array(body, name) or [])
+    if len(values) > _MAX_TEXTS:
+        raise ApiError(400, f"{name}: at most {_MAX_TEXTS}, found {len(values)}", name)
+    for item in values:
+        if not isinstance(item, str):
+            raise ApiError(400, f"{name}: must be strings, found {_type_name(item)}", name, "body")
+    return tuple(values)
 
 
-def numbers(body: Body, name: str) -> list[int]:
+def integers(body: Body, name: str) -> list[int]:
     """Return an array of integers, such as tokens; empty if it is missing."""
-    found = array(body, name) or []
-    if not all(isinstance(each, int) and not isinstance(each, bool) for each in found):
+    values = array(body, name) or []
+    if not all(isinstance(value, int) and not isinstance(value, bool) for value in values):
         raise ApiError(400, f"{name}: must be an array of integers", name, "body")
-    return found
+    return values
 
 
-def _of(body: Body, name: str, kind: type[_Found], title: str) -> _Found | None:
-    found = body.get(name)
-    if found is None or isinstance(found, kind):
-        return found
-    raise ApiError(400, f"{name}: must be {title}, found {_type_name(found)}", name, "body")
+def _typed(body: Body, name: str, kind: type[_Value], title: str) -> _Value | None:
+    value = body.get(name)
+    if value is None or isinstance(value, kind):
+        return value
+    raise ApiError(400, f"{name}: must be {title}, found {_type_name(value)}", name, "body")
 
 
 def _type_name(value: object) -> str:

@@ -20,9 +20,9 @@ from .openai.dialect import (
     ErrorForm,
     dialect_of,
     error_of,
-    ollama_own_error,
-    own_tei_error,
-    sglang_own_error,
+    ollama_native_error,
+    sglang_native_error,
+    tei_native_error,
 )
 from .openai.embeddings import embed
 from .openai.models import list_models, show_model
@@ -36,12 +36,12 @@ Handler = Callable[["LivePod", web.Request], Awaitable[web.StreamResponse]]
 Handlers = Mapping[str, Mapping[str, Handler]]
 """By path and method."""
 _MODELS = "/v1/models/"
-_OWN_ERRORS: Mapping[str, tuple[str, Callable[[str], ErrorForm]]] = {
-    "ollama": ("/v1/", lambda _: ollama_own_error),
-    "sglang": ("/v1/", lambda _: sglang_own_error),
-    "tei": ("/v1/", own_tei_error),
+_NATIVE_ERRORS: Mapping[str, tuple[str, Callable[[str], ErrorForm]]] = {
+    "ollama": ("/v1/", lambda _: ollama_native_error),
+    "sglang": ("/v1/", lambda _: sglang_native_error),
+    "tei": ("/v1/", tei_native_error),
 }
-"""Path prefix of the OpenAI API, and the error format of an engine's version on other paths."""
+"""By engine: path prefix of its OpenAI API, and the error format of a version on other paths."""
 
 
 def handlers_of(workload: ServedWorkload, path: str) -> Mapping[str, Handler]:
@@ -52,30 +52,29 @@ def handlers_of(workload: ServedWorkload, path: str) -> Mapping[str, Handler]:
 
 def errors_of(workload: ServedWorkload, path: str) -> ErrorForm:
     """Return the error format of an engine on a path."""
-    prefix, own = _OWN_ERRORS.get(workload.played, ("/", None))
-    if own and not path.startswith(prefix):
-        return own(workload.version)
+    prefix, native_error = _NATIVE_ERRORS.get(workload.played, ("/", None))
+    if native_error and not path.startswith(prefix):
+        return native_error(workload.version)
     return error_of(workload.played, workload.version)
 
 
 @functools.cache
 def _handlers(engine: str) -> Handlers:
-    known = engines().get(engine)
-    health = known.health if known else "/health"
-    common = {**_openai(dialect_of(engine)), **({health: {"GET": _healthy}} if health else {})}
-    return {**common, **_OWN.get(engine, _VLLM)}
+    dialect = dialect_of(engine)
 
-
-def _openai(dialect: Dialect) -> Handlers:
     def bound(handler: Callable[["LivePod", web.Request, Dialect], Awaitable[web.StreamResponse]]) -> Handler:
         return lambda pod, request: handler(pod, request, dialect)
 
+    facts = engines().get(engine)
+    health = facts.health if facts else "/health"
     return {
         "/v1/chat/completions": {"POST": bound(chat)},
         "/v1/completions": {"POST": bound(complete)},
         "/v1/embeddings": {"POST": bound(embed)},
         "/v1/models": {"GET": bound(list_models)},
         _MODELS: {"GET": bound(show_model)},
+        **({health: {"GET": _healthy}} if health else {}),
+        **_NATIVE.get(engine, _VLLM),
     }
 
 
@@ -94,7 +93,7 @@ _VLLM: Handlers = {
     "/tokenize": {"POST": vllm.tokenize},
     "/detokenize": {"POST": vllm.detokenize},
 }
-_OWN: Mapping[str, Handlers] = {
+_NATIVE: Mapping[str, Handlers] = {
     "sglang": {
         "/generate": {"POST": sglang.generate, "PUT": sglang.generate},
         "/health_generate": {"GET": sglang.health_generate},
@@ -152,8 +151,8 @@ _OWN: Mapping[str, Handlers] = {
 """Paths of the native APIs, which may override those of the OpenAI API; an empty mapping removes a path."""
 
 
-_GONE = 499
-"""Status that servers log for a client that disconnected; no client sees it."""
+_CLIENT_CLOSED_REQUEST = 499
+"""nginx's status for a client that disconnected (``NGX_HTTP_CLIENT_CLOSED_REQUEST``). Only the metrics show it."""
 
 
 async def answer(pod: "LivePod", request: web.Request) -> web.StreamResponse:
@@ -171,33 +170,32 @@ async def answer(pod: "LivePod", request: web.Request) -> web.StreamResponse:
             return _error_reply(pod, request, error)
         if page is not None:
             return page
-    handlers, began = handlers_of(workload, path), pod.clock()
-    response = await _handled(pod, request, handlers)
-    first, handler = str(response.status)[0] + "xx", path if handlers else "none"
-    pod.meter.statuses[handler, request.method, first] += 1
-    counts = pod.meter.http[handler, request.method]
+    handlers, started = handlers_of(workload, path), pod.clock()
+    handler = handlers.get(request.method)
+    response: web.StreamResponse
+    try:
+        if handler is not None:
+            response = await handler(pod, request)
+        elif handlers:
+            response = _error_reply(pod, request, ApiError(405, "Method Not Allowed", kind="method"))
+        else:
+            response = _error_reply(pod, request, ApiError(404, "Not Found", kind="path"))
+    except (ClientGoneError, ConnectionError):
+        response = web.Response(status=_CLIENT_CLOSED_REQUEST)
+    except QueueFullError:
+        response = _error_reply(pod, request, FULL)
+    except ApiError as error:
+        response = _error_reply(pod, request, error)
+    except RecursionError:
+        response = _error_reply(pod, request, ApiError(400, "the body is nested too deeply", kind="body"))
+    # Labels of prometheus-fastapi-instrumentator: unknown paths are one handler, and statuses are grouped.
+    label, status = path if handlers else "none", str(response.status)[0] + "xx"
+    pod.meter.statuses[label, request.method, status] += 1
+    counts = pod.meter.http[label, request.method]
     counts.number += 1
-    counts.seconds.observe(pod.clock() - began)
+    counts.seconds.observe(pod.clock() - started)
     counts.received += request.content_length or 0
     counts.sent += response.content_length or 0
-    return response
-
-
-async def _handled(pod: "LivePod", request: web.Request, handlers: Mapping[str, Handler]) -> web.StreamResponse:
-    try:
-        handler = handlers.get(request.method)
-        if handler is None:
-            status, message = (405, "Method Not Allowed") if handlers else (404, "Not Found")
-            return _error_reply(pod, request, ApiError(status, message, kind="method" if handlers else "path"))
-        response = await handler(pod, request)
-    except (ClientGoneError, ConnectionError):
-        return web.Response(status=_GONE)
-    except QueueFullError:
-        return _error_reply(pod, request, FULL)
-    except ApiError as error:
-        return _error_reply(pod, request, error)
-    except RecursionError:
-        return _error_reply(pod, request, ApiError(400, "the body is nested too deeply", kind="body"))
     return response
 
 

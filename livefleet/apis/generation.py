@@ -1,6 +1,6 @@
 """Requests in simulated time: their answers are submitted to the replica and awaited.
 
-No code runs per token. A request sleeps until its next token is due, and then takes all tokens that exist: several if
+No code runs per token. A request sleeps until its next token is due, and then sends all tokens that exist: several if
 they are generated faster than every ten real milliseconds, or if the machine is busy.
 """
 
@@ -17,12 +17,12 @@ from .texts import PlannedText
 if TYPE_CHECKING:
     from ..pods.pod import LivePod
 
-_TOGETHER = 0.01
+_WRITE_INTERVAL = 0.01
 """Minimum real seconds between two writes to a stream."""
-_FIRST_LOOK = 0.05
-"""Real seconds after which a request far back in the queue first checks how fast the queue moves."""
-_SHORTEST = 0.001
-"""Minimum real seconds of a sleep: due times are estimates and may move back a little."""
+_FIRST_CHECK = 0.05
+"""Real seconds after which a request at the end of a long queue first measures how fast the queue moves."""
+_SHORTEST_SLEEP = 0.001
+"""Real seconds: due times are estimates, and the next one may be in the past."""
 
 
 class ClientGoneError(Exception):
@@ -31,6 +31,9 @@ class ClientGoneError(Exception):
 
 class Generation:
     """One answer that the replica generates.
+
+    Raises:
+        QueueFullError: the queue is full, or the engine's limit of requests (``in_flight``) is reached.
 
     Attributes:
         model: Name of the model in the request.
@@ -41,7 +44,7 @@ class Generation:
     """
 
     __slots__ = (
-        "_before",
+        "_initially_ahead",
         "_last",
         "_number",
         "_pod",
@@ -57,10 +60,13 @@ class Generation:
 
     def __init__(self, pod: "LivePod", prompt: int, planned: PlannedText, model: str) -> None:
         self._pod, self.prompt, self.planned, self.model = pod, prompt, planned, model
-        self.job: Job = pod.replica.submit(pod.clock(), prompt, planned.tokens)
+        limit, replica = pod.workload.in_flight, pod.replica
+        if limit is not None and replica.waiting + replica.running >= limit:
+            raise QueueFullError
+        self.job: Job = replica.submit(pod.clock(), prompt, planned.tokens)
         pod.meter.submitted += 1
         self._number = pod.meter.submitted
-        self._before = self._ahead
+        self._initially_ahead = self._ahead
         self._last = self.job.arrived
         self.produced = self.taken = 0
         self.over = self.aborted = False
@@ -68,31 +74,52 @@ class Generation:
     def due(self, now: float, tokens: int) -> float:
         """Return when to check for a number of tokens.
 
-        A forecast is expensive if many requests wait. A request far back in the queue therefore waits for half of the
-        time in which the queue before it empties at its current rate, or for the minimum number of steps.
+        A forecast is expensive if many requests wait. A request at the end of a long queue therefore waits for half
+        of the time in which the queue before it empties at its current rate, or for the minimum number of steps.
         """
         pace, ahead = self._pod.pace, self._ahead
         if self.job.started is not None or ahead < pace.batch:
             return self._pod.replica.due(self.job, tokens)
-        gone, passed = self._before - ahead, now - self.job.arrived
-        guess = ahead * passed / gone / 2 if gone > 0 else _FIRST_LOOK * self._pod.clock.speed
-        return now + max(guess, ahead // pace.batch * pace.step(1))
+        left_queue, elapsed = self._initially_ahead - ahead, now - self.job.arrived
+        estimate = ahead * elapsed / left_queue / 2 if left_queue > 0 else _FIRST_CHECK * self._pod.clock.speed
+        return now + max(estimate, ahead // pace.batch * pace.step(1))
 
     @property
     def _ahead(self) -> int:
-        """Approximate number of requests ahead in the queue: some behind it may have left."""
+        """Approximate number of requests ahead in the queue: it counts every later request as still waiting."""
         return max(self._pod.replica.waiting - 1 - (self._pod.meter.submitted - self._number), 0)
 
     def settle(self, now: float) -> None:
         """Count the tokens that the replica, which must be up to date, has generated."""
         if self.over:
             return
-        produced = self._pod.replica.produced(self.job)
-        if produced > self.produced:
-            self._count(produced, now if self.job.ended is None else self.job.ended)
-        if self.job.ended is not None:
+        pod, job, meter = self._pod, self.job, self._pod.meter
+        until = now if job.ended is None else job.ended
+        new = pod.replica.produced(job) - self.produced
+        if new > 0:
+            intervals = new
+            if not self.produced:
+                first = job.arrived if job.first is None else job.first
+                started = first if job.started is None else job.started
+                meter.counts["prompt_tokens"] += self.prompt
+                meter.seconds["prompt"] += first - started
+                meter.observe("queue_time", started - job.arrived)
+                meter.observe("ttft", first - job.arrived)
+                self._last = first
+                intervals -= 1  # none precedes the first token
+            if intervals:
+                elapsed = max(until - self._last, 0.0)
+                meter.observe("inter_token", elapsed / intervals, intervals)
+                meter.seconds["answer"] += elapsed
+                self._last = until
+            meter.counts["generation_tokens"] += new
+            # A step generates one token of every answer in the batch.
+            meter.decodes += new / max(pod.replica.running, 1)
+            pod.tokens += new
+            self.produced += new
+        if job.ended is not None:
             self.over = True
-            self._count_end(self.job.ended)
+            self._observe_end(job.ended)
 
     def abort(self, now: float) -> None:
         """Abort it, unless it is over."""
@@ -107,34 +134,7 @@ class Generation:
         self.taken = self.produced
         return new
 
-    def _count(self, produced: int, now: float) -> None:
-        meter, new = self._pod.meter, produced - self.produced
-        if not self.produced:
-            self._count_first()
-            between = new - 1
-        else:
-            between = new
-        if between > 0:
-            meter.observe("inter_token", max(now - self._last, 0.0) / between, between)
-            meter.seconds["answer"] += max(now - self._last, 0.0)
-            self._last = now
-        meter.counts["generation_tokens"] += new
-        # A step makes one token of every answer in the batch.
-        meter.decodes += new / max(self._pod.replica.running, 1)
-        self._pod.tokens += new
-        self.produced = produced
-
-    def _count_first(self) -> None:
-        job, meter = self.job, self._pod.meter
-        first = job.arrived if job.first is None else job.first
-        started = first if job.started is None else job.started
-        meter.counts["prompt_tokens"] += self.prompt
-        meter.seconds["prompt"] += first - started
-        meter.observe("queue_time", started - job.arrived)
-        meter.observe("ttft", first - job.arrived)
-        self._last = first
-
-    def _count_end(self, ended: float) -> None:
+    def _observe_end(self, ended: float) -> None:
         job, meter, tokens = self.job, self._pod.meter, self.planned.tokens
         first = ended if job.first is None else job.first
         started = first if job.started is None else job.started
@@ -152,7 +152,7 @@ class Generation:
             ("answer_length", tokens),
             ("longest_answer", tokens),
             ("token_time", (ended - first) / max(tokens - 1, 1)),
-            ("most_tokens", self.planned.most),
+            ("most_tokens", self.planned.max_tokens),
             ("computed_tokens", self.prompt),
         ):
             meter.observe(name, value)
@@ -168,7 +168,7 @@ class PodRequest:
         model: Name of the model in the request.
 
     Raises:
-        QueueFullError: the queue or the batch is full.
+        QueueFullError: the queue is full, or the engine's limit of requests (``in_flight``) is reached.
     """
 
     def __init__(
@@ -180,7 +180,6 @@ class PodRequest:
         pod.replica.advance(pod.clock())
         try:
             for prompt, planned in answers:
-                _check_room(pod)
                 self.generations.append(Generation(pod, prompt, planned, model))
         except BaseException:
             self._leave()
@@ -196,17 +195,18 @@ class PodRequest:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._leave()
-        if any(each.aborted for each in self.generations):
+        if any(generation.aborted for generation in self.generations):
             self._pod.refused += 1
         else:
             self._pod.answered += 1
-            ends = [each.job.ended - each.job.arrived for each in self.generations if each.job.ended is not None]
-            self._pod.meter.observe("request_time", max(ends, default=0.0))
+            jobs = [generation.job for generation in self.generations]
+            latencies = [job.ended - job.arrived for job in jobs if job.ended is not None]
+            self._pod.meter.observe("request_time", max(latencies, default=0.0))
 
     @property
     def over(self) -> bool:
         """Whether all answers are complete."""
-        return all(each.over for each in self.generations)
+        return all(generation.over for generation in self.generations)
 
     async def more(self) -> None:
         """Wait until there are tokens to send, or all answers are complete.
@@ -215,11 +215,11 @@ class PodRequest:
             ClientGoneError: the client disconnected.
         """
         clock = self._pod.clock
-        earliest = self._written + _TOGETHER * clock.speed
-        while not self._settled() or (clock() < earliest and not self.over):
-            open_ones = [each for each in self.generations if not each.over]
+        earliest = self._written + _WRITE_INTERVAL * clock.speed
+        while not self._settle() or (clock() < earliest and not self.over):
             now = clock()
-            await self._sleep(max(min(each.due(now, each.produced + 1) for each in open_ones), earliest))
+            due = min(generation.due(now, generation.produced + 1) for generation in self._running)
+            await self._sleep_until(max(due, earliest))
         self._written = clock()
 
     async def all(self) -> None:
@@ -228,24 +228,29 @@ class PodRequest:
         Raises:
             ClientGoneError: the client disconnected.
         """
-        self._settled()
+        self._settle()
         while not self.over:
-            open_ones = [each for each in self.generations if not each.over]
             now = self._pod.clock()
-            await self._sleep(max(each.due(now, each.planned.tokens) for each in open_ones))
-            self._settled()
+            await self._sleep_until(
+                max(generation.due(now, generation.planned.tokens) for generation in self._running)
+            )
+            self._settle()
 
-    def _settled(self) -> bool:
-        """Advance the replica, and tell whether there is anything to send."""
+    @property
+    def _running(self) -> list[Generation]:
+        return [generation for generation in self.generations if not generation.over]
+
+    def _settle(self) -> bool:
+        """Advance the replica; return whether there are tokens to send, or all answers are complete."""
         now = self._pod.clock()
         self._pod.replica.advance(now)
-        for each in self.generations:
-            each.settle(now)
-        return self.over or any(each.produced > each.taken for each in self.generations)
+        for generation in self.generations:
+            generation.settle(now)
+        return self.over or any(generation.produced > generation.taken for generation in self.generations)
 
-    async def _sleep(self, moment: float) -> None:
+    async def _sleep_until(self, time: float) -> None:
         clock = self._pod.clock
-        await clock.sleep(max(moment - clock(), _SHORTEST * clock.speed))
+        await clock.sleep(max(time - clock(), _SHORTEST_SLEEP * clock.speed))
         transport = self._request.transport
         if transport is None or transport.is_closing():
             raise ClientGoneError
@@ -253,22 +258,15 @@ class PodRequest:
     def _leave(self) -> None:
         now = self._pod.clock()
         self._pod.replica.advance(now)
-        for each in self.generations:
-            each.settle(now)
-            each.abort(now)
+        for generation in self.generations:
+            generation.settle(now)
+            generation.abort(now)
         self._pod.meter.open.difference_update(self.generations)
-
-
-def _check_room(pod: "LivePod") -> None:
-    """Reject requests beyond the engine's limit of queued and running ones (``in_flight``)."""
-    most = pod.workload.in_flight
-    if most is not None and pod.replica.waiting + pod.replica.running >= most:
-        raise QueueFullError
 
 
 def settle_all(pod: "LivePod") -> None:
     """Bring the counters of a pod up to date."""
     now = pod.clock()
     pod.replica.settle(now)
-    for each in pod.meter.open:
-        each.settle(now)
+    for generation in pod.meter.open:
+        generation.settle(now)

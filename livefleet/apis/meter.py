@@ -1,4 +1,4 @@
-"""Counters and histograms behind ``/metrics`` of a simulated engine."""
+"""Counters and histograms of a simulated engine, for ``/metrics``."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 HTTP_SECONDS = (0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 7.5, 10, 30, 60)
-"""Bounds of prometheus-fastapi-instrumentator 7 (``metrics.default``); those of one handler are three of them."""
+"""Bounds of prometheus-fastapi-instrumentator 7 (``metrics.default``). Single handlers have three of them."""
 
 
 class BucketCounts:
@@ -36,7 +36,7 @@ class BucketCounts:
 
     def add(self, other: "BucketCounts") -> None:
         """Add the observations of another histogram with the same bounds."""
-        self.counts = [one + more for one, more in zip(self.counts, other.counts, strict=True)]
+        self.counts = [own + others for own, others in zip(self.counts, other.counts, strict=True)]
         self.sum += other.sum
 
     def below(self, bound: float) -> int:
@@ -48,10 +48,10 @@ class HttpCounts:
     """Counts of an HTTP framework for one path and method.
 
     Attributes:
-        number: How many there were.
-        seconds: How long they took, in simulated seconds.
-        received: Bytes of their bodies, as their headers say it.
-        sent: Bytes of the answers, as their headers say it: a stream's does not.
+        number: Number of requests.
+        seconds: Their durations, in simulated seconds.
+        received: ``Content-Length`` of the requests, summed.
+        sent: ``Content-Length`` of the responses, summed; streams have none.
     """
 
     __slots__ = ("number", "received", "seconds", "sent")
@@ -65,20 +65,20 @@ class EngineMeter:
     """Counters and histograms of one engine since its start.
 
     Args:
-        bounds: Of the histograms that the engine has, by what they measure (``pages.yaml``).
+        bounds: Bounds of the engine's histograms by the value that they observe (``pages.yaml``).
 
     Attributes:
-        counts: Counters, by what they count (``pages.yaml``).
-        seconds: Time that was spent on prompts and on answers.
-        finished: Answers that ended, by why.
+        counts: Counters by value (``pages.yaml``).
+        seconds: Simulated seconds spent on prompts (``prompt``) and on answers (``answer``).
+        finished: Completed and aborted answers by finish reason.
         statuses: HTTP requests by handler, method and first digit of the status.
         http: Counts of the HTTP framework, by handler and method.
-        histograms: By what they measure.
+        histograms: By the value that they observe.
         failures: Rejected requests by reason (``te_request_failure``).
-        decodes: Steps that made a token of each running answer, about.
+        decodes: Approximate number of steps that generated a token of each running answer.
         longest: Tokens of the longest request with its answer.
         open: Answers that are not over.
-        submitted: Answers that were asked of the replica.
+        submitted: Answers submitted to the replica.
     """
 
     def __init__(self, bounds: Mapping[str, Bounds]) -> None:
@@ -88,7 +88,7 @@ class EngineMeter:
         self.failures: Counter[str] = Counter()
         self.statuses: Counter[tuple[str, str, str]] = Counter()
         self.http: defaultdict[tuple[str, str], HttpCounts] = defaultdict(HttpCounts)
-        self.histograms = {name: BucketCounts(each) for name, each in bounds.items()}
+        self.histograms = {value: BucketCounts(limits) for value, limits in bounds.items()}
         self.decodes = 0.0
         self.longest = 0
         self.submitted = 0

@@ -1,6 +1,7 @@
 """The ``/metrics`` page of an engine, in version 0.0.4 of Prometheus' text format.
 
-The column ``value`` of ``pages.yaml`` names the value of each metric.
+``pages.yaml`` assigns a value to each metric. Values are looked up in ``_SERIES``, ``_GAUGES``, and then among the
+counters and histograms of the meter.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,22 +19,22 @@ if TYPE_CHECKING:
 
 Sample = tuple[Labels, float]
 _BLOCK = 16
-"""Tokens per block of vLLM's cache, by default."""
+"""Default block size of vLLM's KV cache, in tokens."""
 _UNCOUNTED = ("/health", "/load", "/ping", "/version")
 """Paths that vLLM does not count (``excluded_handlers`` in vllm/entrypoints/openai/api_server.py)."""
 _HANDLER_SECONDS = (0.1, 0.5, 1)
-"""Bounds of the durations of one handler."""
+"""Bounds of prometheus-fastapi-instrumentator 7 for single handlers."""
 HTTP_KINDS = ("http_seconds", "http_all_seconds", "http_received", "http_sent")
 _FINISHED = ("stop", "length", "abort")
 
 
 def samples(pod: "LivePod", value: str) -> list[Sample]:
     """Return the series of a gauge or counter, with their labels other than those of the page."""
-    several = _SEVERAL.get(value)
-    if several is not None:
-        return several(pod)
-    one = _ONE.get(value)
-    return [((), float(one(pod) if one else pod.meter.counts[value]))]
+    series = _SERIES.get(value)
+    if series is not None:
+        return series(pod)
+    gauge = _GAUGES.get(value)
+    return [((), float(gauge(pod) if gauge else pod.meter.counts[value]))]
 
 
 def _cache_size(pod: "LivePod") -> float:
@@ -47,11 +48,13 @@ def _cache_share(pod: "LivePod") -> float:
 
 
 def _speed(tokens: str, seconds: str) -> Callable[["LivePod"], float]:
-    def since_the_start(pod: "LivePod") -> float:
-        passed = pod.meter.seconds[seconds]
-        return pod.meter.counts[tokens] / passed if passed else 0.0
+    """Return a function that returns tokens per second since the engine's start."""
 
-    return since_the_start
+    def speed(pod: "LivePod") -> float:
+        elapsed = pod.meter.seconds[seconds]
+        return pod.meter.counts[tokens] / elapsed if elapsed else 0.0
+
+    return speed
 
 
 def _busy_slots(pod: "LivePod") -> float:
@@ -59,7 +62,7 @@ def _busy_slots(pod: "LivePod") -> float:
     return pod.meter.counts["generation_tokens"] / decodes if decodes else 0.0
 
 
-_ONE: Mapping[str, Callable[["LivePod"], float]] = {
+_GAUGES: Mapping[str, Callable[["LivePod"], float]] = {
     "nothing": lambda _: 0,
     "waiting": lambda pod: pod.replica.waiting,
     "running": lambda pod: pod.replica.running,
@@ -80,7 +83,7 @@ _ONE: Mapping[str, Callable[["LivePod"], float]] = {
     "prompt_seconds": lambda pod: pod.meter.seconds["prompt"],
     "answer_seconds": lambda pod: pod.meter.seconds["answer"],
 }
-"""Other names are counters of the meter: ``arrived``, ``prompt_tokens``, ``generation_tokens``, ``prefills``."""
+"""Values of metrics with one series. Others are counters of the meter, such as ``arrived`` and ``prompt_tokens``."""
 
 
 def _finished(pod: "LivePod") -> list[Sample]:
@@ -90,7 +93,7 @@ def _finished(pod: "LivePod") -> list[Sample]:
 
 def _failures(pod: "LivePod") -> list[Sample]:
     """Return rejected requests by reason; empty before the first one."""
-    return [((("err", why),), number) for why, number in sorted(pod.meter.failures.items())]
+    return [((("err", reason),), number) for reason, number in sorted(pod.meter.failures.items())]
 
 
 def _http_requests(pod: "LivePod") -> list[Sample]:
@@ -103,37 +106,39 @@ def _http_requests(pod: "LivePod") -> list[Sample]:
 
 
 def http_series(pod: "LivePod", kind: str) -> Iterator[tuple[str, Labels, float]]:
-    """Yield the series of what prometheus-fastapi-instrumentator counts beside requests, with the end of their names.
+    """Yield the series of a histogram or summary of prometheus-fastapi-instrumentator, with the suffix of the name.
 
     Args:
         pod: The pod.
-        kind: ``http_seconds`` by handler and method, ``http_all_seconds`` of all together, or bytes by handler:
+        kind: ``http_seconds`` by handler and method, ``http_all_seconds`` of all handlers, or bytes by handler:
             ``http_received`` and ``http_sent``.
     """
-    counted = {key: each for key, each in sorted(pod.meter.http.items()) if key[0] not in _UNCOUNTED}
+    http = {key: counts for key, counts in sorted(pod.meter.http.items()) if key[0] not in _UNCOUNTED}
     if kind == "http_all_seconds":
         total = BucketCounts(HTTP_SECONDS)
-        for each in counted.values():
-            total.add(each.seconds)
+        for counts in http.values():
+            total.add(counts.seconds)
         yield from _histogram(total, (), HTTP_SECONDS)
     elif kind == "http_seconds":
-        for (handler, method), each in counted.items():
-            yield from _histogram(each.seconds, (("handler", handler), ("method", method)), _HANDLER_SECONDS)
+        for (handler, method), counts in http.items():
+            yield from _histogram(counts.seconds, (("handler", handler), ("method", method)), _HANDLER_SECONDS)
     else:
-        for handler in dict.fromkeys(handler for handler, _ in counted):
-            alike = [each for (name, _), each in counted.items() if name == handler]
-            size = sum(each.received if kind == "http_received" else each.sent for each in alike)
-            yield "_count", (("handler", handler),), sum(each.number for each in alike)
+        for handler in dict.fromkeys(handler for handler, _ in http):
+            by_method = [counts for (name, _), counts in http.items() if name == handler]
+            size = sum(counts.received if kind == "http_received" else counts.sent for counts in by_method)
+            yield "_count", (("handler", handler),), sum(counts.number for counts in by_method)
             yield "_sum", (("handler", handler),), size
 
 
-def _histogram(found: BucketCounts, labels: Labels, bounds: tuple[float, ...]) -> Iterator[tuple[str, Labels, float]]:
+def _histogram(
+    buckets: BucketCounts, labels: Labels, bounds: tuple[float, ...]
+) -> Iterator[tuple[str, Labels, float]]:
     for bound in bounds:
-        yield "_bucket", (*labels, ("le", repr(float(bound)))), found.below(bound)
-    total = sum(found.counts)
+        yield "_bucket", (*labels, ("le", repr(float(bound)))), buckets.below(bound)
+    total = sum(buckets.counts)
     yield "_bucket", (*labels, ("le", "+Inf")), total
     yield "_count", labels, total
-    yield "_sum", labels, found.sum
+    yield "_sum", labels, buckets.sum
 
 
 def _cache_config(pod: "LivePod") -> list[Sample]:
@@ -146,8 +151,9 @@ def _adapters(pod: "LivePod") -> list[Sample]:
     names = pod.workload.adapters
     if not names:
         return []
-    waiting = {each.model for each in pod.meter.open if each.job.started is None}
-    running = {each.model for each in pod.meter.open if each.job.started is not None and not each.over}
+    answers = pod.meter.open
+    waiting = {answer.model for answer in answers if answer.job.started is None}
+    running = {answer.model for answer in answers if answer.job.started is not None and not answer.over}
     labels = (
         ("max_lora", str(len(names))),
         ("running_lora_adapters", ",".join(name for name in names if name in running)),
@@ -156,7 +162,7 @@ def _adapters(pod: "LivePod") -> list[Sample]:
     return [(labels, pod.clock())]
 
 
-_SEVERAL: Mapping[str, Callable[["LivePod"], list[Sample]]] = {
+_SERIES: Mapping[str, Callable[["LivePod"], list[Sample]]] = {
     "finished": _finished,
     "failures": _failures,
     "http_requests": _http_requests,
@@ -187,10 +193,10 @@ def metrics_page(pod: "LivePod") -> str:
     page = _page(pod)
     model = ((page.model, pod.workload.models[0]),) if page.model else ()
     shared = (*model, *page.labels)
-    idle = page.idle or bool(pod.meter.counts["arrived"])
+    has_counters = page.idle or bool(pod.meter.counts["arrived"])
     exported = [metric for metric in page.metrics if pod.workload.exports or metric.name in page.kept]
-    shown = [metric for metric in exported if idle or metric.type == "gauge"]
-    return "".join(line for metric in shown for line in _lines(pod, metric, shared))
+    existing = [metric for metric in exported if has_counters or metric.type == "gauge"]
+    return "".join(line for metric in existing for line in _lines(pod, metric, shared))
 
 
 def _page(pod: "LivePod") -> MetricsPage:
@@ -200,28 +206,23 @@ def _page(pod: "LivePod") -> MetricsPage:
 
 def _lines(pod: "LivePod", metric: PageMetric, shared: Labels) -> Iterator[str]:
     yield f"# HELP {metric.name} {metric.help} (simulated)\n# TYPE {metric.name} {metric.type}\n"
-    for more, value in metric.parts:
-        own = (*(() if metric.alone else shared), *more)
+    for own_labels, value in metric.parts:
+        labels = own_labels if metric.alone else (*shared, *own_labels)
         if value in HTTP_KINDS:
-            for end, labels, found in http_series(pod, value):
-                yield f"{metric.name}{end}{_braces(labels)} {_number(found)}\n"
+            for suffix, http_labels, number in http_series(pod, value):
+                yield f"{metric.name}{suffix}{_braces(http_labels)} {_number(number)}\n"
         elif metric.type in ("histogram", "summary"):
-            yield from _observed(pod, metric, value, own)
+            buckets = pod.meter.histograms[value]
+            if metric.type == "histogram":
+                bounds = [*map(_number, buckets.bounds), "+Inf"]
+                for bound, below in zip(bounds, accumulate(buckets.counts), strict=True):
+                    yield f"{metric.name}_bucket{_braces((*labels, ('le', bound)))} {below}\n"
+            # The quantiles of a summary are left out: they would need every observation.
+            yield f"{metric.name}_sum{_braces(labels)} {_number(buckets.sum)}\n"
+            yield f"{metric.name}_count{_braces(labels)} {sum(buckets.counts)}\n"
         else:
-            for labels, found in samples(pod, value):
-                yield f"{metric.name}{_braces((*own, *labels))} {_number(found)}\n"
-
-
-def _observed(pod: "LivePod", metric: PageMetric, value: str, labels: Labels) -> Iterator[str]:
-    """Yield the series of a histogram, or of a summary without its quantiles."""
-    histogram = pod.meter.histograms[value]
-    total = sum(histogram.counts)
-    if metric.type == "histogram":
-        ends = [*(_number(bound) for bound in histogram.bounds), "+Inf"]
-        for end, below in zip(ends, accumulate(histogram.counts), strict=True):
-            yield f"{metric.name}_bucket{_braces((*labels, ('le', end)))} {below}\n"
-    yield f"{metric.name}_sum{_braces(labels)} {_number(histogram.sum)}\n"
-    yield f"{metric.name}_count{_braces(labels)} {total}\n"
+            for sample_labels, number in samples(pod, value):
+                yield f"{metric.name}{_braces((*labels, *sample_labels))} {_number(number)}\n"
 
 
 def _braces(labels: Labels) -> str:

@@ -1,19 +1,19 @@
 """Contents of the ``/metrics`` page of an engine's version, with the names of ``components/engines``."""
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from components.contract.tables import load_table
-from components.engines.metrics import EngineMetrics, engine_metrics
+from components.engines.metrics import engine_metrics
 from components.engines.registry import engines
 from components.engines.versions import Span
 
 Bounds = tuple[float, ...]
 Labels = tuple[tuple[str, str], ...]
 _ASSUMED_CONTEXT = 8192
-"""Context in tokens if it is unknown; only buckets depend on it."""
+"""Tokens, if the model's context is unknown; only buckets depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class MetricsPage:
 
     @property
     def bounds(self) -> Mapping[str, Bounds]:
-        """Bounds of its histograms, by what is observed; none for a summary."""
+        """Bounds of its histograms by the value that they observe; empty for a summary."""
         observed = [metric for metric in self.metrics if metric.type in ("histogram", "summary")]
         return {value: metric.bounds for metric in observed for _, value in metric.parts}
 
@@ -67,13 +67,17 @@ def page_of(engine: str, version: str, context: int | None) -> MetricsPage:
     """Return the page of an engine.
 
     Args:
-        engine: Its name; one without metrics, or unknown, has an empty page.
-        version: As its image says it; the newest if empty.
-        context: Tokens of a request with its answer: the buckets of some histograms reach that far.
+        engine: Its name. The page of an unknown engine, or of one without metrics, is empty.
+        version: Version from its image; empty for the newest.
+        context: Tokens of a request with its answer, which are the largest bucket of some histograms.
     """
     rows, facts = _pages().get(engine), engine_metrics().get(engine)
     if rows is None:
         return MetricsPage()
+    exported = facts.of_version(version) if facts else ()
+    metrics = [{"name": metric.name, "type": metric.type, **rows["metrics"][metric.name]} for metric in exported]
+    parsed_version = engines()[engine].version(version) if engine in engines() else None
+    metrics += [row for row in rows["more"] if Span.from_row(row).includes(parsed_version)]
     bounds = {name: _bounds(row, context or _ASSUMED_CONTEXT) for name, row in rows.get("bounds", {}).items()}
     return MetricsPage(
         path=facts.path if facts else rows["path"],
@@ -81,34 +85,22 @@ def page_of(engine: str, version: str, context: int | None) -> MetricsPage:
         labels=tuple(rows["labels"].items()),
         idle=rows["idle"],
         kept=tuple(rows.get("kept", ())),
-        metrics=tuple(_page_metric(row, bounds) for row in _rows(engine, rows, facts, version)),
+        metrics=tuple(_page_metric(row, bounds) for row in metrics),
     )
 
 
-def _rows(
-    engine: str, rows: Mapping[str, Any], facts: EngineMetrics | None, version: str
-) -> Iterator[Mapping[str, Any]]:
-    for metric in facts.of_version(version) if facts else ():
-        yield {"name": metric.name, "type": metric.type, **rows["metrics"][metric.name]}
-    known = engines()[engine].version(version) if engine in engines() else None
-    yield from (row for row in rows["more"] if Span.from_row(row).includes(known))
-
-
-def _part(labels: Labels, value: str) -> tuple[Labels, str]:
-    return labels, value
-
-
 def _page_metric(row: Mapping[str, Any], bounds: Mapping[str, Bounds]) -> PageMetric:
+    parts: tuple[tuple[Labels, str], ...]
     if "by" in row:
         ((label, values),) = row["by"].items()
-        parts = tuple(_part(((label, str(name)),), value) for name, value in values.items())
+        parts = tuple((((label, str(name)),), value) for name, value in values.items())
     else:
-        parts = (_part((), row["value"]),)
-    found = bounds[row["bounds"]] if "bounds" in row else ()
-    return PageMetric(row["name"], parts, row["type"], row["help"], found, row.get("alone", False))
+        parts = (((), row["value"]),)
+    own_bounds = bounds[row["bounds"]] if "bounds" in row else ()
+    return PageMetric(row["name"], parts, row["type"], row["help"], own_bounds, row.get("alone", False))
 
 
-def _bounds(row: Any, context: int) -> Bounds:  # noqa: ANN401  a list, or how to make one
+def _bounds(row: Any, context: int) -> Bounds:  # noqa: ANN401  a list, or a rule (``pages.yaml``)
     match row:
         case {"steps": steps}:
             powers = (step * 10**power for power in range(len(str(context))) for step in steps)

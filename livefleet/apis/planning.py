@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 Form = Callable[[int], str]
 """Returns the text of a structured answer for a seed; raises ``ApiError`` if none can be generated."""
-_MOST_STOPS = 64
+_MAX_STOPS = 64
 ASSUMED_CONTEXT = 131_072
-"""Tokens of a request with its answer, where the model's context is not known: that of most models of 2024 to 2026. A
-request without any bound would take hours."""
+"""Tokens of a request with its answer if the model's context is unknown: that of most models of 2024 to 2026.
+Without a bound, a request could take hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +24,21 @@ class Sampling:
     """Sampling parameters.
 
     Attributes:
-        most: Maximum tokens; None for no limit.
-        least: Minimum tokens.
-        endless: Whether the end-of-sequence token is ignored.
+        max_tokens: None for no limit.
+        min_tokens: Does not apply to structured output.
+        ignore_eos: Whether the end-of-sequence token is ignored.
         stops: Stop sequences.
         seed: Seed of the client.
-        fitted: Whether answers are truncated at the end of the context; otherwise such requests are rejected.
+        truncate: Whether answers are truncated at the end of the context; otherwise such requests are rejected.
         form: Form of structured output; None for free text.
     """
 
-    most: int | None = None
-    least: int = 0
-    endless: bool = False
+    max_tokens: int | None = None
+    min_tokens: int = 0
+    ignore_eos: bool = False
     stops: tuple[str, ...] = ()
     seed: object = None
-    fitted: bool = False
+    truncate: bool = False
     form: Form | None = None
 
 
@@ -57,34 +57,27 @@ class Prompt:
 def plan_answer(pod: "LivePod", model: str, prompt: Prompt, sampling: Sampling, index: int = 0) -> PlannedText:
     """Return the answer to a prompt.
 
-    A minimum of tokens does not extend structured answers, as with a grammar.
-
     Raises:
         ApiError: the request does not fit into the context, has too many stop sequences, or its form cannot be
             generated.
     """
-    if len(sampling.stops) > _MOST_STOPS:
-        raise ApiError(400, f"stop: at most {_MOST_STOPS} sequences, found {len(sampling.stops)}", "stop")
-    seed = seed_of(model, prompt.key, sampling.seed, index)
-    most = _most(pod.workload.context, prompt.tokens, sampling)
-    if sampling.form is not None:
-        fixed = FixedText(sampling.form(seed))
-        return replace(planned_text(fixed, fixed.length, most, sampling.stops), structured=True)
-    natural = most + 1 if sampling.endless else max(natural_length(seed), sampling.least)
-    return planned_text(AnswerText(model, seed), natural, most, sampling.stops)
-
-
-def _most(known: int | None, prompt: int, sampling: Sampling) -> int:
-    context = known or ASSUMED_CONTEXT
-    room = context - prompt
-    wanted = sampling.most
-    if room < 1 or (wanted is not None and wanted > room and not sampling.fitted):
-        asks = f" and {wanted} of the answer" if wanted is not None else ""
+    if len(sampling.stops) > _MAX_STOPS:
+        raise ApiError(400, f"stop: at most {_MAX_STOPS} sequences, found {len(sampling.stops)}", "stop")
+    context = pod.workload.context or ASSUMED_CONTEXT
+    requested, available = sampling.max_tokens, context - prompt.tokens
+    if available < 1 or (requested is not None and requested > available and not sampling.truncate):
+        answer = f" and {requested} of the answer" if requested is not None else ""
         raise ApiError(
             400,
-            f"This model's maximum context length is {context} tokens. However, your request has {prompt} input "
-            f"tokens{asks}. Please reduce the length of the input or of the answer.",
-            "max_tokens" if room >= 1 else "messages",
+            f"This model's maximum context length is {context} tokens. However, your request has {prompt.tokens} "
+            f"input tokens{answer}. Please reduce the length of the input or of the answer.",
+            "max_tokens" if available >= 1 else "messages",
             "context",
         )
-    return room if wanted is None else min(wanted, room)
+    limit = available if requested is None else min(requested, available)
+    seed = seed_of(model, prompt.key, sampling.seed, index)
+    if sampling.form is not None:
+        fixed = FixedText(sampling.form(seed))
+        return replace(planned_text(fixed, fixed.length, limit, sampling.stops), structured=True)
+    natural = limit + 1 if sampling.ignore_eos else max(natural_length(seed), sampling.min_tokens)
+    return planned_text(AnswerText(model, seed), natural, limit, sampling.stops)

@@ -55,7 +55,7 @@ def pattern_form(pattern: object, field: str) -> Form:
 
 
 def choice_form(choices: object, field: str) -> Form:
-    if not isinstance(choices, list) or not choices or not all(isinstance(each, str) for each in choices):
+    if not isinstance(choices, list) or not choices or not all(isinstance(choice, str) for choice in choices):
         raise ApiError(400, f"{field}: must be an array of strings, at least one", field)
     options: list[str] = choices
     return lambda seed: options[seed % len(options)]
@@ -72,32 +72,32 @@ def response_format(body: Body, field: str = "response_format") -> Form | None:
     llama.cpp also accepts ``schema`` with the type ``json_object``, and Text Generation Inference ``value`` with
     types of its own.
     """
-    found = bodies.inner(body, field)
-    if not found:
+    spec = bodies.json_object(body, field)
+    if not spec:
         return None
-    kind = found.get("type")
+    kind = spec.get("type")
     match kind:
         case None | "text":
-            if "value" not in found:
+            if "value" not in spec:
                 return None
         case "json_object" | "json":
-            schema = next((found[name] for name in ("schema", "value") if found.get(name) is not None), None)
+            schema = next((spec[name] for name in ("schema", "value") if spec.get(name) is not None), None)
             return any_object_form(field) if schema is None else json_form(schema, field)
         case "json_schema":
-            inside = found.get("json_schema", found.get("value"))
-            if not isinstance(inside, dict):
+            nested = spec.get("json_schema", spec.get("value"))
+            if not isinstance(nested, dict):
                 message = "When response_format type is 'json_schema', the 'json_schema' field must be provided."
                 raise ApiError(400, message, field)
-            return json_form(inside.get("schema", True if "name" in inside else inside), field)
-        case "regex" if "value" in found:
-            return pattern_form(found["value"], field)
+            return json_form(nested.get("schema", True if "name" in nested else nested), field)
+        case "regex" if "value" in spec:
+            return pattern_form(spec["value"], field)
         case "structural_tag":
             raise unknown_form(field, "structural tags")
     raise ApiError(400, f"{field}: there is no type {str(kind)[:80]!r}", field)
 
 
 def only_form(forms: Sequence[Form | None], field: str) -> Form | None:
-    """Return the output format that a request asks for; None for free text.
+    """Return the only form of a request; None for free text.
 
     Raises:
         ApiError: there are several.
@@ -126,20 +126,21 @@ def guided_form(body: Body, version: Version | None) -> Form | None:
     if version and version < _WITHOUT_GUIDED:
         fields += [(f"guided_{name}", body.get(f"guided_{name}"), name) for name in _GUIDED]
     if not version or version >= _WITH_STRUCTURED:
-        nested = bodies.inner(body, "structured_outputs")
+        nested = bodies.json_object(body, "structured_outputs")
         fields += [(f"structured_outputs.{name}", nested.get(name), name) for name in _GUIDED]
-    found = [_guided(field, value, name) for field, value, name in fields if value is not None and value is not False]
-    return only_form(found, "structured_outputs")
-
-
-def _guided(field: str, value: Any, name: str) -> Form:  # noqa: ANN401  any JSON
-    match name:
-        case "json":
-            return json_form(value, field)
-        case "regex":
-            return pattern_form(value, field)
-        case "choice":
-            return choice_form(value, field)
-        case "json_object":
-            return any_object_form(field)
-    raise unknown_form(field, "grammars" if name == "grammar" else "structural tags")
+    forms = []
+    for field, value, name in fields:
+        if value is None or value is False:
+            continue
+        match name:
+            case "json":
+                forms.append(json_form(value, field))
+            case "regex":
+                forms.append(pattern_form(value, field))
+            case "choice":
+                forms.append(choice_form(value, field))
+            case "json_object":
+                forms.append(any_object_form(field))
+            case _:
+                raise unknown_form(field, "grammars" if name == "grammar" else "structural tags")
+    return only_form(forms, "structured_outputs")

@@ -116,52 +116,52 @@ class PlannedText:
     Attributes:
         tokens: Length in tokens.
         finish: Finish reason: ``stop`` or ``length``.
-        shown: Number of tokens that are sent completely: stop sequences are not sent.
+        sent: Number of tokens that are sent completely: stop sequences are not sent.
         rest: Part of the next token that is sent.
         stop: The stop sequence that ends it.
-        most: Maximum tokens.
+        max_tokens: Limit of the request.
         structured: Whether it is structured output.
     """
 
     text: TokenText
     tokens: int
     finish: str
-    shown: int
+    sent: int
     rest: str = ""
     stop: str | None = None
-    most: int = 0
+    max_tokens: int = 0
     structured: bool = False
 
     def piece(self, number: int) -> str:
         """Return the part of a token that is sent."""
-        if number < self.shown:
+        if number < self.sent:
             return self.text.piece(number)
-        return self.rest if number == self.shown else ""
+        return self.rest if number == self.sent else ""
 
     @property
-    def whole(self) -> str:
-        """The text that is sent."""
-        return self.text.text(0, self.shown) + self.rest
+    def sent_text(self) -> str:
+        """The complete text that is sent."""
+        return self.text.text(0, self.sent) + self.rest
 
 
-def planned_text(text: TokenText, natural: int, most: int, stops: tuple[str, ...] = ()) -> PlannedText:
+def planned_text(text: TokenText, natural: int, max_tokens: int, stops: tuple[str, ...] = ()) -> PlannedText:
     """Return an answer that ends at its natural length, at the maximum, or at a stop sequence.
 
     Args:
         text: The text.
         natural: Length without a limit, in tokens.
-        most: Maximum tokens.
+        max_tokens: Maximum tokens.
         stops: Stop sequences.
     """
-    tokens, finish = (natural, "stop") if natural <= most else (most, "length")
-    whole = text.text(0, min(tokens, _SEARCHED)) if any(stops) else ""
-    found = min(((at, stop) for stop in stops if stop and (at := whole.find(stop)) >= 0), default=None)
-    if found is None:
-        return PlannedText(text, tokens, finish, tokens, most=most)
-    at, stop = found
-    shown, before = _tokens_within(text, at)
-    tokens, _ = _tokens_within(text, at + len(stop) - 1)
-    return PlannedText(text, tokens + 1, "stop", shown, whole[before:at], stop, most)
+    tokens, finish = (natural, "stop") if natural <= max_tokens else (max_tokens, "length")
+    searched = text.text(0, min(tokens, _SEARCHED)) if any(stops) else ""
+    matches = [(index, stop) for stop in stops if stop and (index := searched.find(stop)) >= 0]
+    if not matches:
+        return PlannedText(text, tokens, finish, tokens, max_tokens=max_tokens)
+    index, stop = min(matches)
+    sent, length = _tokens_within(text, index)
+    tokens, _ = _tokens_within(text, index + len(stop) - 1)
+    return PlannedText(text, tokens + 1, "stop", sent, searched[length:index], stop, max_tokens)
 
 
 def _tokens_within(text: TokenText, characters: int) -> tuple[int, int]:

@@ -11,7 +11,8 @@ import zlib
 _PIECE = re.compile(r"\s?\w{1,4}|\s?[^\w\s]|\s")
 _BLOCK = 2**16
 """Characters per block: a few milliseconds."""
-_KNOWN_MOST = 100_000
+_MAX_KNOWN = 100_000
+"""Maximum number of token IDs whose text is kept."""
 
 
 def pieces(text: str) -> list[str]:
@@ -20,7 +21,6 @@ def pieces(text: str) -> list[str]:
 
 
 def count(text: str) -> int:
-    """Return how many tokens a text has."""
     return sum(len(_PIECE.findall(block)) for block in _blocks(text))
 
 
@@ -47,10 +47,10 @@ class TokenIds:
 
     def of(self, text: str) -> list[int]:
         """Return the token ids of a text."""
-        found = [(zlib.crc32(piece.encode("utf-8", "replace")) & 0x7FFFFFFF, piece) for piece in pieces(text)]
-        if len(self._pieces) + len(found) <= _KNOWN_MOST:
-            self._pieces.update(found)
-        return [number for number, _ in found]
+        tokens = [(zlib.crc32(piece.encode("utf-8", "replace")) & 0x7FFFFFFF, piece) for piece in pieces(text)]
+        if len(self._pieces) + len(tokens) <= _MAX_KNOWN:
+            self._pieces.update(tokens)
+        return [number for number, _ in tokens]
 
     def text(self, numbers: list[int]) -> str:
         """Return the text of token ids; ids that were not returned before are unknown."""

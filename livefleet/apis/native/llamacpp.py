@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from .. import bodies
-from ..bodies import MOST_TEXT, ApiError, Body, read_object
+from ..bodies import MAX_TEXT_BYTES, ApiError, Body, read_object
 from ..generation import Generation
 from ..planning import Prompt, Sampling
 from ..replies import event, json_reply
@@ -39,7 +39,7 @@ async def complete(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     elif text_or_tokens is None:
         raise ApiError(400, '"prompt" is missing', "prompt")
     else:
-        prompt = Prompt(max(len(bodies.numbers(body, "prompt")), 1), text_or_tokens)
+        prompt = Prompt(max(len(bodies.integers(body, "prompt")), 1), text_or_tokens)
     sampling = _sampling(body)
 
     def events(generation: Generation, new: range) -> Iterator[str]:
@@ -61,7 +61,7 @@ async def complete(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     if bodies.flag(body, "stream"):
         return await stream_one(pod, request, model, (prompt, sampling), events)
     generation = await answer_one(pod, request, model, prompt, sampling)
-    return json_reply(pod, _end(model, body, generation, generation.planned.whole))
+    return json_reply(pod, _end(model, body, generation, generation.planned.sent_text))
 
 
 async def props(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
@@ -92,27 +92,29 @@ async def slots(pod: "LivePod", request: web.Request) -> web.StreamResponse:
 
 async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /tokenize``."""
-    body = await read_object(request, MOST_TEXT)
+    body = await read_object(request, MAX_TEXT_BYTES)
     return json_reply(pod, {"tokens": IDS.of(bodies.text(body, "content") or "")})
 
 
 async def detokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /detokenize``."""
-    return json_reply(pod, {"content": IDS.text(bodies.numbers(await read_object(request, MOST_TEXT), "tokens"))})
+    return json_reply(
+        pod, {"content": IDS.text(bodies.integers(await read_object(request, MAX_TEXT_BYTES), "tokens"))}
+    )
 
 
 def _sampling(body: Body) -> Sampling:
-    most = bodies.whole(body, "n_predict")
-    most = bodies.whole(body, "max_tokens") if most is None else most
+    most = bodies.integer(body, "n_predict")
+    most = bodies.integer(body, "max_tokens") if most is None else most
     if body.get("grammar"):
         raise unknown_form("grammar", "grammars")
     schema = body.get("json_schema")
     return Sampling(
-        most=most if most is not None and most > 0 else None,
-        endless=bodies.flag(body, "ignore_eos"),
+        max_tokens=most if most is not None and most > 0 else None,
+        ignore_eos=bodies.flag(body, "ignore_eos"),
         stops=bodies.texts(body, "stop"),
-        seed=bodies.whole(body, "seed"),
-        fitted=True,
+        seed=bodies.integer(body, "seed"),
+        truncate=True,
         form=None if schema is None else json_form(schema, "json_schema"),
     )
 

@@ -14,7 +14,7 @@ from aiohttp import web
 from .. import bodies
 from ..bodies import ApiError, Body, read_object
 from ..generation import Generation
-from ..openai.embeddings import MOST_DIMENSIONS, check_size, compute, dimensions_of
+from ..openai.embeddings import MAX_DIMENSIONS, check_size, compute, dimensions_of
 from ..openai.requests import MARKS
 from ..planning import Form, Prompt, Sampling
 from ..replies import StreamReply, json_reply, line, quoted, text_reply
@@ -58,7 +58,7 @@ async def generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     if not prompt:
         nothing = {"response": "", "done": True, "done_reason": "load"}
         return json_reply(pod, {"model": model, "created_at": now_text(), **nothing})
-    before = bodies.numbers(body, "context")
+    before = bodies.integers(body, "context")
     tokens = len(before) + await counted(system) + await counted(prompt)
     tokens += _pictures(pod, body)
     if not bodies.flag(body, "raw"):
@@ -70,13 +70,13 @@ async def _answer(
     pod: "LivePod", request: web.Request, body: Body, model: str, prompt: Prompt, text: str | None = None
 ) -> web.StreamResponse:
     """Send an answer: that of ``/api/generate`` if there is a text to continue, otherwise that of ``/api/chat``."""
-    options, form = bodies.inner(body, "options"), _form(body)
-    limit = bodies.whole(options, "num_predict")
+    options, form = bodies.json_object(body, "options"), _form(body)
+    limit = bodies.integer(options, "num_predict")
     sampling = Sampling(
-        most=limit if limit is not None and limit > 0 else None,  # a negative ``num_predict`` is no limit
+        max_tokens=limit if limit is not None and limit > 0 else None,  # a negative ``num_predict`` is no limit
         stops=bodies.texts(options, "stop"),
-        seed=bodies.whole(options, "seed"),
-        fitted=True,
+        seed=bodies.integer(options, "seed"),
+        truncate=True,
         form=form,
     )
 
@@ -94,13 +94,13 @@ async def _answer(
     if bodies.flag(body, "stream", default=True):
         return await stream_one(pod, request, model, (prompt, sampling), pieces, StreamReply.LINES)
     generation = await answer_one(pod, request, model, prompt, sampling)
-    return json_reply(pod, _end(model, generation, text, generation.planned.whole))
+    return json_reply(pod, _end(model, generation, text, generation.planned.sent_text))
 
 
 def _end(model: str, generation: Generation, prompt: str | None, text: str) -> dict[str, Any]:
     """Return the last object of an answer, with its statistics; for ``/api/chat`` if ``prompt`` is None."""
     content = {"message": {"role": "assistant", "content": text}} if prompt is None else {"response": text}
-    context = {} if prompt is None else {"context": IDS.of(prompt + generation.planned.whole)}
+    context = {} if prompt is None else {"context": IDS.of(prompt + generation.planned.sent_text)}
     queued, prefill, decode = times(generation)
     return {
         "model": model,
@@ -209,9 +209,9 @@ async def embed(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     body = await read_object(request)
     model = model_called(pod, body)
     inputs = bodies.texts(body, "input")
-    size = bodies.whole(body, "dimensions") or dimensions_of(pod)
-    if not 0 < size <= MOST_DIMENSIONS:
-        raise ApiError(400, f"dimensions: must be 1 to {MOST_DIMENSIONS}", "dimensions")
+    size = bodies.integer(body, "dimensions") or dimensions_of(pod)
+    if not 0 < size <= MAX_DIMENSIONS:
+        raise ApiError(400, f"dimensions: must be 1 to {MAX_DIMENSIONS}", "dimensions")
     check_size(len(inputs), size)
     prompts = [max(await counted(text), 1) for text in inputs]
     started = pod.clock()

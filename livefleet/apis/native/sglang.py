@@ -22,14 +22,14 @@ from .single import answer_one, stream_one, times
 if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
-_DEFAULT_MOST = 128
+_DEFAULT_MAX_TOKENS = 128
 """Default of ``max_new_tokens`` (``sampling_params.py``)."""
 
 
 async def generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /generate``; each event of a stream contains the whole text so far."""
     body, model = await read_object(request), pod.workload.models[0]
-    prompt, sampling = await _prompt(body), _sampling(bodies.inner(body, "sampling_params"))
+    prompt, sampling = await _prompt(body), _sampling(bodies.json_object(body, "sampling_params"))
     name = pod.next_id()
 
     text, numbers = "", []
@@ -50,14 +50,14 @@ async def generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     if bodies.flag(body, "stream"):
         return await stream_one(pod, request, model, (prompt, sampling), events)
     generation = await answer_one(pod, request, model, prompt, sampling)
-    text = generation.planned.whole
+    text = generation.planned.sent_text
     meta = _meta(name, generation, generation.planned.tokens, over=True)
     return json_reply(pod, {"text": text, "output_ids": IDS.of(text), **meta})
 
 
 async def health_generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``GET /health_generate``, after the generation of one token."""
-    await answer_one(pod, request, pod.workload.models[0], Prompt(1, "health"), Sampling(most=1))
+    await answer_one(pod, request, pod.workload.models[0], Prompt(1, "health"), Sampling(max_tokens=1))
     return text_reply(pod, "")
 
 
@@ -98,7 +98,7 @@ async def _prompt(body: Body) -> Prompt:
         return Prompt(max(await counted(text), 1), text)
     if body.get("input_ids") is None:
         raise ApiError(400, "Either text, input_ids or input_embeds should be provided.", "text")
-    numbers = bodies.numbers(body, "input_ids")
+    numbers = bodies.integers(body, "input_ids")
     return Prompt(max(len(numbers), 1), numbers)
 
 
@@ -110,10 +110,10 @@ def _sampling(parameters: Body) -> Sampling:
     if parameters.get("ebnf") or parameters.get("structural_tag"):
         raise unknown_form("sampling_params", "grammars and structural tags")
     return Sampling(
-        most=bodies.whole(parameters, "max_new_tokens", 1) or _DEFAULT_MOST,
-        least=bodies.whole(parameters, "min_new_tokens", 0) or 0,
-        endless=bodies.flag(parameters, "ignore_eos"),
+        max_tokens=bodies.integer(parameters, "max_new_tokens", 1) or _DEFAULT_MAX_TOKENS,
+        min_tokens=bodies.integer(parameters, "min_new_tokens", 0) or 0,
+        ignore_eos=bodies.flag(parameters, "ignore_eos"),
         stops=bodies.texts(parameters, "stop"),
-        seed=bodies.whole(parameters, "sampling_seed"),
+        seed=bodies.integer(parameters, "sampling_seed"),
         form=only_form(forms, "sampling_params"),
     )

@@ -19,7 +19,7 @@ from ..tokens import IDS, counted, pieces
 if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
-_MOST_BYTES = 2_000_000
+_MAX_BYTES = 2_000_000
 """Maximum size of a body (``payload_limit``)."""
 _SPECIAL = 2
 """Special tokens around a text."""
@@ -27,7 +27,7 @@ _SPECIAL = 2
 
 async def embed(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /embed``."""
-    body = await read_object(request, _MOST_BYTES)
+    body = await read_object(request, _MAX_BYTES)
     truncates = bodies.flag(body, "truncate", default=pod.workload.truncates)
     vectors, _ = await _vectors(pod, request, body, "inputs", truncates=truncates)
     return json_reply(pod, vectors)
@@ -35,7 +35,7 @@ async def embed(pod: "LivePod", request: web.Request) -> web.StreamResponse:
 
 async def openai_embed(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /v1/embeddings``. The server has one model and ignores the ``model`` field."""
-    body = await read_object(request, _MOST_BYTES)
+    body = await read_object(request, _MAX_BYTES)
     form = bodies.text(body, "encoding_format") or "float"
     if form not in ("float", "base64"):
         raise ApiError(400, f"unknown variant `{form[:40]}`, expected `float` or `base64`", "encoding_format", "body")
@@ -73,7 +73,7 @@ async def info(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
 
 async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /tokenize``."""
-    texts = _texts(pod, await read_object(request, _MOST_BYTES), "inputs")
+    texts = _texts(pod, await read_object(request, _MAX_BYTES), "inputs")
     response = []
     for text in texts:
         tokens, start = [], 0
@@ -90,7 +90,7 @@ async def _vectors(
 ) -> tuple[list[list[float]], int]:
     """Return a vector for each text, and the total number of tokens."""
     texts, context = _texts(pod, body, field), pod.workload.context
-    maximum, dimensions = dimensions_of(pod), bodies.whole(body, "dimensions")
+    maximum, dimensions = dimensions_of(pod), bodies.integer(body, "dimensions")
     if dimensions is not None and dimensions < 1:
         raise ApiError(422, "`dimensions` should be positive", "dimensions")
     if dimensions is not None and dimensions > maximum:

@@ -25,24 +25,24 @@ from .single import answer_one, stream_one
 if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
-MOST_BYTES = 2_000_000
+MAX_BYTES = 2_000_000
 """Maximum size of a body (``payload_limit``)."""
-_MOST_STOPS = 4
+_MAX_STOPS = 4
 
 
 async def generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /generate``."""
-    return await _generate(pod, request, await read_object(request, MOST_BYTES))
+    return await _generate(pod, request, await read_object(request, MAX_BYTES))
 
 
 async def generate_stream(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /generate_stream``."""
-    return await _stream(pod, request, await read_object(request, MOST_BYTES))
+    return await _stream(pod, request, await read_object(request, MAX_BYTES))
 
 
 async def generate_either(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /``: streamed or not, depending on ``stream`` in the body."""
-    body = await read_object(request, MOST_BYTES)
+    body = await read_object(request, MAX_BYTES)
     if bodies.flag(body, "stream"):
         return await _stream(pod, request, body)
     return await _generate(pod, request, body, as_list=True)
@@ -58,7 +58,7 @@ async def info(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
         "model_pipeline_tag": "text-generation",
         "max_concurrent_requests": workload.in_flight or workload.queue or 0,
         "max_best_of": 2,
-        "max_stop_sequences": _MOST_STOPS,
+        "max_stop_sequences": _MAX_STOPS,
         "max_input_tokens": max(context - 1, 0),
         "max_total_tokens": context,
         "validation_workers": 2,
@@ -73,7 +73,7 @@ async def info(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
 
 async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /tokenize``."""
-    text = _inputs(await read_object(request, MOST_BYTES))
+    text = _inputs(await read_object(request, MAX_BYTES))
     tokens, start = [], 0
     for number, piece in zip(IDS.of(text), pieces(text), strict=True):
         tokens.append({"id": number, "text": piece, "start": start, "stop": start + len(piece)})
@@ -84,12 +84,12 @@ async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
 async def _generate(pod: "LivePod", request: web.Request, body: Body, *, as_list: bool = False) -> web.StreamResponse:
     text, model = _inputs(body), pod.workload.models[0]
     generation = await answer_one(pod, request, model, await _prompt(text), _sampling(body))
-    parameters, planned = bodies.inner(body, "parameters"), generation.planned
+    parameters, planned = bodies.json_object(body, "parameters"), generation.planned
     prefix = text if bodies.flag(parameters, "return_full_text") else ""
-    response: dict[str, Any] = {"generated_text": prefix + planned.whole}
+    response: dict[str, Any] = {"generated_text": prefix + planned.sent_text}
     if bodies.flag(parameters, "details"):
         tokens = [_token(planned, number) for number in range(planned.tokens)]
-        seed = bodies.whole(parameters, "seed")
+        seed = bodies.integer(parameters, "seed")
         response["details"] = {**_end(planned), "seed": seed, "prefill": [], "tokens": tokens}
     return json_reply(pod, [response] if as_list else response)
 
@@ -102,7 +102,7 @@ async def _stream(pod: "LivePod", request: web.Request, body: Body) -> web.Strea
         for number in new:
             chunk = {"index": number + 1, "token": _token(planned, number), "generated_text": None, "details": None}
             if number == planned.tokens - 1:
-                chunk["generated_text"] = planned.whole
+                chunk["generated_text"] = planned.sent_text
                 chunk["details"] = {**_end(planned), "seed": sampling.seed, "input_length": generation.prompt}
             yield event(json.dumps(chunk, separators=(",", ":")))
 
@@ -131,15 +131,15 @@ async def _prompt(text: str) -> Prompt:
 
 
 def _sampling(body: Body) -> Sampling:
-    parameters = bodies.inner(body, "parameters")
-    most = bodies.whole(parameters, "max_new_tokens")
+    parameters = bodies.json_object(body, "parameters")
+    most = bodies.integer(parameters, "max_new_tokens")
     if most is not None and most < 1:
         raise ApiError(422, "`max_new_tokens` must be strictly positive", "max_new_tokens")
     stops = bodies.texts(parameters, "stop")
-    if len(stops) > _MOST_STOPS:
-        raise ApiError(422, f"`stop` supports up to {_MOST_STOPS} stop sequences. Given: {len(stops)}", "stop")
+    if len(stops) > _MAX_STOPS:
+        raise ApiError(422, f"`stop` supports up to {_MAX_STOPS} stop sequences. Given: {len(stops)}", "stop")
     form = response_format(parameters, "grammar")
-    return Sampling(most=most, stops=stops, seed=bodies.whole(parameters, "seed"), form=form)
+    return Sampling(max_tokens=most, stops=stops, seed=bodies.integer(parameters, "seed"), form=form)
 
 
 def _token(planned: PlannedText, number: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from .. import bodies
-from ..bodies import MOST_TEXT, ApiError, read_object
+from ..bodies import MAX_TEXT_BYTES, ApiError, read_object
 from ..openai.dialect import VLLM
 from ..openai.requests import MARKS, contents_of, model_in
 from ..replies import json_reply
@@ -31,7 +31,7 @@ async def load(pod: "LivePod", _request: web.Request) -> web.StreamResponse:
 
 async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /tokenize`` for a text, or for a chat."""
-    body = await read_object(request, MOST_TEXT)
+    body = await read_object(request, MAX_TEXT_BYTES)
     model_in(pod, VLLM, body)
     prompt = bodies.text(body, "prompt")
     if prompt is not None:
@@ -48,6 +48,6 @@ async def tokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
 
 async def detokenize(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """Answer ``POST /detokenize``."""
-    body = await read_object(request, MOST_TEXT)
+    body = await read_object(request, MAX_TEXT_BYTES)
     model_in(pod, VLLM, body)
-    return json_reply(pod, {"prompt": IDS.text(bodies.numbers(body, "tokens"))})
+    return json_reply(pod, {"prompt": IDS.text(bodies.integers(body, "tokens"))})

@@ -1,4 +1,4 @@
-"""``/v1/chat/completions`` and ``/v1/completions``: texts, in one piece or streamed (OpenAI API reference)."""
+"""``/v1/chat/completions`` and ``/v1/completions``, streamed or not (OpenAI API reference)."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -28,19 +28,19 @@ class _Kind:
     """A chat or a completion.
 
     Attributes:
-        prefix: Of ids.
-        whole: Type of an answer in one piece.
-        chunk: Type of a piece of a stream.
+        prefix: Prefix of IDs.
+        response: ``object`` of a response that is not streamed.
+        chunk: ``object`` of a chunk of a stream.
     """
 
     prefix: str
-    whole: str
+    response: str
     chunk: str
 
 
 _CHAT = _Kind("chatcmpl", "chat.completion", "chat.completion.chunk")
 _CALL = _Kind("chatcmpl", "chat.completion", "chat.completion.chunk")
-"""A chat whose tokens are the arguments of a tool."""
+"""A chat whose answer is a tool call: its text is the arguments of the tool."""
 _COMPLETION = _Kind("cmpl", "text_completion", "text_completion")
 _OPEN: dict[str, Any] = {"logprobs": None, "finish_reason": None}
 
@@ -68,13 +68,13 @@ async def _answer(
     body = await read_object(request)
     try:
         return await _respond(pod, request, dialect, await reader(pod, dialect, body), kind)
-    except (ApiError, QueueFullError) as refused:
-        error = refused if isinstance(refused, ApiError) else FULL
-        if dialect.late is None or error.kind == "body" or body.get("stream") is not True:
+    except (ApiError, QueueFullError) as rejection:
+        error = rejection if isinstance(rejection, ApiError) else FULL
+        if dialect.stream_error is None or error.kind == "body" or body.get("stream") is not True:
             raise
     pod.refused += 1
     reply = StreamReply(pod, request)
-    await reply.write([event(line(dialect.late(error)).rstrip()), DONE])
+    await reply.write([event(line(dialect.stream_error(error)).rstrip()), DONE])
     return reply.response
 
 
@@ -83,34 +83,26 @@ async def _respond(
 ) -> web.StreamResponse:
     head = {
         "id": f"{kind.prefix}-{pod.next_id()}",
-        "object": kind.chunk if completion.stream else kind.whole,
+        "object": kind.chunk if completion.stream else kind.response,
         "created": int(time.time()),
-        "model": completion.named,
+        "model": completion.response_model,
     }
     with PodRequest(pod, request, list(completion.pairs), completion.model) as running:
         if completion.stream:
             return await _stream(pod, request, dialect, completion, kind, head, running)
         await running.all()
-    choices = [_choice(pod, dialect, completion, kind, index) for index in range(len(completion.answers))]
-    return json_reply(pod, {**head, "choices": choices, "usage": completion.used()})
-
-
-def _choice(
-    pod: "LivePod", dialect: Dialect, completion: CompletionRequest, kind: _Kind, index: int
-) -> dict[str, Any]:
-    answer = completion.answers[index]
-    text = answer.whole
-    if completion.call:
-        call = {
-            "id": _call_id(pod),
-            "type": "function",
-            "function": {"name": completion.call.name, "arguments": text},
-        }
-        content: dict[str, Any] = {"message": {"role": "assistant", "content": None, "tool_calls": [call]}}
-    else:
-        content = {"message": {"role": "assistant", "content": text}} if kind is _CHAT else {"text": text}
-    end = {"logprobs": None, "finish_reason": _finish(dialect, completion, answer), "stop_reason": answer.stop}
-    return {"index": index, **content, **end}
+    choices = []
+    for index, answer in enumerate(completion.answers):
+        text = answer.sent_text
+        if completion.call:
+            function = {"name": completion.call.name, "arguments": text}
+            call = {"id": _call_id(pod), "type": "function", "function": function}
+            content: dict[str, Any] = {"message": {"role": "assistant", "content": None, "tool_calls": [call]}}
+        else:
+            content = {"message": {"role": "assistant", "content": text}} if kind is _CHAT else {"text": text}
+        end = {"logprobs": None, "finish_reason": _finish(dialect, completion, answer), "stop_reason": answer.stop}
+        choices.append({"index": index, **content, **end})
+    return json_reply(pod, {**head, "choices": choices, "usage": completion.usage_object()})
 
 
 def _call_id(pod: "LivePod") -> str:
@@ -118,10 +110,10 @@ def _call_id(pod: "LivePod") -> str:
 
 
 def _finish(dialect: Dialect, completion: CompletionRequest, answer: PlannedText) -> str:
-    """Return why an answer ends; a call that is cut off ends as a text does."""
+    """Return the finish reason of an answer; a truncated tool call has that of a text."""
     if completion.call is None or answer.finish != "stop":
         return answer.finish
-    return dialect.called[0 if completion.call.named else 1]
+    return dialect.tool_finish[0 if completion.call.named else 1]
 
 
 async def _stream(
@@ -134,7 +126,7 @@ async def _stream(
     running: PodRequest,
 ) -> web.StreamResponse:
     reply = StreamReply(pod, request)
-    # All events of a stream begin alike: written once, not for each token.
+    # The same for all events of a stream: encoded once, not for each token.
     start = line(head).rstrip()[:-1]
     ends = [_finish(dialect, completion, answer) for answer in completion.answers]
     calls = [_call_id(pod) if completion.call else "" for _ in completion.answers]
@@ -153,31 +145,32 @@ async def _stream(
                 _CALL if completion.call else kind, dialect, start, index, generation.planned, new, ends[index]
             )
         if over and completion.usage:
-            pieces.append(event(f'{start},"choices":[],"usage":{line(completion.used()).rstrip()}}}'))
+            pieces.append(event(f'{start},"choices":[],"usage":{line(completion.usage_object()).rstrip()}}}'))
         if over:
-            pieces += [comment(_own_times(running))] * (TIMES_HEADER in request.headers)
+            if TIMES_HEADER in request.headers:
+                pieces.append(comment(_engine_times(running)))
             pieces.append(DONE)
         await reply.write(pieces)
         if over:
             return reply.response
 
 
-def _own_times(running: PodRequest) -> dict[str, float]:
-    """Return how long a request took by the engine's own clock, in simulated seconds.
+def _engine_times(running: PodRequest) -> dict[str, float]:
+    """Return the latency of a request by the engine's own clock, in simulated seconds.
 
-    That is until its first token, between two tokens on average, and until its end.
+    These are the time to the first token, the mean time between two tokens, and the total.
     """
-    jobs = [each.job for each in running.generations]
+    jobs = [generation.job for generation in running.generations]
     first = min(((job.arrived if job.first is None else job.first) - job.arrived for job in jobs), default=0.0)
-    took = max(((job.arrived if job.ended is None else job.ended) - job.arrived for job in jobs), default=0.0)
-    between = max(job.wanted for job in jobs) - 1
-    return {"first": first, "between": (took - first) / between if between > 0 else 0.0, "took": took}
+    total = max(((job.arrived if job.ended is None else job.ended) - job.arrived for job in jobs), default=0.0)
+    intervals = max(job.wanted for job in jobs) - 1
+    return {"first": first, "between": (total - first) / intervals if intervals > 0 else 0.0, "took": total}
 
 
 def _events(
     kind: _Kind, dialect: Dialect, start: str, index: int, planned: PlannedText, new: range, finish: str
 ) -> Iterator[str]:
-    """Yield the events of what is new of an answer; the reason of its end comes with its last token, or after it."""
+    """Yield the events of new tokens; the finish reason is in the event of the last token, or in one after it."""
     if not new:
         return
     open_choice = f'{start},"choices":[{{"index":{index},'
@@ -186,11 +179,11 @@ def _events(
     last = planned.tokens - 1
     for number in new:
         text = planned.piece(number)
-        at_end = number == last and dialect.joined
+        at_end = number == last and dialect.finish_in_last_chunk
         if text or at_end:
             end = _end(planned if at_end else None, finish)
             yield event(f"{open_choice}{_delta(kind, quoted(text))},{end}}}]}}")
-    if new.stop > last and not dialect.joined:
+    if new.stop > last and not dialect.finish_in_last_chunk:
         yield event(f"{open_choice}{_delta(kind, None)},{_end(planned, finish)}}}]}}")
 
 

@@ -27,31 +27,32 @@ class Dialect:
     Attributes:
         error: Error format.
         strict: Whether it rejects unknown model names; otherwise it accepts any name.
-        joined: Whether a stream has the finish reason in the chunk of the last token; otherwise in a chunk after it.
-        fitted: Whether it truncates answers at the end of the context; otherwise it rejects such requests.
-        short: Default ``max_tokens`` of completions; None for no limit.
-        embeds: Error for embeddings of a text model; None if it serves them anyway.
-        called: Finish reasons of a tool call: of a tool named by the client, and of any tool.
+        finish_in_last_chunk: Whether a stream has the finish reason in the chunk of the last token; otherwise in one
+            after it.
+        truncates: Whether it truncates answers at the end of the context; otherwise it rejects such requests.
+        default_max_tokens: Default ``max_tokens`` of completions; None for no limit.
+        embedding_error: Error for embeddings of a text model; None if it serves them anyway.
+        tool_finish: Finish reasons of a tool call: of a tool named by the client, and of any tool.
         ignores_tool_choice: Whether it ignores ``tool_choice`` and leaves the choice to the model.
         guided: Whether it has vLLM's own fields for structured output.
-        blind: Status for images that the model does not accept.
-        written: Text that replaces an image that the model does not accept, with ``<url>``; empty to drop the image.
-        late: Error event, if the engine validates a request after the stream has started; None if it rejects the
-            request with a status.
+        image_status: Status for images that the model does not accept.
+        image_text: Text that replaces an image that the model does not accept, with ``<url>``; empty to drop it.
+        stream_error: Error event, if the engine validates a request after the stream has started; None if it rejects
+            the request with a status.
     """
 
     error: ErrorForm
     strict: bool = True
-    joined: bool = False
-    fitted: bool = False
-    short: int | None = None
-    embeds: ApiError | None = None
-    called: tuple[str, str] = ("stop", "tool_calls")
+    finish_in_last_chunk: bool = False
+    truncates: bool = False
+    default_max_tokens: int | None = None
+    embedding_error: ApiError | None = None
+    tool_finish: tuple[str, str] = ("stop", "tool_calls")
     ignores_tool_choice: bool = False
     guided: bool = False
-    blind: int = 400
-    written: str = ""
-    late: Callable[[ApiError], Any] | None = None
+    image_status: int = 400
+    image_text: str = ""
+    stream_error: Callable[[ApiError], Any] | None = None
 
 
 _VLLM_TYPES = {"model": "NotFoundError", "body": "Bad Request", "full": "ServiceUnavailableError"}
@@ -65,7 +66,7 @@ def vllm_error(error: ApiError) -> tuple[int, Any]:
 
 
 def old_vllm_error(error: ApiError) -> tuple[int, Any]:
-    """Return an error of vLLM before 0.10, which has the fields of an error on top."""
+    """Return an error of vLLM before 0.10, whose fields are at the top level of the body."""
     if error.kind in ("path", "method"):
         return vllm_error(error)
     return error.status, {"object": "error", **_vllm_fields(error)}
@@ -88,8 +89,8 @@ def sglang_error(error: ApiError) -> tuple[int, Any]:
 def tgi_error(error: ApiError) -> tuple[int, Any]:
     """Return an error of Text Generation Inference.
 
-    What does not validate is unprocessable (``InferError``). Of bodies that are not what they should be its framework
-    speaks in plain text (axum's ``JsonRejection``).
+    Invalid values have status 422 (``InferError``). Malformed bodies are rejected in plain text by its framework
+    (axum's ``JsonRejection``).
     """
     match error.kind:
         case "full":
@@ -106,13 +107,13 @@ def tgi_error(error: ApiError) -> tuple[int, Any]:
     return status, {"error": f"Input validation error: {error.message}", "error_type": "validation"}
 
 
-def sglang_late(error: ApiError) -> Any:  # noqa: ANN401  any JSON
-    """Return an error within a stream of SGLang (``create_streaming_error_response``)."""
+def sglang_stream_error(error: ApiError) -> Any:  # noqa: ANN401  any JSON
+    """Return an error event of SGLang (``create_streaming_error_response``)."""
     return {"error": sglang_error(error)[1]}
 
 
-def tgi_late(error: ApiError) -> Any:  # noqa: ANN401  any JSON
-    """Return an error within a stream of Text Generation Inference (``into_openai_event``)."""
+def tgi_stream_error(error: ApiError) -> Any:  # noqa: ANN401  any JSON
+    """Return an error event of Text Generation Inference (``into_openai_event``)."""
     return {"error": {"message": tgi_error(error)[1]["error"], "http_status_code": 422}}
 
 
@@ -134,8 +135,8 @@ def llamacpp_error(error: ApiError) -> tuple[int, Any]:
     return error.status, {"error": {"code": error.status, "message": error.message, "type": kind}}
 
 
-def ollama_own_error(error: ApiError) -> tuple[int, Any]:
-    """Return an error of ollama's own API; of paths its framework speaks in plain text (gin)."""
+def ollama_native_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of ollama's native API; its framework (gin) reports unknown paths and methods in plain text."""
     match error.kind:
         case "path":
             return 404, "404 page not found"
@@ -147,8 +148,8 @@ def ollama_own_error(error: ApiError) -> tuple[int, Any]:
             return error.status, {"error": error.message}
 
 
-def sglang_own_error(error: ApiError) -> tuple[int, Any]:
-    """Return an error of SGLang's own API (``_create_error_response`` of ``http_server.py``)."""
+def sglang_native_error(error: ApiError) -> tuple[int, Any]:
+    """Return an error of SGLang's native API (``_create_error_response`` of ``http_server.py``)."""
     if error.kind in ("path", "method"):
         return sglang_error(error)
     return error.status, {"error": {"message": error.message}}
@@ -160,7 +161,7 @@ _OLLAMA_TYPES = {400: "invalid_request_error", 404: "not_found_error"}
 def ollama_error(error: ApiError) -> tuple[int, Any]:
     """Return an error of ollama's ``/v1`` (``openai.NewError``)."""
     if error.kind in ("path", "method", "full"):
-        return ollama_own_error(error)
+        return ollama_native_error(error)
     kind = _OLLAMA_TYPES.get(error.status, "api_error")
     return error.status, {"error": {"message": error.message, "type": kind, "param": None, "code": None}}
 
@@ -177,10 +178,11 @@ def tei_error(error: ApiError) -> tuple[int, Any]:
 
 
 def old_tei_error(error: ApiError) -> tuple[int, Any]:
-    """Return an error of text-embeddings-inference before 1.9, which has another status for what is not valid."""
+    """Return an error of text-embeddings-inference before 1.9: status 413 for invalid values."""
     status, content = tei_error(error)
-    is_invalid = status == 422 and isinstance(content, dict)
-    return (413 if is_invalid else status), content
+    # A text comes from the framework, which has its own statuses.
+    is_invalid_value = status == 422 and isinstance(content, dict)
+    return (413 if is_invalid_value else status), content
 
 
 def tei_openai_error(error: ApiError, form: ErrorForm = tei_error) -> tuple[int, Any]:
@@ -192,39 +194,53 @@ def tei_openai_error(error: ApiError, form: ErrorForm = tei_error) -> tuple[int,
 
 
 _UNPROCESSABLE = (1, 9)
-"""The version of text-embeddings-inference from which what is not valid is unprocessable (``From<&ErrorType>``)."""
+"""The version of text-embeddings-inference since which invalid values have status 422 (``From<&ErrorType>``)."""
 
 
-def own_tei_error(version: str) -> ErrorForm:
+def tei_native_error(version: str) -> ErrorForm:
     """Return the error format of a version of text-embeddings-inference; of the newest if unknown."""
     numbers = tuple(map(int, re.findall(r"\d+", version)))
     return old_tei_error if numbers and numbers < _UNPROCESSABLE else tei_error
 
 
 _NESTED = (0, 10)
-"""The version of vLLM from which an error is an object of its own in the answer."""
+"""The version of vLLM since which an error is nested in the body (``error``)."""
 _NO_EMBEDDINGS = ApiError(400, "The model does not support Embeddings API")
-_CALLED = ("tool_calls", "tool_calls")
-# Why an answer with a call ends: vLLM since pull request 25054 as OpenAI's API; SGLang ``serving_chat.py``
+_TOOL_CALLS = ("tool_calls", "tool_calls")
+# Finish reasons of tool calls: vLLM since pull request 25054 as in OpenAI's API; SGLang ``serving_chat.py``
 # (_process_tool_calls); llama.cpp ``tools/server/utils.hpp``; TGI ``router/src/chat.rs`` keeps that of the text.
-# Images: SGLang ``jinja_template_utils.py`` leaves them out for templates of texts alone, and has no processor for a
-# model without images; TGI ``router/src/lib.rs`` writes them as Markdown (its issue 2565); the others refuse.
-VLLM = Dialect(vllm_error, joined=True, short=16, embeds=_NO_EMBEDDINGS, guided=True)
+# Images: SGLang ``jinja_template_utils.py`` drops them if the chat template only has text, and has no processor for a
+# model without images; TGI ``router/src/lib.rs`` writes them as Markdown (its issue 2565); the others reject them.
+VLLM = Dialect(
+    vllm_error, finish_in_last_chunk=True, default_max_tokens=16, embedding_error=_NO_EMBEDDINGS, guided=True
+)
 DIALECTS: Mapping[str, Dialect] = {
     "vllm": VLLM,
-    "sglang": Dialect(sglang_error, strict=False, short=16, embeds=_NO_EMBEDDINGS, called=_CALLED, late=sglang_late),
+    "sglang": Dialect(
+        sglang_error,
+        strict=False,
+        default_max_tokens=16,
+        embedding_error=_NO_EMBEDDINGS,
+        tool_finish=_TOOL_CALLS,
+        stream_error=sglang_stream_error,
+    ),
     "tgi": Dialect(
-        tgi_error, strict=False, joined=True, called=("stop", "stop"), written="![](<url>)", late=tgi_late
+        tgi_error,
+        strict=False,
+        finish_in_last_chunk=True,
+        tool_finish=("stop", "stop"),
+        image_text="![](<url>)",
+        stream_error=tgi_stream_error,
     ),
     "llamacpp": Dialect(
         llamacpp_error,
         strict=False,
-        fitted=True,
-        embeds=ApiError(501, "This server does not support embeddings: it was started without them"),
-        called=_CALLED,
-        blind=500,
+        truncates=True,
+        embedding_error=ApiError(501, "This server does not support embeddings: it was started without them"),
+        tool_finish=_TOOL_CALLS,
+        image_status=500,
     ),
-    "ollama": Dialect(ollama_error, fitted=True, ignores_tool_choice=True, blind=500),
+    "ollama": Dialect(ollama_error, truncates=True, ignores_tool_choice=True, image_status=500),
     "tei": Dialect(tei_openai_error, strict=False),
 }
 
@@ -242,6 +258,6 @@ def vllm_version(version: str) -> Version | None:
 def error_of(engine: str, version: str) -> ErrorForm:
     """Return the error format of an engine's version in the OpenAI API."""
     if engine == "tei":
-        return functools.partial(tei_openai_error, form=own_tei_error(version))
+        return functools.partial(tei_openai_error, form=tei_native_error(version))
     known = vllm_version(version) if engine == "vllm" else None
     return old_vllm_error if known and known < _NESTED else dialect_of(engine).error

@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
 _ASSUMED_DIMENSIONS = 1024
-"""Of a vector of a model whose own are not known."""
-MOST_DIMENSIONS = 8192
-_MOST_VALUES = 2**20
-"""Of all vectors together."""
+"""Of a model whose dimensions are unknown."""
+MAX_DIMENSIONS = 8192
+_MAX_VALUES = 2**20
+"""Of all vectors of a request together."""
 
 
 async def embed(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.StreamResponse:
     """Answer ``POST /v1/embeddings``."""
-    if dialect.embeds and not pod.workload.embeds:
-        raise ApiError(dialect.embeds.status, dialect.embeds.message)
+    if dialect.embedding_error and not pod.workload.embeds:
+        raise ApiError(dialect.embedding_error.status, dialect.embedding_error.message)
     body = await read_object(request)
     model = model_in(pod, dialect, body)
     inputs = await read_embedding_inputs(body)
     form = bodies.text(body, "encoding_format") or "float"
     if form not in ("float", "base64"):
         raise ApiError(400, "encoding_format: must be float or base64", "encoding_format")
-    dimensions = bodies.whole(body, "dimensions", 1) or dimensions_of(pod)
-    most = pod.workload.dimensions or MOST_DIMENSIONS
-    if dimensions > most:
-        raise ApiError(400, f"dimensions: at most {most}, found {dimensions}", "dimensions")
+    dimensions = bodies.integer(body, "dimensions", 1) or dimensions_of(pod)
+    limit = pod.workload.dimensions or MAX_DIMENSIONS
+    if dimensions > limit:
+        raise ApiError(400, f"dimensions: at most {limit}, found {dimensions}", "dimensions")
     check_size(len(inputs), dimensions)
     await compute(pod, request, model, [tokens for tokens, _ in inputs])
     vectors = [embedding(model, repr(content), dimensions) for _, content in inputs]
@@ -52,35 +52,35 @@ async def embed(pod: "LivePod", request: web.Request, dialect: Dialect) -> web.S
 
 
 def dimensions_of(pod: "LivePod") -> int:
-    """Return the length of a model's vectors; an assumed one where it is not known, which the header says."""
+    """Return the length of a model's vectors; if it is unknown, an assumed one, which the response header notes."""
     return pod.workload.dimensions or _ASSUMED_DIMENSIONS
 
 
 def check_size(inputs: int, dimensions: int) -> None:
-    """Refuse what would keep all other requests waiting.
+    """Reject requests whose vectors would block the event loop, and with it all other requests, for too long.
 
     Raises:
-        ApiError: it is too much.
+        ApiError: there are too many values.
     """
-    if inputs * dimensions > _MOST_VALUES:
-        raise ApiError(400, f"input: {inputs} vectors of {dimensions} values are more than {_MOST_VALUES}", "input")
+    if inputs * dimensions > _MAX_VALUES:
+        raise ApiError(400, f"input: {inputs} vectors of {dimensions} values are more than {_MAX_VALUES}", "input")
 
 
 async def compute(pod: "LivePod", request: web.Request, model: str, prompts: list[int]) -> None:
-    """Take the time that embeddings take: that of a prompt and one step.
+    """Wait as long as embeddings take: one prompt and one step.
 
     Raises:
-        ApiError: one does not fit into the model's context.
+        ApiError: a prompt does not fit into the model's context.
     """
     context = pod.workload.context or ASSUMED_CONTEXT
     if max(prompts) > context:
         message = f"This model's maximum context length is {context} tokens. However, your input has {max(prompts)}."
         raise ApiError(400, message, "input", "context")
-    nothing = planned_text(AnswerText(model, 0), 1, 1)
-    with PodRequest(pod, request, [(prompt, nothing) for prompt in prompts], model) as running:
+    one_token = planned_text(AnswerText(model, 0), 1, 1)
+    with PodRequest(pod, request, [(prompt, one_token) for prompt in prompts], model) as running:
         await running.all()
 
 
 def packed(vector: list[float]) -> str:
-    """Return a vector as clients unpack it: single precision, little endian."""
+    """Return a vector in base64: single precision, little endian, as the official client decodes it."""
     return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()

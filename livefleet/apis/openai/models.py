@@ -1,4 +1,4 @@
-"""``/v1/models``: every name that the engine answers to.
+"""``/v1/models``: every model name that the engine accepts.
 
 Sources: vLLM ``vllm/entrypoints/openai/models/serving.py`` (show_available_models: the base model's names, then
 adapters with their parent) and ``engine/protocol.py`` (ModelCard, ModelPermission); SGLang

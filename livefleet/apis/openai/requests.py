@@ -17,9 +17,9 @@ from .tools import ToolCall, tool_call
 if TYPE_CHECKING:
     from ...pods.pod import LivePod
 
-_MOST_ANSWERS = 128
+_MAX_ANSWERS = 128
 """Maximum answers to a prompt (OpenAI API reference)."""
-_MOST_AT_ONCE = 2048
+_MAX_INPUTS = 2048
 """Maximum answers, or inputs of embeddings, in a request."""
 MARKS = 4
 """Approximate tokens that a chat template adds to a message: its role, its start and its end."""
@@ -33,7 +33,7 @@ class CompletionRequest:
 
     Attributes:
         model: Name of the model that answers.
-        named: Name of the model in the response, as in the request.
+        response_model: Name of the model in the response, as in the request.
         prompts: The prompts, all with the same number of answers.
         answers: Answers to all prompts, in order.
         stream: Whether the response is streamed.
@@ -42,7 +42,7 @@ class CompletionRequest:
     """
 
     model: str
-    named: str
+    response_model: str
     prompts: tuple[Prompt, ...]
     answers: tuple[PlannedText, ...]
     stream: bool
@@ -52,12 +52,13 @@ class CompletionRequest:
     @property
     def pairs(self) -> Iterator[tuple[int, PlannedText]]:
         """Prompt tokens and text of each answer."""
-        each = len(self.answers) // len(self.prompts)
-        return ((self.prompts[number // each].tokens, answer) for number, answer in enumerate(self.answers))
+        per_prompt = len(self.answers) // len(self.prompts)
+        return ((self.prompts[index // per_prompt].tokens, answer) for index, answer in enumerate(self.answers))
 
-    def used(self) -> dict[str, Any]:
-        """Return the ``usage`` object."""
-        prompt, answer = sum(each.tokens for each in self.prompts), sum(each.tokens for each in self.answers)
+    def usage_object(self) -> dict[str, Any]:
+        """Return the ``usage`` object of the response."""
+        prompt = sum(prompt.tokens for prompt in self.prompts)
+        answer = sum(answer.tokens for answer in self.answers)
         return {"prompt_tokens": prompt, "total_tokens": prompt + answer, "completion_tokens": answer}
 
 
@@ -86,12 +87,12 @@ async def read_chat(pod: "LivePod", dialect: Dialect, body: Body) -> CompletionR
     tokens, contents = 0, []
     for message, content in zip(messages, contents_of(body), strict=True):
         contents.append((message["role"], content))
-        tokens += MARKS + await counted(content) + await _others(pod, dialect, message)
+        tokens += MARKS + await counted(content) + await _other_tokens(pod, dialect, message)
     call = tool_call(pod, dialect, body)
     tools = body.get("tools")
     tokens += await counted(json.dumps(tools)) if tools else 0
-    most = bodies.whole(body, "max_completion_tokens", 1) or bodies.whole(body, "max_tokens", 1)
-    return _request(pod, dialect, body, model, (Prompt(tokens, contents),), most, call)
+    limit = bodies.integer(body, "max_completion_tokens", 1) or bodies.integer(body, "max_tokens", 1)
+    return _request(pod, dialect, body, model, (Prompt(tokens, contents),), limit, call)
 
 
 async def read_completion(pod: "LivePod", dialect: Dialect, body: Body) -> CompletionRequest:
@@ -101,8 +102,9 @@ async def read_completion(pod: "LivePod", dialect: Dialect, body: Body) -> Compl
         ApiError: it is invalid.
     """
     model = model_in(pod, dialect, body)
-    prompts = tuple([Prompt(await _tokens(each), each) for each in _prompts(body.get("prompt"))])
-    return _request(pod, dialect, body, model, prompts, bodies.whole(body, "max_tokens", 1) or dialect.short)
+    prompts = tuple([Prompt(await _tokens(prompt), prompt) for prompt in _prompts(body.get("prompt"))])
+    limit = bodies.integer(body, "max_tokens", 1) or dialect.default_max_tokens
+    return _request(pod, dialect, body, model, prompts, limit)
 
 
 def _request(
@@ -111,28 +113,38 @@ def _request(
     body: Body,
     model: str,
     prompts: tuple[Prompt, ...],
-    most: int | None,
+    max_tokens: int | None,
     call: ToolCall | None = None,
 ) -> CompletionRequest:
-    number = bodies.whole(body, "n", 1) or 1
-    if number > _MOST_ANSWERS or number * len(prompts) > _MOST_AT_ONCE:
-        raise ApiError(400, f"n: at most {_MOST_ANSWERS} answers, and {_MOST_AT_ONCE} of all prompts", "n")
-    stream, options = bodies.flag(body, "stream"), bodies.inner(body, "stream_options")
+    number = bodies.integer(body, "n", 1) or 1
+    if number > _MAX_ANSWERS or number * len(prompts) > _MAX_INPUTS:
+        raise ApiError(400, f"n: at most {_MAX_ANSWERS} answers, and {_MAX_INPUTS} of all prompts", "n")
+    stream, options = bodies.flag(body, "stream"), bodies.json_object(body, "stream_options")
     if options and not stream:
         raise ApiError(400, "Stream options can only be defined when `stream=True`.", "stream_options")
+    min_tokens = bodies.integer(body, "min_tokens", 0) or 0
+    if max_tokens is not None and min_tokens > max_tokens:
+        raise ApiError(
+            400, f"min_tokens must be less than or equal to max_tokens={max_tokens}, got {min_tokens}.", "min_tokens"
+        )
     sampling = Sampling(
-        most=most,
-        least=_least(body, most),
-        endless=bodies.flag(body, "ignore_eos"),
+        max_tokens=max_tokens,
+        min_tokens=min_tokens,
+        ignore_eos=bodies.flag(body, "ignore_eos"),
         stops=bodies.texts(body, "stop"),
-        seed=bodies.whole(body, "seed"),
-        fitted=dialect.fitted,
+        seed=bodies.integer(body, "seed"),
+        truncate=dialect.truncates,
         form=call.arguments if call else _form(pod, dialect, body),
     )
     answers = [plan_answer(pod, model, prompt, sampling, index) for prompt in prompts for index in range(number)]
-    named = bodies.text(body, "model") or model
     return CompletionRequest(
-        model, named, prompts, tuple(answers), stream, bodies.flag(options, "include_usage"), call
+        model=model,
+        response_model=bodies.text(body, "model") or model,
+        prompts=prompts,
+        answers=tuple(answers),
+        stream=stream,
+        usage=bodies.flag(options, "include_usage"),
+        call=call,
     )
 
 
@@ -151,20 +163,26 @@ def _form(pod: "LivePod", dialect: Dialect, body: Body) -> Form | None:
     return only_form(forms, "response_format")
 
 
-def _least(body: Body, most: int | None) -> int:
-    least = bodies.whole(body, "min_tokens", 0) or 0
-    if most is not None and least > most:
-        raise ApiError(400, f"min_tokens must be less than or equal to max_tokens={most}, got {least}.", "min_tokens")
-    return least
-
-
 def contents_of(body: Body) -> list[str]:
-    """Return the text of each chat message.
+    """Return the text of each chat message: a string, or the texts in an array of parts.
 
     Raises:
         ApiError: the messages are missing or invalid.
     """
-    return [_content(message) for message in _messages(body)]
+    contents = []
+    for message in _messages(body):
+        content = message.get("content")
+        if content is None or isinstance(content, str):
+            contents.append(content or "")
+            continue
+        if not isinstance(content, list) or not all(isinstance(part, str | dict) for part in content):
+            raise ApiError(400, "messages: content must be a string or an array of parts", "messages", "body")
+        text_parts = [part for part in content if isinstance(part, str) or "text" in part]
+        texts = [part if isinstance(part, str) else part["text"] for part in text_parts]
+        if not all(isinstance(text, str) for text in texts):
+            raise ApiError(400, "messages: the text of a part must be a string", "messages", "body")
+        contents.append("\n".join(texts))
+    return contents
 
 
 def _messages(body: Body) -> list[Body]:
@@ -177,21 +195,7 @@ def _messages(body: Body) -> list[Body]:
     return messages
 
 
-def _content(message: Body) -> str:
-    """Return the text of a message: a string, or the texts in a list of parts."""
-    content = message.get("content")
-    if content is None or isinstance(content, str):
-        return content or ""
-    if not isinstance(content, list) or not all(isinstance(part, str | dict) for part in content):
-        raise ApiError(400, "messages: content must be a string or an array of parts", "messages", "body")
-    texts = [part for part in content if isinstance(part, str) or "text" in part]
-    parts = [part if isinstance(part, str) else part["text"] for part in texts]
-    if not all(isinstance(part, str) for part in parts):
-        raise ApiError(400, "messages: the text of a part must be a string", "messages", "body")
-    return "\n".join(parts)
-
-
-async def _others(pod: "LivePod", dialect: Dialect, message: Body) -> int:
+async def _other_tokens(pod: "LivePod", dialect: Dialect, message: Body) -> int:
     """Return the number of tokens of content other than text, such as an image.
 
     Raises:
@@ -203,26 +207,27 @@ async def _others(pod: "LivePod", dialect: Dialect, message: Body) -> int:
     if pod.workload.images is not False or not others:
         return _OTHER_PART * len(others)
     if pod.workload.image_refusal:
-        raise ApiError(dialect.blind, pod.workload.image_refusal, "messages")
-    if not dialect.written:
+        raise ApiError(dialect.image_status, pod.workload.image_refusal, "messages")
+    if not dialect.image_text:
         return 0
-    urls = (part.get(str(part.get("type"))) for part in others)
-    written = (url.get("url") if isinstance(url, dict) else url for url in urls)
-    return sum([await counted(dialect.written.replace("<url>", str(each or ""))) for each in written])
+    # A part has its content under the name of its type: {"type": "image_url", "image_url": {"url": ...}}.
+    images = (part.get(str(part.get("type"))) for part in others)
+    urls = (image.get("url") if isinstance(image, dict) else image for image in images)
+    return sum([await counted(dialect.image_text.replace("<url>", str(url or ""))) for url in urls])
 
 
-def _prompts(found: object) -> list[Any]:
+def _prompts(value: object) -> list[Any]:
     """Return prompts: a text, tokens, or a list of either (OpenAI API reference, completions)."""
-    several = found if isinstance(found, list) else [found]
-    if several and all(_is_token(each) for each in several):
-        return [several]
-    for each in several:
-        tokens = isinstance(each, list) and bool(each) and all(map(_is_token, each))
-        if not (isinstance(each, str) or tokens):
+    prompts = value if isinstance(value, list) else [value]
+    if prompts and all(map(_is_token, prompts)):
+        return [prompts]
+    for prompt in prompts:
+        is_tokens = isinstance(prompt, list) and bool(prompt) and all(map(_is_token, prompt))
+        if not (isinstance(prompt, str) or is_tokens):
             raise ApiError(400, "prompt: must be a string, an array of tokens, or several of them", "prompt", "body")
-    if not several or len(several) > _MOST_AT_ONCE:
-        raise ApiError(400, f"prompt: must be 1 to {_MOST_AT_ONCE} prompts, found {len(several)}", "prompt")
-    return several
+    if not prompts or len(prompts) > _MAX_INPUTS:
+        raise ApiError(400, f"prompt: must be 1 to {_MAX_INPUTS} prompts, found {len(prompts)}", "prompt")
+    return prompts
 
 
 async def _tokens(prompt: str | list[int]) -> int:
@@ -241,7 +246,7 @@ async def read_embedding_inputs(body: Body) -> list[tuple[int, object]]:
         ApiError: it is invalid.
     """
     try:
-        return [(await _tokens(each), each) for each in _prompts(body.get("input"))]
+        return [(await _tokens(text), text) for text in _prompts(body.get("input"))]
     except ApiError as error:
         message = error.message.replace("prompts", "inputs").replace("prompt:", "input:")
         raise ApiError(error.status, message, "input", error.kind) from None

@@ -57,19 +57,19 @@ def tool_call(pod: "LivePod", dialect: Dialect, body: Body) -> ToolCall | None:
             raise ApiError(400, pod.workload.tool_refusal, "tool_choice")
         return None
     if choice == "required":
-        known = vllm_version(pod.workload.version) if pod.workload.played == "vllm" else None
-        if known and known < _REQUIRED:
+        version = vllm_version(pod.workload.version) if pod.workload.played == "vllm" else None
+        if version and version < _REQUIRED:
             raise ApiError(400, _UNKNOWN_CHOICE.format(choice, 'or "auto" are'), "tool_choice")
-        return _called(tools[0], named=False)
-    name = _chosen(choice)
-    found = next((tool for tool in tools if tool["name"] == name), None)
-    if found is None:
+        return _call_of(tools[0], named=False)
+    name = _tool_name(choice)
+    tool = next((tool for tool in tools if tool["name"] == name), None)
+    if tool is None:
         message = "The tool specified in `tool_choice` does not match any of the specified `tools`"
         raise ApiError(400, message, "tool_choice")
-    return _called(found, named=True)
+    return _call_of(tool, named=True)
 
 
-def _called(tool: Body, *, named: bool) -> ToolCall:
+def _call_of(tool: Body, *, named: bool) -> ToolCall:
     parameters = tool.get("parameters", tool.get("arguments"))
     schema = {"type": "object", "properties": {}} if parameters is None else parameters
     return ToolCall(str(tool["name"]), json_form(schema, "tools"), named)
@@ -77,16 +77,17 @@ def _called(tool: Body, *, named: bool) -> ToolCall:
 
 def _tools(body: Body) -> list[Body]:
     """Return the ``function`` of each tool."""
-    found = []
+    functions = []
     for tool in bodies.array(body, "tools") or []:
         function: Any = tool.get("function") if isinstance(tool, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not function["name"]:
             raise ApiError(400, "tools: each must be an object with a function, which has a name", "tools", "body")
-        found.append(function)
-    return found
+        functions.append(function)
+    return functions
 
 
-def _chosen(choice: object) -> str:
+def _tool_name(choice: object) -> str:
+    """Return the name of the tool in ``tool_choice``."""
     if not isinstance(choice, dict):
         message = _UNKNOWN_CHOICE.format(str(choice)[:80], '"auto" or "required" are')
         raise ApiError(400, message, "tool_choice")

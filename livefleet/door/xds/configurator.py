@@ -60,7 +60,7 @@ class EnvoyConfigurator:
         self._last: tuple[str, Translation] | None = None
 
     def configure(
-        self, objects: Iterable[Object], services: Iterable[Object], secrets: Iterable[Object], behind: DoorBackends
+        self, objects: Iterable[Object], services: Iterable[Object], secrets: Iterable[Object], backends: DoorBackends
     ) -> bool:
         """Serve the configuration of the objects; return whether it changed.
 
@@ -68,7 +68,7 @@ class EnvoyConfigurator:
             objects: The rendered objects of the gateway.
             services: Services of the cluster.
             secrets: Secrets that the objects reference.
-            behind: The backends.
+            backends: The current backends.
 
         Raises:
             TranslationError: Envoy Gateway rejects the objects; the previous configuration stays.
@@ -81,12 +81,12 @@ class EnvoyConfigurator:
             return False
         private_folder(self._folder)
         gateway_objects = translated(rendered)
-        # Envoy Gateway needs only the Services that routes reference. Those that a Backend names by DNS may appear
-        # later, without a new translation.
+        # Only Services that routes reference. Envoy Gateway does not read those that a Backend names by DNS: they may
+        # appear later without a new translation.
         routed = routed_services(gateway_objects)
         routed_objects = [service for service in service_objects if _place(service) in routed]
         to_translate = [*gateway_objects, *routed_objects, *secret_objects]
-        # Envoy Gateway takes a second or two: do not translate the same objects twice in a row.
+        # A change of another Service needs no translation, which takes egctl a second or two.
         translated_digest = _digest(to_translate)
         if self._last is None or self._last[0] != translated_digest:
             self._last = translated_digest, translate(self._egctl, to_translate, self._logs)
@@ -96,65 +96,73 @@ class EnvoyConfigurator:
         xds = altered(translation.xds, rendered, self._processor) if ai_routes(rendered) else translation.xds
         old, self._local = self._local, localizer.localized(xds, translation.assignments)
         self._localizer, self._services, self.problems = localizer, by_place, translation.problems
-        self._tell_certificates(self._local, secret_objects)
-        self.follow(behind)
-        self._put(self._local, old)
+        self._serve_certificates(self._local, secret_objects)
+        self.follow(backends)
+        self._serve(self._local, old)
         bootstrap = bootstrap_of(translation.bootstrap, SOCKET, XDS_SOCKET)
         write_private(self._folder / BOOTSTRAP, json.dumps(bootstrap, sort_keys=True, indent=1).encode())
         self._digest = digest
         return True
 
-    def follow(self, behind: DoorBackends) -> list[PodPort]:
+    def follow(self, backends: DoorBackends) -> list[PodPort]:
         """Serve the current endpoints; return the pods that do not listen on loopback yet."""
         missing: list[PodPort] = []
 
         def listening(place: ServicePort) -> list[Address]:
             key = (place.namespace, place.name)
-            pods = pods_of(place, self._services.get(key), behind.slices.get(key, ()))
-            by_pod = [(pod, pod.on_loopback(behind.backends)) for pod in pods]
+            pods = pods_of(place, self._services.get(key), backends.slices.get(key, ()))
+            by_pod = [(pod, pod.on_loopback(backends.backends)) for pod in pods]
             addresses = [address for _, address in by_pod if address]
-            if not addresses and place in behind.stand_ins:
-                return [behind.stand_ins[place]]
+            if not addresses and place in backends.stand_ins:
+                return [backends.stand_ins[place]]
             missing.extend(pod for pod, address in by_pod if address is None)
             return addresses
 
         if self._localizer and self._local:
-            self.server.tell("eds", self._localizer.filled(self._local, listening))
+            self.server.set_resources("eds", self._localizer.filled(self._local, listening))
         return missing
 
-    def _put(self, local: Local, old: Local | None) -> None:
-        """Add resources before others refer to them, and remove them once nothing refers to them any more."""
-        # The order of the xDS REST and gRPC protocol, "Eventual consistency considerations".
-        tell, version = self.server.tell, self.server.version
-        clusters, listeners = local.xds["clusters"], local.xds["listeners"]
-        old_clusters = [each for each in old.xds["clusters"] if each["name"] not in _names(clusters)] if old else []
-        # Internal listeners of Services that the gateway no longer routes to: requests may still use them.
-        old_listeners = (
-            [each for each in old.xds["listeners"] if each["name"] not in _names(listeners)] if old else []
-        )
-        old_routes = _names(old.xds["routes"]) if old else set()
-        tell("cds", [*clusters, *old_clusters])
-        self._admin.settle(version("cds"), "")
-        tell("rds", [route for route in local.xds["routes"] if route["name"] not in old_routes])
-        tell("lds", [*listeners, *old_listeners])
-        self._admin.settle(version("cds"), version("lds"))
-        tell("rds", local.xds["routes"])
-        self._admin.settle(version("cds"), version("lds"))
-        tell("lds", listeners)
-        tell("cds", clusters)
+    def _serve(self, local: Local, old: Local | None) -> None:
+        """Add resources before others refer to them, and remove them once no other refers to them.
 
-    def _tell_certificates(self, local: Local, secrets: Iterable[Object]) -> None:
-        """Serve the certificates of the listeners, which Envoy Gateway would serve but egctl leaves out."""
+        Otherwise requests fail during the update ("make before break": xDS protocol, "Eventual consistency
+        considerations").
+        """
+        serve, version = self.server.set_resources, self.server.version
+        clusters, listeners, routes = (local.xds[kind] for kind in ("clusters", "listeners", "routes"))
+        old_clusters = _without(clusters, old.xds["clusters"]) if old else []
+        # Internal listeners of Services that the gateway no longer routes to: requests may still use them.
+        old_listeners = _without(listeners, old.xds["listeners"]) if old else []
+        serve("cds", [*clusters, *old_clusters])
+        self._admin.settle(version("cds"), "")
+        # New routes come with the listeners, which wait for them. Changed ones come afterwards: their clusters may
+        # connect to new internal listeners.
+        serve("rds", _without(old.xds["routes"], routes) if old else routes)
+        serve("lds", [*listeners, *old_listeners])
+        self._admin.settle(version("cds"), version("lds"))
+        serve("rds", routes)
+        self._admin.settle(version("cds"), version("lds"))
+        serve("lds", listeners)
+        serve("cds", clusters)
+
+    def _serve_certificates(self, local: Local, secrets: Iterable[Object]) -> None:
+        """Serve the certificates of the listeners.
+
+        Envoy Gateway would serve them too, but egctl does not print them (v1.9.0 ``internal/cmd/egctl/translate.go``,
+        constructConfigDump).
+        """
         pairs = {"/".join(_place(secret)): secret.get("data") or {} for secret in secrets}
         for name in local.certificates:
             data = pairs.get(name, {})
             pair = {"certificateChain": data.get("tls.crt", ""), "privateKey": data.get("tls.key", "")}
             certificate = {key: {"inlineBytes": value} for key, value in pair.items()}
-            self.server.tell("sds", [{"@type": _CERTIFICATE, "name": name, "tlsCertificate": certificate}])
+            self.server.set_resources("sds", [{"@type": _CERTIFICATE, "name": name, "tlsCertificate": certificate}])
 
 
-def _names(resources: Iterable[Object]) -> set[str]:
-    return {resource["name"] for resource in resources}
+def _without(others: Iterable[Object], resources: Iterable[Object]) -> list[Object]:
+    """Return the resources whose names the others do not have."""
+    names = {other["name"] for other in others}
+    return [resource for resource in resources if resource["name"] not in names]
 
 
 def _place(body: Object) -> _Place:
@@ -179,6 +187,7 @@ def plain_secret(secret: Object) -> Object:
     """Return a Secret without the fields that the gateway ignores."""
     namespace, name = _place(secret)
     metadata = {"name": name, "namespace": namespace}
-    # Envoy Gateway takes certificates only from Secrets of type kubernetes.io/tls.
+    # Envoy Gateway takes certificates only from Secrets of type kubernetes.io/tls (v1.9.0
+    # internal/gatewayapi/validate.go).
     kind = {"type": secret["type"]} if "type" in secret else {}
     return {"apiVersion": "v1", "kind": "Secret", **kind, "metadata": metadata, "data": secret.get("data") or {}}

@@ -52,9 +52,8 @@ def translate(egctl: Path, objects: Iterable[Object], folder: Path) -> Translati
     Raises:
         TranslationError: Envoy Gateway rejected an object; the message is its own.
     """
-    known = [each for each in objects if each["apiVersion"].partition("/")[0] not in _UNKNOWN_GROUPS]
-    printed = _run(egctl, _with_parameters(known), folder)
-    answer: dict[str, Any] = json.loads(printed)
+    known = [body for body in objects if body["apiVersion"].partition("/")[0] not in _UNKNOWN_GROUPS]
+    answer: dict[str, Any] = json.loads(_run(egctl, known, folder))
     problems = tuple(_problems(answer))
     proxies = list((answer.get("xds") or {}).values())
     if not proxies:
@@ -65,32 +64,18 @@ def translate(egctl: Path, objects: Iterable[Object], folder: Path) -> Translati
     return Translation(
         xds={
             "listeners": [
-                each["activeState"]["listener"] for each in _all(dumps, "ListenersConfigDump", "dynamicListeners")
+                dump["activeState"]["listener"] for dump in _all(dumps, "ListenersConfigDump", "dynamicListeners")
             ],
-            "routes": [each["routeConfig"] for each in _all(dumps, "RoutesConfigDump", "dynamicRouteConfigs")],
-            "clusters": [each["cluster"] for each in _all(dumps, "ClustersConfigDump", "dynamicActiveClusters")],
+            "routes": [dump["routeConfig"] for dump in _all(dumps, "RoutesConfigDump", "dynamicRouteConfigs")],
+            "clusters": [dump["cluster"] for dump in _all(dumps, "ClustersConfigDump", "dynamicActiveClusters")],
         },
         assignments={
-            each["endpointConfig"]["clusterName"]: each["endpointConfig"]
-            for each in _all(dumps, "EndpointsConfigDump", "dynamicEndpointConfigs")
+            dump["endpointConfig"]["clusterName"]: dump["endpointConfig"]
+            for dump in _all(dumps, "EndpointsConfigDump", "dynamicEndpointConfigs")
         },
         bootstrap=dumps["BootstrapConfigDump"]["bootstrap"],
         problems=problems,
     )
-
-
-def _with_parameters(objects: list[Object]) -> list[Object]:
-    """Return the objects with a GatewayClass that references the EnvoyProxy."""
-    # egctl reads the bootstrap of the EnvoyProxy of a GatewayClass, but not that of a Gateway.
-    proxies = [each["metadata"] for each in objects if each["kind"] == "EnvoyProxy"]
-    if len(proxies) != 1:
-        return objects
-    (metadata,) = proxies
-    reference = {"group": "gateway.envoyproxy.io", "kind": "EnvoyProxy", **metadata}
-    return [
-        {**each, "spec": {"parametersRef": reference, **each["spec"]}} if each["kind"] == "GatewayClass" else each
-        for each in objects
-    ]
 
 
 def _all(dumps: Mapping[str, Object], kind: str, field: str) -> list[Object]:
@@ -101,7 +86,7 @@ def _all(dumps: Mapping[str, Object], kind: str, field: str) -> list[Object]:
 def _run(egctl: Path, objects: list[Object], folder: Path) -> str:
     # egctl reads a stream of YAML documents, and JSON is YAML.
     with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".yaml") as file:
-        file.write("\n---\n".join(json.dumps(each, sort_keys=True) for each in objects))
+        file.write("\n---\n".join(json.dumps(body, sort_keys=True) for body in objects))
         file.flush()
         command = [str(egctl), "x", "translate", "--from", "gateway-api", "--to", "gateway-api,xds"]
         done = subprocess.run(
@@ -118,20 +103,20 @@ def _run(egctl: Path, objects: list[Object], folder: Path) -> str:
 def _problems(answer: Mapping[str, Any]) -> Iterator[str]:
     """Yield the conditions with status False, with their object."""
     for group in answer.values():
-        for each in group if isinstance(group, list) else [group]:
-            if isinstance(each, dict) and "metadata" in each:
-                for condition in _conditions(each.get("status") or {}):
+        for body in group if isinstance(group, list) else [group]:
+            if isinstance(body, dict) and "metadata" in body:
+                for condition in _conditions(body.get("status") or {}):
                     if condition.get("status") == "False":
-                        place = filter(None, (each["metadata"].get("namespace"), each["metadata"]["name"]))
+                        place = filter(None, (body["metadata"].get("namespace"), body["metadata"]["name"]))
                         reason = f"{condition['reason']}: {condition['message']}"
-                        yield f"{each['kind']} {'/'.join(place)}: {condition['type']} is False, {reason}"
+                        yield f"{body['kind']} {'/'.join(place)}: {condition['type']} is False, {reason}"
 
 
 def _conditions(status: object) -> Iterator[dict[str, Any]]:
     """Yield the conditions anywhere in a status: a gateway's listeners and a route's parents have their own."""
     if isinstance(status, list):
-        for each in status:
-            yield from _conditions(each)
+        for item in status:
+            yield from _conditions(item)
     elif isinstance(status, dict):
         for key, value in status.items():
             if key == "conditions":

@@ -2,13 +2,14 @@
 
 These are all changes:
 
-- The gateway's listener is on 127.0.0.1, at a persistent port, instead of port 10080 (or 10443) of all addresses.
+- The gateway's listener is on 127.0.0.1, at a persistent port, instead of port 10080 (or 10443) of all addresses:
+  Envoy Gateway adds 10000 to privileged ports (v1.9.0 ``internal/gatewayapi/translator.go``, wellKnownPortShift).
   The listeners for the kubelet (``/ready``) and for Prometheus are left out.
 - A cluster that resolves the name of a Service connects to an internal listener instead, which chooses a random Ready
   pod for each connection, like the address of a Service and kube-proxy in a cluster. The name of a headless Service
   is replaced by its Ready pods, as DNS would do.
-- The address of a Service that a route references directly is replaced by its Ready pods: egctl does not read
-  EndpointSlices, the controller does.
+- The address of a Service that a route references directly is replaced by its Ready pods. Envoy Gateway's controller
+  reads them from EndpointSlices, which egctl does not load (v1.9.0 ``internal/gatewayapi/resource/load.go``).
 - The configuration comes through a socket in the private folder, instead of over the network with TLS.
 - Logs go to a file that is kept small, instead of standard output.
 - The bootstrap leaves out the node's locality and the cluster of the proxies themselves; the administration interface
@@ -101,7 +102,7 @@ class Localizer:
         name = cluster["name"]
         assignment = cluster.get("loadAssignment") or local.assignments.get(name) or {}
         localities = assignment.get("endpoints") or ()
-        endpoints = [each["endpoint"] for locality in localities for each in locality.get("lbEndpoints") or ()]
+        endpoints = [member["endpoint"] for locality in localities for member in locality.get("lbEndpoints") or ()]
         places = [(endpoint, self.place(endpoint)) for endpoint in endpoints]
         if not any(place for _, place in places):
             return
@@ -111,7 +112,8 @@ class Localizer:
                 follows_pods = True
                 continue
             address = endpoint["address"]["socketAddress"]
-            # The name before its resolution still goes into the header Host (``auto_host_rewrite``).
+            # Keeps the header Host of routes with ``auto_host_rewrite``, which would come from the DNS name (Envoy,
+            # ``Endpoint.hostname`` in api/envoy/config/endpoint/v3/endpoint_components.proto).
             endpoint.setdefault("hostname", address["address"])
             service = self._services.get((place.namespace, place.name))
             is_headless = service is not None and service["spec"].get("clusterIP") == "None"
@@ -145,32 +147,33 @@ class Localizer:
                 yield {**assignment, "endpoints": [{"lbEndpoints": endpoints}]}
             else:
                 localities = assignment.get("endpoints") or ()
-                yield {**assignment, "endpoints": [self._filled_locality(each, pods) for each in localities]}
+                yield {**assignment, "endpoints": [self._filled_locality(locality, pods) for locality in localities]}
 
     def _filled_locality(self, locality: Object, pods: Callable[[ServicePort], list[Address]]) -> Object:
         endpoints: list[Object] = []
-        for each in locality.get("lbEndpoints") or ():
-            place = self.place(each["endpoint"])
+        for member in locality.get("lbEndpoints") or ():
+            place = self.place(member["endpoint"])
             if place is None:
-                endpoints.append(each)
+                endpoints.append(member)
             else:
-                rest = {key: value for key, value in each["endpoint"].items() if key != "address"}
-                endpoints += [{**each, "endpoint": {**rest, "address": _socket(address)}} for address in pods(place)]
+                rest = {key: value for key, value in member["endpoint"].items() if key != "address"}
+                addresses = map(_socket, pods(place))
+                endpoints += [{**member, "endpoint": {**rest, "address": address}} for address in addresses]
         return {**locality, "lbEndpoints": endpoints}
 
     def _log_to_file(self, value: object, certificates: set[str]) -> None:
         """Replace standard output by the log file, at any depth, and collect the names of certificates."""
         if isinstance(value, list):
-            for each in value:
-                self._log_to_file(each, certificates)
+            for item in value:
+                self._log_to_file(item, certificates)
         if not isinstance(value, dict):
             return
         if "ads" in value.get("sdsConfig", {}):
             certificates.add(value["name"])
         if value.get("path") == _STDOUT:
             value["path"] = self._log
-        for each in value.values():
-            self._log_to_file(each, certificates)
+        for item in value.values():
+            self._log_to_file(item, certificates)
 
 
 def _retype(cluster: Object, fields: Object) -> None:
@@ -188,7 +191,7 @@ def _service_cluster(service: ServicePort) -> Object:
         "edsClusterConfig": {"edsConfig": _ADS, "serviceName": str(service)},
         "connectTimeout": "10s",
         "lbPolicy": "RANDOM",
-        # The clusters that connect to it have limits of their own.
+        # kube-proxy has no limit, but a cluster has one of 1024 by default (Envoy, CircuitBreakers.Thresholds).
         "circuitBreakers": {"thresholds": [{"maxConnections": 2**20, "maxPendingRequests": 2**20}]},
     }
 
@@ -222,7 +225,8 @@ def bootstrap_of(bootstrap: Object, socket: str, xds: str) -> Object:
         if key in bootstrap
     }
     extension = {"@type": "type.googleapis.com/envoy.extensions.bootstrap.internal_listener.v3.InternalListener"}
-    # By default, Envoy waits up to 30 s before it reconnects.
+    # Envoy's default is to wait up to 30 s before it reconnects (``RetryMaxDelayMs`` in
+    # envoy/config/subscription_factory.h).
     retry = {"retryBackOff": {"baseInterval": "0.1s", "maxInterval": "1s"}}
     service = {"envoyGrpc": {"clusterName": _XDS, "retryPolicy": retry}}
     return {

@@ -1,7 +1,8 @@
 """Serve Envoy's configuration over xDS: one stream for all resource types (ADS), like Envoy Gateway's server.
 
-The protocol is the state-of-the-world variant of Envoy's "xDS REST and gRPC protocol". Files would be simpler, but
-Envoy watches each with an inotify instance of its own, and a user has 128.
+The protocol is the state-of-the-world variant of the "xDS REST and gRPC protocol" (Envoy, docs/root/api-docs/
+xds_protocol.rst). Files would be simpler, but Envoy watches each with an inotify instance of its own
+(``FilesystemSubscriptionImpl``), and Linux gives a user 128 (``fs.inotify.max_user_instances``).
 """
 
 import hashlib
@@ -29,8 +30,10 @@ _TYPES = {
     "type.googleapis.com/envoy.config.route.v3.RouteConfiguration": "rds",
     "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret": "sds",
 }
-_WHOLE = ("cds", "lds")
+_WILDCARD = ("cds", "lds")
 """Kinds of which Envoy gets all resources; of the others it gets those that it requests by name."""
+_ORDER = ("cds", "eds", "sds", "lds", "rds")
+"""Resources before those that refer to them (xDS protocol, "Eventual consistency considerations")."""
 _STREAMS = 8
 _LOG = logging.getLogger(__name__)
 
@@ -95,26 +98,26 @@ class XdsServer:
     def stop(self) -> None:
         if self._server:
             self._server.stop(0)
-        # Ends the streams' threads, for which Python would wait at exit.
+        # End the threads of the streams: Python would wait for them at exit.
         with self._lock:
             for stream in self._streams:
                 stream.put(None)
 
-    def tell(self, kind: str, resources: Iterable[Object]) -> None:
-        """Set resources of a kind: those of ``_WHOLE`` are replaced, of the others those of the same name."""
+    def set_resources(self, kind: str, resources: Iterable[Object]) -> None:
+        """Set resources of a kind. Clusters and listeners are replaced as a whole, others by name."""
         updates = {}
         for resource in resources:
             name = resource["clusterName"] if "clusterName" in resource else resource["name"]
             version = hashlib.sha256(json.dumps(resource, sort_keys=True).encode()).hexdigest()[:16]
             updates[name] = XdsResource(packed(resource), version)
         with self._lock:
-            current = {} if kind in _WHOLE else self._resources.get(kind, {})
+            current = {} if kind in _WILDCARD else self._resources.get(kind, {})
             merged = current | updates
             if merged == self._resources.get(kind):
                 return
             self._resources[kind] = merged
             for stream in self._streams:
-                stream.put(protocol.DiscoveryRequest())  # wakes the stream: ``_take`` ignores it
+                stream.put(protocol.DiscoveryRequest())  # wakes the stream: ``_record`` ignores it
 
     def version(self, kind: str) -> str:
         """Return the version of all resources of a kind."""
@@ -140,63 +143,61 @@ class XdsServer:
             self._streams.add(events)
         try:
             while (request := events.get()) is not None:
-                self._take(request, states)
+                self._record(request, states)
                 for kind in _ORDER:
-                    if kind in states:
-                        yield from self._news(kind, states[kind])
+                    response = self._response(kind, states[kind]) if kind in states else None
+                    if response is not None:
+                        yield response
         finally:
             with self._lock:
                 self._streams.discard(events)
 
-    def _take(self, request: Message, states: dict[str, _KindState]) -> None:
+    def _record(self, request: Message, states: dict[str, _KindState]) -> None:
         """Record the resources that a stream requests, and whether it accepted the last response."""
         kind = _TYPES.get(request.type_url)
         if kind is None:
             return
         state = states.setdefault(kind, _KindState())
         if request.response_nonce != state.nonce:
-            return  # acknowledges a response before the last one
+            return  # stale: it acknowledges an earlier response (xDS protocol, "Resource updates")
         if request.HasField("error_detail"):
             self.refused[kind] = request.error_detail.message
             _LOG.warning("Envoy refused %s: %s", kind, request.error_detail.message)
         elif state.nonce and not state.is_known:
             self.refused.pop(kind, None)
         if state.is_known or not state.nonce:
-            # Envoy requests what it has already: it replaced a cluster, which needs its endpoints again.
+            # Not an acknowledgement, but a request for resources that Envoy may have already: it uses a changed
+            # cluster only after a new response with its endpoints, even if they are the same ("Resource warming").
             state.versions.clear()
             state.is_answered = False
         state.is_known = True
         state.names = tuple(request.resource_names)
 
-    def _news(self, kind: str, state: _KindState) -> Iterator[Message]:
-        """Yield a response with the changes of a kind for a stream; nothing before the kind has resources."""
+    def _response(self, kind: str, state: _KindState) -> Message | None:
+        """Return the response with the changes of a kind for a stream; None if there are none."""
         with self._lock:
             resources = self._resources.get(kind)
         if resources is None:
-            return
-        if kind not in _WHOLE:
+            return None
+        if kind not in _WILDCARD:
             resources = {name: resources[name] for name in state.names if name in resources}
         versions = {name: resource.version for name, resource in resources.items()}
         changed = [name for name, version in versions.items() if state.versions.get(name) != version]
-        if kind in _WHOLE:
+        if kind in _WILDCARD:
             if state.is_answered and versions == state.versions:
-                return
-            # Of these kinds, Envoy removes what a response does not contain.
+                return None
+            # Of these kinds, Envoy removes what a response does not contain ("Deleting Resources").
             changed = list(resources)
         elif not changed:
-            return
+            return None
         state.versions, state.is_answered, state.is_known = versions, True, False
         state.nonce = str(int(state.nonce or 0) + 1)
-        yield protocol.DiscoveryResponse(
+        return protocol.DiscoveryResponse(
             version_info=_version(resources),
             resources=[resources[name].body for name in changed],
             type_url=next(url for url, name in _TYPES.items() if name == kind),
             nonce=state.nonce,
         )
-
-
-_ORDER = ("cds", "eds", "sds", "lds", "rds")
-"""Resources before those that refer to them (xDS protocol, "Eventual consistency considerations")."""
 
 
 def _version(resources: dict[str, XdsResource]) -> str:

@@ -1,4 +1,4 @@
-"""Services behind the gateway: which pods answer for them, and at which loopback address."""
+"""Services that the gateway routes to: their pods, and the pods' loopback addresses."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -40,12 +40,13 @@ def test_long_texts_are_counted_in_blocks() -> None:
 def test_an_answer_has_as_many_tokens_as_it_says(model: str, seed: int, tokens: int) -> None:
     planned = planned_text(AnswerText(model, seed), tokens + 1, tokens)
     assert (planned.tokens, planned.finish) == (tokens, "length")
-    assert count(planned.whole) == tokens
-    assert "".join(map(planned.piece, range(tokens))) == planned.whole
+    assert count(planned.sent_text) == tokens
+    assert "".join(map(planned.piece, range(tokens))) == planned.sent_text
 
 
 def test_an_answer_says_that_it_is_simulated() -> None:
-    assert planned_text(AnswerText("org/demo-7b", 1), 100, 200).whole.startswith("Simulated answer of org/demo-7b: ")
+    planned = planned_text(AnswerText("org/demo-7b", 1), 100, 200)
+    assert planned.sent_text.startswith("Simulated answer of org/demo-7b: ")
 
 
 def test_an_answer_ends_by_itself_or_at_its_most() -> None:
@@ -62,8 +63,8 @@ def test_a_stop_sequence_ends_an_answer_before_it(seed: int, start: int, length:
     whole = text.text(0, 100)
     assert planned.finish == "stop"
     assert planned.stop == stop
-    assert planned.whole == whole[: whole.index(stop)]
-    assert "".join(map(planned.piece, range(planned.tokens))) == planned.whole
+    assert planned.sent_text == whole[: whole.index(stop)]
+    assert "".join(map(planned.piece, range(planned.tokens))) == planned.sent_text
     # The last token that is made has the end of the sequence.
     made = text.text(0, planned.tokens)
     assert stop in made

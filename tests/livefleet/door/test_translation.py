@@ -158,6 +158,6 @@ def test_envoy_says_what_it_refuses(door: DoorInTest) -> None:
     }
     with door.running():
         assert door.files.server.refused == {}
-        door.files.server.tell("lds", [listener])
+        door.files.server.set_resources("lds", [listener])
 
         eventually(lambda: "no address" in door.files.server.refused.get("lds", ""), "refused")
