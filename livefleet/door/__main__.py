@@ -16,13 +16,15 @@ from .status import IDENTITY
 
 
 def main() -> None:
-    """Run the process until it is asked to end."""
+    """Run the process until SIGTERM or SIGINT."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--egctl", type=Path, required=True)
     parser.add_argument("--listen", type=int, required=True)
     parser.add_argument("--processor", type=int, required=True)
-    parser.add_argument("--version", default="", help="another one is another process")
+    parser.add_argument(
+        "--version", default="", help="digest of the code and certificates: a change restarts the process"
+    )
     options = parser.parse_args()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     asyncio.run(_run(options))

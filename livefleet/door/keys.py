@@ -34,31 +34,31 @@ Place = tuple[str, str]
 
 def key_secrets(objects: Iterable[Object]) -> list[Place]:
     """Return the Secrets with client keys."""
-    found: list[Place] = []
-    for each in objects:
-        if each["kind"] == "SecurityPolicy":
-            references = each["spec"].get("apiKeyAuth", {}).get("credentialRefs", ())
-            found += [(each["metadata"]["namespace"], reference["name"]) for reference in references]
-    return found
+    places: list[Place] = []
+    for body in objects:
+        if body["kind"] == "SecurityPolicy":
+            references = body["spec"].get("apiKeyAuth", {}).get("credentialRefs", ())
+            places += [(body["metadata"]["namespace"], reference["name"]) for reference in references]
+    return places
 
 
 def certificates(objects: Iterable[Object]) -> Iterator[tuple[Place, list[str]]]:
     """Yield the Secret and the DNS names of each Certificate."""
-    for each in objects:
-        if each["kind"] == "Certificate":
-            spec = each["spec"]
-            yield (each["metadata"]["namespace"], spec["secretName"]), list(spec.get("dnsNames", ()))
+    for body in objects:
+        if body["kind"] == "Certificate":
+            spec = body["spec"]
+            yield (body["metadata"]["namespace"], spec["secretName"]), list(spec.get("dnsNames", ()))
 
 
 def secret_places(objects: Iterable[Object]) -> list[Place]:
     """Return every Secret that the objects of a gateway reference."""
-    given = tuple(objects)
-    places = {*key_secrets(given), *(place for place, _ in certificates(given))}
-    for each in given:
-        if each["kind"] == "Gateway":
-            for listener in each["spec"].get("listeners", ()):
+    rendered = tuple(objects)
+    places = {*key_secrets(rendered), *(place for place, _ in certificates(rendered))}
+    for body in rendered:
+        if body["kind"] == "Gateway":
+            for listener in body["spec"].get("listeners", ()):
                 references = listener.get("tls", {}).get("certificateRefs", ())
-                namespace = each["metadata"]["namespace"]
+                namespace = body["metadata"]["namespace"]
                 places |= {(reference.get("namespace", namespace), reference["name"]) for reference in references}
     return sorted(places)
 
@@ -69,7 +69,7 @@ def ensure_keys(kube: Kube, folder: LiveFolder, objects: Iterable[Object]) -> No
     Raises:
         UserError: an existing Secret has no key.
     """
-    note = folder.path / KEY
+    key_file = folder.path / KEY
     key = ""
     for place in key_secrets(objects):
         data = secret(kube, place)
@@ -80,9 +80,9 @@ def ensure_keys(kube: Kube, folder: LiveFolder, objects: Iterable[Object]) -> No
             raise UserError(f"Secret {'/'.join(place)} has no entry; add one for each client, with its key")
         key = key or base64.b64decode(data[min(data)]).decode(errors="replace")
     if key:
-        write_private(note, key.encode())
+        write_private(key_file, key.encode())
     else:
-        note.unlink(missing_ok=True)
+        key_file.unlink(missing_ok=True)
 
 
 def ensure_certificates(kube: Kube, folder: LiveFolder, objects: Iterable[Object]) -> None:
@@ -95,8 +95,8 @@ def ensure_certificates(kube: Kube, folder: LiveFolder, objects: Iterable[Object
             authority, certificate, key = issued(names)
             data = {"tls.crt": _encoded(certificate), "tls.key": _encoded(key), "ca.crt": _encoded(authority)}
             _create(kube, place, "kubernetes.io/tls", data)
-        found = secret(kube, place) or {}
-        write_private(folder.path / "door" / AUTHORITY, base64.b64decode(found.get("ca.crt", "")))
+        stored = secret(kube, place) or {}
+        write_private(folder.path / "door" / AUTHORITY, base64.b64decode(stored.get("ca.crt", "")))
 
 
 def delete_created(folder: LiveFolder, objects: Iterable[Object]) -> None:
@@ -107,18 +107,18 @@ def delete_created(folder: LiveFolder, objects: Iterable[Object]) -> None:
     try:
         with Kube.from_kubeconfig(folder.kubeconfig) as kube:
             for place in places:
-                found = secret_object(kube, place)
-                fields = found["metadata"].get("managedFields", ()) if found else ()
-                if fields and {each["manager"] for each in fields} == {_MANAGER}:
+                stored = secret_object(kube, place)
+                fields = stored["metadata"].get("managedFields", ()) if stored else ()
+                if fields and {field["manager"] for field in fields} == {_MANAGER}:
                     kube.delete("v1", "Secret", place[1], place[0])
     except (KubeError, UserError):
-        return  # without a cluster, nothing is left
+        return  # the cluster is gone, and the Secrets with it
 
 
 def secret(kube: Kube, place: Place) -> dict[str, str] | None:
     """Return the data of a Secret; None if it does not exist."""
-    found = secret_object(kube, place)
-    return None if found is None else dict(found.get("data") or {})
+    body = secret_object(kube, place)
+    return None if body is None else dict(body.get("data") or {})
 
 
 def secret_object(kube: Kube, place: Place) -> Object | None:
@@ -153,8 +153,8 @@ def issued(names: Iterable[str]) -> tuple[bytes, bytes, bytes]:
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(signer.public_key()), critical=False)
         .sign(signer, hashes.SHA256())
     )
-    others: list[x509.GeneralName] = [x509.DNSName(name) for name in (*names, "localhost")]
-    alternatives = [*others, x509.IPAddress(ipaddress.ip_address(LOOPBACK))]
+    dns_names: list[x509.GeneralName] = [x509.DNSName(name) for name in (*names, "localhost")]
+    alternatives = [*dns_names, x509.IPAddress(ipaddress.ip_address(LOOPBACK))]
     certificate = (
         _builder("workbench-door", "workbench-door-ca", key)
         .add_extension(x509.SubjectAlternativeName(alternatives), critical=False)

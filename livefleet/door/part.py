@@ -38,15 +38,17 @@ class DoorPart:
         return unbuilt(GATEWAY)
 
     def prepare(self, fleet: LiveFleet, progress: Progress) -> None:  # noqa: ARG002 - as parts are called
-        """Install Envoy and build Envoy Gateway's program.
+        """Install Envoy and build egctl.
 
         Raises:
-            UserError: a program is not available here.
+            UserError: a program is not available on this machine.
         """
         try:
             door_programs(progress)
         except UserError as error:
-            raise UserError(f"there is no gateway, models answer at their own addresses: {error}") from None
+            raise UserError(
+                f"the gateway is not available, models are served at their own addresses: {error}"
+            ) from None
 
     def start(self, folder: LiveFolder, fleet: LiveFleet, progress: Progress) -> None:
         """Start or update both processes; return when the gateway accepts requests.
@@ -58,23 +60,30 @@ class DoorPart:
         objects = door_objects(fleet)
         for name in (_PROCESS, _ENVOY):
             private_folder(folder.path / name)
-        self._ensure_secrets(folder, fleet)
+        try:
+            with Kube.from_kubeconfig(folder.kubeconfig) as kube:
+                ensure_keys(kube, folder, objects)
+                ensure_certificates(kube, folder, objects)
+        except KubeError as error:
+            raise UserError(f"the gateway is not available, creating its Secrets failed: {error}") from None
         ports = {name: kept_port(folder, name) for name in (_ENVOY, _PROCESS)}
-        status = self._follow(folder, programs.egctl, ports, objects, progress)
+        status = self._translated(folder, programs.egctl, ports, objects, progress)
         if not status.ports:
             reasons = status.error or "\n".join(status.problems) or "it has no listener"
-            raise UserError(f"there is no gateway: {reasons}")
+            raise UserError(f"the gateway is not available: {reasons}")
         port = min(status.ports.values())
         if keep_running(
             folder, _ENVOY, envoy_command(programs.envoy, folder.path.resolve() / _ENVOY), lambda: listens(port)
         ):
             progress("started Envoy")
-        scheme = "https" if _has_tls(fleet) else "http"
+        gateways = [body for body in fleet.door if body["kind"] == "Gateway"]
+        has_tls = any("tls" in listener for gateway in gateways for listener in gateway["spec"]["listeners"])
+        scheme = "https" if has_tls else "http"
         folder.write_addresses(self.name, door=f"{scheme}://{LOOPBACK}:{port}")
         if status.error:
             raise UserError(f"the gateway is as it was before: {status.error}")
         if status.problems:
-            raise UserError("\n".join(("Envoy Gateway does not take all of the gateway:", *status.problems)))
+            raise UserError("\n".join(("Envoy Gateway rejected some objects of the gateway:", *status.problems)))
 
     def stop(self, folder: LiveFolder) -> tuple[str, ...]:
         """Stop both processes; return the names of those that ran."""
@@ -84,48 +93,33 @@ class DoorPart:
         (folder.path / KEY).unlink(missing_ok=True)
         return stopped
 
-    def _ensure_secrets(self, folder: LiveFolder, fleet: LiveFleet) -> None:
-        objects = door_objects(fleet)
-        try:
-            with Kube.from_kubeconfig(folder.kubeconfig) as kube:
-                ensure_keys(kube, folder, objects)
-                ensure_certificates(kube, folder, objects)
-        except KubeError as error:
-            raise UserError(f"there is no gateway, for want of a key: {error}") from None
-
-    def _follow(
+    def _translated(
         self, folder: LiveFolder, egctl: Path, ports: dict[str, int], objects: tuple[Object, ...], progress: Progress
     ) -> DoorStatus:
-        """Start the process, and return the result of its translation."""
-        own = folder.path.resolve() / _PROCESS
-        command = [sys.executable, "-m", __name__.rpartition(".")[0], f"{own}/"]
+        """Start the process, and return the status that it writes after its translation."""
+        process_folder = folder.path.resolve() / _PROCESS
+        command = [sys.executable, "-m", __name__.rpartition(".")[0], f"{process_folder}/"]
         command += [f"--egctl={egctl}", f"--listen={ports[_ENVOY]}", f"--processor={ports[_PROCESS]}"]
-        file, version = own / STATUS, _version(folder)
+        file, version = process_folder / STATUS, _version(folder)
         digest = digest_of(objects, version)
 
         def status() -> DoorStatus | None:
-            found = DoorStatus.read(file)
-            return found if found and found.of == digest else None
+            written = DoorStatus.read(file)
+            return written if written and written.of == digest else None
 
         if running_daemon(folder, _PROCESS) is None:
             file.unlink(missing_ok=True)
         if keep_running(folder, _PROCESS, [*command, f"--version={version}"], lambda: True):
             progress("translating the gateway")
         wait_until(lambda: status() is not None or running_daemon(folder, _PROCESS) is None, _SECONDS)
-        found = status()
-        if found is None:
+        current = status()
+        if current is None:
             log = folder.log(_PROCESS)
             raise UserError(
                 f"the gateway was not translated within {_SECONDS:.0f} s; end of {log}:\n"
                 f"{tail(log.read_text(errors='replace'))}"
             )
-        return found
-
-
-def _has_tls(fleet: LiveFleet) -> bool:
-    return any(
-        "tls" in each for body in fleet.door if body["kind"] == "Gateway" for each in body["spec"]["listeners"]
-    )
+        return current
 
 
 def _version(folder: LiveFolder) -> str:

@@ -1,9 +1,10 @@
-"""Envoy's messages, in a descriptor pool of their own.
+"""Envoy's messages, in a separate descriptor pool.
 
-The modules that ``xds-protos`` generated put their files into protobuf's default pool, ``google/rpc/status.proto``
-among them. Pulumi has a copy of that file under another name (``pulumi/runtime/proto/status_pb2.py``), and a pool
-takes no symbol twice: one process cannot import both. So none of the generated modules is imported here: what they
-would add is read from their source, and added to a pool that nobody else uses.
+The generated modules of ``xds-protos`` register their files in protobuf's default pool, among them
+``google/rpc/status.proto``. Pulumi has a copy of that file under another name
+(``pulumi/runtime/proto/status_pb2.py``), and a pool rejects a symbol that it already has: one process cannot import
+both. Therefore the generated modules are not imported. The serialized descriptors are read from their source, and
+added to a private pool.
 """
 
 import ast
@@ -27,16 +28,16 @@ from google.protobuf import (  # type: ignore[import-untyped]
 from ..fleet import Object
 
 Message = Any
-"""A message of the protocol: the classes have no types."""
+"""A message of the protocol, whose classes are untyped."""
 _DESCRIPTOR = re.compile(r"^ *DESCRIPTOR = .*\.AddSerializedFile\((b'.*')\)$", re.MULTILINE)
 _POOL = descriptor_pool.DescriptorPool()
 _LOCK = threading.Lock()
 _added: set[str] = set()
-"""Files that are in the pool; changes under the lock."""
+"""Files in the pool. Guarded by the lock."""
 
 
 class Package:
-    """A package of the protocol: its messages are its attributes, as they are those of a generated module."""
+    """A package of the protocol, with its messages as attributes, like a generated module."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -50,11 +51,11 @@ def message(name: str) -> Any:  # noqa: ANN401  # the classes have no types
     """Return the class of a message by its full name, such as ``envoy.config.core.v3.HeaderValue``.
 
     Raises:
-        AttributeError: There is no such message.
+        AttributeError: the message does not exist.
     """
     with _LOCK:
         try:
-            return message_factory.GetMessageClass(_found(name))
+            return message_factory.GetMessageClass(_descriptor(name))
         except KeyError:
             raise AttributeError(f"there is no message {name}") from None
 
@@ -63,28 +64,30 @@ def packed(resource: Object) -> Message:
     """Return a resource, in JSON with its ``@type``, as an ``Any``.
 
     Raises:
-        json_format.ParseError: It is not what its type says, or a type is not known.
+        json_format.ParseError: it does not match its type, or a type is unknown.
     """
     for name in set(_types(resource)):
-        with contextlib.suppress(AttributeError):  # a value that merely looks like a type, or the parser says so
+        with contextlib.suppress(
+            AttributeError
+        ):  # a value that looks like a type; if it is one, the parser reports it
             message(name)
     return json_format.ParseDict(resource, message("google.protobuf.Any")(), descriptor_pool=_POOL)
 
 
 def _types(value: object) -> Iterator[str]:
-    """Yield the names of the messages that a resource holds, at any depth: what is not in the pool cannot be read."""
+    """Yield the names of the messages in a resource, at any depth: the parser needs all of them in the pool."""
     if isinstance(value, list):
-        for each in value:
-            yield from _types(each)
+        for item in value:
+            yield from _types(item)
     elif isinstance(value, dict):
         if name := str(value.get("@type", "")).rpartition("/")[2]:
             yield name
-        for each in value.values():
-            yield from _types(each)
+        for item in value.values():
+            yield from _types(item)
 
 
-def _found(name: str) -> Any:  # noqa: ANN401  # descriptors have no types
-    """Return the descriptor of a message; where it is not known yet, all files of its package are added."""
+def _descriptor(name: str) -> Any:  # noqa: ANN401  # descriptors have no types
+    """Return the descriptor of a message; add all files of its package if it is not in the pool."""
     try:
         return _POOL.FindMessageTypeByName(name)
     except KeyError:
@@ -97,30 +100,30 @@ def _found(name: str) -> Any:  # noqa: ANN401  # descriptors have no types
 
 
 def _add(file: str) -> None:
-    """Add a file to the pool, after those that it imports."""
+    """Add a file to the pool, after the files that it imports."""
     if file in _added:
         return
     serialized = _serialized(file)
-    for each in descriptor_pb2.FileDescriptorProto.FromString(serialized).dependency:
-        _add(each)
+    for dependency in descriptor_pb2.FileDescriptorProto.FromString(serialized).dependency:
+        _add(dependency)
     _POOL.AddSerializedFile(serialized)
     _added.add(file)
 
 
 def _serialized(file: str) -> bytes:
-    """Return the descriptor of a file, from the source of the module that was generated of it."""
+    """Return the serialized descriptor of a file, from the source of its generated module."""
     spec = _spec(file.removesuffix(".proto").replace("-", "_") + "_pb2")
     if spec is None or spec.origin is None:
-        raise ImportError(f"nothing was generated of {file}")
-    found = _DESCRIPTOR.search(Path(spec.origin).read_text(encoding="utf-8"))
-    if found is None:
-        raise ImportError(f"{spec.origin} holds no descriptor")
-    serialized: bytes = ast.literal_eval(found[1])
+        raise ImportError(f"xds-protos has no module for {file}")
+    match = _DESCRIPTOR.search(Path(spec.origin).read_text(encoding="utf-8"))
+    if match is None:
+        raise ImportError(f"{spec.origin} has no serialized descriptor")
+    serialized: bytes = ast.literal_eval(match[1])
     return serialized
 
 
 def _spec(path: str) -> ModuleSpec | None:
-    """Look a module up without importing it; the packages that it is in are empty."""
+    """Find a module without importing it. Only its parent packages are imported, which are empty."""
     try:
         return importlib.util.find_spec(path.replace("/", "."))
     except (ModuleNotFoundError, ValueError):

@@ -11,37 +11,34 @@ _GROUPS = ("gateway.networking.k8s.io", "gateway.envoyproxy.io", "aigateway.envo
 
 def door_objects(fleet: LiveFleet) -> tuple[Object, ...]:
     """Return the objects of the gateway, without Services and Secrets, which are read from the cluster."""
-    return tuple(each for each in fleet.door if each["apiVersion"].partition("/")[0] in _GROUPS)
+    return tuple(body for body in fleet.door if body["apiVersion"].partition("/")[0] in _GROUPS)
 
 
 def service_places(objects: Iterable[Object]) -> set[tuple[str, str]]:
     """Return namespace and name of every Service that backends and routes reference."""
-    given = tuple(objects)
-    found = routed_services(given)
-    for each in given:
-        for endpoint in (each.get("spec") or {}).get("endpoints", ()):
+    rendered = tuple(objects)
+    places = routed_services(rendered)
+    for body in rendered:
+        for endpoint in (body.get("spec") or {}).get("endpoints", ()):
             fqdn = endpoint.get("fqdn", {})
-            place = service_at(fqdn.get("hostname", ""), fqdn.get("port", 0))
-            found |= {(place.namespace, place.name)} if place else set()
-    return found
+            service = service_at(fqdn.get("hostname", ""), fqdn.get("port", 0))
+            if service:
+                places.add((service.namespace, service.name))
+    return places
 
 
 def stand_ins(fleet: LiveFleet, addresses: Addresses) -> Mapping[ServicePort, Address]:
     """Return the loopback addresses of the Services of routers, whose pods have no simulated server."""
-    found: dict[ServicePort, Address] = {}
+    by_service: dict[ServicePort, Address] = {}
     for endpoint in fleet.endpoints:
         if not endpoint.stand_in:
             continue
         url = addresses.endpoints.get(endpoint.title, "")
-        place = _place(endpoint.url)
-        if url and place:
-            found.setdefault(place, parsed(_authority(url)))
-    return found
-
-
-def _place(url: str) -> ServicePort | None:
-    host, _, port = _authority(url).partition(":")
-    return service_at(host, int(port or 80))
+        host, _, port = _authority(endpoint.url).partition(":")
+        service = service_at(host, int(port or 80))
+        if url and service:
+            by_service.setdefault(service, parsed(_authority(url)))
+    return by_service
 
 
 def _authority(url: str) -> str:

@@ -68,29 +68,30 @@ def altered(xds: Xds, objects: Iterable[Object], processor: tuple[str, int]) -> 
     changed = deepcopy(xds)
     for cluster in changed["clusters"]:
         _alter_cluster(cluster, routes)
-    enabled = {configuration["name"] for configuration in changed["routes"] if _switch_on(configuration, routes)}
+    enabled = {configuration["name"] for configuration in changed["routes"] if _enable(configuration, routes)}
     for listener in changed["listeners"]:
         default = listener.get("defaultFilterChain")
         chains = [*listener.get("filterChains", ()), *([default] if default else ())]
         filters = [network_filter for chain in chains for network_filter in chain.get("filters", ())]
-        managers = [each["typedConfig"] for each in filters if each["name"] == _MANAGER]
+        managers = [body["typedConfig"] for body in filters if body["name"] == _MANAGER]
         if any(manager.get("rds", {}).get("routeConfigName") in enabled for manager in managers):
             for manager in managers:
-                _insert(manager)
+                _insert_filter(manager)
     changed["clusters"].append(processor_cluster(*processor))
     return changed
 
 
-def _switch_on(configuration: Object, routes: dict[_Place, Object]) -> bool:
-    """Enable the filter on the AI gateway's routes, and tell whether there are any."""
-    # The real one looks for an annotation in the route's metadata. egctl reads no annotations, so this goes by names,
-    # as the real one's standalone mode does (``isRouteGeneratedByAIGateway``).
+def _enable(configuration: Object, routes: dict[_Place, Object]) -> bool:
+    """Enable the filter on the AI gateway's routes; return whether there are any."""
+    # The real one looks for an annotation in the route's metadata. egctl drops annotations (Envoy Gateway v1.9.0
+    # internal/gatewayapi/resource/load.go), so routes are identified by name, as in the real one's standalone mode
+    # (``isRouteGeneratedByAIGateway``).
     has_ai_routes = False
     for host in configuration.get("virtualHosts", ()):
         for route in host.get("routes", ()):
             metadata = route.get("metadata", {}).get("filterMetadata", {})
             resources = metadata.get("envoy-gateway", {}).get("resources", ())
-            places = [(each.get("namespace", ""), each.get("name", "")) for each in resources]
+            places = [(resource.get("namespace", ""), resource.get("name", "")) for resource in resources]
             if not any(place in routes for place in places):
                 continue
             has_ai_routes = True
@@ -103,12 +104,13 @@ def _switch_on(configuration: Object, routes: dict[_Place, Object]) -> bool:
     return has_ai_routes
 
 
-def _insert(manager: Object) -> None:
+def _insert_filter(manager: Object) -> None:
     """Add the processor's filter to the chain of an HTTP connection manager."""
     names = [http_filter["name"] for http_filter in manager["httpFilters"]]
     index = next(number for number, name in enumerate(names) if name.startswith(_BEFORE))
     buffer = max((number for number, name in enumerate(names) if name.startswith(_BUFFER)), default=-1)
-    # After a buffer, whose limit on bodies must hold for the processor as well.
+    # After the buffer filter: before it, the processor would reject bodies above the smaller limit of connections
+    # (``insertAIGatewayExtProcFilter``).
     manager["httpFilters"].insert(buffer + 1 if buffer >= index else index, router_filter())
     manager["schemeHeaderTransformation"] = {"matchUpstream": True}
 

@@ -24,13 +24,13 @@ class AiBackend:
 
     Attributes:
         prefix: Prefix of the API's own path.
-        knows_as: The backend's name of the model; empty if it is the clients' name.
+        model: The backend's name of the model (``modelNameOverride``); empty if it is the clients' name.
         removed: Request headers to remove.
         added: Request headers to set.
     """
 
     prefix: str = _PREFIX
-    knows_as: str = ""
+    model: str = ""
     removed: tuple[str, ...] = ()
     added: Mapping[str, str] = field(default_factory=dict)
 
@@ -114,14 +114,14 @@ def _backends(route: Object, objects: Iterable[Object]) -> dict[str, AiBackend]:
     for number, rule in enumerate(route["spec"]["rules"]):
         for index, reference in enumerate(rule["backendRefs"]):
             spec = service_backend[reference.get("namespace", home), reference["name"]]["spec"]
-            # The rule's come last: they override the backend's.
+            # The rule's mutations come last: they override the backend's.
             mutations = spec.get("headerMutation", {}), reference.get("headerMutation", {})
             removed = {name.lower() for mutation in mutations for name in mutation.get("remove", ())}
             added = [header for mutation in mutations for header in mutation.get("set", ())]
             backends[backend_name(route, number, index)] = AiBackend(
                 # An empty prefix counts as none (``cmp.Or`` in ``schemaToFilterAPI``).
                 prefix=spec["schema"].get("prefix") or _PREFIX,
-                knows_as=reference.get("modelNameOverride", ""),
+                model=reference.get("modelNameOverride", ""),
                 removed=tuple(sorted(removed)),
                 added={header["name"].lower(): header["value"] for header in added},
             )

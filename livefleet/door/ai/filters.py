@@ -47,7 +47,8 @@ def upstream_filters(codec: Object | None) -> list[Object]:
         ],
     }
     processor["grpcService"]["timeout"] = "30s"
-    # Envoy removes the length of a body that the processor replaced; the second filter sets it again.
+    # Envoy removes the length of a replaced body (source/extensions/filters/http/ext_proc/processor_state.cc,
+    # handleHeadersResponse); the second filter sets it again.
     length = {"key": "content-length", "value": f"%DYNAMIC_METADATA({COUNTS}:content_length)%"}
     mutation = {"append": {"header": length, "appendAction": "ADD_IF_ABSENT"}}
     return [

@@ -60,7 +60,7 @@ def request_headers(
             status=protocol.CommonResponse.CONTINUE_AND_REPLACE,
         )
     return protocol.ProcessingResponse(
-        request_headers=protocol.HeadersResponse(response=common), dynamic_metadata=kept(metadata or {})
+        request_headers=protocol.HeadersResponse(response=common), dynamic_metadata=_dynamic_metadata(metadata or {})
     )
 
 
@@ -75,7 +75,7 @@ def response_headers(*, streamed: bool) -> Message:
     if not streamed:
         return protocol.ProcessingResponse(response_headers=protocol.HeadersResponse())
     mode = _ProcessingMode(response_body_mode=_ProcessingMode.STREAMED)
-    # A length would cut the stream off after its first chunk.
+    # Envoy would truncate the stream to the length (ai-gateway v1.1.0 internal/extproc/processor_impl.go).
     common = protocol.CommonResponse(header_mutation=mutation({}, ["content-length"]))
     return protocol.ProcessingResponse(response_headers=protocol.HeadersResponse(response=common), mode_override=mode)
 
@@ -88,7 +88,7 @@ def response_body(
     if body is not None:
         common.body_mutation.body = body
     return protocol.ProcessingResponse(
-        response_body=protocol.BodyResponse(response=common), dynamic_metadata=kept(metadata or {})
+        response_body=protocol.BodyResponse(response=common), dynamic_metadata=_dynamic_metadata(metadata or {})
     )
 
 
@@ -102,7 +102,7 @@ def immediate(status: int, body: bytes, content_type: str | None = "application/
     )
 
 
-def kept(values: Mapping[str, Any]) -> Message:
+def _dynamic_metadata(values: Mapping[str, Any]) -> Message:
     """Return dynamic metadata for the access log and for rate limits; None without values."""
     if not values:
         return None

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ..protocol import Message
 from . import messages
 from .config import MODEL_HEADER, ProcessorConfig
-from .requests import UNPLAYED, AiPath, AiRequest, MalformedRequestError, read_request
+from .requests import UNSUPPORTED, AiPath, AiRequest, MalformedRequestError, read_request
 from .usage import UsageReader
 
 REQUEST_ID = "x-ai-eg-internal-req-id"
@@ -25,17 +25,17 @@ class ProcessingError(Exception):
     """The request cannot be processed; Envoy responds with 500, as it does when the real one aborts a stream."""
 
 
-def lists_models(path: str, headers: Mapping[str, str], config: ProcessorConfig) -> Message | None:
-    """Return the response of the gateway itself, which needs the headers alone; None if an engine has to respond."""
-    plain = path.partition("?")[0]
-    if plain == AiPath.MODELS:
+def gateway_response(path: str, headers: Mapping[str, str], config: ProcessorConfig) -> Message | None:
+    """Return the gateway's own response to the headers of a request; None if a backend must respond."""
+    path_only = path.partition("?")[0]
+    if path_only == AiPath.MODELS:
         host = headers.get(":authority", "").rsplit(":", 1)[0].lower()
         data = [{"id": model, "created": 0, "object": "model", "owned_by": _OWNER} for model in config.for_host(host)]
         return messages.immediate(200, json.dumps({"data": data, "object": "list"}).encode())
-    if plain in UNPLAYED:
-        reason = f"the stand-in for Envoy AI Gateway does not play {plain}"
+    if path_only in UNSUPPORTED:
+        reason = f"the stand-in for Envoy AI Gateway does not support {path_only}"
         return messages.immediate(501, reason.encode(), None)
-    if plain not in list(AiPath):
+    if path_only not in list(AiPath):
         return messages.immediate(404, f"unsupported path: {path}".encode(), None)
     return None
 
@@ -54,12 +54,12 @@ class RequestProcessor:
         self._path = AiPath(headers[":path"].partition("?")[0])
         self._request: AiRequest | None = None
         self._tries = 0
-        self._chosen: tuple[str, str, str] = ("", "", "")
-        self._answer: dict[str, str] = {}
+        self._target: tuple[str, str, str] = ("", "", "")
+        self._response_headers: dict[str, str] = {}
         self._usage = UsageReader(stream=False)
 
     def on_headers(self) -> Message:
-        """Add a header with the request's number, by which the stream of the backend's chain finds it."""
+        """Add a header with the request's number, which identifies it on the stream of the backend's chain."""
         return messages.request_headers({REQUEST_ID: self._number})
 
     def on_body(self, body: bytes) -> Message:
@@ -87,12 +87,12 @@ class RequestProcessor:
             raise ProcessingError(f"unknown backend: {name}" if backend is None else "the request has no body")
         self._tries += 1
         self._usage = UsageReader(stream=request.stream)
-        self._chosen = name, route, backend.knows_as or request.model
-        if backend.knows_as:
-            fields = {**json.loads(request.body), "model": backend.knows_as}
+        self._target = name, route, backend.model or request.model
+        if backend.model:
+            fields = {**json.loads(request.body), "model": backend.model}
             body: bytes | None = json.dumps(fields, separators=(",", ":")).encode()
         else:
-            # A retry gets its body in any case: the first attempt may have replaced it for another backend.
+            # A retry always gets its body: the first attempt may have replaced it for another backend.
             body = request.body if request.rewritten or self._tries > 1 else None
         prefix = [part for part in backend.prefix.split("/") if part]
         added = {":path": "/".join(["", *prefix, request.path.suffix]), **backend.added}
@@ -103,8 +103,8 @@ class RequestProcessor:
         return messages.request_headers(added, [*removed, _UPSTREAM_HOST], body, metadata)
 
     def on_response_headers(self, headers: dict[str, str]) -> Message:
-        """Take the headers of the response; a stream is not buffered."""
-        self._answer = headers
+        """Record the headers of the response; a stream is not buffered."""
+        self._response_headers = headers
         streamed = self._request is not None and self._request.stream and headers.get(":status") == "200"
         return messages.response_headers(streamed=bool(self._tries) and streamed)
 
@@ -116,28 +116,29 @@ class RequestProcessor:
         """
         if not self._tries:
             return messages.response_body()
-        if not self._answer.get(":status", "").startswith("2"):
-            return self._failed(piece)
+        if not self._response_headers.get(":status", "").startswith("2"):
+            return self._converted_error(piece)
         try:
             self._usage.read(piece)
         except ValueError as problem:
             raise ProcessingError(f"failed to transform response: {problem}") from None
-        return messages.response_body(self._counts() if ends else None)
+        return messages.response_body(self._metadata() if ends else None)
 
-    def _failed(self, piece: bytes) -> Message:
+    def _converted_error(self, piece: bytes) -> Message:
         """Convert an engine's error to OpenAI's format, unless it is JSON already (``convertErrorOpenAI...``)."""
-        if "application/json" in self._answer.get("content-type", "") or self._path == AiPath.COMPLETIONS:
+        if "application/json" in self._response_headers.get("content-type", "") or self._path == AiPath.COMPLETIONS:
             return messages.response_body()
         text = piece.decode(errors="replace")
-        error = {"type": "OpenAIBackendError", "code": self._answer[":status"], "message": text}
+        error = {"type": "OpenAIBackendError", "code": self._response_headers[":status"], "message": text}
         body = json.dumps({"type": "error", "error": error}).encode()
         headers = {"content-type": "application/json", "content-length": str(len(body))}
         return messages.response_body(body=body, added=headers)
 
-    def _counts(self) -> dict[str, object]:
+    def _metadata(self) -> dict[str, object]:
+        """Return the token counts and names for the access log and for rate limits."""
         if not self._config.costs:
             return {}
-        name, route, model = self._chosen
+        name, route, model = self._target
         costs = {key: self._usage.cost(kind) for key, kind in self._config.costs.get(route, {}).items()}
         service_backend = "/".join(name.split("/")[:2])
         metadata = {

@@ -26,7 +26,7 @@ class AiPath(StrEnum):
         return self.value.removeprefix("/v1/")
 
 
-UNPLAYED = frozenset(
+UNSUPPORTED = frozenset(
     {
         "/v1/responses",
         "/v1/responses/input_tokens",
@@ -43,7 +43,7 @@ UNPLAYED = frozenset(
 )
 """Paths that only the real one supports (``cmd/extproc/mainlib/main.go``, with its default prefixes)."""
 
-_WHOLE = ("max_tokens", "max_completion_tokens", "n", "top_logprobs")
+_INTEGERS = ("max_tokens", "max_completion_tokens", "n", "top_logprobs")
 _ROLES = ("user", "assistant", "system", "developer", "tool")
 _INT64 = 2**63
 _IN_A_HEADER = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")
@@ -58,7 +58,7 @@ class MalformedRequestError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AiRequest:
-    """The part of a request that the gateway reads.
+    """The part of a request that the gateway uses.
 
     Attributes:
         model: Empty if the request names none.
@@ -85,7 +85,7 @@ def read_request(path: AiPath, body: bytes, *, counted: bool) -> AiRequest:
     """
     reason = f"malformed request: failed to parse JSON for {path}: "
     try:
-        fields = json.loads(body, parse_constant=_refused)
+        fields = json.loads(body, parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
         raise MalformedRequestError(reason + (str(error) or "nested too deeply")) from None
     if fields is None:
@@ -105,7 +105,8 @@ def read_request(path: AiPath, body: bytes, *, counted: bool) -> AiRequest:
     return AiRequest(path, model, stream, body)
 
 
-def _refused(constant: str) -> None:
+def _reject_constant(constant: str) -> None:
+    """Reject NaN and Infinity, which Python's parser accepts."""
     raise ValueError(f"{constant} is no JSON")
 
 
@@ -123,18 +124,17 @@ def _problem(path: AiPath, fields: Mapping[str, Any]) -> str:
     options = fields.get("stream_options")
     if not isinstance(options, dict | None) or not isinstance((options or {}).get("include_usage"), bool | None):
         return "stream_options must be an object"
-    for name in _WHOLE:
+    for name in _INTEGERS:
         value = fields.get(name)
         if value is not None and (type(value) is not int or not -_INT64 <= value < _INT64):
             return f"{name} must be a whole number"
     if path == AiPath.EMBEDDINGS and "input" in fields and "messages" in fields:
         return "embedding request must have either 'input' or 'messages', not both"
-    return _wrong_messages(fields.get("messages")) if path != AiPath.COMPLETIONS else ""
+    messages = fields.get("messages")
+    return "" if messages is None or path == AiPath.COMPLETIONS else _messages_problem(messages)
 
 
-def _wrong_messages(messages: object) -> str:
-    if messages is None:
-        return ""
+def _messages_problem(messages: object) -> str:
     if not isinstance(messages, list):
         return "messages must be a list"
     for message in messages:

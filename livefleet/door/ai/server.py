@@ -17,12 +17,12 @@ from ..protocol import Message
 from .config import ProcessorConfig, read_config
 from .filters import BACKEND_PATH, ROUTE_PATH
 from .messages import attribute, headers_of, protocol
-from .processor import REQUEST_ID, ProcessingError, RequestProcessor, lists_models
+from .processor import REQUEST_ID, ProcessingError, RequestProcessor, gateway_response
 
-_LARGEST = 512 * 2**20
-"""Bytes of a message, which holds a whole body (``extProcMaxRecvMsgSize`` of ``cmd/controller/main.go``)."""
+_MAX_MESSAGE_BYTES = 512 * 2**20
+"""A message contains a whole body (``extProcMaxRecvMsgSize`` of ``cmd/controller/main.go``)."""
 _SERVICE = "envoy.service.ext_proc.v3.ExternalProcessor"
-_LOOK_EVERY = 0.5
+_POLL_INTERVAL = 0.5
 """Seconds between two checks of the configuration file."""
 
 
@@ -42,27 +42,27 @@ class ExternalProcessor:
         number = ""
         try:
             async for message in incoming:
-                answer, number = self._answered(message, number)
-                yield answer
+                response, number = self._respond(message, number)
+                yield response
         except ProcessingError as problem:
             await context.abort(grpc.StatusCode.UNKNOWN, str(problem))
         finally:
             self._requests.pop(number, None)
 
-    def _answered(self, message: Message, number: str) -> tuple[Message, str]:
+    def _respond(self, message: Message, number: str) -> tuple[Message, str]:
         """Return the response to a message, and the number of the request if this is its listener's stream."""
         kind = message.WhichOneof("request")
         if kind == "request_headers":
             headers = headers_of(message.request_headers.headers)
-            # Only the filter of a backend's chain asks Envoy for attributes.
+            # Only the filter of a backend's chain has ``requestAttributes``.
             if message.attributes:
                 request = self._requests.get(headers.get(REQUEST_ID, ""))
                 if request is None:
                     raise ProcessingError("no router processor found")
                 return request.to_backend(attribute(message, BACKEND_PATH), attribute(message, ROUTE_PATH)), ""
-            own = lists_models(headers.get(":path", ""), headers, self.config)
-            if own is not None:
-                return own, ""
+            response = gateway_response(headers.get(":path", ""), headers, self.config)
+            if response is not None:
+                return response, ""
             # Clients may send request IDs, and the same one twice.
             number = f"{headers.get('x-request-id', '')}-{uuid.uuid4()}"
             request = self._requests[number] = RequestProcessor(self.config, headers, number)
@@ -85,7 +85,10 @@ class ExternalProcessor:
 
 async def started(processor: ExternalProcessor, host: str, port: int) -> tuple[grpc.aio.Server, int]:
     """Start a server; return it and its port, which the system chooses if ``port`` is 0."""
-    sizes = [("grpc.max_receive_message_length", _LARGEST), ("grpc.max_send_message_length", _LARGEST)]
+    sizes = [
+        ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
+        ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
+    ]
     server = grpc.aio.server(options=[*sizes, ("grpc.so_reuseport", 0)])
     handler = grpc.stream_stream_rpc_method_handler(
         processor.process,
@@ -105,7 +108,7 @@ async def serve(file: Path, host: str, port: int) -> None:
     server, _ = await started(processor, host, port)
     try:
         while True:
-            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.sleep(_POLL_INTERVAL)
             modified = file.stat().st_mtime_ns
             if modified != loaded:
                 processor.config, loaded = read_config(file), modified

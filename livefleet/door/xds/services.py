@@ -63,8 +63,8 @@ class PodPort:
 
     def on_loopback(self, backends: Mapping[str, str]) -> Address | None:
         """Return its loopback address; None while it does not listen."""
-        # By name, not by address: two pods may have the same one, since kwok forgets the addresses that it assigned
-        # when it restarts.
+        # By name, not by address: two pods may have the same one, since kwok keeps its pool of addresses in memory
+        # (v0.8.0 pkg/kwok/controllers/utils.go, ipPool) and loses it when it restarts.
         address = backends.get(f"{self.pod or self.address}:{self.port}")
         return None if address is None else parsed(address)
 

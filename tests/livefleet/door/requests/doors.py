@@ -53,7 +53,7 @@ class StoodDoor:
         """Return the access log once it has so many lines; Envoy writes it every ten seconds unless it is asked."""
 
         def lines() -> list[Object]:
-            self.admin.ask("POST", "/reopen_logs")
+            self.admin.request("POST", "/reopen_logs")
             text = self.log.read_text()
             return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 

@@ -40,7 +40,7 @@ def asked_at_once(door: StoodDoor) -> Counter[int]:
 
 def bounds(door: StoodDoor) -> dict[tuple[str, str], int]:
     """What Envoy says that it lets through at once, by cluster and kind."""
-    page = door.admin.ask("GET", "/clusters") or ""
+    page = door.admin.request("GET", "/clusters") or ""
     lines = (line.split("::") for line in page.splitlines() if "::default_priority::" in line)
     return {(name, kind): int(value) for name, _, kind, value in lines}
 

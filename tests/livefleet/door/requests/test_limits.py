@@ -93,7 +93,7 @@ def test_the_page_of_the_monitor_has_what_the_dashboard_reads(stand: DoorFactory
     paths = {each["port"]: each["path"] for each in monitor["spec"]["podMetricsEndpoints"]}
     with stand(found.door.objects, [SECRET]) as door:
         assert statuses(door, "alice", "m", 4) == [200, 200, 429, 429]
-        page = door.admin.ask("GET", paths["metrics"]) or ""
+        page = door.admin.request("GET", paths["metrics"]) or ""
     assert {name for name in ROW if f"\n{name}{{" in f"\n{page}"} == set(ROW)
     label = r'envoy_http_conn_manager_prefix="(https?-[0-9]+)"'
     assert re.search(rf'envoy_http_downstream_rq_xx{{envoy_response_code_class="4",{label}}} 2\n', page)

@@ -79,7 +79,7 @@ class Proxy:
     @property
     def runs(self) -> bool:
         """Whether its containers are ready: Envoy answers /ready, and listens."""
-        return self.ended is None and (self.admin.ask("GET", "/ready") or "").strip() == "LIVE" and self._listens
+        return self.ended is None and (self.admin.request("GET", "/ready") or "").strip() == "LIVE" and self._listens
 
     @property
     def _listens(self) -> bool:
@@ -96,7 +96,7 @@ class Proxy:
         self._ending.start()
 
     def _shut_down(self, began: float) -> None:
-        self.admin.ask("POST", "/healthcheck/fail")
+        self.admin.request("POST", "/healthcheck/fail")
         while (passed := time.monotonic() - began) <= self.drain:
             if passed > self.least and self._connections() == 0:
                 break
