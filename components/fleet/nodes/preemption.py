@@ -330,10 +330,10 @@ def _unknown_reason(pod: _Ranked, ranked: Iterable[_Ranked]) -> str:
     }
     if not classes:
         return ""
-    listed = _first_of([f"{title} ({klass})" for title, klass in sorted(classes.items())])
+    others = _first_of([f"{title} ({klass})" for title, klass in sorted(classes.items())])
     return (
         f"PriorityClass {pod.klass!r} is not created here, so its value is unknown: whether its "
-        f"pods evict those of {listed} on the same nodes, or are evicted by them, is not checked; add the "
+        f"pods evict those of {others} on the same nodes, or are evicted by them, is not checked; add the "
         "PriorityClass to the manifests (with otherKinds: apply), or use one class for all"
     )
 
