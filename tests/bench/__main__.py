@@ -38,7 +38,7 @@ SIZES = {10: 3, 100: 3, 1000: 1}
 FAMILY_MODELS, FAMILY_RUNS = 1000, 3
 _COMPARED = """\
 Each Playground comes with its OpenModel. A ModelBooster is expanded into a ModelServing, a ModelServer and a
-ModelRoute, which are checked and rendered as if somebody had written them. The goal is 1.3."""
+ModelRoute, which are checked and rendered like declared ones. The goal is 1.3."""
 WORKBENCH = [sys.executable, "-m", "workbench"]
 NAMESPACE = "bench"
 

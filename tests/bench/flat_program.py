@@ -1,6 +1,6 @@
 """The floor: the very same objects, registered one after the other without components, settings or checks.
 
-``flat:classes`` chooses how: ``sdk`` with the classes of pulumi_kubernetes, as anybody would write it, or ``thin``
+``flat:classes`` chooses how: ``sdk`` with the classes of pulumi_kubernetes, as in most programs, or ``thin``
 with the class that this project's components use.
 """
 
