@@ -43,10 +43,10 @@ def pending(dev: PulumiCli) -> list[dict[str, Any]]:
 def refusing(word: str, run: Callable[..., str]) -> Callable[..., str]:
     """The CLI, refusing commands with a word."""
 
-    def quiet(self: PulumiCli, *arguments: str, given: str = "") -> str:
+    def quiet(self: PulumiCli, *arguments: str, stdin: str = "") -> str:
         if word in arguments:
             raise WorkbenchError("no import today")
-        return run(self, *arguments, given=given)
+        return run(self, *arguments, stdin=stdin)
 
     return quiet
 
