@@ -36,7 +36,8 @@ class Allowed:
         monitoring_namespace: Namespace of Prometheus; None without one.
         metrics_port: Port of the metrics; None if it is the serving port, as for every shipped engine.
         clients: Labels of the namespaces whose pods may call models directly, as alternatives. None, the default,
-            allows every pod in the cluster: without a front door there is no other access. Empty allows nobody.
+            allows every pod in the cluster: without a front door there is no other access.
+            If empty, no pod is allowed.
         cidrs: Ranges outside the cluster that may call models directly: the sources of connections and health checks
             of load balancers, as pods see them.
         only_balanced: Whether ``cidrs`` may only call models whose own Service requests a load balancer.

@@ -12,7 +12,7 @@ from .shapes import Shape
 from .weights import WeightSizes, rank_bytes
 
 _HIDDEN_SHARE = Decimal("0.02")
-"""Largest share of its memory that an accelerator hides from programs, where nobody reported it."""
+"""Largest share of its memory that an accelerator hides from programs, for accelerators without a measurement."""
 _PADDED_DTYPE = "mxfp4"
 _SAME_NAME_ERROR = Decimal("0.05")
 """Fraction by which weights may be smaller than those of the known model with the same name."""

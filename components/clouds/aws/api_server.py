@@ -17,7 +17,7 @@ SSM_ENDPOINTS = ("ssm", "ssmmessages")
 """Interface endpoints that the Session Manager agent needs in a network without internet access (Systems Manager user
 guide, "Reference: ec2messages, ssmmessages, and other API operations"; agents need no ec2messages since 3.3.40.0)."""
 _REQUIRED = (
-    "is empty, and nobody could reach the API server, whose security group admits only the nodes; choose one of: "
+    "is empty, so the API server would admit only the nodes and no client could connect; choose one of: "
     "(1) public_access_cidrs with the range that you connect from, permanently or until you connect from the network "
     "and have set private_access_cidrs; (2) a VPC that exists and in which you run Pulumi, with private_access_cidrs "
     "or private_access_security_groups; (3) bastion: true, without a tunnel_port of 0"

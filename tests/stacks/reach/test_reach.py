@@ -52,7 +52,10 @@ class TestReach:
         done = preview("prod", tmp_path, cluster={"bastion": False})
         assert done.returncode == 1
         text = " ".join((done.stdout + done.stderr).split())
-        assert "inference-platform:cluster.publicAccessCidrs: is empty, and nobody could reach the API server" in text
+        assert (
+            "inference-platform:cluster.publicAccessCidrs: is empty, so the API server would admit only the nodes"
+            in text
+        )
         for way in (
             "(1) publicAccessCidrs with the range that you connect from",
             "(2) a VPC that exists and in which you run Pulumi, with privateAccessCidrs or",

@@ -171,11 +171,11 @@ class TestCredentials:
 
 
 class TestRefusals:
-    def test_an_api_that_nobody_reaches_comes_with_three_ways_out(self) -> None:
+    def test_an_unreachable_api_server_is_refused_with_three_remedies(self) -> None:
         with pytest.raises(InvalidArguments) as caught:
             made(**PRIVATE)
         text = str(caught.value)
-        assert text.startswith("main: public_access_cidrs: is empty, and nobody could reach the API server")
+        assert text.startswith("main: public_access_cidrs: is empty, so the API server would admit only the nodes")
         for way in ("(1) public_access_cidrs", "(2) a VPC that exists", "(3) bastion: true"):
             assert way in text
         assert len(text.splitlines()) == 1
@@ -194,7 +194,7 @@ class TestRefusals:
         assert made(**way)[CLUSTER]
 
     def test_a_bastion_that_nobody_goes_through_is_none(self) -> None:
-        with pytest.raises(InvalidArguments, match="nobody could reach the API server"):
+        with pytest.raises(InvalidArguments, match="no client could connect"):
             made(**PRIVATE, bastion=True, tunnel_port=0)
 
     @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ REFUSED = {
     "unknown": ("other", "has no model 'other'; available: chat (qwen), code (coder), a (twin), b (twin), vectors"),
     "ambiguous": ("twin", "several endpoints serve 'twin'; pass one of a, b"),
     "embeddings": ("vectors", "'vectors' serves embeddings; pass a model that generates text"),
-    "what nobody plays": ("operated", "no workload answers at endpoint 'operated': an operator makes its pods"),
+    "no simulated pods": ("operated", "no workload answers at endpoint 'operated': an operator makes its pods"),
     "no address": ("nowhere", "'nowhere' has no address on this machine"),
 }
 
