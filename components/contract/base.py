@@ -4,10 +4,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
+
+from .releases import SPAN, Span
 
 INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
@@ -28,12 +38,14 @@ class Rule:
         broken: Yields the violations of an object.
         cel: The same rule for the CustomResourceDefinition.
         of: The only field of the rule, which is checked only if this field is set; empty for several fields.
+        span: The only releases with the rule; None if it holds for the union of all releases.
     """
 
     message: str
     broken: Callable[[Any], Iterable[Violation]]
     cel: str
     of: str = ""
+    span: Span | None = None
 
     def problems(self, checked: Json) -> Iterator[Violation]:
         """Yield the violations of an object with complete messages."""
@@ -75,10 +87,16 @@ class ApiModel(BaseModel):
         cls._checked = tuple(rule for rule in cls.rules if rule.broken is not no_local_check)
 
     @model_validator(mode="after")
-    def _obey_rules(self) -> Self:
+    def _obey_rules(self, info: ValidationInfo) -> Self:
         if self._checked:
             explicit = self.model_fields_set
-            rules = [rule for rule in self._checked if not rule.of or rule.of in explicit]
+            kind = info.context  # with the release in which the object is read; None for a part of an object
+            rules = [
+                rule
+                for rule in self._checked
+                if (not rule.of or rule.of in explicit)
+                and (rule.span is None or (kind is not None and kind.has_rule(rule.span)))
+            ]
             violations = [rule.problem(*broken) for rule in rules for broken in rule.broken(self)]
             if violations:
                 raise combined_error(violations)
@@ -89,7 +107,11 @@ class ApiModel(BaseModel):
         """Add the rules to the JSON schema, as the API server reads them."""
         schema = handler.resolve_ref_schema(handler(core_schema))
         if any(rule.cel for rule in cls.rules):
-            schema["x-kubernetes-validations"] = [{"rule": r.cel, "message": r.message} for r in cls.rules if r.cel]
+            schema["x-kubernetes-validations"] = [
+                {"rule": rule.cel, "message": rule.message} | ({SPAN: rule.span.as_json()} if rule.span else {})
+                for rule in cls.rules
+                if rule.cel
+            ]
         return schema
 
     # The pydantic plugin reports the alias generator at the last method; every alias is fixed in effect.

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,7 +35,8 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
     problems: list[Found] = []
     observed: Any = None
     if odd or "status" in value:
-        from .schema.structural import normalize, schema_graph
+        from .schema.narrowing import schema_graph
+        from .schema.structural import normalize
 
         schema = schema_graph(kind)
         value = normalize(value, schema, schema.root)
@@ -49,17 +51,28 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
                 problems.append((path, f"unknown field{hint}"))
             value = {key: inner for key, inner in value.items() if key != "status"}
     try:
-        resource = kind.model.model_validate(value)
+        resource = kind.model.model_validate(value, context=kind)
     except ValidationError as error:
         from .messages import explain
 
         reasons = list(explain(error, kind))
-        return None, [*problems, *_name_problems(value, kind, reasons), *reasons]
+        return None, [*problems, *_name_problems(value, kind, reasons), *reasons, *_misfits(value, kind, reasons)]
+    problems += _misfits(value, kind, ())
     if kind.reads_status and observed is not None:
         # A status with an invalid value is dropped rather than reported: a controller wrote it, not the user.
         with contextlib.suppress(ValidationError):
-            resource = kind.model.model_validate({**value, "status": observed})
+            resource = kind.model.model_validate({**value, "status": observed}, context=kind)
     return (None if problems else resource), problems
+
+
+def _misfits(value: dict[str, Any], kind: Kind, reported: Iterable[Found]) -> list[Found]:
+    """Return what the release of a kind does not accept, except at paths that are reported already."""
+    if not kind.release:
+        return []
+    from .schema.narrowing import misfits
+
+    paths = {path for path, _ in reported}
+    return [misfit for misfit in misfits(value, kind, kind.release) if misfit[0] not in paths]
 
 
 def without_faults(

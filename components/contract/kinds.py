@@ -3,11 +3,12 @@
 import difflib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .meta import Resource
 from .problems import did_you_mean
+from .releases import Releases, Span
 from .schema.builtin import is_namespaced
 
 _NEARLY_GROUP = 0.85
@@ -58,6 +59,25 @@ class Kind:
     upstream: Upstream = field(default=Upstream(), repr=False, compare=False)
     reads_status: bool = False
     """Whether plans use the status that a controller wrote; otherwise status is dropped, as on creation."""
+    releases: Releases = field(default=Releases(), repr=False, compare=False)
+    """The releases of its API; none if the API has only one form."""
+    span: Span = field(default=Span(), repr=False, compare=False)
+    """The releases that have the kind."""
+    release: str = field(default="", compare=False)
+    """The release in which objects are read; empty for the union of all releases, with the contract's defaults."""
+
+    def at(self, release: str) -> "Kind":
+        """Return the kind as of a release; empty for the union of all releases."""
+        return self if release == self.release else replace(self, release=release)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the release has the kind."""
+        return not self.release or self.releases.covers(self.span, self.release)
+
+    def has_rule(self, span: Span) -> bool:
+        """Whether a rule of some releases applies: only if one of them is set."""
+        return bool(self.release) and self.releases.covers(span, self.release)
 
     def release_with_field(self, path: Iterable[str | int]) -> str:
         """Return the first later upstream release that has a field, or an empty string."""

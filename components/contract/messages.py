@@ -10,7 +10,7 @@ from .base import whole_float_to_int
 from .kinds import Kind
 from .problems import MOST_HINTS, did_you_mean
 from .schema.embedded import UNKNOWN, format_value
-from .schema.structural import schema_graph
+from .schema.narrowing import schema_graph
 
 Found = tuple[tuple[str | int, ...], str]
 

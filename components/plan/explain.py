@@ -14,7 +14,8 @@ from ..contract.checking import check
 from ..contract.kinds import Kind
 from ..contract.load import LoadedResource
 from ..contract.problems import Problem, errors, field_path
-from ..contract.schema.structural import SchemaGraph, schema_graph
+from ..contract.schema.narrowing import schema_graph
+from ..contract.schema.structural import SchemaGraph
 from ..contract.texts.secrets import masked, masked_text
 from ..fleet.options import Options
 from .plan import Plan

@@ -5,7 +5,8 @@ import copy
 from random import Random
 from typing import Any
 
-from components.contract.schema.structural import SchemaGraph, schema_graph
+from components.contract.schema.narrowing import schema_graph
+from components.contract.schema.structural import SchemaGraph
 from tests.contract.documents import Document, kind_of
 
 ODD_VALUES: tuple[Any, ...] = (

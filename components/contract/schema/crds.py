@@ -5,7 +5,8 @@ from typing import Any
 from ..base import INT32_MAX, INT64_MAX
 from ..kinds import Kind
 from .embedded import Schema
-from .structural import SchemaGraph, schema_graph
+from .narrowing import contract_graph
+from .structural import SchemaGraph
 
 _OURS = {"additionalProperties", "x-exact-integer", "$ref", "properties", "items"}
 _BUILT_IN = {"apiVersion", "kind"}
@@ -19,6 +20,7 @@ _AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"
 
 
 def crd(kind: Kind) -> dict[str, Any]:
+    """Return the definition of a kind in its release, or else in the contract's."""
     names: dict[str, Any] = {
         "plural": kind.plural,
         "singular": kind.kind.lower(),
@@ -41,7 +43,7 @@ def crd(kind: Kind) -> dict[str, Any]:
         "name": kind.version,
         "served": True,
         "storage": True,
-        "schema": {"openAPIV3Schema": _root_schema(schema_graph(kind))},
+        "schema": {"openAPIV3Schema": _root_schema(contract_graph(kind))},
         "subresources": subresources,
         "additionalPrinterColumns": [*columns, _AGE],
     }

@@ -171,7 +171,8 @@ class Embedded:
         """
         if self._validator.is_valid(value):
             return value
-        raise combined_error([problem for error in self._validator.iter_errors(value) for problem in _explain(error)])
+        errors = self._validator.iter_errors(value)
+        raise combined_error([problem for error in errors for problem in explain_error(error)])
 
     def __get_pydantic_core_schema__(self, _source: Json, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Replace pydantic's own schema for the annotation."""
@@ -190,7 +191,7 @@ def _hidden(schema: Schema) -> Schema:
     }
 
 
-def _explain(error: Json) -> Iterator[tuple[Path_, str]]:
+def explain_error(error: Json) -> Iterator[tuple[Path_, str]]:
     """Convert one schema error to paths and messages."""
     path = tuple(error.instance_path)
     match error.kind.name:
@@ -212,6 +213,13 @@ def _explain(error: Json) -> Iterator[tuple[Path_, str]]:
         case "minimum" | "maximum":
             bound = "at least" if error.kind.name == "minimum" else "at most"
             yield path, f"must be {bound} {error.kind.limit}, found {format_value(error.instance)}"
+        case "minItems" | "maxItems" | "minLength" | "maxLength":
+            bound = "at least" if error.kind.name.startswith("min") else "at most"
+            unit = ("item" if "Items" in error.kind.name else "character") + "s" * (error.kind.limit != 1)
+            yield path, f"must have {bound} {error.kind.limit} {unit}, found {format_value(error.instance)}"
+        case "enum":
+            options = ", ".join(format_value(option) for option in error.kind.options)
+            yield path, f"must be one of {options}, found {format_value(error.instance)}"
         case _:
             yield (
                 path,

@@ -4,15 +4,17 @@ import copy
 from typing import Any
 
 from ..kinds import Kind
+from ..releases import SPAN, SPANS
 from .embedded import Schema
-from .structural import schema_graph
+from .narrowing import schema_graph
 
-OURS = {"x-exact-integer", "x-null-is-empty"}
-"""Keywords that only :func:`.structural.normalize` reads."""
+OURS = {"x-exact-integer", "x-null-is-empty", SPAN, SPANS}
+"""Keywords that only :func:`.structural.normalize` and :mod:`.narrowing` read."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema(kind: Kind) -> Schema:
+    """Return the schema of a kind in its release, or else of all releases together."""
     shape = schema_graph(kind)
     document = {"$schema": DIALECT, "title": kind.title, **shape.root, "$defs": shape.defs}
     cleaned: Schema = without_keywords(copy.deepcopy(document), OURS)

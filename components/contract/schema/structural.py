@@ -50,7 +50,8 @@ class SchemaGraph:
 
 
 @functools.cache
-def schema_graph(kind: Kind) -> SchemaGraph:
+def hub_graph(kind: Kind) -> SchemaGraph:
+    """Return the schema of a kind for all releases; fields that only some of them have carry their spans."""
     raw = kind.model.model_json_schema(by_alias=True)
     defs = {name: _plain(schema) for name, schema in raw.pop("$defs", {}).items()}
     root = _plain(raw)

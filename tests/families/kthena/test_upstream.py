@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from components.contract.problems import path_parts
-from components.contract.schema.structural import schema_graph
+from components.contract.schema.narrowing import schema_graph
 from components.families import kinds, parse
 from components.families.kthena.kinds import MODEL_BOOSTER
 

@@ -11,7 +11,8 @@ import pytest
 from components.contract.schema.crds import crd
 from components.contract.schema.embedded import definitions
 from components.contract.schema.jsonschema import json_schema
-from components.contract.schema.structural import SchemaGraph, schema_graph
+from components.contract.schema.narrowing import schema_graph
+from components.contract.schema.structural import SchemaGraph
 from components.families import kinds
 from components.families.llmaz import types as llmaz
 

@@ -3,7 +3,7 @@
 import pytest
 
 from components.contract.problems import path_parts
-from components.contract.schema.structural import schema_graph
+from components.contract.schema.narrowing import schema_graph
 from components.families import parse
 from tests.families.llmd.api.samples import API, VARIANT
 from tests.families.llmd.api.table import KIND

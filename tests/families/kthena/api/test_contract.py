@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from components.contract.kinds import Kind
 from components.contract.schema.crds import crd
 from components.contract.schema.jsonschema import json_schema
-from components.contract.schema.structural import SchemaGraph, schema_graph
+from components.contract.schema.narrowing import schema_graph
+from components.contract.schema.structural import SchemaGraph
 from components.families import kinds
 from components.families.kthena.family import FAMILY
 from tests.families.kthena.api.table import (

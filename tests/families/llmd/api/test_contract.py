@@ -6,7 +6,8 @@ import pytest
 
 from components.contract.schema.crds import crd
 from components.contract.schema.jsonschema import json_schema
-from components.contract.schema.structural import SchemaGraph, schema_graph
+from components.contract.schema.narrowing import schema_graph
+from components.contract.schema.structural import SchemaGraph
 from components.families.llmd.family import FAMILY
 from tests.families.llmd.api.samples import VARIANT
 from tests.families.llmd.api.table import (

@@ -9,7 +9,8 @@ import pytest
 from pydantic import BaseModel
 
 from components.contract.kinds import Kind
-from components.contract.schema.structural import SchemaGraph, schema_graph
+from components.contract.schema.narrowing import schema_graph
+from components.contract.schema.structural import SchemaGraph
 from components.families.llmkube.family import FAMILY
 from tests.families.llmkube.api.documents import FIELDS, ROWS
 

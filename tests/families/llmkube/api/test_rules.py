@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.contract.checking import check
-from components.contract.schema.structural import schema_graph
+from components.contract.schema.narrowing import schema_graph
 from components.families.llmkube.types.inference_service import InferenceService
 from tests.contract.changing import REMOVED, changed, problems_of
 from tests.families.llmkube.api.samples import (
