@@ -45,7 +45,8 @@ def deploy(settings: Settings) -> None:
     Raises:
         pulumi.RunError: a manifest is invalid or does not fit; lists all problems, and creates nothing.
     """
-    planned = plan(load(Path(path) for path in settings.models), settings.environment(read_text))
+    manifests = load((Path(path) for path in settings.models), settings.releases)
+    planned = plan(manifests, settings.environment(read_text))
     _LISTENER.get()(settings, planned)
     prices, price_problems = own_prices(settings.prices)
     problems = [*planned.problems, *price_problems]

@@ -309,6 +309,7 @@ _EXAMPLES = {
     "imageCache": '{registries: [quay.io, registry.k8s.io], account: "123456789012"}',
     "pods": "{serviceAccountName: inference}",
     "realizations": "{llmd: operator}",
+    "releases": "{kthena: v1.0.0}",
     "ignore": "{access-anonymous: only the VPN gateway has access}",
     "simulatedNodes": "true",
     "customResources": "true",

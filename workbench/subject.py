@@ -67,7 +67,7 @@ class Subject:
             files = [default]
         if not files:
             raise WorkbenchError("no manifests: pass files or folders, - for stdin, or --stack", 2)
-        return read(files)
+        return read(files, settings.releases)
 
     def settings(self) -> "FleetSettings":
         """Return the settings of the stack, or defaults without one, with the overrides of the command line.
@@ -136,15 +136,15 @@ def without_stacks(error: ModuleNotFoundError, alternative: str) -> Exception:
     )
 
 
-def read(paths: Sequence[Path]) -> "Manifests":
+def read(paths: Sequence[Path], releases: Mapping[str, str]) -> "Manifests":
     """Read files and folders; ``-`` reads stdin."""
     from components.contract.load import Manifests
     from components.families import load, load_stream
 
     files = [path for path in paths if str(path) != STDIN]
-    parts = [load(files)] if files else []
+    parts = [load(files, releases)] if files else []
     if len(files) < len(paths):
-        parts.append(load_stream(sys.stdin.buffer, "<stdin>"))
+        parts.append(load_stream(sys.stdin.buffer, "<stdin>", releases))
     return parts[0] if len(parts) == 1 else Manifests.merged(parts)
 
 
@@ -171,6 +171,13 @@ def _subject(
         Realization | None,
         typer.Option(help="Render plain Kubernetes objects (native), or custom resources for the upstream operator."),
     ] = None,
+    release: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FAMILY=RELEASE",
+            help="Release of an API in which its manifests are read, such as kthena=v1.0.0. Can be repeated.",
+        ),
+    ] = None,
     workload: Annotated[
         WorkloadChoice | None,
         typer.Option(help="Workload kind; auto creates a LeaderWorkerSet only if a replica spans several pods."),
@@ -194,6 +201,7 @@ def _subject(
     cache = {"claim": cache_claim, "hostPath": cache_host_path}
     overrides = {
         "realization": realization,
+        "releases": parse_releases(release),
         "workload": workload,
         "namespace": namespace,
         "runtimes": runtimes,
@@ -201,6 +209,21 @@ def _subject(
         "modelCache": {key: value for key, value in cache.items() if value is not None} or None,
     }
     return Subject(stack, cwd, {key: value for key, value in overrides.items() if value is not None})
+
+
+def parse_releases(options: Sequence[str] | None) -> dict[str, str] | None:
+    """Return the values of ``--release`` by family; None without any.
+
+    Raises:
+        WorkbenchError: a value is not FAMILY=RELEASE.
+    """
+    releases = {}
+    for option in options or ():
+        family, separator, release = option.partition("=")
+        if not (family and separator and release):
+            raise WorkbenchError(f"--release: must be FAMILY=RELEASE, such as kthena=v1.0.0, found {option!r}", 2)
+        releases[family] = release
+    return releases or None
 
 
 def takes_subject(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import copy
-from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +10,7 @@ from pydantic import ValidationError
 from .base import Json
 from .kinds import Kind
 from .meta import Resource
+from .misfits import misfits
 from .problems import Hints
 from .rules import NameRule
 
@@ -56,23 +56,14 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
         from .messages import explain
 
         reasons = list(explain(error, kind))
-        return None, [*problems, *_name_problems(value, kind, reasons), *reasons, *_misfits(value, kind, reasons)]
-    problems += _misfits(value, kind, ())
+        return None, [*problems, *_name_problems(value, kind, reasons), *reasons]
     if kind.reads_status and observed is not None:
         # A status with an invalid value is dropped rather than reported: a controller wrote it, not the user.
         with contextlib.suppress(ValidationError):
             resource = kind.model.model_validate({**value, "status": observed}, context=kind)
+    if kind.release:
+        problems += misfits(resource, kind, kind.release)
     return (None if problems else resource), problems
-
-
-def _misfits(value: dict[str, Any], kind: Kind, reported: Iterable[Found]) -> list[Found]:
-    """Return what the release of a kind does not accept, except at paths that are reported already."""
-    if not kind.release:
-        return []
-    from .schema.narrowing import misfits
-
-    paths = {path for path, _ in reported}
-    return [misfit for misfit in misfits(value, kind, kind.release) if misfit[0] not in paths]
 
 
 def without_faults(
@@ -99,13 +90,16 @@ def without_faults(
     for _ in range(_ROUNDS):
         if not all(_removed(remaining, path) for path, _ in wrong):
             return None, more
-        resource, wrong = check(remaining, kind, odd=odd)
+        # The rest is read in the union of all releases, because fields that the release lacks are not invalid.
+        resource, wrong = check(remaining, kind.at(""), odd=odd)
         if hidden:
             # A "missing" field may be the misspelled one, so problems of the maps that contain it are dropped.
             owners = {path[:depth] for path, _ in unknown for depth in range(len(path))}
             more += [problem for problem in wrong if problem not in problems and problem[0] not in owners]
             hidden = False
         if resource is not None:
+            if kind.release:
+                more += [misfit for misfit in misfits(resource, kind, kind.release) if misfit not in problems]
             return resource, more
     return None, more
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..contract import load as reading
@@ -12,6 +13,7 @@ from ..contract.findings.ids import RuleId
 from ..contract.kinds import Kind, Kinds
 from ..contract.load import LoadedResource, Manifests
 from ..contract.problems import Problem
+from ..contract.releases import Releases
 from ..fleet.demand import PodDemand
 from ..fleet.objects import Object
 from ..fleet.options import Options
@@ -44,18 +46,41 @@ FAMILIES = Families(
 """API groups of each family's kinds, by the name of its folder."""
 
 
-def kinds() -> Kinds:
-    """Return the kinds of all families."""
-    return Kinds(_all_kinds(), of_group=_kinds_of_group)
+_NO_RELEASES: Mapping[str, str] = MappingProxyType({})
 
 
-def _all_kinds() -> Iterator[Kind]:
-    # A generator function, because a generator expression would load the families before the first kind is needed.
-    yield from (member.kind for _, member in members().values())
+def kinds(releases: Mapping[str, str] = _NO_RELEASES) -> Kinds:
+    """Return the kinds of all families.
+
+    Args:
+        releases: The release in which the manifests of a family are read, by family; the others accept the fields of
+            all releases.
+    """
+
+    def all_kinds() -> Iterator[Kind]:
+        # A generator function, because a generator expression would load the families before they are needed.
+        yield from (member.kind.at(releases.get(family.name, "")) for family, member in members().values())
+
+    def of_group(group: str) -> Iterator[Kind]:
+        families = FAMILIES.of_groups([group])
+        return (member.kind.at(releases.get(family.name, "")) for family in families for member in family.members)
+
+    return Kinds(all_kinds(), of_group=of_group)
 
 
-def _kinds_of_group(group: str) -> Iterator[Kind]:
-    return (member.kind for family in FAMILIES.of_groups([group]) for member in family.members)
+def releases_of(family: str) -> Releases:
+    """Return the releases of a family's API.
+
+    Raises:
+        KeyError: there is no such family, or its API has no releases.
+    """
+    named = (each for each in FAMILIES if each.name == family)
+    return {each.name: each.releases for each in named if each.releases.names}[family]
+
+
+def released() -> tuple[str, ...]:
+    """Return the names of the families whose API has several releases."""
+    return tuple(family.name for family in FAMILIES if family.releases.names)
 
 
 def members() -> dict[str, tuple[Family, Member]]:
@@ -116,24 +141,24 @@ def operator_objects(name: str, site: OperatorSite) -> tuple[Object, ...]:
     return makers[0].operator_objects(site)
 
 
-def load(paths: Iterable[Path | str]) -> Manifests:
+def load(paths: Iterable[Path | str], releases: Mapping[str, str] = _NO_RELEASES) -> Manifests:
     """Read files, and folders with everything below them, in the kinds of all families."""
-    return reading.load(paths, kinds())
+    return reading.load(paths, kinds(releases))
 
 
-def load_stream(stream: BinaryIO, file: str) -> Manifests:
+def load_stream(stream: BinaryIO, file: str, releases: Mapping[str, str] = _NO_RELEASES) -> Manifests:
     """Read manifests from an open file, in the kinds of all families."""
-    return reading.load_stream(stream, kinds(), file)
+    return reading.load_stream(stream, kinds(releases), file)
 
 
-def parse(text: str, file: str = "<text>") -> Manifests:
+def parse(text: str, file: str = "<text>", releases: Mapping[str, str] = _NO_RELEASES) -> Manifests:
     """Read manifests from text, in the kinds of all families."""
-    return reading.parse(text, kinds(), file)
+    return reading.parse(text, kinds(releases), file)
 
 
-def objects(values: Iterable[Any], file: str = "<program>") -> Manifests:
+def objects(values: Iterable[Any], file: str = "<program>", releases: Mapping[str, str] = _NO_RELEASES) -> Manifests:
     """Read manifests that a program has as data, in the kinds of all families."""
-    return reading.load_objects(values, kinds(), file)
+    return reading.load_objects(values, kinds(releases), file)
 
 
 def simulators() -> "tuple[Simulator, ...]":

@@ -23,6 +23,7 @@ from ..contract.findings.collector import Findings
 from ..contract.kinds import Kind
 from ..contract.load import LoadedResource
 from ..contract.problems import Problem
+from ..contract.releases import Releases
 from ..fleet.demand import PodDemand
 from ..fleet.levels import ServiceLevels
 from ..fleet.library import Library
@@ -112,6 +113,11 @@ class Family:
         Called once per plan, if the plan contains a resource of the family.
         """
         yield from ()
+
+    @property
+    def releases(self) -> Releases:
+        """The releases of its API, which all its kinds share."""
+        return self.members[0].kind.releases
 
     def component(self, member: Member) -> Any:  # noqa: ANN401  a class that is imported only where Pulumi is
         return getattr(importlib.import_module(self.package), member.component)

@@ -78,6 +78,7 @@ class Options:
             plugin ExtendedResourceToleration).
         tolerates_changes: Whether autoscalers support ``tolerance`` (Kubernetes 1.35 and later).
         realizations: Realization by family, where it differs from ``realization``.
+        releases: Release of the API by family: the one in which manifests are read, and whose operator is installed.
         levels: Latency targets and expected load of models.
         default_class: PriorityClass of pods that set none, instead of their family's default; empty for no class,
             None to keep the family's default.
@@ -97,6 +98,7 @@ class Options:
     tolerates_devices: bool = False
     tolerates_changes: bool = False
     realizations: Mapping[str, Realization] = field(default_factory=dict)
+    releases: Mapping[str, str] = field(default_factory=dict)
     levels: ServiceLevels = field(default_factory=ServiceLevels)
     default_class: str | None = None
 

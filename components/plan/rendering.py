@@ -14,6 +14,7 @@ from ..fleet.library import Library
 from ..fleet.objects import Key, key_of
 from ..fleet.options import Options
 from ..fleet.rendered import Fleet, Rendered
+from .releases import check_release
 
 _DEFAULTS = Options()
 _Member = tuple[tuple[Family, Member], LoadedResource]
@@ -52,8 +53,10 @@ def render_fleet(
         findings = Findings(source, is_tentative=is_partial)
         for path, reason in fractional_devices(source.resource.wire()):
             findings.error(path, reason)
+        own_options = options.of_family(family.name)
+        findings.problems += check_release(source, own_options)
         try:
-            item = member.render(source, library, options.of_family(family.name), findings)
+            item = member.render(source, library, own_options, findings)
         except Unrenderable:
             item = None
         problems += findings.problems

@@ -8,9 +8,11 @@ from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, model_va
 from ..checks.front_door.settings import Door
 from ..checks.metrics.chain import MetricSettings
 from ..checks.metrics.words import Adapter, Scrape
+from ..contract.base import combined_error
 from ..contract.findings.ids import FINAL, RuleId
 from ..contract.findings.ignoring import why_not_ignorable
-from ..families import are_operated, operators
+from ..contract.problems import did_you_mean
+from ..families import are_operated, operators, released, releases_of
 from ..fleet.autoscalers import TOLERANCE_SINCE
 from ..fleet.cloud import Cloud
 from ..fleet.options import BoundClaim, ModelCache, Options, PodOverrides
@@ -33,6 +35,26 @@ def _with_operator(family: str) -> str:
     if family not in operators():
         raise ValueError(f"must be a family with an operator: {', '.join(sorted(operators()))}")
     return family
+
+
+def _known_release(releases: dict[str, str]) -> dict[str, str]:
+    problems = list[tuple[tuple[str, ...], str]]()
+    for family, release in releases.items():
+        if family not in released():
+            reason = f"must be a family with several releases: {', '.join(sorted(released()))}"
+            problems.append(((family,), reason + did_you_mean(family, released())))
+        elif release not in (names := releases_of(family).names):
+            reason = f"must be a release of {releases_of(family).project}: {', '.join(names)}, found {release!r}"
+            problems.append(((family,), reason))
+    if problems:
+        raise combined_error(problems)
+    return releases
+
+
+def _release_names(schema: dict[str, Any]) -> None:
+    schema.pop("additionalProperties", None)
+    families = {family: {"type": "string", "enum": releases_of(family).names} for family in sorted(released())}
+    schema.update(properties=families, additionalProperties=False)
 
 
 def _ignorable(name: str) -> str:
@@ -162,6 +184,12 @@ class FleetSettings(Section):
         json_schema_extra=lambda schema: schema.update(propertyNames={"enum": list(operators())}),
     )
     """Realization of single families, by name: llmaz, llmkube, kthena, llmd. Default: none."""
+    releases: Annotated[dict[str, str], AfterValidator(_known_release)] = Field(
+        default_factory=dict, json_schema_extra=_release_names
+    )
+    """Release of the API in which the manifests of a family are read, and whose operator realization operator
+    installs, by family: llmaz, llmkube, kthena, llmd. Default: none; the fields of all releases are accepted, and the
+    operator is that of the contract's release."""
     workload: WorkloadChoice = WorkloadChoice.AUTO
     """auto, lws or deployment. auto creates a LeaderWorkerSet only if a replica spans several pods."""
     runtimes: Edition = Edition.UPSTREAM
@@ -249,6 +277,7 @@ class FleetSettings(Section):
         return Options(
             realization=self.realization,
             realizations=self.realizations,
+            releases=self.releases,
             levels=self.service_levels.levels(self.file),
             workload=self.workload,
             runtimes=self.runtimes,

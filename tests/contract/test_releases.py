@@ -1,5 +1,6 @@
 """Releases of an API: which fields, values, rules and kinds each of them has."""
 
+import copy
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -11,11 +12,11 @@ from components.contract.checking import check
 from components.contract.kinds import Kind, Kinds
 from components.contract.load import LoadedResource, parse
 from components.contract.meta import Resource
+from components.contract.misfits import fitting_releases
 from components.contract.releases import Release, Releases, Span, described
 from components.contract.schema.crds import crd
 from components.contract.schema.defaults import with_defaults
 from components.contract.schema.jsonschema import json_schema
-from components.contract.schema.narrowing import fitting_releases
 
 RELEASES = Releases("toys", "Toys", "v1", (Release("v1"), Release("v2", operator="0.2"), Release("v3")))
 
@@ -68,7 +69,7 @@ NEW = {"backend": {"name": "x", "new": 3}}
 
 
 def toy(spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": "toys.dev/v1", "kind": "Toy", "metadata": {"name": "a"}, "spec": spec}
+    return {"apiVersion": "toys.dev/v1", "kind": "Toy", "metadata": {"name": "a"}, "spec": copy.deepcopy(spec)}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +106,9 @@ def test_an_object_is_checked_in_the_release_that_is_set(
     ("spec", "releases"), [(OLD, ["v1"]), (NEW, ["v2", "v3"]), ({"backend": {"name": "x", "old": 1}}, [])]
 )
 def test_releases_that_accept_all_fields(spec: dict[str, Any], releases: list[str]) -> None:
-    assert fitting_releases(toy(spec), TOY) == releases
+    resource, _ = check(toy(spec), TOY)
+    assert resource is not None
+    assert fitting_releases(resource, TOY) == releases
 
 
 def test_a_kind_that_the_release_lacks() -> None:

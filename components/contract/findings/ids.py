@@ -27,6 +27,8 @@ class RuleId(StrEnum):
     NATIVE_DIFFERS = "native-differs"
     OPERATOR_UNSUPPORTED = "operator-unsupported"
     OPERATOR_DIFFERS = "operator-differs"
+    RELEASE_MISMATCH = "release-mismatch"
+    RELEASE_UNSET = "release-unset"
 
     WEIGHTS_UNREACHABLE = "weights-unreachable"
     WEIGHTS_FORMAT = "weights-format"
@@ -156,6 +158,7 @@ FINAL = frozenset(
         RuleId.NAMES_INVALID,
         RuleId.NAMES_TAKEN,
         RuleId.NATIVE_UNSUPPORTED,
+        RuleId.RELEASE_MISMATCH,
         RuleId.WEIGHTS_UNREACHABLE,
         RuleId.IMAGE_MISSING,
         RuleId.FLAGS_RESERVED,

@@ -4,7 +4,8 @@ import copy
 from typing import Any
 
 from ..load import LoadedResource
-from .narrowing import fitting_releases, release_graph
+from ..misfits import fitting_releases
+from .narrowing import release_graph
 from .structural import apply_defaults, hub_graph
 
 USER_METADATA = {"name", "generateName", "namespace", "labels", "annotations", "finalizers", "ownerReferences"}
@@ -24,7 +25,7 @@ def with_defaults(loaded: LoadedResource) -> dict[str, Any]:
     stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key in kept and value}
     release = kind.release
     if not release:
-        fitting = fitting_releases(stored, kind)
+        fitting = fitting_releases(loaded.resource, kind)
         contract = kind.releases.contract
         release = contract if contract in fitting else next(iter(fitting), "")
     schema = release_graph(kind, release) if release else hub_graph(kind)

@@ -1,18 +1,12 @@
-"""Narrows the schema of a kind, the union of all releases, to one release, and compares objects with a release."""
+"""Narrows the schema of a kind, the union of all releases, to one release."""
 
 import functools
-from collections.abc import Iterator
-from typing import Any
 
 from ..base import Json
 from ..kinds import Kind
-from ..releases import SPAN, SPANS, Releases, Span, described
-from .embedded import UNKNOWN, Schema, explain_error
+from ..releases import SPAN, SPANS, Releases, Span
+from .embedded import Schema
 from .structural import SchemaGraph, hub_graph
-
-Path = tuple[str | int, ...]
-Misfit = tuple[Path, str]
-"""A field that a release does not accept, and the reason."""
 
 _RULES = "x-kubernetes-validations"
 
@@ -86,79 +80,3 @@ def _required(schema: Schema, releases: Releases, release: str) -> list[str]:
         if own if own is not None else name in declared:
             required.append(name)
     return required
-
-
-def misfits(value: dict[str, Any], kind: Kind, release: str) -> Iterator[Misfit]:
-    """Yield the fields of a valid object that a release of its API does not accept, with the reason.
-
-    Rules over several fields are not evaluated: those of a release are checked where the object is read in it.
-    """
-    releases = kind.releases
-    if not releases.covers(kind.span, release):
-        yield ("kind",), f"{releases.title(release)} has no kind {kind.kind}; {_others(kind.releases, [kind.span])}"
-        return
-    hub, narrowed = hub_graph(kind), release_graph(kind, release)
-    yield from _misfits(value, (hub, hub.root), (narrowed, narrowed.root), (), (releases, release))
-
-
-def _misfits(
-    value: Json,
-    hub: tuple[SchemaGraph, Schema],
-    narrowed: tuple[SchemaGraph, Schema],
-    path: Path,
-    at: tuple[Releases, str],
-) -> Iterator[Misfit]:
-    (hub_graph_, whole), (graph, part) = hub, narrowed
-    whole, part = hub_graph_.resolve(whole), graph.resolve(part)
-    releases, release = at
-    if isinstance(value, list):
-        if "items" in whole and "items" in part:
-            for index, item in enumerate(value):
-                yield from _misfits(item, (hub_graph_, whole["items"]), (graph, part["items"]), (*path, index), at)
-        return
-    if not isinstance(value, dict):
-        return
-    for name in part.get("required", ()):
-        if name not in value and name not in whole.get("required", ()):
-            yield (*path, name), f"is required by {releases.title(release)}; set it"
-    for name, inner in value.items():
-        outer, own = hub_graph_.field(whole, name), graph.field(part, name)
-        spans = [Span.from_json(span) for span in (outer or {}).get(SPANS, ())]
-        if outer is None:
-            continue
-        if own is None:
-            yield (*path, name), f"{UNKNOWN} of {releases.title(release)}; {_others(releases, spans)}"
-            continue
-        patched = next((span for span in spans if releases.covers(span, release)), None)
-        faults = list(_patched_faults(inner, patched, graph)) if patched else []
-        for fault, reason in faults:
-            yield (*path, name, *fault), f"{reason} in {releases.title(release)}"
-        if not faults:
-            yield from _misfits(inner, (hub_graph_, outer), (graph, own), (*path, name), at)
-
-
-def _others(releases: Releases, spans: list[Span]) -> str:
-    """Return which releases have something, and how to convert manifests to the one that is set."""
-    names = releases.of_spans(spans)
-    verb = "has" if len(names) == 1 else "have"
-    return (
-        f"{described(names, releases)} {verb} it; set releases.{releases.family} to one that has it, or convert the "
-        "manifests with 'workbench migrate'"
-    )
-
-
-def _patched_faults(value: Json, span: Span, graph: SchemaGraph) -> Iterator[Misfit]:
-    """Yield where a value breaks the constraints that a field has in some releases only."""
-    constraints = {key: constraint for key, constraint in span.schema.items() if constraint is not None}
-    if not constraints:
-        return
-    import jsonschema_rs
-
-    validator = jsonschema_rs.validator_for({**constraints, "$defs": graph.defs})
-    for error in validator.iter_errors(value):
-        yield from explain_error(error)
-
-
-def fitting_releases(value: dict[str, Any], kind: Kind) -> list[str]:
-    """Return the releases that accept all fields of a valid object, oldest first."""
-    return [name for name in kind.releases.names if next(misfits(value, kind, name), None) is None]

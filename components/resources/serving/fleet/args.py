@@ -260,6 +260,10 @@ class ModelFleetArgs(TypedDict, total=False):
     """native renders plain Kubernetes objects; operator creates the custom resources. Default: native."""
     realizations: dict[str, str]
     """Realization of single families, by name: llmaz, llmkube, kthena, llmd. Default: none."""
+    releases: dict[str, str]
+    """Release of the API in which the manifests of a family are read, and whose operator realization operator
+    installs, by family: llmaz, llmkube, kthena, llmd. Default: none; the fields of all releases are accepted, and the
+    operator is that of the contract's release."""
     workload: str
     """auto, lws or deployment. auto creates a LeaderWorkerSet only if a replica spans several pods. Default: auto."""
     runtimes: str

@@ -182,8 +182,9 @@ def described(name: str, args: ModelFleetArgs) -> Described:
     reported += _unenforced_bounds(leaves, settings) if settings else ()
     problems = tuple(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in reported)
     sources = settings or _sources_alone(values)
-    data = (objects([value], f"manifests[{position}]") for position, value in enumerate(sources.manifests))
-    manifests = Manifests.merged([load(sources.files), *data])
+    releases = sources.releases
+    data = (objects([value], f"manifests[{position}]", releases) for position, value in enumerate(sources.manifests))
+    manifests = Manifests.merged([load(sources.files, releases), *data])
     if settings is None:
         raise_errors([*problems, *manifests.problems])
     site = Site(name=settings.cluster.name, region=settings.cluster.region, **leaves)

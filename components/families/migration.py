@@ -1,0 +1,243 @@
+"""Converts manifests from one release of their API to another.
+
+A family lists the conversions between adjacent releases whose manifests differ in form. A field that a release merely
+lacks needs no conversion: after the last step, whatever the target does not accept is a loss.
+
+Documents are edited in place through the interfaces of mutable mappings and sequences, so that the comments and the
+order of keys of a parsed file survive.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from ..contract.checking import check
+from ..contract.kinds import Kinds
+from ..contract.misfits import misfits
+from ..contract.problems import field_path
+from ..contract.releases import Releases
+
+Fields = MutableMapping[str, Any]
+"""A map of a document."""
+
+
+@dataclass(slots=True)
+class Document:
+    """One manifest of a migration.
+
+    Attributes:
+        value: The manifest, which conversions edit.
+        file: The file that it is written to.
+    """
+
+    value: Fields
+    file: str = ""
+
+    @property
+    def kind(self) -> str:
+        return str(self.value.get("kind", ""))
+
+    @property
+    def name(self) -> str:
+        return str((self.value.get("metadata") or {}).get("name", ""))
+
+    @property
+    def namespace(self) -> str:
+        return str((self.value.get("metadata") or {}).get("namespace") or "")
+
+    @property
+    def title(self) -> str:
+        """``Kind/name``."""
+        return f"{self.kind}/{self.name}"
+
+
+class Change(NamedTuple):
+    """Something that a migration changes in meaning, or that a reader should know about it."""
+
+    title: str
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.path}: {self.reason}" if self.path else f"{self.title}: {self.reason}"
+
+
+@dataclass(slots=True)
+class Batch:
+    """The manifests of one family in a migration, over all files.
+
+    Attributes:
+        documents: The manifests; conversions edit them, and add and remove some.
+        others: Manifests of other APIs in the same files, which references may lead to. They are not edited.
+        losses: What the target cannot express.
+        notes: What a reader should know, such as a renamed workload.
+        price: Returns the price of an instance type on demand, in USD an hour; None if it is unknown.
+    """
+
+    documents: list[Document]
+    others: list[Document] = field(default_factory=list)
+    losses: list[Change] = field(default_factory=list)
+    notes: list[Change] = field(default_factory=list)
+    price: Callable[[str], float | None] = lambda _: None
+
+    def of_kind(self, kind: str) -> list[Document]:
+        """Return the manifests of a kind; conversions may change the batch while they go through the list."""
+        return [document for document in self.documents if document.kind == kind]
+
+    def add(self, value: Fields, after: Document) -> Document:
+        """Add a manifest to the file of another one, behind it."""
+        added = Document(value, after.file)
+        self.documents.insert(self._index(after) + 1, added)
+        return added
+
+    def remove(self, document: Document) -> None:
+        del self.documents[self._index(document)]
+
+    def loss(self, document: Document, path: str, reason: str) -> None:
+        self.losses.append(Change(document.title, path, reason))
+
+    def note(self, document: Document, path: str, reason: str) -> None:
+        self.notes.append(Change(document.title, path, reason))
+
+    def _index(self, document: Document) -> int:
+        return next(index for index, other in enumerate(self.documents) if other is document)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The conversion between two adjacent releases.
+
+    Both functions leave documents alone that are in the form of their target already.
+
+    Attributes:
+        before: The last release with the older form.
+        after: The first release with the newer form.
+        forward: Converts the older form to the newer one.
+        backward: Converts the newer form to the older one.
+    """
+
+    before: str
+    after: str
+    forward: Callable[[Batch], None]
+    backward: Callable[[Batch], None]
+
+
+@runtime_checkable
+class Migrating(Protocol):
+    """A family whose manifests differ in form between releases."""
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return the conversions, oldest first."""
+        ...
+
+
+def migrate(batch: Batch, kinds: Kinds, releases: Releases, steps: Iterable[Step], origin: str, target: str) -> None:
+    """Convert a batch from one release to another.
+
+    Fields that the target does not accept stay in the documents and are listed as losses; :func:`drop_losses` removes
+    them.
+
+    Args:
+        batch: The manifests, valid in ``origin``, or in the union of all releases.
+        kinds: The kinds of the family.
+        releases: The releases of the family.
+        steps: Its conversions.
+        origin: The release of the manifests.
+        target: The release to convert to.
+    """
+    by_pair = {(step.before, step.after): step for step in steps}
+    route = releases.between(origin, target)
+    for first, second in itertools.pairwise(route):
+        if (first, second) in by_pair:
+            by_pair[first, second].forward(batch)
+        elif (second, first) in by_pair:
+            by_pair[second, first].backward(batch)
+    for document in batch.documents:
+        for path, reason in unfit(document.value, kinds, target):
+            batch.loss(document, field_path(path), reason.partition(";")[0])
+
+
+def unfit(value: Mapping[str, Any], kinds: Kinds, target: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield what a release does not accept in a manifest."""
+    kind = kinds.find(value.get("apiVersion"), value.get("kind"))
+    if kind is None:
+        return
+    resource, problems = check(plain(value), kind.at(""))
+    yield from problems
+    if resource is not None:
+        yield from misfits(resource, kind, target)
+
+
+def drop_losses(document: Document, kinds: Kinds, target: str) -> list[str]:
+    """Remove the fields that a release does not accept; return those that cannot be removed."""
+    for path, _ in list(unfit(document.value, kinds, target)):
+        owner: Any = document.value
+        try:
+            for part in path[:-1]:
+                owner = owner[part]
+            if isinstance(owner, MutableMapping):
+                owner.pop(path[-1], None)
+        except (KeyError, IndexError, TypeError):
+            continue  # a field above it was removed
+    return [f"{field_path(path)}: {reason}" for path, reason in unfit(document.value, kinds, target)]
+
+
+def origin_of(documents: Iterable[Document], kinds: Kinds, releases: Releases, target: str) -> str:
+    """Return the release from which documents without a declared release are converted.
+
+    Forward conversions leave newer forms alone, so that the contract's release is right for older and newer forms at
+    once. Towards an older release, it is the newest that any of the documents needs.
+    """
+    order = releases.names
+    needed = [order.index(releases.contract)]
+    for document in documents:
+        kind = kinds.find(document.value.get("apiVersion"), document.value.get("kind"))
+        resource = check(plain(document.value), kind.at(""))[0] if kind else None
+        if kind is None or resource is None:
+            continue
+        fitting = [name for name in order if next(misfits(resource, kind, name), None) is None]
+        if fitting and releases.contract not in fitting:
+            needed.append(order.index(fitting[0]))
+    wanted = order.index(target)
+    contract = order.index(releases.contract)
+    return order[max(needed)] if wanted <= max(needed) else order[min(contract, min(needed))]
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401  any YAML value
+    """Return a copy of a parsed value in built-in types."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, MutableSequence):
+        return [plain(inner) for inner in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    for type_ in (int, float, str):
+        if isinstance(value, type_):
+            return type_(value)
+    return value
+
+
+def renamed(owner: Fields, old: str, new: str) -> None:
+    """Rename a key in place: it keeps its position and its comments."""
+    if old not in owner:
+        return
+    position, value = list(owner).index(old), owner[old]
+    comments = getattr(getattr(owner, "ca", None), "items", {})
+    inserted(owner, position, new, value)
+    if old in comments:
+        comments[new] = comments.pop(old)
+    del owner[old]
+
+
+def inserted(owner: Fields, position: int, key: str, value: Any) -> None:  # noqa: ANN401  any YAML value
+    """Insert a key at a position, in a parsed map as well as in a dict."""
+    insert = getattr(owner, "insert", None)
+    if insert is not None:
+        insert(position, key, value)
+        return
+    later = list(owner.items())[position:]
+    for name, _ in later:
+        del owner[name]
+    owner[key] = value
+    owner.update(later)
