@@ -22,6 +22,7 @@ MODULES = {
     "manifests": ("validate", "defaults", "crds", "schema"),
     "rendering": ("render",),
     "explaining": ("explain",),
+    "migration": ("migrate",),
     "simulation": ("simulate",),
     "sizing": ("size",),
     "fitting": ("fit-profile",),

@@ -10,14 +10,23 @@ CHECK, DEPLOY = "Check manifests, without a cluster", "Deploy a stack"
 CAPACITY, FLEET = "Size models and autoscalers", "Run the live fleet on this machine"
 _TAG = re.compile(r"\[(?=[a-z#/@][^\[]*?\])")
 _GROUPS = {
-    CHECK: ("plan", "validate", "explain", "render", "defaults", "crds", "schema"),
+    CHECK: ("plan", "validate", "explain", "render", "defaults", "crds", "schema", "migrate"),
     DEPLOY: ("up", "preview", "destroy", "outputs", "capacity", "cluster"),
     CAPACITY: ("size", "simulate", "fit-profile"),
     FLEET: ("load", "watch", "fault", "speed"),
 }
 
 
-_OVERRIDES = ("realization", "workload", "namespace", "runtimes", "cache_claim", "cache_host_path", "other_kinds")
+_OVERRIDES = (
+    "realization",
+    "release",
+    "workload",
+    "namespace",
+    "runtimes",
+    "cache_claim",
+    "cache_host_path",
+    "other_kinds",
+)
 """Options of every command on manifests that override settings; only the help of ``validate`` lists them."""
 _DOCUMENTING_COMMAND = "validate"
 

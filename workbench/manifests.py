@@ -15,7 +15,7 @@ from components.fleet.words import OtherKinds
 from toolkit.printing import ShowSecrets, pluralize, write_objects
 
 from .errors import WorkbenchError
-from .subject import Paths, Subject, planned, takes_subject
+from .subject import Paths, Subject, fleet_settings, parse_releases, planned, takes_subject
 
 if TYPE_CHECKING:
     from components.contract.kinds import Kind
@@ -33,6 +33,16 @@ class _Output(enum.StrEnum):
 Kinds = Annotated[
     list[str] | None,
     typer.Argument(help="Kind or apiVersion/Kind. Defaults to all kinds.", metavar="[KIND...]"),
+]
+
+
+Releases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--release",
+        metavar="FAMILY=RELEASE",
+        help="Release of an API, such as kthena=v1.0.0. Can be repeated.",
+    ),
 ]
 
 
@@ -176,26 +186,51 @@ def defaults(subject: Subject, *, paths: Paths = None, show_secrets: ShowSecrets
     write_objects((with_defaults(loaded) for loaded in manifests.resources), show_secrets=show_secrets)
 
 
-def crds(kinds: Kinds = None) -> None:
-    """Print CustomResourceDefinitions as YAML."""
+def crds(kinds: Kinds = None, release: Releases = None) -> None:
+    """Print CustomResourceDefinitions as YAML, of the contract's release unless --release names another one."""
     from components.contract.documents.writer import dump_all
     from components.contract.schema.crds import crd
 
-    sys.stdout.write(dump_all([crd(kind) for kind in _kinds(kinds)]))
+    sys.stdout.write(dump_all([crd(kind) for kind in _kinds(kinds, release)]))
 
 
-def schema(kinds: Kinds = None) -> None:
-    """Print the JSON schemas of kinds, as one JSON object with apiVersion/Kind as keys."""
+def schema(
+    kinds: Kinds = None,
+    release: Releases = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write the schemas of every release to DIR/FAMILY/RELEASE/KIND.json instead, for editors.",
+        ),
+    ] = None,
+) -> None:
+    """Print the JSON schemas of kinds, as one JSON object with apiVersion/Kind as keys.
+
+    Without --release, a schema accepts the fields of all releases.
+    """
     from components.contract.schema.jsonschema import json_schema as schema_of
 
-    sys.stdout.write(json.dumps({kind.title: schema_of(kind) for kind in _kinds(kinds)}, indent=2) + "\n")
+    if folder is None:
+        sys.stdout.write(
+            json.dumps({kind.title: schema_of(kind) for kind in _kinds(kinds, release)}, indent=2) + "\n"
+        )
+        return
+    for kind in _kinds(kinds, release):
+        family = kind.releases.family or kind.group
+        for name in [kind.release] if kind.release else ["", *kind.releases.names]:
+            if kind.at(name).exists:
+                file = folder / family / (name or "all") / f"{kind.kind}.json"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(json.dumps(schema_of(kind.at(name)), indent=2) + "\n", encoding="utf-8")
 
 
-def _kinds(names: list[str] | None) -> "list[Kind]":
+def _kinds(names: list[str] | None, release: list[str] | None) -> "list[Kind]":
+    """Return kinds as of the releases that are named; without names, those that exist in them."""
     from components.families import kinds
 
-    known = kinds()
+    known = kinds(fleet_settings({"releases": parse_releases(release) or {}}).releases if release else {})
     try:
-        return [known.by_name(name) for name in names] if names else list(known)
+        return [known.by_name(name) for name in names] if names else [kind for kind in known if kind.exists]
     except ValueError as error:
         raise WorkbenchError(str(error), exit_code=2) from None

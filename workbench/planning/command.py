@@ -15,7 +15,7 @@ import typer
 from components.plan.review.snapshot import Snapshot
 
 from ..errors import WorkbenchError
-from ..subject import STDIN, complete_stack
+from ..subject import STDIN, complete_stack, parse_releases
 from .formats import SUFFIXES, ReviewFormat, format_of, show, write
 from .formats.links import RULES, links
 from .stackless import ClusterKind, StacklessPlan, relative_paths
@@ -58,6 +58,13 @@ Cluster = Annotated[
 Region = Annotated[str | None, typer.Option(help="AWS region for --cluster eks. Defaults to us-east-1.")]
 Namespace = Annotated[
     str | None, typer.Option(help="Namespace of resources in PATH that do not set one. Defaults to models.")
+]
+Releases = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FAMILY=RELEASE",
+        help="Release of an API in which manifests in PATH are read, such as kthena=v1.0.0. Can be repeated.",
+    ),
 ]
 Against = Annotated[
     str | None,
@@ -107,6 +114,7 @@ def plan(
     cluster: Cluster = None,
     region: Region = None,
     namespace: Namespace = None,
+    release: Releases = None,
     base: Against = None,
     form: Form = ReviewFormat.TEXT,
     save: Saved = None,
@@ -132,7 +140,7 @@ def plan(
     folder = cwd.resolve()
     files = [(path, _file_format(path)) for path in save or ()]
     thresholds = Thresholds(fail_on.value, _parse_dollars(max_monthly_usd), max_gpus)
-    stackless = _stackless(paths, stack, cluster, region, namespace)
+    stackless = _stackless(paths, stack, cluster, region, namespace, parse_releases(release))
     if stackless:
         head, other = _stackless_snapshots(folder, stackless, base)
     else:
@@ -175,9 +183,10 @@ def _stackless(
     cluster: ClusterKind | None,
     region: str | None,
     namespace: str | None,
+    releases: dict[str, str] | None,
 ) -> StacklessPlan | None:
     """Return the options for planning PATH; None without PATH, where a stack is planned."""
-    options = {"--cluster": cluster, "--region": region, "--namespace": namespace}
+    options = {"--cluster": cluster, "--region": region, "--namespace": namespace, "--release": releases}
     if not paths:
         for option, value in options.items():
             if value is not None:
@@ -192,7 +201,7 @@ def _stackless(
         raise WorkbenchError("--region needs --cluster eks", 2)
     if region is not None and not re.fullmatch(_REGION, region):
         raise WorkbenchError(f"--region: must be an AWS region such as {_DEFAULT_REGION}, found {region!r}", 2)
-    return StacklessPlan(tuple(paths), kind, region or _DEFAULT_REGION, namespace or "")
+    return StacklessPlan(tuple(paths), kind, region or _DEFAULT_REGION, namespace or "", releases or {})
 
 
 def _stackless_snapshots(

@@ -1,8 +1,8 @@
 """Plans of manifests without a stack, for a cluster with default settings."""
 
 import enum
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,12 +42,14 @@ class StacklessPlan:
         paths: Files and folders.
         region: AWS region.
         namespace: Namespace of resources that do not set one; empty for the default of the settings.
+        releases: Release of an API in which its manifests are read, by family.
     """
 
     paths: tuple[Path, ...]
     cluster: ClusterKind
     region: str
     namespace: str = ""
+    releases: Mapping[str, str] = field(default_factory=dict)
 
     def snapshot(self) -> Snapshot:
         """Read the files, relative to the current folder, and plan them.
@@ -62,8 +64,8 @@ class StacklessPlan:
 
         from ..subject import read
 
-        manifests = read(self.paths)
         environment = self._environment()
+        manifests = read(self.paths, environment.options.releases)
         planned = plan(manifests, environment)
         zones = len(ZONES) if environment.cloud else 0
         snapshot = snapshot_of(planned, self.title, bill_of(planned, paid=Infrastructure(zones=zones)))
@@ -91,7 +93,8 @@ class StacklessPlan:
 
         from ..subject import fleet_settings
 
-        defaults = {"namespace": self.namespace} if self.namespace else {}
+        defaults: dict[str, Any] = {"namespace": self.namespace} if self.namespace else {}
+        defaults |= {"releases": self.releases} if self.releases else {}
         if self.cluster is ClusterKind.SIMULATED:
             return fleet_settings({**defaults, "simulatedNodes": True, "customResources": True}).environment()
         if self.cluster is ClusterKind.NONE:

@@ -1,0 +1,3 @@
+"""``workbench migrate``: convert manifests from one release of their API to another."""
+
+from .command import register as register

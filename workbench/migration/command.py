@@ -1,0 +1,103 @@
+"""The command ``migrate``."""
+
+import difflib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from components.contract.texts.printable import printable
+from toolkit.printing import pluralize
+
+from ..errors import WorkbenchError
+from ..subject import complete_stack, parse_releases
+
+
+def register(app: typer.Typer) -> None:
+    """Add the ``migrate`` command."""
+    app.command()(migrate)
+
+
+def migrate(
+    *,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH...]",
+            help="Manifest files or folders. Default: the models of all stacks of the project, whose setting "
+            "releases is changed too.",
+        ),
+    ] = None,
+    release: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FAMILY=RELEASE", help="Release to convert to, such as kthena=v1.0.0. Can be repeated."),
+    ] = None,
+    origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="FAMILY=RELEASE",
+            help="Release that the manifests are written for. Default: that of the stacks, or the form of each "
+            "manifest.",
+        ),
+    ] = None,
+    stack: Annotated[str, typer.Option(help="Only this stack of the project.", autocompletion=complete_stack)] = "",
+    cwd: Annotated[Path, typer.Option(help="Project folder.", metavar="DIR")] = Path(),
+    write: Annotated[
+        bool, typer.Option("--write", help="Change the files in place, instead of printing a diff.")
+    ] = False,
+    stdout: Annotated[bool, typer.Option("--stdout", help="Print the converted files, instead of a diff.")] = False,
+    lossy: Annotated[
+        bool,
+        typer.Option("--lossy", help="Convert although the release cannot express some fields; they are removed."),
+    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Exit with 1 if a file would change.")] = False,
+) -> None:
+    """Convert manifests from one release of their API to another.
+
+    Comments, the order of keys and formatting are kept. What the release cannot express is listed on stderr, and
+    nothing is written without --lossy.
+
+    Exit codes: 0 success, 1 losses without --lossy, invalid manifests, or changes with --check, 2 usage error.
+    """
+    from .conversion import convert, files_in
+    from .project import Project
+
+    targets, origins = parse_releases(release) or {}, parse_releases(origin) or {}
+    if not targets:
+        raise WorkbenchError("--release is required: the release to convert to, such as --release kthena=v1.0.0", 2)
+    project = None if paths else Project(cwd, stack)
+    if project:
+        origins = {family: project.release(family) for family in targets} | origins
+    converted = convert(files_in(project.models if project else paths or []), targets, origins, lossy=lossy)
+    texts = dict(converted.texts)
+    if project:
+        texts |= project.with_releases(targets)
+    for line in (*(f"loss: {loss}" for loss in converted.losses), *(f"note: {note}" for note in converted.notes)):
+        print(printable(line), file=sys.stderr)  # noqa: T201
+    changed = {path: text for path, text in texts.items() if text != path.read_text(encoding="utf-8")}
+    refused = converted.losses and not lossy
+    if stdout:
+        sys.stdout.write("---\n".join(texts[path] for path in converted.texts))
+    elif write and not refused:
+        for path, text in changed.items():
+            path.write_text(text, encoding="utf-8", newline="")
+        print(f"{pluralize(len(changed), 'file')} changed")  # noqa: T201
+    else:
+        for path, text in changed.items():
+            sys.stdout.writelines(_diff(path, text))
+    if refused:
+        raise WorkbenchError(
+            f"{pluralize(len(converted.losses), 'loss')}: nothing is written; pass --lossy to convert without them"
+        )
+    if check and changed:
+        raise WorkbenchError(f"{pluralize(len(changed), 'file')} would change; run 'workbench migrate --write'")
+
+
+def _diff(path: Path, text: str) -> Iterator[str]:
+    before = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    after = text.splitlines(keepends=True)
+    for line in difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

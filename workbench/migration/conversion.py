@@ -1,0 +1,144 @@
+"""Converts manifest files from one release of an API to another."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from components.contract.documents.files import manifest_files, read_text
+from components.contract.kinds import Kinds
+from components.contract.problems import Problem, errors
+from components.families import FAMILIES, load, parse, released, releases_of
+from components.families.family import Family
+from components.families.migration import Batch, Change, Document, Migrating, drop_losses, migrate, origin_of
+
+from ..errors import WorkbenchError
+from .files import ManifestFile
+
+
+@dataclass(slots=True)
+class Converted:
+    """The result of a conversion.
+
+    Attributes:
+        texts: The text of every file, changed or not.
+        losses: What the target cannot express.
+        notes: What a reader should know.
+    """
+
+    texts: dict[Path, str]
+    losses: list[Change] = field(default_factory=list)
+    notes: list[Change] = field(default_factory=list)
+
+
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """Return the manifest files below paths.
+
+    Raises:
+        WorkbenchError: a path cannot be read, or there is no file.
+    """
+    problems: list[Problem] = []
+    files = list(manifest_files(paths, problems))
+    if problems or not files:
+        raise WorkbenchError("\n".join(map(str, problems)) or "no manifests: pass files or folders", 2)
+    return files
+
+
+def convert(
+    paths: Iterable[Path], targets: Mapping[str, str], origins: Mapping[str, str], *, lossy: bool
+) -> Converted:
+    """Convert files to releases of their APIs.
+
+    Args:
+        paths: The manifest files.
+        targets: The release to convert to, by family.
+        origins: The release of the manifests, by family; without one, the form of each manifest decides.
+        lossy: Whether to remove what the target cannot express; the losses then apply to the result.
+
+    Raises:
+        WorkbenchError: a family or release is unknown, or a manifest is invalid before or after the conversion.
+    """
+    paths = list(paths)
+    for option, releases in (("--release", targets), ("--from", origins)):
+        for family, release in releases.items():
+            _check_known(option, family, release)
+    _raise_errors(load(paths, origins).problems, "correct the manifests first")
+    converted = Converted({path: _text(path) for path in paths})
+    for family, target in targets.items():
+        _convert_family(converted, _family(family), origins.get(family, ""), target, lossy=lossy)
+    if lossy or not converted.losses:
+        for path, text in converted.texts.items():
+            problems = parse(text, str(path), targets).problems
+            _raise_errors(problems, "the converted manifest is invalid, so that nothing is written")
+    return converted
+
+
+def _check_known(option: str, family: str, release: str) -> None:
+    if family not in released():
+        raise WorkbenchError(f"{option}: {family!r} has no releases; families: {', '.join(sorted(released()))}", 2)
+    names = releases_of(family).names
+    if release not in names:
+        project = releases_of(family).project
+        raise WorkbenchError(f"{option}: {project} has no release {release!r}; releases: {', '.join(names)}", 2)
+
+
+def _family(name: str) -> Family:
+    return next(family for family in FAMILIES if family.name == name)
+
+
+def _convert_family(converted: Converted, family: Family, origin: str, target: str, *, lossy: bool) -> None:
+    kinds = Kinds([member.kind for member in family.members])
+    files = [ManifestFile(path, text) for path, text in converted.texts.items()]
+    documents = [document for file in files for document in file.documents]
+    own = [document for document in documents if kinds.find(*_title(document))]
+    batch = Batch(list(own), others=[document for document in documents if not kinds.find(*_title(document))])
+    releases = family.releases
+    steps = family.steps() if isinstance(family, Migrating) else ()
+    migrate(batch, kinds, releases, steps, origin or origin_of(own, kinds, releases, target), target)
+    converted.losses += batch.losses
+    converted.notes += batch.notes
+    if lossy:
+        for document in batch.documents:
+            left = drop_losses(document, kinds, target)
+            if left:
+                raise WorkbenchError("\n".join(f"{document.title}: {problem}" for problem in left))
+    placed = _in_order(documents, batch)
+    for file in files:
+        converted.texts[file.path] = file.converted(placed)
+
+
+def _in_order(documents: list[Document], batch: Batch) -> list[Document]:
+    """Return all documents by file, with added ones behind those that they were added after."""
+    original = {id(document) for document in documents}
+    kept = {id(document) for document in (*batch.documents, *batch.others)}
+    added: dict[int | str, list[Document]] = {}
+    previous: Document | None = None
+    for document in batch.documents:
+        if id(document) in original:
+            previous = document
+        else:
+            # The document that it was added after may have been removed: then it follows the one before.
+            is_behind = previous is not None and previous.file == document.file
+            added.setdefault(id(previous) if is_behind else document.file, []).append(document)
+    placed: list[Document] = []
+    for document in documents:
+        placed += added.pop(document.file, ())
+        if id(document) in kept:
+            placed += [document, *added.get(id(document), ())]
+    return placed
+
+
+def _title(document: Document) -> tuple[object, object]:
+    return document.value.get("apiVersion"), document.value.get("kind")
+
+
+def _text(path: Path) -> str:
+    problems: list[Problem] = []
+    text = read_text(path.read_bytes, path, problems)
+    _raise_errors(problems, "correct the file first")
+    return text or ""
+
+
+def _raise_errors(problems: Iterable[Problem], remedy: str) -> None:
+    lines = list(map(str, errors(problems)))
+    if lines:
+        raise WorkbenchError("\n".join([*lines, remedy]))

@@ -1,0 +1,151 @@
+"""Manifest files that are edited without losing comments, order or formatting."""
+
+import difflib
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+
+from components.families.migration import Document, plain
+
+_STYLES = ((2, 0), (4, 2))
+"""Indentation of lists below their key: of the items' content, and of the dashes."""
+
+
+@dataclass(slots=True)
+class _Place:
+    """A document of a file, or a List with its items.
+
+    Attributes:
+        value: The parsed document; None if it is empty.
+        documents: The manifests in it, as read.
+    """
+
+    value: Any
+    documents: list[Document] = field(default_factory=list)
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.value, Mapping) and isinstance(self.value.get("items"), list)
+
+
+class ManifestFile:
+    """A file with manifests to convert.
+
+    Args:
+        path: Its path.
+        text: Its text, which is valid YAML.
+    """
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path = path
+        self.text = text
+        self._style = _style_of(text)
+        self._places = []
+        for value in _yaml(self._style).load_all(text):
+            place = _Place(value)
+            items = value["items"] if place.is_list else [value]
+            place.documents = [Document(item, str(path)) for item in items if isinstance(item, CommentedMap)]
+            self._places.append(place)
+
+    @property
+    def documents(self) -> list[Document]:
+        """The manifests of the file, in order."""
+        return [document for place in self._places for document in place.documents]
+
+    def converted(self, documents: list[Document]) -> str:
+        """Return the text with the documents of a batch in place of those that were read.
+
+        Lines of the original text are kept where nothing changed.
+
+        Args:
+            documents: The documents of this file after the conversion: edited, without removed ones, and with added
+                ones behind those that they were added after.
+        """
+        places = list(self._rearranged([document for document in documents if document.file == str(self.path)]))
+        return _edited(self.text, places, self._style)
+
+    def _rearranged(self, documents: list[Document]) -> Iterator[Any]:
+        """Yield the documents of the file as they are after the conversion."""
+        origins = {id(document): place for place in self._places for document in place.documents}
+        by_place: dict[int, list[Document]] = {}
+        current = next((place for place in self._places if place.documents), None)
+        for document in documents:
+            current = origins.get(id(document), current)
+            by_place.setdefault(id(current), []).append(document)
+        for place in self._places:
+            kept = by_place.get(id(place), [])
+            if place.is_list:
+                place.value["items"][:] = [document.value for document in kept]
+                yield place.value
+            elif place.documents:
+                yield from (document.value for document in kept)
+            else:
+                yield place.value
+
+
+def with_setting(text: str, key: str, values: Mapping[str, str]) -> str:
+    """Return the text of a stack file with entries added to a setting that is a map, or changed in it."""
+    style = _style_of(text)
+    (content,) = _yaml(style).load_all(text)
+    setting = content.setdefault("config", {}).setdefault(key, CommentedMap())
+    setting.update(values)
+    return _edited(text, [content], style)
+
+
+def _yaml(style: tuple[int, int]) -> YAML:
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 2**16
+    yaml.indent(mapping=2, sequence=style[0], offset=style[1])
+    return yaml
+
+
+def _dump(values: Any, style: tuple[int, int]) -> str:  # noqa: ANN401  parsed documents
+    stream = io.StringIO()
+    yaml = _yaml(style)
+    yaml.explicit_start = False
+    yaml.dump_all(list(values), stream)
+    return stream.getvalue()
+
+
+def _style_of(text: str) -> tuple[int, int]:
+    """Return the style in which the fewest lines of a text would change."""
+
+    def distance(style: tuple[int, int]) -> int:
+        dumped = _dump(_yaml(style).load_all(text), style).splitlines()
+        return sum(first != second for first, second in zip(text.splitlines(), dumped, strict=False))
+
+    return min(_STYLES, key=distance)
+
+
+def _edited(text: str, values: list[Any], style: tuple[int, int]) -> str:
+    """Return a text with changed documents, in which the lines of what did not change are kept."""
+    before, after = _dump(_yaml(style).load_all(text), style), _dump(values, style)
+    if before == after:
+        return text
+    merged = _merged(text, before, after)
+    return merged if _values(merged) == _values(after) else after
+
+
+def _merged(original: str, before: str, after: str) -> str:
+    """Apply the difference between two dumps to the original text, whose lines differ in formatting only."""
+    texts = [text.splitlines(keepends=True) for text in (original, before, after)]
+    lines, old, new = texts
+    if len(lines) != len(old):
+        return after
+    merged = []
+    for tag, start, end, first, last in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        merged += lines[start:end] if tag == "equal" else new[first:last]
+    return "".join(merged)
+
+
+def _values(text: str) -> list[Any]:
+    try:
+        return [plain(value) for value in YAML(typ="safe", pure=True).load_all(text)]
+    except Exception:
+        return []

@@ -1,0 +1,60 @@
+"""The stacks of a project whose manifests are converted together."""
+
+import json
+from functools import cached_property
+from pathlib import Path
+
+from ..engine.project import load_project
+from ..errors import WorkbenchError
+from .files import with_setting
+
+_MODELS, _RELEASES = "models", "releases"
+
+
+class Project:
+    """A project folder with the stacks to convert.
+
+    Args:
+        folder: The folder of Pulumi.yaml.
+        stack: The only stack to convert; empty for all. Stacks may share manifests, so all are the default.
+    """
+
+    def __init__(self, folder: Path, stack: str = "") -> None:
+        names = [stack] if stack else sorted(path.name[len("Pulumi.") : -5] for path in folder.glob("Pulumi.*.yaml"))
+        if not names:
+            raise WorkbenchError(f"{folder}: has no stacks (Pulumi.<stack>.yaml); pass manifests, or --cwd", 2)
+        self._folder = folder
+        self._stacks = [load_project(folder, name, sealed=True) for name in names]
+
+    @cached_property
+    def models(self) -> list[Path]:
+        """The manifest files and folders of the stacks."""
+        found: dict[Path, None] = {}
+        for project in self._stacks:
+            paths = json.loads(project.config.get(f"{project.name}:{_MODELS}", "[]"))
+            found |= dict.fromkeys(self._folder / path for path in paths)
+        return list(found)
+
+    def release(self, family: str) -> str:
+        """Return the release of a family that the stacks set; empty if none does.
+
+        Raises:
+            WorkbenchError: the stacks set different ones.
+        """
+        by_stack = {p.stack: json.loads(p.config.get(f"{p.name}:{_RELEASES}", "{}")) for p in self._stacks}
+        names = dict.fromkeys(setting[family] for setting in by_stack.values() if family in setting)
+        if len(names) > 1:
+            raise WorkbenchError(
+                f"the stacks set different releases of {family}: {', '.join(names)}; pass --stack, or --from for all",
+                2,
+            )
+        return next(iter(names), "")
+
+    def with_releases(self, releases: dict[str, str]) -> dict[Path, str]:
+        """Return the texts of the stack files with the setting ``releases`` changed."""
+        texts = {}
+        for project in self._stacks:
+            path = self._folder / f"Pulumi.{project.stack}.yaml"
+            text = path.read_text(encoding="utf-8")
+            texts[path] = with_setting(text, f"{project.name}:{_RELEASES}", releases)
+        return texts
