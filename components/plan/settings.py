@@ -260,6 +260,7 @@ class FleetSettings(Section):
             gpu_stack=prerequisites.gpu_stack,
             monitoring=prerequisites.monitoring,
             present=frozenset(prerequisites.present),
+            releases={family: releases_of(family).find(release) for family, release in self.releases.items()},
             file=self.file,
         )
 

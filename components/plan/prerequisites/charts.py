@@ -6,10 +6,11 @@ Prerequisites without a chart are in ``objects.yaml``, with the same columns; th
 import datetime
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from ...contract.releases import Release
 from ...contract.tables import load_table
 
 CLUSTER_AUTOSCALER = "cluster-autoscaler"
@@ -72,6 +73,7 @@ class Chart:
         needs: Capabilities that it needs.
         stage: Order of installation, starting with 1.
         crds: API groups of its CRDs.
+        family: The family whose API it installs; empty for all other charts.
     """
 
     name: str
@@ -87,6 +89,12 @@ class Chart:
     provides: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     crds: tuple[str, ...] = ()
+    family: str = ""
+
+    def of(self, release: Release) -> "Chart":
+        """Return the chart that installs a release of the family's API."""
+        released = datetime.date.fromisoformat(release.date)
+        return replace(self, version=release.operator, app=release.name, released=released)
 
     @property
     def values(self) -> Mapping[str, str]:
@@ -135,6 +143,7 @@ def _chart(name: str, row: dict[str, Any]) -> Chart:
         provides=tuple(row.get("provides", ())),
         needs=tuple(row.get("needs", ())),
         crds=tuple(row.get("crds", ())),
+        family=row.get("family", ""),
     )
 
 

@@ -3,12 +3,13 @@
 import datetime
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...checks.metrics.words import Adapter
 from ...contract.clock import OLD_AFTER_MONTHS, months_before
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity, did_you_mean
+from ...contract.releases import Release
 from ...contract.words import Word
 from ...fleet.cloud_providers import node_charts
 from ...fleet.instances import instance
@@ -43,6 +44,7 @@ class ClusterFacts:
         monitoring: Whether models are monitored even if no autoscaler needs it.
         present: Names of charts that the cluster already has, installed manually or as an add-on.
         today: Current date, to detect outdated releases; None to skip the check.
+        releases: Release of the API that is installed, by family; the pinned chart for other families.
         file: File of the settings, for messages.
     """
 
@@ -54,6 +56,7 @@ class ClusterFacts:
     monitoring: bool = False
     present: frozenset[str] = frozenset()
     today: datetime.date | None = None
+    releases: Mapping[str, Release] = field(default_factory=dict)
     file: str = "<program>"
 
 
@@ -97,7 +100,15 @@ def prerequisites(
                 queue.append(candidates[0])
     chosen = [known()[name] for name in reasons if name not in facts.present]
     before = {chart.name: _before(chart, chosen) for chart in chosen}
-    return tuple(Prerequisite(chart, tuple(reasons[chart.name]), before[chart.name]) for chart in _in_order(before))
+    return tuple(
+        Prerequisite(_of_release(chart, facts), tuple(reasons[chart.name]), before[chart.name])
+        for chart in _in_order(before)
+    )
+
+
+def _of_release(chart: Chart, facts: ClusterFacts) -> Chart:
+    release = facts.releases.get(chart.family)
+    return chart.of(release) if release and release.operator else chart
 
 
 def _in_order(before: Mapping[str, tuple[str, ...]]) -> Iterator[Chart]:
@@ -170,6 +181,15 @@ def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> 
             reason = f"{' and '.join(owners)} both provide {capability}; choose one"
             yield _problem(facts, "present", reason, RuleId.PREREQUISITES_CONFLICT)
     for chart in (prerequisite.chart for prerequisite in needed):
+        release = facts.releases.get(chart.family)
+        if release and not release.operator and chart.chart:
+            reason = (
+                f"release {release.name} has no chart, so that its operator cannot be installed; choose another "
+                f"release, realization 'native', or install it yourself and add {chart.name} to prerequisites.present"
+            )
+            yield Problem(
+                facts.file, 0, "", "", f"releases.{chart.family}", reason, rule=RuleId.PREREQUISITES_MISSING
+            )
         # Invalid versions are reported elsewhere.
         actual, required = _numbers(facts.version), _numbers(chart.kubernetes)
         if actual and required and actual < required:

@@ -10,6 +10,8 @@ from ..serving.args import VariantControllerArgs
 class ChartArgs(TypedDict, total=False):
     """Arguments of a chart that requires none."""
 
+    version: str
+    """Version of the chart. Default: the pinned one, which the values were checked against."""
     values: dict[str, pulumi.Input[Any]]
     """Helm values of the chart, overriding those of the component. Leaves may be outputs."""
 

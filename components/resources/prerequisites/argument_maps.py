@@ -10,6 +10,9 @@ CHART = ArgumentMap(
     "ChartArgs",
     doc="Arguments of a chart that requires none.",
     own={
+        "version": Own(
+            "str", "Version of the chart. Default: the pinned one, which the values were checked against."
+        ),
         "values": VALUES,
     },
 )

@@ -49,15 +49,17 @@ class ChartComponent(pulumi.ComponentResource):
             chart: Name in ``charts.yaml``.
             name: Logical name of component and release.
             values: Helm values; leaves may be outputs.
-            args: The component's arguments, whose ``values`` override ``values``.
+            args: The component's arguments, whose ``values`` override ``values``, and whose ``version`` replaces the
+                pinned one.
             opts: The component's options.
         """
         super().__init__(token(type(self).__name__), name, {}, opts)
         pin = charts()[chart]
+        version = args.get("version") or pin.version
         self.release = Release(
             name,
             chart=pin.chart,
-            version=pin.version,
+            version=version,
             repository_opts=RepositoryOptsArgs(repo=pin.repo) if pin.repo else None,
             name=pin.release,
             namespace=pin.namespace,
@@ -69,7 +71,7 @@ class ChartComponent(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self),
         )
         self.namespace = pulumi.Output.from_input(pin.namespace)
-        self.version = pulumi.Output.from_input(pin.version)
+        self.version = pulumi.Output.from_input(version)
         self.register_outputs({"namespace": self.namespace, "version": self.version})
 
 

@@ -9,12 +9,18 @@ from ....checks.metrics.words import Adapter
 from ....plan.monitoring import asked_over_https, scraper_of
 from ....plan.namespaces import gate_labels
 from ....plan.plan import Plan
-from ....plan.prerequisites.charts import LOAD_BALANCER, providers_of
+from ....plan.prerequisites.charts import LOAD_BALANCER, charts, providers_of
 from ....plan.prerequisites.images import image_values
 from ....plan.prerequisites.prometheus import PROMETHEUS_ACCOUNT
 from ....plan.settings import Prerequisites
 from ...prerequisites import accelerators, metrics, networking, operators, variants, workloads
-from ...prerequisites.args import EnvoyGatewayArgs, PrometheusAdapterArgs, PrometheusArgs, VariantAutoscalerArgs
+from ...prerequisites.args import (
+    ChartArgs,
+    EnvoyGatewayArgs,
+    PrometheusAdapterArgs,
+    PrometheusArgs,
+    VariantAutoscalerArgs,
+)
 from ...prerequisites.chart import SYSTEM, ChartComponent, FixedChart
 from ..objects import KubernetesObject, kubernetes_object
 from ..site import Site
@@ -155,8 +161,16 @@ def _variant_autoscaler(
 
 
 def _fixed(chart: str, component: type[FixedChart]) -> _Make:
-    """Return a factory for a chart without settings, except the image cache."""
-    return lambda name, installation, opts: component(name, {"values": installation.image_values(chart)}, opts)
+    """Return a factory for a chart without settings, except the image cache and the release of an API."""
+
+    def make(name: str, installation: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
+        args: ChartArgs = {"values": installation.image_values(chart)}
+        version = next(p.chart.version for p in installation.planned.prerequisites if p.chart.name == chart)
+        if version != charts()[chart].version:
+            args["version"] = version
+        return component(name, args, opts)
+
+    return make
 
 
 def _sited(chart: str, component: OnCloud) -> _Make:
