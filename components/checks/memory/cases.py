@@ -155,7 +155,7 @@ class MemoryVerdict:
 
     fit: Fit
     reason: str
-    asked: MemoryCase | None = None
+    asked: MemoryCase | None = None  # the name is a key of JSON reports
     parts: tuple[MemoryPart, ...] = ()
     usable: int = 0
     context: int = 0

@@ -102,7 +102,7 @@ def _judged(
             if isinstance(case, str):
                 judged.append((name, MemoryVerdict(Fit.UNKNOWN, case)))
             else:
-                # The case of a part of a model says nothing about other instance types.
+                # The case of a part of a model does not apply to other instance types.
                 judged.append((name, judge(case.case, types=case.is_whole)))
         name, verdict = min(judged, key=lambda pair: (_WORST_FIRST.index(pair[1].fit), pair[1].margin))
         if placement.is_open and verdict.fit is not Fit.UNKNOWN:
