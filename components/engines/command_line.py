@@ -98,7 +98,7 @@ class CommandLine:
 
     @property
     def script(self) -> int:
-        """Index of the word that is the text of a shell script; 0 if there is none."""
+        """Index of the word that is the text of a shell script; 0 without one."""
         place = self._script_place
         return place if place < len(self.words) else 0
 

@@ -67,7 +67,7 @@ class SchemaError(Exception):
 
 
 def example_of(schema: object, seed: int) -> Any:  # noqa: ANN401  any JSON
-    """Return a value that satisfies a JSON schema; it is a function of the schema and the seed.
+    """Return a value that satisfies a JSON schema, always the same for a seed.
 
     Raises:
         SchemaError: the schema is invalid, cannot be satisfied, or uses unsupported keywords.

@@ -64,7 +64,7 @@ class MemoryCase:
         instance_type: Type of the nodes; empty if only the accelerator is known.
         per_pod: Accelerators of a pod, including unused ones.
         pods: Pods of a replica that have accelerators.
-        spread: Fields of the manifest that set the parallelism; None if there are none.
+        spread: Fields of the manifest that set the parallelism; None without any.
     """
 
     shape: Shape

@@ -38,7 +38,7 @@ class Classes:
     Attributes:
         values: Priority by class name.
         never: Classes whose pods do not preempt others.
-        usual: The global default class; empty if there is none.
+        usual: The global default class; empty without one.
     """
 
     values: Mapping[str, int]
@@ -322,7 +322,7 @@ def _eviction_reason(leading: _Ranked, victims: _Victims, node_kinds: Sequence[s
 
 
 def _unknown_reason(pod: _Ranked, ranked: Iterable[_Ranked]) -> str:
-    """Return why a priority cannot be compared with that of other pods on the same nodes; empty if there are none."""
+    """Return why a priority cannot be compared with that of other pods on the same nodes; empty without any."""
     classes = {
         other.key[0]: other.klass or "no class"
         for other in ranked

@@ -160,7 +160,7 @@ def test_findings_of_settings_are_ignored_by_settings() -> None:
         ({"acces-anonymous": "x"}, "ignore-wrong", "did you mean 'access-anonymous'?"),
         ({"settings": "x"}, "ignore-wrong", "settings cannot be ignored"),
         ({"access-anonymous": ""}, "ignore-wrong", "needs a reason"),
-        ({"field-no-effect": "x"}, "ignore-unused", "ignores nothing"),
+        ({"field-no-effect": "x"}, "ignore-unused", "has no effect: rule field-no-effect has no finding here"),
     ],
     ids=["unknown", "final", "no reason", "unused"],
 )

@@ -1,6 +1,6 @@
 """Whether a profile can meet its targets at all, however many replicas there are (WVA spec 8.5).
 
-Whether it can under a given load is for the queueing model to say.
+The queueing model decides whether it can under a given load.
 """
 
 from dataclasses import dataclass
