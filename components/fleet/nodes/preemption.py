@@ -239,7 +239,11 @@ def preemptions(
             if not pod.preempts or not victims.lowest:
                 continue
             if pod.scheduler != _USUAL_SCHEDULER:
-                yield pod.field.problem(_scheduler_reason(pod), Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
+                reason = (
+                    f"its pods are placed by {pod.scheduler!r}, whose configuration is unknown: whether they evict "
+                    "pods of a lower priority on the same nodes is not checked"
+                )
+                yield pod.field.problem(reason, Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
             else:
                 evicting.append((pod, victims))
         if evicting:
@@ -335,13 +339,6 @@ def _unknown_reason(pod: _Ranked, ranked: Iterable[_Ranked]) -> str:
         f"PriorityClass {pod.klass!r} is not created here, so its value is unknown: whether its "
         f"pods evict those of {others} on the same nodes, or are evicted by them, is not checked; add the "
         "PriorityClass to the manifests (with otherKinds: apply), or use one class for all"
-    )
-
-
-def _scheduler_reason(pod: _Ranked) -> str:
-    return (
-        f"its pods are placed by {pod.scheduler!r}, whose configuration is unknown: whether they evict pods of a "
-        "lower priority on the same nodes is not checked"
     )
 
 
