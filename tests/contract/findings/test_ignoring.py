@@ -94,7 +94,11 @@ MISTAKES = [
     ({"settings": "x"}, [("ignore-wrong", "error", "settings")], "settings cannot be ignored"),
     ({"flags_unknown": ""}, [("ignore-wrong", "error", "flags-unknown")], "needs a reason"),
     ({"flags_unknown": " \n"}, [("ignore-wrong", "error", "flags-unknown")], "needs a reason"),
-    ({"flags_unknown": "x"}, [("ignore-unused", "warning", "flags-unknown")], "flags-unknown finds nothing here"),
+    (
+        {"flags_unknown": "x"},
+        [("ignore-unused", "warning", "flags-unknown")],
+        "rule flags-unknown has no finding here",
+    ),
     ({"flags_unknown": "x", "ignore_unused": "only in prod"}, [], ""),
     ({"ignore_unused": "x"}, [], ""),
 ]

@@ -197,6 +197,6 @@ def test_it_refuses_what_it_cannot_hold() -> None:
     many = replace(usual, per_minute=1e12)
     reasons = [each.reason for each in size_literally([large, far, negative, many])]
     assert reasons[0] == "the maximum batch size must be at most 8192, found 8193"
-    assert "32 bits" in reasons[1]
+    assert "32-bit floats" in reasons[1]
     assert "the rate of requests is -1.0" in reasons[2]
     assert "2147483647 replicas" in reasons[3]
