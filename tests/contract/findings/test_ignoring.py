@@ -97,7 +97,7 @@ MISTAKES = [
     (
         {"flags_unknown": "x"},
         [("ignore-unused", "warning", "flags-unknown")],
-        "rule flags-unknown has no finding here",
+        "flags-unknown has no finding here",
     ),
     ({"flags_unknown": "x", "ignore_unused": "only in prod"}, [], ""),
     ({"ignore_unused": "x"}, [], ""),

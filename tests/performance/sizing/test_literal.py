@@ -198,5 +198,5 @@ def test_it_refuses_what_it_cannot_hold() -> None:
     reasons = [each.reason for each in size_literally([large, far, negative, many])]
     assert reasons[0] == "the maximum batch size must be at most 8192, found 8193"
     assert "32-bit floats" in reasons[1]
-    assert "the rate of requests is -1.0" in reasons[2]
+    assert "the request rate must be between 0 and 1e+200, found -1.0" in reasons[2]
     assert "2147483647 replicas" in reasons[3]
