@@ -108,11 +108,11 @@ def publish(rest: Rest, repository: str, plans: Plans, folder: Path, where: str,
         links: Allowed prefix of links in reports.
     """
     path = f"repos/{repository}/issues/{plans.pull}/comments"
-    if not plans.stacks and not plans.removed and not remains(rest, path, ours=_by_workflow):
+    if not plans.stacks and not plans.removed and not remains(rest, path, is_own=_by_workflow):
         return "no stack is affected, and there is no earlier comment: nothing to do"
     text = comment(plans, reports(plans, folder, links), f"[in the artifacts of the run]({where})")
     comments = f"repos/{repository}/issues/comments/"
-    done = place(rest, path, lambda number: f"{comments}{number}", text, ours=_by_workflow, change="PATCH")
+    done = place(rest, path, lambda number: f"{comments}{number}", text, is_own=_by_workflow, change="PATCH")
     return f"comment {done}"
 
 

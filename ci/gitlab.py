@@ -32,11 +32,11 @@ def publish(rest: Rest, project: str, plans: Plans, folder: Path, where: str, li
     """
     me = rest.get("user")["id"]
 
-    def ours(entry: Mapping[str, Any]) -> bool:
+    def is_own(entry: Mapping[str, Any]) -> bool:
         return not entry.get("system") and (entry.get("author") or {}).get("id") == me
 
     path = f"projects/{urllib.parse.quote(project, safe='')}/merge_requests/{plans.pull}/notes"
-    if not plans.stacks and not plans.removed and not remains(rest, path, ours=ours):
+    if not plans.stacks and not plans.removed and not remains(rest, path, is_own=is_own):
         return "no stack is affected, and there is no earlier note: nothing to do"
     text = comment(plans, reports(plans, folder, links), f"[in the artifacts of the job]({where})", MOST)
-    return f"note {place(rest, path, lambda number: f'{path}/{number}', text, ours=ours, change='PUT')}"
+    return f"note {place(rest, path, lambda number: f'{path}/{number}', text, is_own=is_own, change='PUT')}"

@@ -7,10 +7,10 @@ from .comment import MARKER
 from .rest import Rest
 
 Author = Callable[[Mapping[str, Any]], bool]
-"""Returns whether a comment is ours; the marker alone proves nothing, since anyone can write it."""
+"""Returns whether this bot wrote a comment; the marker alone proves nothing, since anyone can write it."""
 
 
-def place(rest: Rest, path: str, one: Callable[[int], str], text: str, *, ours: Author, change: str) -> str:
+def place(rest: Rest, path: str, one: Callable[[int], str], text: str, *, is_own: Author, change: str) -> str:
     """Create or update the comment, and return which was done.
 
     Args:
@@ -18,10 +18,10 @@ def place(rest: Rest, path: str, one: Callable[[int], str], text: str, *, ours: 
         path: Path of the list of comments.
         one: Returns the path of a comment by ID.
         text: Text of the comment.
-        ours: Returns whether a comment is ours.
+        is_own: Returns whether this bot wrote a comment.
         change: HTTP method for updates: PATCH for GitHub, PUT for GitLab.
     """
-    comments = _own_comments(rest.pages(f"{path}?per_page=100"), ours)
+    comments = _own_comments(rest.pages(f"{path}?per_page=100"), is_own)
     for duplicate in comments[1:]:  # concurrent runs created several
         rest.send("DELETE", one(duplicate["id"]))
     if not comments:
@@ -33,12 +33,12 @@ def place(rest: Rest, path: str, one: Callable[[int], str], text: str, *, ours: 
     return "updated"
 
 
-def remains(rest: Rest, path: str, *, ours: Author) -> bool:
-    """Return whether there already is a comment of ours."""
-    return bool(_own_comments(rest.pages(f"{path}?per_page=100"), ours))
+def remains(rest: Rest, path: str, *, is_own: Author) -> bool:
+    """Return whether the comment exists already."""
+    return bool(_own_comments(rest.pages(f"{path}?per_page=100"), is_own))
 
 
-def _own_comments(comments: Iterable[Mapping[str, Any]], ours: Author) -> list[Mapping[str, Any]]:
-    """Return the comments with the marker that are ours, the oldest first."""
+def _own_comments(comments: Iterable[Mapping[str, Any]], is_own: Author) -> list[Mapping[str, Any]]:
+    """Return the marked comments that this bot wrote, the oldest first."""
     marked = [comment for comment in comments if str(comment.get("body") or "").startswith(MARKER)]
-    return sorted(filter(ours, marked), key=lambda comment: int(comment["id"]))
+    return sorted(filter(is_own, marked), key=lambda comment: int(comment["id"]))

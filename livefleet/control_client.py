@@ -148,7 +148,7 @@ def _rejection(status: int, content: bytes) -> UserError | None:
 
 
 def available(names: Sequence[str]) -> str:
-    """Return the end of a message that lists the valid names; empty if there are none."""
+    """Return the end of a message that lists the valid names; empty without any."""
     if not names:
         return ""
     more = len(names) - _MAX_NAMES

@@ -162,7 +162,7 @@ class ServedWorkload:
         return f"{self.namespace}/{self.name}"
 
     @property
-    def played(self) -> str:
+    def simulated_server(self) -> str:
         """Name of the simulated server: that of its engine or, if the engine is unknown, of its API."""
         return self.engine or ("" if self.speaks == Speaks.OPENAI else self.speaks.value)
 

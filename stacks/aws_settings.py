@@ -28,7 +28,7 @@ class CredentialsSettings(Section):
     def _role_of_an_allowed_account(self) -> "CredentialsSettings":
         role, allowed = self.assume_role_arn or "", self.allowed_account_ids
         if role and allowed and account_of(role) not in allowed:
-            raise ValueError(f"assumeRoleArn: {role} belongs to none of allowedAccountIds ({', '.join(allowed)})")
+            raise ValueError(f"assumeRoleArn: {role} is not in any of allowedAccountIds ({', '.join(allowed)})")
         return self
 
 

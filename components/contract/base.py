@@ -53,7 +53,7 @@ class Rule:
             yield self.problem(path, detail)
 
     def problem(self, path: tuple[str | int, ...], detail: str) -> Violation:
-        # Messages are shown after the path, so a message that begins with the last field of the path drops it.
+        # Messages follow the path, so a message that begins with the last field of the path drops it.
         first, _, rest = self.message.partition(" ")
         message = rest if path and first.rpartition(".")[2] == path[-1] else self.message
         return path, message + detail

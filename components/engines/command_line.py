@@ -98,7 +98,7 @@ class CommandLine:
 
     @property
     def script(self) -> int:
-        """Index of the word that is the text of a shell script; 0 if there is none."""
+        """Index of the word that is the text of a shell script; 0 without one."""
         place = self._script_place
         return place if place < len(self.words) else 0
 
@@ -232,12 +232,15 @@ class CommandLine:
             yield from (value for value in self._search(wanted) if value)
             return
         for use in self._uses(wanted):
-            value = self._value(use)
+            value = self.first_value(use)
             if value is not None:
                 yield value
 
-    def _value(self, use: FlagUse) -> str | None:
-        """Return the first value of a use, as written in this line."""
+    def first_value(self, use: FlagUse) -> str | None:
+        """Return the first value of a use of a flag, as written in this line; None if it has none.
+
+        An unknown flag is assumed to take the word after it.
+        """
         words, start = self.words, len(self.command)
         if not use.values:
             after = start + use.position + 1

@@ -58,7 +58,7 @@ class Exporter:
 
     @property
     def is_known(self) -> bool:
-        """Whether the exported metrics are known, even if there are none."""
+        """Whether it is known which metrics are exported, possibly none."""
         return self.facts is not None and self.facts.exports in (PROMETHEUS, NONE)
 
     @property

@@ -141,7 +141,7 @@ def engine_of(repository: str) -> Engine | None:
 
 
 def engine_of_program(words: Sequence[object]) -> Engine | None:
-    """Return the engine whose program a command runs, regardless of the image; None if there is none."""
+    """Return the engine whose program a command runs, regardless of the image; None without one."""
     first = str(words[0]).rpartition("/")[2] if words else ""
     if PYTHON.fullmatch(first):
         module = words.index("-m") + 1 if "-m" in words else len(words)

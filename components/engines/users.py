@@ -9,7 +9,7 @@ The columns of a row; in an engine's folder, ``images`` defaults to the engine's
     home: whether it needs a writable home directory; env: further variables for that directory (``{home}``).
     reason: why root is needed, or the source of the user.
 
-None of the images has been run for these rows.
+The rows were not verified by running the images.
 """
 
 from collections.abc import Mapping, Sequence

@@ -21,7 +21,7 @@ _BOUNDS = {"since": "from", "absent": "absent", "until": "until"}
 
 @functools.lru_cache(maxsize=4096)
 def version_of(tag: str, *, builds: bool = False) -> Version | None:
-    """Return the version in a tag; None if there is none, which counts as the newest.
+    """Return the version in a tag; None, which counts as the newest, if it has none.
 
     Tags marked by :func:`without_version` have the version :data:`ANY`.
 

@@ -56,7 +56,7 @@ class Member:
         referred: Whether other resources refer to it; such kinds are rendered first.
         attached: Whether it scales workloads of other resources, which it looks up in the library; such kinds are
             rendered last.
-        component: Name of the component class in the family's package; empty if there is none.
+        component: Name of the component class in the family's package; empty without one.
     """
 
     kind: Kind

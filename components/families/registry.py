@@ -1,4 +1,4 @@
-"""The list of families, each of which is imported when something of it is needed."""
+"""The list of families. A family is imported when it is first needed."""
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,7 +34,7 @@ class Families:
 
     @property
     def names(self) -> list[str]:
-        """The names of the families, none of which is imported for it."""
+        """The names of the families; does not import them."""
         return [entry.name for entry in self._entries]
 
     def of_groups(self, groups: Iterable[str]) -> list[Family]:

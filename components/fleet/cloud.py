@@ -281,7 +281,7 @@ class CloudProvider(Protocol):
         """Return why an address range is invalid for a private network; empty if it is valid."""
 
     def existing(self, region: str, cidr: str | None, cache: PullThroughCache | None) -> Cloud:
-        """Return the environment of an existing cluster, whose nodes are managed elsewhere.
+        """Return the environment of an existing cluster, whose nodes the stack does not manage.
 
         Args:
             region: Its region; empty if unknown.

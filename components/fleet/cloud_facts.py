@@ -1,4 +1,4 @@
-"""Facts that each registered cloud provides, and what they say about labels of nodes."""
+"""Facts that each registered cloud provides, and queries about node labels."""
 
 import functools
 from collections.abc import Callable, Iterable, Mapping

@@ -9,7 +9,7 @@ LOWEST_PRIORITY = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class LatencyTargets:
     """Latency targets (SLOs) of a model, in whole milliseconds; 0 means no target (WVA spec 4).
 
     Attributes:
@@ -27,12 +27,12 @@ class ServiceClass:
 
     Attributes:
         priority: 1 (highest) to 100.
-        promises: Latency targets by model name, as clients request it.
+        targets: Latency targets by model name, as clients request it.
     """
 
     name: str
     priority: int = LOWEST_PRIORITY
-    promises: Mapping[str, Promise] = field(default_factory=dict)
+    targets: Mapping[str, LatencyTargets] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,4 +109,4 @@ class ServiceLevels:
 
     def classes_of(self, model: str) -> tuple[ServiceClass, ...]:
         """Return the classes that contain a model, which should be exactly one."""
-        return tuple(service_class for service_class in self.classes if model in service_class.promises)
+        return tuple(service_class for service_class in self.classes if model in service_class.targets)

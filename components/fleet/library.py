@@ -71,7 +71,7 @@ class Library:
         self._lost.add((source.resource.metadata.namespace or self._default_namespace, source.name))
 
     def workload(self, namespace: str, name: str) -> tuple[Rendered, Workload] | None:
-        """Return a workload that was rendered so far, with its resource; None if there is none."""
+        """Return a workload that was rendered so far, with its resource; None without one."""
         return self._workloads.get((namespace, name))
 
     def item(self, namespace: str, name: str) -> Rendered | None:

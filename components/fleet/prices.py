@@ -121,7 +121,7 @@ class PriceList(Protocol):
 
     @property
     def spot_source(self) -> str:
-        """Publisher of the average spot discounts; empty if there is none."""
+        """Publisher of the average spot discounts; empty without one."""
 
     def quoted(self, region: str, instance_type: str, buying: str) -> Quote | None:
         """Return the price of an instance type; for spot, use :meth:`spot`."""

@@ -107,7 +107,7 @@ class WorkloadShape:
             replica for its workers.
         is_set: Whether pods carry the name of a StatefulSet in the label ``controller-revision-hash``.
         claims_field: The field with PersistentVolumeClaim templates, from which each pod gets its own claims; empty
-            if there is none.
+            without one.
         requires: Capabilities that the cluster must provide; see ``words``.
     """
 

@@ -19,7 +19,7 @@ from .prerequisites.needed import ClusterFacts
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """One environment, as far as it is known.
+    """One environment, with the facts that are known about it.
 
     Attributes:
         options: Options for rendering resources.

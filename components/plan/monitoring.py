@@ -97,7 +97,7 @@ def scraper_of(environment: Environment) -> str | None:
 def namespace_in(url: str) -> str | None:
     """Return the namespace in the URL of a Service, such as http://prometheus.observability.svc:9090.
 
-    The default URL is ignored: it says nothing about an existing Prometheus.
+    The default URL is ignored, because it is not that of an existing Prometheus.
     """
     if url.startswith(PROMETHEUS_URL):
         return None

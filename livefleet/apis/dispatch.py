@@ -46,16 +46,16 @@ _NATIVE_ERRORS: Mapping[str, tuple[str, Callable[[str], ErrorForm]]] = {
 
 def handlers_of(workload: ServedWorkload, path: str) -> Mapping[str, Handler]:
     """Return the handlers of a path by method; empty if the engine has no such path."""
-    handlers = _handlers(workload.played)
+    handlers = _handlers(workload.simulated_server)
     return handlers.get(_MODELS if path.startswith(_MODELS) else path, {})
 
 
 def errors_of(workload: ServedWorkload, path: str) -> ErrorForm:
     """Return the error format of an engine on a path."""
-    prefix, native_error = _NATIVE_ERRORS.get(workload.played, ("/", None))
+    prefix, native_error = _NATIVE_ERRORS.get(workload.simulated_server, ("/", None))
     if native_error and not path.startswith(prefix):
         return native_error(workload.version)
-    return error_of(workload.played, workload.version)
+    return error_of(workload.simulated_server, workload.version)
 
 
 @functools.cache
@@ -162,7 +162,8 @@ async def answer(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     """
     path = request.path
     workload = pod.workload
-    if path == page_of(workload.played, workload.version, workload.context).path and request.method == "GET":
+    metrics_page = page_of(workload.simulated_server, workload.version, workload.context)
+    if path == metrics_page.path and request.method == "GET":
         settle_all(pod)
         try:
             page = metrics_response(pod)

@@ -134,4 +134,4 @@ class EngineMeter:
 
 def meter_of(workload: ServedWorkload) -> EngineMeter:
     """Return the meter of a new engine."""
-    return EngineMeter(page_of(workload.played, workload.version, workload.context).bounds)
+    return EngineMeter(page_of(workload.simulated_server, workload.version, workload.context).bounds)

@@ -201,7 +201,7 @@ def metrics_page(pod: "LivePod") -> str:
 
 def _page(pod: "LivePod") -> MetricsPage:
     workload = pod.workload
-    return page_of(workload.played, workload.version, workload.context)
+    return page_of(workload.simulated_server, workload.version, workload.context)
 
 
 def _lines(pod: "LivePod", metric: PageMetric, shared: Labels) -> Iterator[str]:

@@ -42,7 +42,7 @@ class MetricsPage:
 
     Attributes:
         path: HTTP path.
-        model: Label with the name of the model; empty if there is none.
+        model: Label with the name of the model; empty without one.
         labels: Further labels of every series.
         idle: Whether counters and histograms exist before the first request.
         kept: Metrics that the engine exports even if metrics are disabled.

@@ -67,7 +67,7 @@ class SchemaError(Exception):
 
 
 def example_of(schema: object, seed: int) -> Any:  # noqa: ANN401  any JSON
-    """Return a value that satisfies a JSON schema; it is a function of the schema and the seed.
+    """Return a value that satisfies a JSON schema, always the same for a seed.
 
     Raises:
         SchemaError: the schema is invalid, cannot be satisfied, or uses unsupported keywords.
@@ -165,7 +165,7 @@ class _ExampleMaker:
             if several in schema:
                 rest = {key: value for key, value in schema.items() if key != several}
                 return self._first(
-                    [_merged(rest, self._flat_or_bool(each, depth)) for each in self._alternatives(schema[several])],
+                    [_merged(rest, self._flat_or_bool(part, depth)) for part in self._alternatives(schema[several])],
                     depth,
                 )
         if "if" in schema:
@@ -376,7 +376,7 @@ class _ExampleMaker:
         return _PatternText(self._chance, least).text(parsed)
 
     def _first(self, schemas: Sequence[object], depth: int) -> Any:  # noqa: ANN401  any JSON
-        return self._first_of([functools.partial(self.value, each, depth + 1) for each in schemas])
+        return self._first_of([functools.partial(self.value, schema, depth + 1) for schema in schemas])
 
     def _first_of(self, makers: Sequence[Callable[[], Any]]) -> Any:  # noqa: ANN401  any JSON
         """Return the value of the first maker that succeeds; each attempt starts with another one."""

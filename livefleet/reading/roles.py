@@ -23,7 +23,7 @@ class PodRole(StrEnum):
 
 
 _SIDES: dict[str, PodRole] = {Stage.PREFILL: PodRole.PREFILL, Stage.DECODE: PodRole.DECODE}
-"""Without the stage that does both: it does not tell which side of a pair a server is."""
+"""Without the stage for both, which does not identify a side of a pair."""
 
 
 def roles_of(fleet: "Fleet") -> dict[str, PodRole]:

@@ -127,7 +127,7 @@ def _port(workload: Workload) -> int:
 
 
 def _version(line: "CommandLine", api: str) -> str:
-    """Return the version in the image's tag, with its trailing zeros; empty if there is none."""
+    """Return the version in the image's tag, with its trailing zeros; empty without one."""
     engine = engines().get(line.engine)
     if engine is None and api != Speaks.OPENAI:
         match = _NUMBERED.search(line.tag)

@@ -34,7 +34,7 @@ _READY_SECONDS = 120.0
 _EXPLAINED = f"""\
 {PODS} pods in one simulated cluster, {RATE} requests a second at one endpoint for {SECONDS} seconds, each answered
 with a stream of {TOKENS} tokens in {TOKENS * STEP:.1f} seconds. **plain** is a server with the same HTTP library
-that writes as many events, with nothing to compute and nobody to follow. CPU is that of the server alone; the client
+that writes as many events, without a model or a queue. CPU is that of the server alone; the client
 beside it needs about as much again. Overshoot is how much later than computed the last token came, for the median
 request and for one in a hundred."""
 

@@ -7,7 +7,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-from components.fleet.levels import Promise
+from components.fleet.levels import LatencyTargets
 from components.performance.sizing.cases import Case
 from components.performance.sizing.queues import size
 from components.performance.sizing.reference import known_models, reference_profiles
@@ -25,11 +25,11 @@ def cases(variants: int, seed: int = 1) -> list[Case]:
     known = [each.profile for model in known_models() for each in reference_profiles(model)]
     found = []
     for _ in range(variants):
-        promise = Promise(chance.choice((0, 24, 40, 80, 200)), chance.choice((0, 500, 1000, 2000)))
+        targets = LatencyTargets(chance.choice((0, 24, 40, 80, 200)), chance.choice((0, 500, 1000, 2000)))
         rate, tokens = chance.uniform(1, 5000), chance.uniform(16, 1024)
         for profile in chance.choices(known, k=ACCELERATORS):
             alpha, beta = (figure * chance.uniform(0.8, 1.25) for figure in (profile.alpha, profile.beta))
-            case = plain.case(alpha, beta, profile.batch, tokens, (promise.itl_ms, promise.ttft_ms), rate, cents=40)
+            case = plain.case(alpha, beta, profile.batch, tokens, (targets.itl_ms, targets.ttft_ms), rate, cents=40)
             found.append(case)
     return found
 
@@ -72,7 +72,7 @@ def table(taken: dict[str, float]) -> str:
         f"{taken['plain'] / taken['few']:,.0f}",
     )
     note = f"""\
-Variants sized on every accelerator: largest rates within both promises, replicas, and what they do. Batches are those
+Variants sized on every accelerator: maximum rates within both targets, replicas and behavior. Batches are those
 of the reference table, up to 512. The goals are a second for {VARIANTS:,} variants, and a cost that grows as their
 number does ({MORE // VARIANTS}). The plain equations are sums over all states, with bisection, in Python; their time
 is that of {PLAIN} of these cases, extrapolated. These figures are of calls in a process, the median of {RUNS}."""

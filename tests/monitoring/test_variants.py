@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from components.families.llmd.names import NAMESPACE
-from components.fleet.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
+from components.fleet.levels import Accelerator, LatencyTargets, Load, ServiceClass, ServiceLevels
 from components.fleet.words import Realization
 from livefleet.pods.groups.pods import LABEL
 from tests.fleets import open_model, playground
@@ -29,7 +29,7 @@ GROUPED = open_model(
     "qwen", flavors=[{"name": "a10g", "limits": {"nvidia.com/gpu": 1}, "params": {"TP": "1", "PP": "2"}}]
 )
 LEVELS = ServiceLevels(
-    classes=(ServiceClass("premium", 1, {"qwen": Promise(itl_ms=24, ttft_ms=500)}),),
+    classes=(ServiceClass("premium", 1, {"qwen": LatencyTargets(itl_ms=24, ttft_ms=500)}),),
     # The first vector of WVA spec 8.10: 25.3 requests a minute for each replica.
     loads={"chat": Load(per_minute=Decimal(70), output_tokens=Decimal(178))},
     accelerators={"A10G": Accelerator(cents_per_hour=Decimal(40))},

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.fleet.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels, VariantController
+from components.fleet.levels import Accelerator, LatencyTargets, Load, ServiceClass, ServiceLevels, VariantController
 from components.fleet.words import Realization
 from components.plan.faults import faults
 from components.plan.settings import FleetSettings
@@ -41,7 +41,7 @@ def test_everything_reaches_the_rendering() -> None:
     load = {**LOAD, "inputTokens": 512, "leastRequestsPerMinute": 0.1}
     found = levels(classes=[CLASS], loads={"ns/chat": load}, accelerators=accelerators, controller=controller)
     assert found == ServiceLevels(
-        (ServiceClass("Premium", 1, {"chat": Promise(24, 500)}),),
+        (ServiceClass("Premium", 1, {"chat": LatencyTargets(24, 500)}),),
         {"ns/chat": Load(Decimal("40.5"), Decimal("178.0"), Decimal("512.0"), Decimal("0.1"))},
         {"A100": Accelerator(Decimal("40.1"), "NVIDIA-A100-PCIE-80GB")},
         VariantController(
@@ -57,7 +57,7 @@ def test_everything_reaches_the_rendering() -> None:
 def test_defaults_promise_nothing() -> None:
     assert levels() == ServiceLevels()
     found = levels(classes=[{"name": "a", "models": {"m": {}}}], loads={"v": LOAD}, accelerators={"A100": {}})
-    assert found.classes == (ServiceClass("a", 100, {"m": Promise(0, 0)}),)
+    assert found.classes == (ServiceClass("a", 100, {"m": LatencyTargets(0, 0)}),)
     assert found.loads["v"].least_per_minute == 0
     assert found.accelerators["A100"] == Accelerator(None, "")
 

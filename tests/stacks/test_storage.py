@@ -159,7 +159,7 @@ class TestFsx:
         assert "crosses zones" not in capsys.readouterr().err
         dev(modelCache={"fsx": {"zone": "us-east-1b"}})
         told = capsys.readouterr().err
-        assert "modelCache.fsx.zone: us-east-1b, but nodes may be elsewhere: " in told
+        assert "modelCache.fsx.zone: us-east-1b, but nodes may be in other zones: " in told
         assert "g5-2xlarge-spot (us-east-1a)" in told
         assert "Set zones: [us-east-1b]" in told
 

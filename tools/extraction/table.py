@@ -31,7 +31,7 @@ def tuple_of(version: Sequence[int]) -> Version:
 class Table:
     """A ``flags.yaml``: its text, its rows, and the releases whose flags are all in it.
 
-    Its key ``extractor`` says where it differs from what the sources of a release show:
+    Its key ``extractor`` lists its differences from the sources of a release:
 
         unregistered: flags that no call of ``add_argument`` shows.
         left_out: values that the table leaves out on purpose, by flag.

@@ -164,7 +164,7 @@ class Update:
         before = bool(since and version < since)
         if row.get("never") or (row.get("gone") and self.next is None):
             if accepted:
-                raise ByHandError("accepted, but the table says that it is gone")
+                raise ByHandError("accepted, but removed according to the table")
             return ""
         if until and version >= until:
             if accepted:

@@ -32,7 +32,7 @@ _ONE_TIME_ADVICE = (
 
 
 def installed() -> str | None:
-    """Return the path of the ``pulumi`` program, None when there is none."""
+    """Return the path of the ``pulumi`` program; None if it is not installed."""
     return shutil.which("pulumi")
 
 

@@ -319,7 +319,7 @@ class State:
             db.executemany("DELETE FROM resources WHERE urn = ?", [(urn,) for urn in urns])
 
     def fact(self, key: str) -> Any:  # noqa: ANN401 - any JSON value
-        """Return a stored value; None if there is none."""
+        """Return a stored value; None without one."""
         with self._transaction() as db:
             row = db.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
         try:

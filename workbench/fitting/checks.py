@@ -162,7 +162,7 @@ def _deviation(line: LineFit, measurement: Measurement) -> float:
 
 
 def straight_up_to(measurements: Sequence[Measurement]) -> float | None:
-    """Return the highest concurrency up to which at least three measurements are on a line; None if there is none."""
+    """Return the highest concurrency up to which at least three measurements are on a line; None without one."""
     distinct = sorted({measurement.concurrency for measurement in measurements})
     candidates = distinct[_MIN_POINTS - 1 : -1]
     for highest in reversed(candidates[:: len(candidates) // _MAX_RANGES + 1]):

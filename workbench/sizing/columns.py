@@ -39,8 +39,8 @@ def _cells(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
     yield "requestsPerMinute", float(load.per_minute)
     yield "inputTokens", float(load.input_tokens)
     yield "outputTokens", float(load.output_tokens)
-    yield "sloItlMs", question.promise.itl_ms
-    yield "sloTtftMs", question.promise.ttft_ms
+    yield "sloItlMs", question.targets.itl_ms
+    yield "sloTtftMs", question.targets.ttft_ms
     yield "prefillMs", question.prefill_ms
 
     yield "acceleratorsPerReplica", profile.count

@@ -186,7 +186,7 @@ def _notes(target: SizedModel, assessments: "Sequence[Assessment]") -> Iterator[
         yield f"the price of {', '.join(unpriced)} is unknown; pass --price {unpriced[0]}=<cents per hour>"
     yield from _limit_notes(target, candidates)
     if question.prefill_ms is None:
-        compared = ", and the TTFT target is compared with it alone" if question.promise.ttft_ms else ""
+        compared = ", and the TTFT target is compared with it alone" if question.targets.ttft_ms else ""
         yield (
             f"only the queueing time is predicted{compared}; measure the prefill time and pass it with --prefill-ms"
         )

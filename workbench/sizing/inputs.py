@@ -111,12 +111,12 @@ def _parse_profile(text: str) -> "Profile":
 
 
 def _checked_profile(location: str, name: str, count: int, alpha: float, beta: float, batch: int) -> "Profile":
-    from components.fleet.levels import Promise
+    from components.fleet.levels import LatencyTargets
     from components.performance.sizing.cases import Case, Profile
     from components.performance.sizing.refusals import unusable
 
     profile = Profile(name, count, alpha, beta, batch)
-    if reason := unusable(Case(profile, Promise(), 1, 1)):
+    if reason := unusable(Case(profile, LatencyTargets(), 1, 1)):
         raise WorkbenchError(f"{location}: {reason}", 2)
     return profile
 

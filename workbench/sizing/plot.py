@@ -26,13 +26,13 @@ def write_plot(assessment: "Assessment", curve: Curve, title: str, path: Path) -
     Raises:
         WorkbenchError: matplotlib is missing.
     """
-    promise, behavior = assessment.question.promise, assessment.sized.behaviour
+    targets, behavior = assessment.question.targets, assessment.sized.behaviour
     with picture(path) as figure:
         above, below = figure.subplots(2, 1, sharex=True)
         above.set_ylabel("ITL, mean, ms")
-        _draw(above, "itl", curve, curve.itl_ms, promise.itl_ms)
+        _draw(above, "itl", curve, curve.itl_ms, targets.itl_ms)
         below.set_ylabel(f"{first_token_title(assessment.question)}, 95 %, ms")
-        _draw(below, "ttft", curve, curve.ttft_p95_ms, promise.ttft_ms)
+        _draw(below, "ttft", curve, curve.ttft_p95_ms, targets.ttft_ms)
         below.set_xlabel("requests per minute and replica")
         for name, end in _ends(assessment, curve):
             for axes, metric, latencies in ((above, "itl", end.itl_ms), (below, "ttft", end.ttft_p95_ms)):
@@ -44,15 +44,15 @@ def write_plot(assessment: "Assessment", curve: Curve, title: str, path: Path) -
             _mark(below, "ttft", assessment, assessment.first_p95_ms or 0)
         finish(above, title, "lower right")
         finish(below, "", "upper left")
-        last, limit = curve.ttft_p95_ms[-1], max(promise.ttft_ms, assessment.first_p95_ms or 0) * _ABOVE
+        last, limit = curve.ttft_p95_ms[-1], max(targets.ttft_ms, assessment.first_p95_ms or 0) * _ABOVE
         below.set_ylim(top=(min(last, limit) if limit else last) * 1.05)
 
 
-def _draw(axes: "Axes", name: str, curve: Curve, values: tuple[float, ...], promised: int) -> None:
+def _draw(axes: "Axes", name: str, curve: Curve, values: tuple[float, ...], target: int) -> None:
     (line,) = axes.plot(curve.rates, values, label="predicted")
     line.set_gid(f"{name}-predicted")
-    if promised:
-        axes.axhline(promised, linestyle="--", color="tab:red", label=f"target: {promised} ms").set_gid(
+    if target:
+        axes.axhline(target, linestyle="--", color="tab:red", label=f"target: {target} ms").set_gid(
             f"{name}-promised"
         )
 

@@ -11,7 +11,7 @@ from .targets import SizedModel
 
 if TYPE_CHECKING:
     from components.engines.served.behavior import ConcurrencyLimit
-    from components.fleet.levels import Load, Promise
+    from components.fleet.levels import LatencyTargets, Load
     from components.performance.sizing.assessments import Candidate, Question
     from components.performance.sizing.cases import Profile
 
@@ -53,15 +53,15 @@ def question_of(target: SizedModel, options: LoadOptions) -> "Question":
     """
     from components.performance.sizing.assessments import Question
 
-    load, promise = _load(target, options), _promise(target, options)
+    load, targets = _load(target, options), _targets(target, options)
     prefill = parse_milliseconds(options.prefill_ms, "--prefill-ms") if options.prefill_ms else None
-    if promise.ttft_ms and prefill is not None and prefill >= promise.ttft_ms:
+    if targets.ttft_ms and prefill is not None and prefill >= targets.ttft_ms:
         raise WorkbenchError(
             f"--prefill-ms: with a prefill time of {prefill} ms, no number of replicas meets the TTFT target of "
-            f"{promise.ttft_ms} ms"
+            f"{targets.ttft_ms} ms"
         )
     to_zero = target.scale_to_zero if options.scale_to_zero is None else options.scale_to_zero
-    return Question(promise, load, prefill, target.accelerator, options.literal, to_zero)
+    return Question(targets, load, prefill, target.accelerator, options.literal, to_zero)
 
 
 def _load(target: SizedModel, options: LoadOptions) -> "Load":
@@ -88,9 +88,9 @@ def _load(target: SizedModel, options: LoadOptions) -> "Load":
     return load
 
 
-def _promise(target: SizedModel, options: LoadOptions) -> "Promise":
+def _targets(target: SizedModel, options: LoadOptions) -> "LatencyTargets":
     """Return the SLO; options take precedence over the service class."""
-    from components.fleet.levels import Promise
+    from components.fleet.levels import LatencyTargets
 
     classes = target.levels.classes_of(target.model)
     if len(classes) > 1 and not (options.slo_itl and options.slo_ttft):
@@ -106,12 +106,12 @@ def _promise(target: SizedModel, options: LoadOptions) -> "Promise":
             "to one of serviceLevels.classes and pass --stack",
             2,
         )
-    promise = classes[0].promises[target.model] if classes else Promise()
+    targets = classes[0].targets[target.model] if classes else LatencyTargets()
     if options.slo_itl:
-        promise = replace(promise, itl_ms=parse_milliseconds(options.slo_itl, "--slo-itl"))
+        targets = replace(targets, itl_ms=parse_milliseconds(options.slo_itl, "--slo-itl"))
     if options.slo_ttft:
-        promise = replace(promise, ttft_ms=parse_milliseconds(options.slo_ttft, "--slo-ttft"))
-    return promise
+        targets = replace(targets, ttft_ms=parse_milliseconds(options.slo_ttft, "--slo-ttft"))
+    return targets
 
 
 def candidates_of(

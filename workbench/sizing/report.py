@@ -65,15 +65,15 @@ def show(assessments: "Sequence[Assessment]", title: str) -> None:
 
 
 def _load(question: "Question") -> str:
-    load, promise = question.load, question.promise
-    promised = [
-        *([f"ITL {promise.itl_ms} ms"] if promise.itl_ms else []),
-        *([f"TTFT {promise.ttft_ms} ms (95 %)"] if promise.ttft_ms else []),
+    load, targets = question.load, question.targets
+    slo = [
+        *([f"ITL {targets.itl_ms} ms"] if targets.itl_ms else []),
+        *([f"TTFT {targets.ttft_ms} ms (95 %)"] if targets.ttft_ms else []),
     ]
     prompts = f"{plain_number(load.input_tokens)} tokens in and " if load.input_tokens else ""
     prefill = f", of which prefill takes {question.prefill_ms} ms" if question.prefill_ms else ""
     summary = f"{plain_number(load.per_minute)} requests/min, {prompts}{plain_number(load.output_tokens)} tokens out"
-    return f"{summary}; target: {', '.join(promised) or 'none'}{prefill}"
+    return f"{summary}; target: {', '.join(slo) or 'none'}{prefill}"
 
 
 def first_token_title(question: "Question") -> str:
@@ -113,35 +113,35 @@ def _range(values: Iterable[str]) -> str:
 
 
 def _plots(assessment: "Assessment", width: int) -> Iterator[str]:
-    promise, behavior = assessment.question.promise, assessment.sized.behaviour
+    targets, behavior = assessment.question.targets, assessment.sized.behaviour
     room = width - _LABEL - 2
     curve = curve_of(assessment.sized, assessment.question.prefill_ms, room)
     if curve is None:
         return
     name = printable(assessment.candidate.profile.title)
     yield ""
-    yield from _plot(f"{name}: ITL in ms", curve.itl_ms, promise.itl_ms, behavior.itl_ms if behavior else 0, room)
+    yield from _plot(f"{name}: ITL in ms", curve.itl_ms, targets.itl_ms, behavior.itl_ms if behavior else 0, room)
     yield from _axis(assessment, room)
     yield ""
     title = f"{name}: {first_token_title(assessment.question)} in ms, 95 %"
-    yield from _plot(title, curve.ttft_p95_ms, promise.ttft_ms, assessment.first_p95_ms or 0, room)
+    yield from _plot(title, curve.ttft_p95_ms, targets.ttft_ms, assessment.first_p95_ms or 0, room)
     yield from _axis(assessment, room)
     sized = assessment.sized
     now = f"{_number(behavior.per_minute)} now, at most {_number(sized.most_per_minute)}, " if behavior else ""
     yield f"{'':{_LABEL}}  requests/min of one replica: {now}up to {_number(sized.capacity_per_minute)}"
 
 
-def _plot(title: str, values: Sequence[float], promised: int, operating: float, room: int) -> Iterator[str]:
+def _plot(title: str, values: Sequence[float], target: int, operating: float, room: int) -> Iterator[str]:
     """Yield a chart with a line at the target."""
-    limit = max(promised, operating) * _ABOVE
-    top = max(min(max(values), limit) if limit else max(values), promised)
+    limit = max(target, operating) * _ABOVE
+    top = max(min(max(values), limit) if limit else max(values), target)
     plain = is_plain()
     columns = [Fraction(min(value, top)) for value in values]
     lines = chart(columns, room, _HEIGHT, top=Fraction(top), plain=plain)
-    if promised:
-        row = _HEIGHT - max(-int(-promised * _HEIGHT // top), 1)
+    if target:
+        row = _HEIGHT - max(-int(-target * _HEIGHT // top), 1)
         lines[row] = lines[row].ljust(room).replace(" ", "-" if plain else "─")
-    yield title + (f"; the line is the target, {promised}" if promised else "")
+    yield title + (f"; the line is the target, {target}" if target else "")
     yield from framed(lines, f"{_number(top):>{_LABEL}}", plain=plain)
 
 

@@ -151,14 +151,14 @@ def _load_balancers(
     services = _services(fleet)
     used = {_service(endpoint): services[_service(endpoint)] for endpoint in _endpoints(models)}
     bodies = {place: _load_balancer(name, body, door, balancing) for place, (name, body) in used.items()}
+    endpoints = []
+    for endpoint in _endpoints(models):
+        metadata = bodies[_service(endpoint)]["metadata"]
+        source = AddressOf("v1", "Service", metadata["namespace"], metadata["name"], BALANCED)
+        endpoints.append(_outside(endpoint, f"http://{ADDRESS}:{endpoint.port}{endpoint.path}", source))
     return FrontDoorPlan(
         objects=tuple(bodies.values()),
-        endpoints=tuple(
-            _outside(
-                endpoint, f"http://{ADDRESS}:{endpoint.port}{endpoint.path}", _status(bodies[_service(endpoint)])
-            )
-            for endpoint in _endpoints(models)
-        ),
+        endpoints=tuple(endpoints),
         needs=frozenset({balancing.balancers.controller}),
         problems=problems,
     )
@@ -203,11 +203,6 @@ def _load_balancer(name: str, service: Object, door: Door, balancing: Balancing)
     }
     spec = balanced_spec({"ports": own["ports"], "selector": own["selector"]}, balancing)
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
-
-
-def _status(service: Object) -> AddressOf:
-    metadata = service["metadata"]
-    return AddressOf("v1", "Service", metadata["namespace"], metadata["name"], BALANCED)
 
 
 def _check_services(fleet: Fleet, models: Models) -> list[Problem]:

@@ -28,12 +28,12 @@ def _clients(door: Door) -> list[dict[str, Any]]:
     """Return the client selectors of a limit: each named client, all unnamed ones together, or everyone."""
     if door.auth.kind == AuthKind.NONE:
         return [{}]
-    each = [{"clientSelectors": [{"headers": [{"name": CLIENT_HEADER, "type": "Distinct"}]}]}]
+    per_client = [{"clientSelectors": [{"headers": [{"name": CLIENT_HEADER, "type": "Distinct"}]}]}]
     if door.auth.kind == AuthKind.API_KEY:
-        return each
+        return per_client
     # A token without the claim would have no limit.
     nameless = {"name": CLIENT_HEADER, "type": "RegularExpression", "value": ".*", "invert": True}
-    return [*each, {"clientSelectors": [{"headers": [nameless]}]}]
+    return [*per_client, {"clientSelectors": [{"headers": [nameless]}]}]
 
 
 def _limits(door: Door) -> list[dict[str, Any]]:

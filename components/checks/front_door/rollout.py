@@ -4,7 +4,7 @@ A Network Load Balancer takes 3 to 5 minutes to register a target (AWS Load Bala
 and still sends new connections to it for about 2 minutes after deregistration, up to 3 in some reports (its issue
 2366, aws/containers-roadmap issue 470, istio/istio issue 35964). So a terminating proxy
 
-1. accepts new connections for ``min_drain_duration``, and tells each client to reconnect after the current answer;
+1. accepts new connections for ``min_drain_duration``, and asks each client to reconnect after the current response;
 2. then waits for its connections to close, for at most ``drain_timeout``.
 
 Every request that arrives in the first period has the rest of the second one for its answer. Envoy Gateway's

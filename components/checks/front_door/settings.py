@@ -136,7 +136,7 @@ class Door:
 
 
 def check_door(door: Door, file: str, balancers: LoadBalancers) -> tuple[Problem, ...]:
-    """Return every problem of the settings; without exposure there are none."""
+    """Return every problem of the settings; none without exposure."""
     report = Report(file)
     if door.expose == Exposure.NONE:
         return ()

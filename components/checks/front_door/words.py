@@ -18,7 +18,7 @@ class TlsKind(Word):
     """TLS of the gateway."""
 
     NONE = "none"
-    """Nobody."""
+    """No TLS."""
     CERT_MANAGER = "cert-manager"
     """The gateway, with a certificate of cert-manager."""
     ACM = "acm"

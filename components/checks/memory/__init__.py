@@ -1,1 +1,1 @@
-"""Does a model fit the memory of its accelerators: arithmetic on plain data, and reading what a fleet says."""
+"""Whether a model fits the memory of its accelerators: the arithmetic, and the memory cases of a fleet."""

@@ -28,17 +28,13 @@ _MEASURED = frozenset({"NVIDIA", ""})
 _QUANTIZED_AFTER_LOADING = frozenset({"fp8", "int8"})
 
 
+@cleared_with_clouds
+@functools.lru_cache(maxsize=4096)
 def judge(case: MemoryCase, *, types: bool = True) -> MemoryVerdict:
     """Return whether a model fits, and with ``types`` also the instance types on which it would.
 
     Nothing is guessed: missing facts lead to the verdict "not checked".
     """
-    return _judge(case, types)
-
-
-@cleared_with_clouds
-@functools.lru_cache(maxsize=4096)
-def _judge(case: MemoryCase, types: bool) -> MemoryVerdict:  # noqa: FBT001
     if case.shape.span is not None:
         return _judge_span(case, case.shape.span, types=types)
     missing = _missing_fact(case)
@@ -244,7 +240,7 @@ def _spread_over_node(case: MemoryCase) -> Parallel | None:
 
 
 def _smaller_share(ledger: Ledger, context: int) -> Decimal | None:
-    """Return the largest smaller memory share, in hundredths, at which everything fits; None if there is none."""
+    """Return the largest smaller memory share, in hundredths, at which everything fits; None if no share does."""
     case = ledger.case
     now = case.budget.share if case.share is None else case.share
     if now is None:
@@ -277,7 +273,7 @@ def _largest_context(ledger: Ledger, bound: int) -> int:
 
 
 def _comfortable_context(ledger: Ledger, bound: int) -> int:
-    """Return the longest context up to a bound that is not tight either; 0 if there is none."""
+    """Return the longest context up to a bound that fits without being tight; 0 if none does."""
     return _bisect(lambda context: ledger.margin(context) >= ledger.error(context), bound)
 
 

@@ -8,8 +8,9 @@ Sliding-window layers keep the window and the tokens of a batch (vLLM, ``Sliding
 the window less one and the tokens of a batch, at most the context, and a block).
 """
 
+import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 
 from .cases import Parallel
 from .shapes import Layers
@@ -36,12 +37,12 @@ class KeyCache:
 
     def of_sequence(self, context: int) -> int:
         """Return the bytes per accelerator of one sequence of a length."""
-        return _up(sum((self._grown(kind, context) + self._state(kind) for kind in self.layers), Decimal(0)))
+        return math.ceil(sum((self._grown(kind, context) + self._state(kind) for kind in self.layers), Decimal(0)))
 
     @property
     def least(self) -> int:
         """Lower bound for a sequence, if the layers may cache less than assumed: its fixed states."""
-        return _up(sum(map(self._state, self.layers), Decimal(0)))
+        return math.ceil(sum(map(self._state, self.layers), Decimal(0)))
 
     @property
     def state_block(self) -> int:
@@ -71,7 +72,3 @@ class KeyCache:
         heads = 1 if kind.is_latent else -(-kind.kv_heads // self.parallel.tensor)
         token = heads * (kind.key_dim + kind.value_dim) * self.number_bytes + kind.token_bytes
         return self._count(kind) * blocks * self.block * token
-
-
-def _up(size: Decimal) -> int:
-    return int(size.to_integral_value(ROUND_CEILING))

@@ -64,7 +64,7 @@ class MemoryCase:
         instance_type: Type of the nodes; empty if only the accelerator is known.
         per_pod: Accelerators of a pod, including unused ones.
         pods: Pods of a replica that have accelerators.
-        spread: Fields of the manifest that set the parallelism; None if there are none.
+        spread: Fields of the manifest that set the parallelism; None without any.
     """
 
     shape: Shape
@@ -155,7 +155,7 @@ class MemoryVerdict:
 
     fit: Fit
     reason: str
-    asked: MemoryCase | None = None
+    asked: MemoryCase | None = None  # the name is a key of JSON reports
     parts: tuple[MemoryPart, ...] = ()
     usable: int = 0
     context: int = 0

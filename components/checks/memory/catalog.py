@@ -7,7 +7,7 @@ The figures are those of each row's source. The columns of ``models.csv``:
     weights_gib: size of the files with the weights, each weight counted once. weights_from: ``files``, or ``config``.
     max_context: ``max_position_embeddings``, or the catalogue's limit of tokens.
     heads, hidden, vocabulary, intermediate, experts, active_experts, block, cuts: of :class:`.shapes.Shape`, from the
-      model's configuration; empty where no source says it.
+      model's configuration; empty if unknown.
     embeddings, expert_parameters, replicated: parameters of the vocabulary at both ends, of all experts, and of what
       each rank keeps whole.
     images: ``yes`` for models that read images or sounds as well.

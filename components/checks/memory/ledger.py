@@ -1,7 +1,8 @@
 """The memory of the fullest accelerator: what a model needs at a context, and what the engine may use."""
 
+import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from functools import cached_property
 
 from .accelerators.devices import is_measured, visible_bytes
@@ -155,9 +156,9 @@ class Ledger:
         if budget.reserves_states and self.case.requests is not None:
             states = self.case.requests * self._own_cache.state_block
         if states > size:
-            return MemoryPart(f"states of {self.case.requests:,} requests", _up(states / budget.cache_share))
+            return MemoryPart(f"states of {self.case.requests:,} requests", math.ceil(states / budget.cache_share))
         held = "one request" if requests == 1 else f"{requests:,} requests"
-        return MemoryPart(f"cache of {held}", _up(size / budget.cache_share))
+        return MemoryPart(f"cache of {held}", math.ceil(size / budget.cache_share))
 
     @property
     def _requests_held(self) -> int:
@@ -175,7 +176,3 @@ class Ledger:
         budget = self.case.budget
         batch = budget.batch_tokens if self.case.batch_tokens is None else self.case.batch_tokens
         return KeyCache(shape.layers, parallel, self.case.cache_bytes, budget.block, batch or 0, budget.windows)
-
-
-def _up(size: Decimal) -> int:
-    return int(size.to_integral_value(ROUND_CEILING))

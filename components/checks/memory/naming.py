@@ -23,13 +23,13 @@ _COUNT = re.compile(
 _UNITS = {"b": 10**9, "m": 10**6, "t": 10**12}
 _LEAST_MILLIONS = 50
 """Smaller numbers are a context, such as the million tokens of Qwen2.5-7B-Instruct-1M."""
-_OF_A_PATH = re.compile(r"(?<![a-z0-9])(?:\d+e|a\d[\d.]*b|e\d[\d.]*b)(?![a-z0-9])", re.IGNORECASE)
-"""Numbers of experts and of active parameters: 16E, A3B, E4B."""
-_NO_MODEL = re.compile(
+_PARTIAL_COUNTS = re.compile(r"(?<![a-z0-9])(?:\d+e|a\d[\d.]*b|e\d[\d.]*b)(?![a-z0-9])", re.IGNORECASE)
+"""Counts that are not the total: of experts and of active parameters, such as 16E, A3B, E4B."""
+_PARTS = re.compile(
     r"eagle|medusa|draft|lora|adapter|speculator|mmproj|projector|exl[23]|bpw|[23][-_]?bit|aqlm|hqq|mlx",
     re.IGNORECASE,
 )
-"""Parts of models, which are named after the whole, and data types of varying or tiny sizes."""
+"""Parts of models, which have the name of the whole model, and data types of varying or tiny sizes."""
 _LEAST, _MOST, _LEAST_OF_EXPERTS = Decimal("0.92"), Decimal("1.25"), Decimal("0.8")
 _SMALL_NAME, _MOST_OF_SMALL = 3 * 10**9, Decimal("1.7")
 """Small models consist largely of their vocabulary: Falcon3-1B has 1.67 billion parameters, gemma-2-2b 2.61."""
@@ -42,7 +42,7 @@ _TYPES: tuple[tuple[str, str, Decimal, Decimal], ...] = (
     (r"bf16|fp16|f16|bfloat16|float16", "bfloat16", Decimal(16), Decimal(16)),
 )
 """Patterns of data types: the type, and the least and most bits per parameter including scales."""
-_EIGHT_BITS_OF_FOUR = re.compile(r"(gptq|awq|bnb).*(int8|8[-_]?bit)|(int8|8[-_]?bit).*(gptq|awq|bnb)", re.IGNORECASE)
+_FOUR_BIT_AT_EIGHT = re.compile(r"(gptq|awq|bnb).*(int8|8[-_]?bit)|(int8|8[-_]?bit).*(gptq|awq|bnb)", re.IGNORECASE)
 _UNNAMED_TYPES = re.compile(
     r"^(openai|deepseek-ai|moonshotai|minimaxai|xiaomimimo)/|^mistralai/(?!.*-2(?:[34]\d\d|50\d|51[01])$)|gpt-oss|kimi|minimax|mimo-v2|ministral-3|"
     r"devstral-(2|small-2)|mistral-(large-3|small-4|medium-3)|deepseek-(v3|r1)(?!-distill)",
@@ -70,7 +70,7 @@ _GGUF_LEAST, _GGUF_MOST, _GGUF_MOST_SMALL = Decimal("0.95"), Decimal("1.1"), Dec
 _SMALL = 2 * 10**9
 _IS_GGUF = re.compile(r"gguf|(?<![a-z0-9])i?q[1-8]_[a-z0-9]", re.IGNORECASE)
 """Repositories of GGUF files, and the files themselves, by any of their types."""
-_LONGER = re.compile(r"(?<![a-z0-9])\d+[km](?![a-z0-9])", re.IGNORECASE)
+_CONTEXT = re.compile(r"(?<![a-z0-9])\d+[km](?![a-z0-9])", re.IGNORECASE)
 _MODEL_ENDING = re.compile(r"\.(gguf|bin|safetensors)$", re.IGNORECASE)
 _TYPE_WORDS = re.compile(
     r"[-_.]?(gguf|awq|gptq|nvfp4|mxfp4|fp8(-dynamic)?|w\d+a\d+|int[48]|[48][-_]?bits?|bnb|bf16|fp16|quantized)(?=$|[-_.])",
@@ -90,7 +90,7 @@ def estimate(model: str, *, single_file: bool = False) -> Shape | None:
         model: A repository, an address, a folder or a file.
         single_file: Whether it is a GGUF file, whose name contains the type of its weights.
     """
-    for name in _names(model):
+    for name in _possible_names(model):
         found = _of_file(name) if single_file else _of_repository(name)
         if found is not None:
             return replace(found, name=model)
@@ -136,7 +136,7 @@ def least_of(shape: Shape, span: SizeSpan) -> Shape:
     )
 
 
-def _names(model: str) -> Iterator[str]:
+def _possible_names(model: str) -> Iterator[str]:
     """Yield possible names of a model: the last part of its path, then the folders before it.
 
     The publisher of a repository is kept, because some publishers omit the data type in names.
@@ -157,7 +157,7 @@ def _names(model: str) -> Iterator[str]:
 
 
 def _of_repository(name: str) -> Shape | None:
-    if _NO_MODEL.search(name):
+    if _PARTS.search(name):
         return None
     # vLLM and SGLang load GGUF files too; without a type in the name their size is unknown.
     if _IS_GGUF.search(name):
@@ -165,8 +165,8 @@ def _of_repository(name: str) -> Shape | None:
     own = name.rpartition("/")[2]
     named, least, most = _type_of(name)
     is_open = not named and _UNNAMED_BITS.search(own)
-    like = None if is_open else _like(own)
-    if like is not None and (like.dtype in _WHOLE or _bare(own) == _bare(like.name)):
+    like = None if is_open else _known_base(own)
+    if like is not None and (like.dtype in _WHOLE or _normalized(own) == _normalized(like.name)):
         dtype = named or like.dtype
         size = like.weights_bytes if dtype == like.dtype else None
         basis = f"what is known of {like.name}, which has the same name"
@@ -174,7 +174,7 @@ def _of_repository(name: str) -> Shape | None:
         is_sized = like.parameters and (dtype in _WHOLE or like.embeddings is not None)
         if size is not None or is_sized:
             # The context is unknown if the name states a longer one than that of the known model.
-            longer = set(_LONGER.findall(own.lower())) - set(_LONGER.findall(like.name.lower()))
+            longer = set(_CONTEXT.findall(own.lower())) - set(_CONTEXT.findall(like.name.lower()))
             context = None if longer else like.max_context
             return replace(like, dtype=dtype, weights_bytes=size, estimate=basis, max_context=context)
     count = _count(own)
@@ -191,12 +191,12 @@ def _of_repository(name: str) -> Shape | None:
 def _of_file(name: str) -> Shape | None:
     """Estimate a model from the name of a GGUF file, whose vocabulary is quantized too."""
     kind = _GGUF.search(name)
-    if kind is None or _NO_MODEL.search(name):
+    if kind is None or _PARTS.search(name):
         return None
     own = (name[: kind.start()] + name[kind.end() :]).rpartition("/")[2]
     bits = Decimal(_GGUF_BITS[kind[1].upper()])
-    like, count = _like(own), _count(own)
-    if like is not None and like.parameters and (like.dtype in _WHOLE or _bare(own) == _bare(like.name)):
+    like, count = _known_base(own), _count(own)
+    if like is not None and like.parameters and (like.dtype in _WHOLE or _normalized(own) == _normalized(like.name)):
         most = _GGUF_MOST_SMALL if like.parameters < _SMALL else _GGUF_MOST
         span = SizeSpan(like.parameters, like.parameters, bits * _GGUF_LEAST, bits * most)
         basis = f"what is known of {like.name}, which has the same name, and the type {kind[1].upper()} of the file"
@@ -213,36 +213,29 @@ def _of_file(name: str) -> Shape | None:
 
 def _count(name: str) -> tuple[str, int, int] | None:
     """Return the number of parameters in a name: as text, and the least and the most it may stand for."""
-    rest = _OF_A_PATH.sub("", name)
     if re.search(r"(?<![a-z0-9])\d+e(?![a-z0-9])", name, re.IGNORECASE):
         return None
-    numbers = [
-        match
-        for match in _COUNT.finditer(rest)
-        if match["unit"].lower() != "m" or int(match["whole"]) >= _LEAST_MILLIONS
-    ]
-    if not numbers:
+    counts = []
+    for match in _COUNT.finditer(_PARTIAL_COUNTS.sub("", name)):
+        unit, experts = match["unit"].lower(), match["times"]
+        if unit == "m" and int(match["whole"]) < _LEAST_MILLIONS:
+            continue
+        number = Decimal(f"{match['whole']}.{match['part'] or match['tenth'] or 0}")
+        text = f"{f'{experts}x' if experts else ''}{number.normalize():f}{unit.upper()}"
+        counts.append((unit == "b", number * int(experts or 1) * _UNITS[unit], text, experts))
+    if not counts:
         return None
-    match = max(numbers, key=lambda match: (match["unit"].lower() == "b", _value(match)))
-    value = _value(match)
-    number = Decimal(f"{match['whole']}.{match['part'] or match['tenth'] or 0}").normalize()
-    text = f"{number:f}{match['unit'].upper()}"
-    if match["times"]:
-        text = f"{match['times']}x{text}"
-    least = _LEAST_OF_EXPERTS if match["times"] else _LEAST
+    # Prefer billions: trillions may be training tokens (TinyLlama-1.1B-intermediate-step-1431k-3T).
+    _, value, text, experts = max(counts, key=lambda count: count[:2])
+    if experts:
+        return text, int(value * _LEAST_OF_EXPERTS), int(value)
     most = _MOST_OF_SMALL if value < _SMALL_NAME else _MOST if value < _LARGE else _MOST_OF_LARGE
-    most = Decimal(1) if match["times"] else most
-    return text, int(value * least), int(value * most)
-
-
-def _value(match: re.Match[str]) -> Decimal:
-    number = Decimal(f"{match['whole']}.{match['part'] or match['tenth'] or 0}")
-    return number * int(match["times"] or 1) * _UNITS[match["unit"].lower()]
+    return text, int(value * _LEAST), int(value * most)
 
 
 def _type_of(name: str) -> tuple[str, Decimal, Decimal]:
-    """Return the data type in a name and its bits; 16 bits and no type if there is none."""
-    if _EIGHT_BITS_OF_FOUR.search(name):
+    """Return the data type in a name, and its least and most bits per parameter; 16 bits if the name has no type."""
+    if _FOUR_BIT_AT_EIGHT.search(name):
         return "fp8", Decimal(8), Decimal("8.5")
     for pattern, dtype, least, most in _TYPES:
         if re.search(rf"(?<![a-z0-9])(?:{pattern})(?![a-z0-9])", name, re.IGNORECASE):
@@ -250,25 +243,25 @@ def _type_of(name: str) -> tuple[str, Decimal, Decimal]:
     return "", Decimal(16), Decimal(16)
 
 
-def _like(name: str) -> Shape | None:
+def _known_base(name: str) -> Shape | None:
     """Return the known model that another is derived from: the longest whose name is a prefix.
 
     A prefix must contain the number of parameters: DeepSeek-R1-Distill-Qwen-14B is not derived from DeepSeek-R1.
     """
-    bare = _bare(name)
-    exact = _keys().get(bare)
+    normalized = _normalized(name)
+    exact = _bases().get(normalized)
     if exact is not None:
         return exact
-    for end in reversed([match.start() for match in re.finditer(r"[-_.]", bare)]):
-        known = _keys().get(bare[:end])
+    for end in reversed([match.start() for match in re.finditer(r"[-_.]", normalized)]):
+        known = _bases().get(normalized[:end])
         if known is None:
             continue
-        same = _count(bare[:end]) and _count(bare) == _count(bare[:end])
+        same = _count(normalized[:end]) and _count(normalized) == _count(normalized[:end])
         return known if same else None
     return None
 
 
-def _bare(name: str) -> str:
+def _normalized(name: str) -> str:
     """Normalize a name for comparison, without its data type."""
     own = _MODEL_ENDING.sub("", name.rpartition("/")[2])
     before = ""
@@ -278,9 +271,9 @@ def _bare(name: str) -> str:
 
 
 @functools.cache
-def _keys() -> Mapping[str, Shape]:
+def _bases() -> Mapping[str, Shape]:
     """Return the known models by normalized name, preferring those that are not quantized."""
     found: dict[str, Shape] = {}
     for shape in sorted(shapes().values(), key=lambda shape: (shape.dtype != "bfloat16", shape.name)):
-        found.setdefault(_bare(shape.name), shape)
+        found.setdefault(_normalized(shape.name), shape)
     return found

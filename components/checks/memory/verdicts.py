@@ -13,7 +13,7 @@ from ...fleet.origins import Reporter
 from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import Workload, by_set
 from .arithmetic import judge
-from .cases import CheaperType, Fit, MemoryVerdict
+from .cases import Fit, MemoryVerdict
 from .wording import gib, in_gib
 from .workloads.cases import Placement, ServerSpec, case_of, device_of, placement_of, spread_field
 from .workloads.known import KnownShapes
@@ -102,7 +102,7 @@ def _judged(
             if isinstance(case, str):
                 judged.append((name, MemoryVerdict(Fit.UNKNOWN, case)))
             else:
-                # The case of a part of a model says nothing about other instance types.
+                # The case of a part of a model does not apply to other instance types.
                 judged.append((name, judge(case.case, types=case.is_whole)))
         name, verdict = min(judged, key=lambda pair: (_WORST_FIRST.index(pair[1].fit), pair[1].margin))
         if placement.is_open and verdict.fit is not Fit.UNKNOWN:
@@ -123,8 +123,12 @@ def check_memory(judged: Iterable[WorkloadVerdict]) -> Iterator[Problem]:
         device = f" ({verdict.asked.device})" if verdict.asked else ""
         reason = f"{model} {words} {item.instance_type}{device}: {verdict.reason}"
         if verdict.types:
-            types = ", ".join(map(_with_price, verdict.types[:_MAX_TYPES]))
-            reason = f"{reason}; the cheapest instance types that fit are {types}"
+            types = [
+                f"{f'{choice.count} x ' if choice.count > 1 else ''}{choice.instance_type} "
+                f"(${choice.usd_per_hour.quantize(_CENT)}/hour)"
+                for choice in verdict.types[:_MAX_TYPES]
+            ]
+            reason = f"{reason}; the cheapest instance types that fit are {', '.join(types)}"
 
         # Report the field to change: the context, else the field that lets pods onto these nodes.
         field: Reporter = workload.origin
@@ -139,11 +143,6 @@ def check_memory(judged: Iterable[WorkloadVerdict]) -> Iterator[Problem]:
             )
             field = next(fields, field)
         yield field.problem(reason, severity, rule)
-
-
-def _with_price(choice: CheaperType) -> str:
-    count = f"{choice.count} x " if choice.count > 1 else ""
-    return f"{count}{choice.instance_type} (${choice.usd_per_hour.quantize(_CENT)}/hour)"
 
 
 def fit_in_words(judged: Sequence[WorkloadVerdict]) -> str:

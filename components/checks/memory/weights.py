@@ -5,8 +5,9 @@ Quantization leaves the vocabulary at 16 bits, and MXFP4 everything but the expe
 billion parameters; OCP Microscaling Formats 1.0: a scale of 8 bits per block of 32 numbers of 4 bits).
 """
 
+import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 
 from .cases import MemoryCase, Parallel
 from .shapes import Shape
@@ -87,7 +88,7 @@ def weights_of(shape: Shape, dtype: str = "") -> WeightSizes | str:
             return f"the size of the vocabulary, which stays at 16 bits beside {loaded}, is unknown"
         narrow = Decimal(parameters - shape.embeddings)
         error += _MIXED_ERROR if shape.experts and bits < _BYTE else _QUANTIZED_ERROR
-    return _split(shape, _up(narrow * bits / 8 + (parameters - narrow) * 2), loaded, error)
+    return _split(shape, math.ceil(narrow * bits / 8 + (parameters - narrow) * 2), loaded, error)
 
 
 def rank_bytes(weights: WeightSizes, shape: Shape, parallel: Parallel, *, spread: bool) -> int:
@@ -118,7 +119,7 @@ def rank_bytes(weights: WeightSizes, shape: Shape, parallel: Parallel, *, spread
         experts = shape.experts or ranks
         expert_part = Decimal(-(-experts // ranks)) / experts
     size = replicated * stage + ((dense - replicated) * stage + ends) / parallel.tensor
-    return _up(size + weights.experts * stage * expert_part)
+    return math.ceil(size + weights.experts * stage * expert_part)
 
 
 def shares_unknown_experts(case: MemoryCase) -> bool:
@@ -149,8 +150,4 @@ def _split(shape: Shape, total: int, dtype: str, error: Decimal) -> WeightSizes:
     elif shape.expert_share:
         rest = 1 - Decimal(shape.embeddings or 0) / shape.parameters if shape.parameters else Decimal(1)
         experts = (total - embeddings) * min(Decimal(1), shape.expert_share / rest)
-    return WeightSizes(total, embeddings, min(total - embeddings, _up(experts)), _up(total * error))
-
-
-def _up(size: Decimal) -> int:
-    return int(size.to_integral_value(ROUND_CEILING))
+    return WeightSizes(total, embeddings, min(total - embeddings, math.ceil(experts)), math.ceil(total * error))

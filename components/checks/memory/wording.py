@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ...fleet.workloads import SpreadField
 from .accelerators.devices import GIB
 from .cases import CheaperType, MemoryCase, MemoryPart, Parallel
 from .ledger import Uncounted
@@ -92,7 +91,10 @@ def next_step(case: MemoryCase, remedies: Remedies) -> str:
     """List the remedies, those without extra cost first; empty without any."""
     steps = []
     if remedies.spread and case.spread:
-        steps.append(_spreading(case.spread, remedies.spread))
+        parallel = remedies.spread
+        step = case.spread.both if parallel.pipeline > 1 and case.spread.both else case.spread.tensor
+        step = step.replace("{tensor}", str(parallel.tensor)).replace("{pipeline}", str(parallel.pipeline))
+        steps.append(step)
     elif remedies.more:
         degrees = _degrees(remedies.more)
         steps.append(f"give each replica {remedies.more.accelerators} accelerators of {case.instance_type}{degrees}")
@@ -108,11 +110,6 @@ def next_step(case: MemoryCase, remedies: Remedies) -> str:
     if cheapest is not None:
         steps.append(f"use {instances_of(cheapest)}")
     return "; " + ", or ".join(steps) if steps else ""
-
-
-def _spreading(field: SpreadField, parallel: Parallel) -> str:
-    text = field.both if parallel.pipeline > 1 and field.both else field.tensor
-    return text.replace("{tensor}", str(parallel.tensor)).replace("{pipeline}", str(parallel.pipeline))
 
 
 def instances_of(choice: CheaperType) -> str:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
 from ...contract.tables import load_table
 from ...engines.metrics import engine_metrics
@@ -47,6 +46,13 @@ DEFAULTS = DashboardSettings()
 
 def dashboard(settings: DashboardSettings = DEFAULTS) -> Object:
     """Return the dashboard in Grafana's import format."""
+    datasource = {
+        "name": "datasource",
+        "label": "Prometheus",
+        "type": "datasource",
+        "query": "prometheus",
+        "refresh": 1,
+    }
     return {
         "uid": settings.uid,
         "title": settings.title,
@@ -55,7 +61,7 @@ def dashboard(settings: DashboardSettings = DEFAULTS) -> Object:
         "editable": True,
         "refresh": "30s",
         "time": {"from": "now-3h", "to": "now"},
-        "templating": {"list": [_datasource(), *_variables()]},
+        "templating": {"list": [datasource, *_variables()]},
         "panels": _placed(settings),
     }
 
@@ -100,16 +106,15 @@ def _rows(settings: DashboardSettings) -> Iterator[tuple[str, list[Object]]]:
     for row in load_table(__package__, "dashboard.yaml"):
         if row.get("gateway", False) and not settings.gateway:
             continue
-        panels = [panel for panel_row in row["panels"] if (panel := _panel(panel_row, engines))]
+        panels = []
+        for panel in row["panels"]:
+            queries = [(expand(query["expr"], engines, SELECTOR, {}), query["legend"]) for query in panel["queries"]]
+            available = [(query, legend) for query, legend in queries if query]
+            if available:
+                panels.append(_graph(panel["title"], panel["unit"], available))
         if panels:
             yield row["row"], panels
     yield "Cost", _cost_panels(settings)
-
-
-def _panel(row: Mapping[str, Any], engines: Collection[str]) -> Object | None:
-    queries = [(expand(query["expr"], engines, SELECTOR, {}), query["legend"]) for query in row["queries"]]
-    available = [(query, legend) for query, legend in queries if query]
-    return _graph(row["title"], row["unit"], available) if available else None
 
 
 def _graph(title: str, unit: str, queries: list[tuple[str, str]], kind: str = "timeseries") -> Object:
@@ -131,7 +136,11 @@ def _cost_panels(settings: DashboardSettings) -> list[Object]:
     if not settings.costs:
         text = "No prices are known for this environment."
         return [{"type": "text", "title": "Cost per hour", "options": {"mode": "markdown", "content": text}}]
-    queries = {group: _cost(settings.cost_label, group, cost) for group, cost in sorted(settings.costs.items())}
+    label = series_label(settings.cost_label)
+    queries = {
+        group: f"count(kube_node_labels{{{label}={json.dumps(group)}}}) * {Decimal(str(cost)):f}"
+        for group, cost in sorted(settings.costs.items())
+    }
     # A group without nodes has no series, which would make the whole sum empty.
     total = " + ".join(f"({query} or vector(0))" for query in queries.values())
     return [
@@ -140,18 +149,9 @@ def _cost_panels(settings: DashboardSettings) -> list[Object]:
     ]
 
 
-def _cost(label: str, group: str, cost: Decimal | float) -> str:
-    dollars = Decimal(str(cost))
-    return f"count(kube_node_labels{{{series_label(label)}={json.dumps(group)}}}) * {dollars:f}"
-
-
 def series_label(label: str) -> str:
     """Return the series label under which kube-state-metrics exports an object's label."""
     return "label_" + _CAMEL.sub(r"\1_\2", _NOT_IN_LABEL.sub("_", label)).lower()
-
-
-def _datasource() -> Object:
-    return {"name": "datasource", "label": "Prometheus", "type": "datasource", "query": "prometheus", "refresh": 1}
 
 
 def _variables() -> Iterator[Object]:

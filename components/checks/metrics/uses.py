@@ -60,7 +60,9 @@ class Scaler:
             resource = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
             return (MetricUse(self, "metrics", "Resource", resource),)
         return tuple(
-            _use(self, position, metric) for position, metric in enumerate(metrics) if is_well_formed(metric)
+            MetricUse(self, f"metrics[{position}]", str(metric["type"]), metric[body_field(str(metric["type"]))])
+            for position, metric in enumerate(metrics)
+            if is_well_formed(metric)
         )
 
     def problem(
@@ -168,8 +170,3 @@ def scalers_of(fleet: Fleet, targets: tuple[ScrapeTarget, ...]) -> tuple[Scaler,
             (target.workload.kind, target.workload.namespace, target.workload.name), ()
         )
     )
-
-
-def _use(scaler: Scaler, position: int, metric: Object) -> MetricUse:
-    kind = str(metric["type"])
-    return MetricUse(scaler, f"metrics[{position}]", kind, metric[body_field(kind)])

@@ -7,7 +7,7 @@ class Adapter(Word):
     """What serves metrics to autoscalers: a chart, by its name."""
 
     PROMETHEUS_ADAPTER = "prometheus-adapter"
-    """HorizontalPodAutoscalers stay what they are."""
+    """HorizontalPodAutoscalers are kept."""
     KEDA = "keda"
     """ScaledObjects take the place of those that read Prometheus."""
 

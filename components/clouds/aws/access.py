@@ -42,7 +42,7 @@ class Grant:
         role: ARN of the role.
         policy: Name of the access policy.
         namespaces: Namespaces in which the policy applies; empty for the whole cluster.
-        formerly: Suffix of the logical name in earlier versions, for an alias; empty if there is none.
+        formerly: Suffix of the logical name in earlier versions, for an alias; empty without one.
     """
 
     role: str

@@ -1,6 +1,6 @@
 """EC2 instance types, and the resources that a node of each type offers to pods.
 
-Each row of the CSV files names its source. Prices are on-demand Linux in us-east-1; an empty price is unknown.
+Each row of the CSV files names its source. Prices are on-demand Linux in us-east-1, from ``prices``.
 ``eni_pods`` is computed from awslabs/amazon-eks-ami v20260714, nodeadm/internal/kubelet/instance-info.jsonl; for p3
 from aws/karpenter-provider-aws 1d927085, pkg/providers/instancetype/zz_generated.vpclimits.go.
 """
@@ -18,6 +18,7 @@ from .names import EFA_RESOURCE, NEURON_RESOURCE
 PRICED_REGION = "us-east-1"
 """The only region with prices in the tables."""
 _FILES = ("accelerated_instances.csv", "general_instances.csv")
+_PRICES = "prices/on_demand_us_east_1.csv"
 _MIB = Decimal(2**20)
 _VM_SHARE = Decimal("0.075")
 _ARM_MIB = 64
@@ -32,9 +33,9 @@ _RESERVED_CPU = (
 
 def instance_types() -> Iterator[Instance]:
     products = load_table(__package__, "products.yaml")
+    prices = {row["instance_type"]: Decimal(row["usd"]) for row in _rows(_PRICES)}
     for file in _FILES:
-        text = files(__package__).joinpath(file).read_text(encoding="utf-8")
-        for row in csv.DictReader(text.splitlines()):
+        for row in _rows(file):
             family = row["instance_type"].partition(".")[0]
             vcpu, memory_gib, arch = int(row["vcpu"]), Decimal(row["memory_gib"]), row["arch"]
             eni_pods, efa_interfaces = int(row["eni_pods"]), int(row["efa_interfaces"])
@@ -51,7 +52,7 @@ def instance_types() -> Iterator[Instance]:
                 accelerator=row["accelerator"],
                 manufacturer=manufacturer,
                 accelerators=accelerators,
-                accelerator_memory_gib=_number(row["accelerator_memory_gib"]),
+                accelerator_memory_gib=Decimal(row["accelerator_memory_gib"]) if accelerators else None,
                 product=products.get(family, ""),
                 accelerator_resource=resource if accelerators else None,
                 fabric_resource=EFA_RESOURCE if efa_interfaces else "",
@@ -59,8 +60,13 @@ def instance_types() -> Iterator[Instance]:
                 fabric_memory=_huge_pages_mib(vcpu) * _MIB if efa_interfaces else Decimal(0),
                 local_nvme_gb=int(row["local_nvme_gb"]),
                 address_pods=eni_pods,
-                usd_per_hour=_number(row["usd_per_hour_us_east_1"]),
+                usd_per_hour=prices.get(row["instance_type"]),
             )
+
+
+def _rows(file: str) -> Iterator[dict[str, str]]:
+    text = files(__package__).joinpath(file).read_text(encoding="utf-8")
+    return iter(csv.DictReader(text.splitlines()))
 
 
 def _allocatable_cpu(vcpu: int) -> Decimal:
@@ -100,7 +106,3 @@ def _huge_pages_mib(vcpu: int) -> int:
     2 MiB); bottlerocket-os/bottlerocket-core-kit, sources/api/corndog (110 pages per core).
     """
     return 2 * max(5128, 110 * vcpu)
-
-
-def _number(text: str) -> Decimal | None:
-    return Decimal(text) if text else None

@@ -65,7 +65,7 @@ class Aws:
         return ""
 
     def existing(self, region: str, cidr: str | None, cache: PullThroughCache | None) -> Cloud:
-        """Return the environment of an existing cluster, whose nodes are managed elsewhere."""
+        """Return the environment of an existing cluster, whose nodes the stack does not manage."""
         # A circular import otherwise; most programs also know the cloud without its node groups.
         from .environment import AwsEnvironment
 

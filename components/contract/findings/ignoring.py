@@ -102,5 +102,5 @@ def _mistake(
     # A rule is unused only if it was checked; with errors left, or without the environment, many rules are not.
     was_checked = not has_errors and (name.partition("-")[0] in _ANYWHERE or scope.is_known)
     if was_checked and named is not RuleId.IGNORE_UNUSED and named not in used:
-        return RuleId.IGNORE_UNUSED, f"ignores nothing: {name} finds nothing here; remove it"
+        return RuleId.IGNORE_UNUSED, f"has no effect: rule {name} has no finding here; remove it"
     return None

@@ -135,7 +135,7 @@ class _Set:
     """Rejects duplicate items in a list of type ``set``."""
 
     def __init__(self, _parent: Schema, _kind: str, _path: list[str | int]) -> None:
-        """Accept the arguments of jsonschema_rs, none of which is needed."""
+        """Accept the arguments of jsonschema_rs, which are not needed."""
 
     def validate(self, items: Json) -> None:
         if not isinstance(items, list):

@@ -33,7 +33,7 @@ class SchemaGraph:
         return schema
 
     def field(self, schema: Schema, part: str | int) -> Schema | None:
-        """Return the schema of a field, map entry, or list item; None if there is none."""
+        """Return the schema of a field, map entry, or list item; None without one."""
         schema = self.resolve(schema)
         if isinstance(part, int):
             return schema.get("items")

@@ -12,54 +12,54 @@ class _Program:
 
     Attributes:
         flags: Flags whose value is a secret, or ``user:password``.
-        glued: Flags whose value may follow without a space.
-        clusters: Whether flags of one letter may share a dash, as in ``curl -su``.
-        needs: A word without which the flags have another meaning, as in ``docker run -p``.
+        joined: Flags whose value may follow without a space.
+        grouped: Whether flags of one letter may share a dash, as in ``curl -su``.
+        subcommand: Subcommand without which the flags have another meaning, as in ``docker run -p``.
         after: Words that positional secrets follow, as in ``mc alias set``.
         places: Positions of the secrets after these words, from 1.
     """
 
     flags: frozenset[str] = frozenset()
-    glued: tuple[str, ...] = ()
-    clusters: bool = False
-    needs: str = ""
+    joined: tuple[str, ...] = ()
+    grouped: bool = False
+    subcommand: str = ""
     after: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
 
 
-def _flags(*names: str, glued: str = "", clusters: bool = False, needs: str = "") -> _Program:
-    return _Program(frozenset(names), tuple(glued.split()), clusters, needs)
+def _with_flags(*names: str, joined: str = "", grouped: bool = False, subcommand: str = "") -> _Program:
+    return _Program(frozenset(names), tuple(joined.split()), grouped, subcommand)
 
 
-_LOGIN = _flags("-p", "--password", needs="login")
+_LOGIN = _with_flags("-p", "--password", subcommand="login")
 _PROGRAMS: Mapping[str, _Program] = {
     # https://curl.se/docs/manpage.html
-    "curl": _flags(
+    "curl": _with_flags(
         *("-u", "--user", "-U", "--proxy-user", "--oauth2-bearer", "--pass", "-b", "--cookie"),
-        glued="-u -U",
-        clusters=True,
+        joined="-u -U",
+        grouped=True,
     ),
-    "wget": _flags("--password", "--http-password", "--ftp-password", "--proxy-password"),
-    "http": _flags("-a", "--auth"),
-    "https": _flags("-a", "--auth"),
-    "redis-cli": _flags("-a", "--pass"),
-    "sshpass": _flags("-p", glued="-p"),
-    "mysql": _flags("--password", glued="-p"),
-    "mariadb": _flags("--password", glued="-p"),
-    "mysqldump": _flags("--password", glued="-p"),
-    "mysqladmin": _flags("--password", glued="-p"),
+    "wget": _with_flags("--password", "--http-password", "--ftp-password", "--proxy-password"),
+    "http": _with_flags("-a", "--auth"),
+    "https": _with_flags("-a", "--auth"),
+    "redis-cli": _with_flags("-a", "--pass"),
+    "sshpass": _with_flags("-p", joined="-p"),
+    "mysql": _with_flags("--password", joined="-p"),
+    "mariadb": _with_flags("--password", joined="-p"),
+    "mysqldump": _with_flags("--password", joined="-p"),
+    "mysqladmin": _with_flags("--password", joined="-p"),
     "docker": _LOGIN,
     "podman": _LOGIN,
     "nerdctl": _LOGIN,
-    "skopeo": _flags("-p", "--password", "--creds", "--src-creds", "--dest-creds"),
+    "skopeo": _with_flags("-p", "--password", "--creds", "--src-creds", "--dest-creds"),
     "crane": _LOGIN,
     "oras": _LOGIN,
     "helm": _LOGIN,
-    "mongosh": _flags("-p", "--password"),
-    "etcdctl": _flags("--user", "--password"),
-    "unzip": _flags("-P"),
-    "zip": _flags("-P", "--password"),
-    "openssl": _flags("-passin", "-passout", "-k", "-K"),
+    "mongosh": _with_flags("-p", "--password"),
+    "etcdctl": _with_flags("--user", "--password"),
+    "unzip": _with_flags("-P"),
+    "zip": _with_flags("-P", "--password"),
+    "openssl": _with_flags("-passin", "-passout", "-k", "-K"),
     "aws": _Program(after=("configure", "set"), places=(2,)),
     # mc alias set NAME URL ACCESSKEY SECRETKEY (https://min.io/docs/minio/linux/reference/minio-mc/mc-alias-set.html)
     "mc": _Program(after=("alias", "set"), places=(3, 4)),
@@ -106,14 +106,14 @@ def credential_words(words: Sequence[Any]) -> dict[int, int]:
     if len(words) < 2 or not isinstance(words[0], str):
         return {}
     program = _PROGRAMS.get(words[0].rpartition("/")[2])
-    if program is None or (program.needs and program.needs not in words):
+    if program is None or (program.subcommand and program.subcommand not in words):
         return {}
     starts: dict[int, int] = {}
     for index, word in enumerate(words[1:], start=1):
         if not isinstance(word, str):
             continue
         previous = str(words[index - 1])
-        if program.clusters and previous[:1] == "-" and previous[1:].isalpha():
+        if program.grouped and previous[:1] == "-" and previous[1:].isalpha():
             previous = f"-{previous[-1]}"
         name, equals, _ = word.partition("=")
         if previous in program.flags and _is_secret(previous, word):
@@ -121,9 +121,9 @@ def credential_words(words: Sequence[Any]) -> dict[int, int]:
         elif equals and name in program.flags:
             starts[index] = len(name) + 1
         else:
-            for flag in program.glued:
-                glued = word.removeprefix(flag)
-                if glued not in ("", word) and not word.startswith("--") and _is_secret(flag, glued):
+            for flag in program.joined:
+                value = word.removeprefix(flag)
+                if value not in ("", word) and not word.startswith("--") and _is_secret(flag, value):
                     starts[index] = len(flag)
     if program.after:
         starts |= _positional(program, words)

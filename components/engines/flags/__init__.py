@@ -1,1 +1,1 @@
-"""Flags of engines: their tables, how a command line is split by them, and what a value may be."""
+"""Flags of engines: their tables, the splitting of command lines, and valid values."""

@@ -4,16 +4,16 @@ A row of ``flags`` in an engine's ``flags.yaml``, found by the flag:
 
     type: switch (no value), bool (also as ``--no-...``), int, human (an int that may end in k, M, g ...), float,
       string, json, json_or_string, enum.
-    alias: other spellings. negated: spellings that negate, where they are not ``--no-...``.
-    values: what an enum takes; with from, absent, until and deprecated where a value came later or went.
-    open: a plugin may add values. fold: letters count in either case. words: what a number takes besides numbers.
-    min, max, above, below: range of a number; above and below are outside of it.
-    nargs: how many values: a number, ``?``, ``*`` or ``+``. repeat: every use adds to the ones before.
+    alias: other spellings. negated: negative spellings, if they are not ``--no-...``.
+    values: values of an enum; with from, absent, until and deprecated for values that some versions lack.
+    open: plugins may add values. fold: values are case-insensitive. words: non-numeric values of a number.
+    min, max, above, below: range of a number; above and below are exclusive.
+    nargs: number of values: a number, ``?``, ``*`` or ``+``. repeat: every use adds to the earlier ones.
     from: first version with the flag. absent: last version known to lack it, if not the one before ``from``.
-    until: first version known to lack it again. gone: the newest one lacks it, since which one is not known.
-    deprecated: first version that warns of it; true for the newest. instead: what took its place.
-    excludes: flags that must not be given with it.
-    earlier: other forms of it, each up to a version, its ``last``; until: first version known with the next form.
+    until: first version known to lack it again. gone: the newest version lacks it, and the first one is unknown.
+    deprecated: first version that warns about it; true for the newest. instead: its replacement.
+    excludes: flags that must not be combined with it.
+    earlier: its earlier forms, each with the ``last`` version; until: first version known with the next form.
 """
 
 import functools
@@ -38,7 +38,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a flag takes; the attributes are those of a row.
+    """The values that a flag takes; the attributes are those of a row.
 
     Attributes:
         last: Last version known with this form; None for the newest form.
@@ -80,10 +80,10 @@ class Flag:
     Attributes:
         aliases: Other spellings.
         negatives: Spellings that turn it off.
-        form: What it takes in the newest version that knows it.
-        earlier: What it took before, the oldest first.
-        instead: What took its place, as it is written: a flag, maybe with its value.
-        excludes: Flags that must not be given with it.
+        form: Its form in the newest version that has it.
+        earlier: Its earlier forms, oldest first.
+        instead: Its replacement: a flag, possibly with a value.
+        excludes: Flags that must not be combined with it.
     """
 
     name: str
@@ -102,12 +102,12 @@ class Flag:
 
     @property
     def off(self) -> str | None:
-        """The spelling that turns it off, a long one; None where there is none."""
+        """The long spelling that turns it off; None without one."""
         return next((name for name in self.negatives if name.startswith("--")), None)
 
     @property
     def replacement(self) -> str | None:
-        """The flag that took its place, without a value."""
+        """The flag of its replacement, without a value."""
         return self.instead.split()[0] if self.instead else None
 
     def form_in(self, version: Version | None) -> Form:
@@ -135,7 +135,7 @@ def _either(form: Form, following: Form) -> Form:
 
 def form_of(row: dict[str, Any]) -> Form:
     """Parse the columns of a row, or of an earlier form in it, that describe the value."""
-    known = {each.name for each in fields(Form)}
+    known = {column.name for column in fields(Form)}
     facts = {key: value for key, value in row.items() if key in known}
     facts["values"] = tuple(
         Choice(value) if isinstance(value, str) else Choice(value["value"], Span.from_row(value))

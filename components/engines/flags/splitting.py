@@ -102,7 +102,7 @@ def find(table: EngineFlags, name: str, version: Version | None) -> Flag | None:
     if flag or table.style != ARGPARSE or not name.startswith("--") or name == "--":
         return flag
     start = table.dashed(name)
-    matches = [f for f in table.flags if f.span.includes(version) and any(each.startswith(start) for each in f.names)]
+    matches = [f for f in table.flags if f.span.includes(version) and any(name.startswith(start) for name in f.names)]
     return matches[0] if len(matches) == 1 else None
 
 

@@ -113,7 +113,7 @@ class EngineFlags:
                 form=form_of(row),
                 aliases=tuple(row.get("alias", ())),
                 negatives=tuple(self._negatives(name, row)),
-                earlier=tuple(form_of(each) for each in row.get("earlier", ())),
+                earlier=tuple(form_of(form) for form in row.get("earlier", ())),
                 span=Span.from_row(row),
                 instead=row.get("instead"),
                 excludes=tuple(row.get("excludes", ())),

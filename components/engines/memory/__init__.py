@@ -1,1 +1,1 @@
-"""What engines do with the memory of accelerators: ``memory.yaml`` in an engine's folder, and its reader."""
+"""How engines use the memory of accelerators: ``memory.yaml`` in an engine's folder, and its reader."""

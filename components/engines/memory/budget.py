@@ -1,4 +1,4 @@
-"""What an engine does with the memory of an accelerator."""
+"""How an engine uses the memory of an accelerator."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -6,42 +6,42 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True)
 class EngineMemory:
-    """What an engine does with the memory of an accelerator, where its command line does not say otherwise.
+    """How an engine uses the memory of an accelerator by default.
 
-    The numbers of each engine and version are data of ``engines``. Sizes are per accelerator, and the least that was
-    measured; ``spread_bytes`` is by how much more servers were seen to take.
+    The numbers are in ``memory.yaml`` of the engines, by version. Sizes are per accelerator, and the
+    smallest measured ones; some measured servers used up to ``spread_bytes`` more.
 
     Attributes:
-        share: Share of the memory that the engine may use; None where it takes what it needs.
-        share_used: Which part of its share it uses, whoever set that.
-        fixed_bytes: What it takes of its share beside weights, cache and activations: libraries, graphs.
-        beside_bytes: What it takes beside its share: the context of its process, and graphs that it does not count.
-        weights_share: What it takes beside that, as a share of the weights of one accelerator.
-        sequences: Requests at once; None where the engine decides by what is left.
-        batch_tokens: Tokens that are computed at a time; None where that is the context.
-        chunks_above: Context above which it computes requests in parts where nothing says so; None where it does not.
-        chunk: Tokens of such a part.
+        share: Share of the memory that the engine may use; None if it allocates what it needs.
+        share_used: Fraction of that share that it uses.
+        fixed_bytes: Memory within its share other than weights, cache and activations: libraries, graphs.
+        beside_bytes: Memory outside its share: the context of its process, and graphs that it does not count.
+        weights_share: Further memory, as a share of the weights of one accelerator.
+        sequences: Maximum concurrent requests; None if only the remaining memory limits them.
+        batch_tokens: Tokens computed at a time; None for the whole context.
+        chunks_above: Context above which it computes requests in chunks by default; None for never.
+        chunk: Tokens of such a chunk.
         reserves_context: Whether it refuses to start unless one request of the whole context fits.
-        reserves_all: Whether it takes the cache of all requests at once when it starts (llama.cpp).
-        reserves_states: Whether it refuses to start unless it can keep a fixed state for each request at once.
-        activations_beside: Whether activations are computed in what the share leaves (SGLang), not in it.
-        cache_share: Which part of what is left becomes cache.
-        block: How many tokens the cache grows by.
-        copies: How often it keeps the outer width of a token that it computes.
-        logit_bytes: What it takes for each number that it chooses the next token by.
-        logits_of_all: Whether it keeps those of all tokens that it computes at a time, not only of the last ones.
-        windows: Whether the cache of layers with a window stops growing there; else it holds the whole context.
+        reserves_all: Whether it allocates the cache of all requests at startup (llama.cpp).
+        reserves_states: Whether it refuses to start without room for the fixed states of all concurrent requests.
+        activations_beside: Whether activations are computed outside of the share (SGLang).
+        cache_share: Fraction of the remaining memory that becomes cache.
+        block: Number of tokens by which the cache grows.
+        copies: Copies of the hidden state of each token in a step.
+        logit_bytes: Memory per logit, including temporary copies.
+        logits_of_all: Whether it computes the logits of all tokens of a step, not only of the last ones.
+        windows: Whether the cache of sliding-window layers stops growing at the window.
         spreads_experts: Whether data parallel ranks share the experts, even without expert parallelism.
-        loads_whole: Whether it loads weights as they are kept before it quantizes them, and needs room for that.
-        spills: Whether it keeps in the memory of the host what does not fit, and gets slow.
-        cuts: Whether it refuses a degree of tensor parallelism that does not divide the attention heads.
-        process_bytes: Of what it takes beside its share, the context of its process.
-        layer_graphs: The most that the graphs of a layer were seen to take beside its share.
-        expert_graphs: Likewise of a layer with experts.
-        most_graphs: The most that graphs of any model were seen to take there.
-        image_bytes: The most that reading images and sounds was seen to take.
-        mxfp4_share: By which part weights in MXFP4 grow at most when a kernel fills them up.
-        spread_bytes: By how much more than the sum of all of this servers were seen to take.
+        loads_whole: Whether it loads unquantized weights before it quantizes them, and needs room for them.
+        spills: Whether it keeps in host memory what does not fit, which is slow.
+        cuts: Whether it rejects a tensor parallel size that does not divide the attention heads.
+        process_bytes: The part of ``beside_bytes`` that is the context of its process.
+        layer_graphs: Largest measured size of the graphs of one layer outside its share.
+        expert_graphs: The same for a layer with experts.
+        most_graphs: Largest measured size of all graphs outside its share.
+        image_bytes: Largest measured memory for encoding images and audio.
+        mxfp4_share: Largest fraction by which kernels pad weights in MXFP4.
+        spread_bytes: Largest measured excess over the sum of all of these.
     """
 
     share: Decimal | None = None

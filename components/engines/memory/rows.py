@@ -46,9 +46,9 @@ class Device:
     """The accelerators of one replica.
 
     Attributes:
-        name: Of the accelerator, such as ``L40S``.
-        memory: Bytes of one of them.
-        ranks: How many there are.
+        name: Name of the accelerator, such as ``L40S``.
+        memory: Memory of one accelerator, in bytes.
+        ranks: Number of accelerators.
     """
 
     name: str

@@ -57,7 +57,7 @@ class MemorySettings:
         value_bytes: Bytes per number of a value in the cache.
         share: Share of the memory that may be used; None if not set.
         offloads_to_host: Whether weights that do not fit stay in host memory.
-        draft: Draft model for speculative decoding; empty if there is none.
+        draft: Draft model for speculative decoding; empty without one.
         draft_tensor: Tensor parallel size of the draft model; None if equal to that of the model.
         adapters: Maximum number of adapters in memory.
         adapter_rank: Their maximum rank.

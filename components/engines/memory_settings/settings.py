@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import NoReturn
 
 from ..command_line import CommandLine, EngineReading
-from ..flags.splitting import FlagUse
 from ..flags.tables import EngineFlags
 from ..flags.values import is_filled_later
 from ..numbers import parse_decimal, parse_int
@@ -109,14 +108,14 @@ class SettingsReader:
 
 def flag_values(line: CommandLine, reading: EngineReading) -> FlagValues:
     """Return the settings in a line, each with the value of its last use, which is the one that takes effect."""
-    known, words, start = _settings(reading.table), line.words, len(line.command)
+    known = _settings(reading.table)
     values: dict[Setting, str] = {}
     for use in reading.uses:
         setting = known.get(use.flag.name) if use.flag and not use.dotted else None
         if setting is None or setting in _WITHOUT_MEMORY or use.flag is None:
             continue
         is_off = bool(use.flag.negatives) and reading.table.dashed(use.name) in use.flag.negatives
-        values[setting] = OFF if is_off else _value(use, words, start)
+        values[setting] = OFF if is_off else line.first_value(use) or ""
     return tuple(values.items())
 
 
@@ -173,13 +172,3 @@ def _settings(flags: EngineFlags) -> Mapping[str, Setting]:
     """Return the setting of each flag, by the flag's own name."""
     settings = {flags.find(name): setting for setting, names in flags.engine.settings.items() for name in names}
     return {flag.name: setting for flag, setting in settings.items() if flag}
-
-
-def _value(use: FlagUse, words: tuple[str, ...], start: int) -> str:
-    """Return the first value of a use, as written in the line; empty if it has none."""
-    if not use.values:
-        return ""
-    word = words[start + use.values[0].position]
-    if use.values[0].position != use.position:
-        return word
-    return word.partition("=")[2] if use.joined else word[len(use.name) :].removeprefix("=")

@@ -1,1 +1,1 @@
-"""Prefill and decode in servers of their own: how the key-value cache goes from one to the other, by version."""
+"""Prefill and decode in separate servers: the transfer of the KV cache between them, by engine version."""

@@ -242,12 +242,18 @@ def _mismatches(prefill: Side, first: Transfer, decode: Side, second: Transfer) 
         yield PairFault(Stage.DECODE, Severity.ERROR, reason)
         return
 
-    sizes = tuple(_tensor_parallel_size(side.line) for side in (prefill, decode))
-    for carrier in first.carriers if all(sizes) else ():
+    sizes = _tensor_parallel_size(prefill.line), _tensor_parallel_size(decode.line)
+    fits: dict[str, bool] = {}
+    if all(sizes):
+        decode_is_multiple = sizes[1] % sizes[0] == 0
+        fits["equal"] = sizes[0] == sizes[1]
+        fits["decode_multiple"] = decode_is_multiple
+        fits["multiple"] = decode_is_multiple or sizes[0] % sizes[1] == 0
+    for carrier in first.carriers if fits else ():
         rows = carrier.known.tensor_parallel if carrier.known else ()
         # The bounds of two rows may both leave a version open; it is enough that one of them fits.
         rules = [rule for span, rule in rows if span.includes(first.version)]
-        if rules and not any(_sizes_fit(rule, *sizes) for rule in rules):
+        if rules and not any(fits[rule] for rule in rules):
             reason = (
                 f"decode has tensor parallel size {sizes[1]} and prefill {sizes[0]}; in this version "
                 f"{carrier.connector or first.table.implied} needs {_SIZE_RULES[rules[-1]]}"
@@ -277,12 +283,6 @@ def _tensor_parallel_size(line: CommandLine) -> int:
     """Return the tensor parallel size: 1 if it is not set, 0 if it is filled in later."""
     line, setting = engine_line(line) or line, Setting.TENSOR_PARALLEL
     return line.number_of(setting) or (0 if line.holds(setting) else 1)
-
-
-def _sizes_fit(rule: str, prefill: int, decode: int) -> bool:
-    if rule == "equal":
-        return prefill == decode
-    return decode % prefill == 0 or (rule == "multiple" and prefill % decode == 0)
 
 
 def _compares_versions(carrier: Transfer, *sides: Transfer) -> bool:

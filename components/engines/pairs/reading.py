@@ -65,7 +65,7 @@ class Transfer:
 
 
 def transfer_of(line: CommandLine) -> Transfer | None:
-    """Return the transfer settings of a server; None if there are none, or the engine does not parse the arguments.
+    """Return the transfer settings of a server; None if it has none or another program parses the arguments.
 
     Args:
         line: The command line of the container, which may be in a script.

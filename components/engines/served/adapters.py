@@ -73,7 +73,7 @@ def adapter_model_name(line: CommandLine, adapter: str) -> str:
     if known is None:
         return ""
     syntax = known.adapter_syntax(known.engine.version(line.tag))
-    return syntax.asked.replace("<adapter>", adapter).replace("<model>", names[0] if names else "")
+    return syntax.requested.replace("<adapter>", adapter).replace("<model>", names[0] if names else "")
 
 
 def adapter_problems(line: CommandLine) -> Iterator[tuple[Severity, str]]:

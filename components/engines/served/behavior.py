@@ -52,7 +52,7 @@ _REFERENCE = re.compile(r"\$\(([\w.-]+)\)")
 
 @dataclass(frozen=True, slots=True)
 class ServerBehavior:
-    """How one server handles requests; limits are None if there is none, or if they are unknown.
+    """How one server handles requests. A limit is None if it is unknown or does not exist.
 
     Attributes:
         api: Its own API.
@@ -92,8 +92,8 @@ class ConcurrencyLimit:
     """A server's limit on concurrent requests.
 
     Attributes:
-        limit: The limit; None if it is unknown or there is none.
-        reason: Source of the limit, such as ``--max-num-seqs 19``; else why there is none.
+        limit: The limit; None if it is unknown or does not exist.
+        reason: Source of the limit, such as ``--max-num-seqs 19``; otherwise why it is None.
         is_set: Whether the command line or a variable of the container sets it, not the engine's default.
         is_lowest_default: Whether it is the smallest of several possible defaults, because the version or
             accelerator is unknown.
@@ -190,7 +190,7 @@ class _Table:
         return without_trailing_zeros(tuple(map(int, numbers[0].split(".")))) if numbers else None
 
     def default_limit(self, name: str, line: CommandLine) -> int | None:
-        """Return the default of a limit; None if there is none."""
+        """Return the default of a limit; None without a default."""
         return next(iter(self.bounds[name].defaults(line, self.version(line.tag), None)), None)
 
 
@@ -293,7 +293,7 @@ def default_concurrency_limit(device: Device | None) -> ConcurrencyLimit:
 
 
 def _variables(container: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the environment variables of a container; None for values from elsewhere (``valueFrom``)."""
+    """Return the variables of a container; None for values that are not in the manifest (``valueFrom``)."""
     return {
         str(variable.get("name")): None if variable.get("valueFrom") else str(variable.get("value") or "")
         for variable in container.get("env") or ()

@@ -32,7 +32,7 @@ def answers_to(line: CommandLine, name: str) -> bool | None:
 
 
 def positional(line: CommandLine) -> str:
-    """Return the positional argument other than ``serve``, which is the model in vLLM; empty if there is none."""
+    """Return the positional argument other than ``serve``, which is the model in vLLM; empty without one."""
     reading, words, start = line.reading, line.words, len(line.command)
     if reading is None or not reading.table.positionals:
         return ""

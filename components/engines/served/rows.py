@@ -7,7 +7,7 @@ adapters: by version (from, absent, until):
   read: a pattern of the texts that are parsed as JSON; others are name=path.
   unsafe: characters that the path in name=path cannot contain; a name never contains ``=``.
   needs: further flags that adapters require.
-  asked: the model name in requests for an adapter; empty if requests have a separate field for it.
+  requested: the model name in requests for an adapter; empty if requests have a separate field for it.
   most: the flag that limits the number of adapters.
 """
 
@@ -31,7 +31,7 @@ class AdapterSyntax:
     read: re.Pattern[str] | None = None
     unsafe: str = ""
     needs: tuple[str, ...] = ()
-    asked: str = ""
+    requested: str = ""
     most: str = ""
 
     def takes_for_json(self, text: str) -> bool:
@@ -74,6 +74,6 @@ def _adapter_syntax(row: Mapping[str, Any]) -> AdapterSyntax:
         read=re.compile(row["read"], re.DOTALL) if "read" in row else None,
         unsafe=row.get("unsafe", ""),
         needs=tuple(row.get("needs", ())),
-        asked=row.get("asked", ""),
+        requested=row.get("requested", ""),
         most=row.get("most", ""),
     )

@@ -38,7 +38,7 @@ def find(kind: type[Resource], library: Library, namespace: str, name: str) -> L
 
 
 def find_server(library: Library, namespace: str, name: str) -> ModelServer | None:
-    """Return a ModelServer by name; None if there is none."""
+    """Return a ModelServer by name; None without one."""
     source = find(ModelServer, library, namespace, name)
     return source.resource if source and isinstance(source.resource, ModelServer) else None
 

@@ -71,7 +71,7 @@ class ModelSpec(ApiModel):
     """Family of the model, such as llama3; becomes a label."""
     source: ModelSource
     inference_config: InferenceConfig | None = None
-    # Of later versions of llmaz, which write both into every model: what a list of models says of it.
+    # Later versions of llmaz write both fields into every model, for their lists of models.
     owned_by: str | None = None
     """Who provides the model, for lists of models of later versions of llmaz."""
     created_at: Time | None = None

@@ -311,7 +311,7 @@ def _pod_demands(desired: DesiredWorkload, options: Options) -> tuple[PodDemand,
 def _autoscaler(
     source: LoadedResource, desired: DesiredWorkload, shape: WorkloadShape, *, operated: bool
 ) -> Autoscaler | None:
-    """Return the autoscaler of a workload; None if there is none."""
+    """Return the autoscaler of a workload; None without one."""
     scaling = desired.scaling
     if scaling is None:
         return None

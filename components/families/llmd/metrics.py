@@ -22,11 +22,11 @@ _MIN_WAITING = Decimal(1)
 def engine_metrics(variant: Variant, peak: Sized) -> list[Object]:
     """Return the metrics of an autoscaler, which follows the one that needs more replicas; none after an error.
 
-    The queue shows at once that there is too much to do. Its target is the mean queue of a replica at the highest
-    rate that keeps the promise. The queue alone does not keep the promise, though: with small batches less than a
-    tenth of a request waits at that rate, and where the time between tokens is the limit, none does. Without a queue,
-    an autoscaler removes replicas until there is one, long after the promise is broken. So the running requests,
-    which grow with the rate, are followed as well.
+    The queue grows as soon as a replica is overloaded. Its target is the mean queue of a replica at the highest
+    rate that meets the targets. The queue alone is not enough, though: with small batches less than a tenth of a
+    request waits at that rate, and none does if the inter-token latency is the limit. Without a queue, an autoscaler
+    removes replicas until there is one, long after the targets are missed. So it also scales on the running requests,
+    which grow with the rate.
 
     Args:
         variant: The variant to scale.
@@ -73,5 +73,5 @@ def engine_metrics(variant: Variant, peak: Sized) -> list[Object]:
 
 
 def _rounded(number: float) -> Decimal:
-    """Round a target down to two decimals, so that rounding never weakens the promise."""
+    """Round a target down to two decimals, so that rounding never weakens a latency target."""
     return Decimal(number).quantize(_HUNDREDTH, ROUND_DOWN)

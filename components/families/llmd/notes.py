@@ -7,9 +7,9 @@ from ...performance.sizing.cases import Limit, Profile, Sized
 from .sizing import SizedVariant
 
 _LIMITS = {
-    Limit.ITL: "by the promised time from token to token",
-    Limit.TTFT: "by the promised time to the first token",
-    Limit.CAPACITY: "by all that it can and no promise",
+    Limit.ITL: "limited by the inter-token latency target",
+    Limit.TTFT: "limited by the time-to-first-token target",
+    Limit.CAPACITY: "limited by its capacity and by no target",
 }
 
 
@@ -23,31 +23,35 @@ def bounds_note(sized: SizedVariant, least: Sized, most: Sized) -> str:
     peak = (
         f"{_number(load.per_minute)} requests/min of {_number(load.output_tokens)} tokens ({sized.observed.source})"
     )
-    rate = f"{most.most_per_minute:.1f} each at most, {profile.batch} at once, {_LIMITS[most.limit]}"
+    rate = f"at most {most.most_per_minute:.1f} per replica ({profile.batch} concurrent), {_LIMITS[most.limit]}"
     quiet = f", and {_number(load.least_per_minute)} need {least.replicas}" if load.least_per_minute else ""
-    at_peak, promise, behaviour = most.behaviour, basis.promise, ""
+    at_peak, targets, behaviour = most.behaviour, basis.targets, ""
     if at_peak is not None:
         behaviour = (
-            f"{at_peak.itl_ms:.1f} ms/token of {promise.itl_ms or 'any'} and 95 % wait at most "
-            f"{at_peak.wait_p95_ms:.0f} ms of {promise.ttft_ms or 'any'}"
+            f"a token takes {at_peak.itl_ms:.1f} ms ({_target(targets.itl_ms)}) and 95 % of requests wait at most "
+            f"{at_peak.wait_p95_ms:.0f} ms ({_target(targets.ttft_ms)})"
         )
     prompts = ""
     if load.input_tokens:
-        prompts = f", and then for the work on a prompt of {_number(load.input_tokens)} tokens (inputTokens)"
+        prompts = f", before the prefill of {_number(load.input_tokens)} tokens (inputTokens)"
     return (
         f"{span}{_replicas(most.replicas, profile)}, scaled on the engine's queue: {peak} need {most.replicas}, with "
         f"{rate} of class {basis.class_name!r}{quiet}; at the peak {behaviour}{prompts}, {_monthly(most)} "
-        f"({basis.cost.text} cents/h for one {profile.accelerator}: {basis.cost.source})"
+        f"({basis.cost.text} cents/h per {profile.accelerator}: {basis.cost.source})"
     )
 
 
 def cheaper_note(most: Sized, best: Sized) -> str:
-    """Report a cheaper accelerator that keeps the promise as well."""
+    """Report a cheaper accelerator that also meets the latency targets."""
     current, other = most.case.profile, best.case.profile
     return (
-        f"{_replicas(best.replicas, other)} would keep the promise for {_monthly(best)} at the peak, where "
+        f"{_replicas(best.replicas, other)} would meet the targets for {_monthly(best)} at the peak, where "
         f"{_replicas(most.replicas, current)} cost {_monthly(most)}; to move, change its nodes and its label"
     )
+
+
+def _target(ms: int) -> str:
+    return f"target {ms}" if ms else "no target"
 
 
 def _number(value: Decimal) -> str:

@@ -22,7 +22,7 @@ from .names import ACCELERATOR_LABEL
 def shared_objects(
     items: Sequence[Rendered], library: Library, options: Options
 ) -> tuple[list[Problem], tuple[Rendered, ...]]:
-    """Return conflicts between variants, and the controller's ConfigMaps; natively there are none."""
+    """Return conflicts between variants, and the controller's ConfigMaps, which native realization does not have."""
     problems = list(check_conflicts(items, native=options.realization.is_native))
     problems += unused_settings(library, options.levels)
     if options.realization.is_native:

@@ -7,13 +7,13 @@ from decimal import Decimal
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...fleet.demand import accelerated_nodes
-from ...fleet.levels import Load, Promise, ServiceLevels
+from ...fleet.levels import LatencyTargets, Load, ServiceLevels
 from ...performance.sizing import queues
 from ...performance.sizing.cases import Behaviour, Case, Profile, Sized, one_at_a_time
 from ...performance.sizing.engine_limits import limit_on
 from .checks.accelerator import LABEL_PATH, Entry, chosen_entry
-from .checks.promise import ModelPromise, check_promise
 from .checks.service_class import LEVELS, check_class_ref, service_class
+from .checks.targets import ModelTargets, check_targets
 from .checks.workload import check_workload
 from .costs import UnitCost, unit_cost
 from .load import VariantLoad, configured_load
@@ -30,7 +30,7 @@ class Declared:
     """What the resource and the settings declare, without the workload; None after errors about it."""
 
     entry: Entry | None
-    target: ModelPromise | None
+    target: ModelTargets | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,18 @@ class SizingBasis:
 
     Attributes:
         profile: Speed of a replica; its batch is no larger than the engine's limit.
-        promise: The targets of the service class.
-        bounding: The part of the promise that bounds the rate of a replica.
+        targets: The targets of the service class.
+        bounding: Those of them that limit the rate of a replica.
         path: Field of the profile, for messages.
         cost: Price of one accelerator.
     """
 
     profile: Profile
     path: str
-    promise: Promise
+    targets: LatencyTargets
     class_name: str
     cost: UnitCost
-    bounding: Promise
+    bounding: LatencyTargets
 
     def case(self, load: Load, per_minute: Decimal) -> Case:
         """Return the sizing case of a rate of requests."""
@@ -76,8 +76,8 @@ class SizedVariant:
 
     def peak_on(self, profile: Profile, cents_per_hour: Decimal) -> Case:
         """Return the sizing case of the peak load on another accelerator."""
-        profile, promise = limited(self.variant, profile, self.basis.promise)
-        case = replace(self.case(self.load.per_minute), profile=profile, promise=promise)
+        profile, targets = limited(self.variant, profile, self.basis.targets)
+        case = replace(self.case(self.load.per_minute), profile=profile, targets=targets)
         return replace(case, cents_per_hour=float(cents_per_hour))
 
 
@@ -89,9 +89,9 @@ def declared_by(resource: VariantAutoscaling, levels: ServiceLevels, findings: F
     if in_class is None:
         return Declared(entry, None)
     check_class_ref(resource.spec, in_class, findings)
-    target = ModelPromise(model, in_class.name, in_class.promises[model])
+    target = ModelTargets(model, in_class.name, in_class.targets[model])
     if entry:
-        check_promise(entry, target, findings)
+        check_targets(entry, target, findings)
     return Declared(entry, target)
 
 
@@ -112,21 +112,21 @@ def sizing_basis(variant: Variant, declared: Declared) -> SizingBasis | None:
         )
     if cost is None or target is None or variant.findings.has_errors:
         return None
-    profile, bounding = limited(variant, profile_of(entry.profile), target.promise)
-    return SizingBasis(profile, entry.path, target.promise, target.class_name, cost, bounding)
+    profile, bounding = limited(variant, profile_of(entry.profile), target.targets)
+    return SizingBasis(profile, entry.path, target.targets, target.class_name, cost, bounding)
 
 
-def limited(variant: Variant, profile: Profile, promise: Promise) -> tuple[Profile, Promise]:
-    """Return a profile whose batch is no larger than the engine's limit, and the promise that then bounds the rate.
+def limited(variant: Variant, profile: Profile, targets: LatencyTargets) -> tuple[Profile, LatencyTargets]:
+    """Return a profile whose batch is no larger than the engine's limit, and the targets that then limit the rate.
 
     Args:
         variant: The variant, whose workload runs the engine.
         profile: Speed of a replica on its accelerator, or on another one.
-        promise: The targets of the service class.
+        targets: The targets of the service class.
     """
     limit = limit_on([variant.workload], profile.accelerator, accelerated_nodes(variant.workload.pods))
     within = profile.within(limit.limit if limit else None)
-    return within, promise if within is profile else one_at_a_time(within, promise)
+    return within, targets if within is profile else one_at_a_time(within, targets)
 
 
 def sized_at_peak(variant: Variant, basis: SizingBasis) -> Sized | None:
@@ -143,7 +143,7 @@ def check_feasible(basis: SizingBasis, size: Sized, source: str, findings: Findi
     """Report targets that no number of replicas meets under the load from ``source``."""
     if not size.is_feasible:
         case = f"{source} and class {basis.class_name!r} on {basis.profile.accelerator!r}"
-        remedy = "relax the promise, lower the expected load, or use a faster accelerator"
+        remedy = "relax the target, lower the expected load, or use a faster accelerator"
         findings.error(basis.path, f"cannot be sized for {case}: {size.reason}; {remedy}", RuleId.SIZING_IMPOSSIBLE)
 
 

@@ -35,8 +35,8 @@ def find_variant(source: LoadedResource, library: Library, options: Options, fin
     """Find the workload with the name and namespace of a VariantAutoscaling (WVA spec 5).
 
     Raises:
-        Unrenderable: there is none, or it cannot be scaled; ``findings`` say why, unless the resource that should
-            create the workload already does.
+        Unrenderable: the workload does not exist or cannot be scaled; the reason is in ``findings``, or was reported
+            for the resource that should create the workload.
     """
     resource = source.resource
     assert isinstance(resource, VariantAutoscaling)  # noqa: S101  the caller chose this function by kind
@@ -51,7 +51,7 @@ def find_variant(source: LoadedResource, library: Library, options: Options, fin
     reason = _unscalable(item, workload)
     if reason:
         raise findings.fail("metadata.name", reason, RuleId.REFERENCE_MISSING)
-    # Only replicas that somebody wrote: an expanded resource always has them, and its origin is another source.
+    # Warn only about explicit replicas: an expanded resource always has them, and its origin is another source.
     written, spec = workload.origin.source, getattr(item.source.resource, "spec", None)
     is_own = written is item.source
     if not is_own or (spec is not None and "replicas" in spec.model_fields_set):

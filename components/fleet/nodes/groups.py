@@ -200,7 +200,7 @@ def flavor_groups(
 
     Args:
         flavors: What each flavor needs of nodes, in order of preference.
-        policy: What the environment says about nodes.
+        policy: The node settings of the environment.
         nodes: Nodes of each group at rest.
     """
     names = [group.name for flavor in flavors for group in groups_of([flavor], policy)]

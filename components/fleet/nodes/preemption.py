@@ -38,7 +38,7 @@ class Classes:
     Attributes:
         values: Priority by class name.
         never: Classes whose pods do not preempt others.
-        usual: The global default class; empty if there is none.
+        usual: The global default class; empty without one.
     """
 
     values: Mapping[str, int]
@@ -239,7 +239,11 @@ def preemptions(
             if not pod.preempts or not victims.lowest:
                 continue
             if pod.scheduler != _USUAL_SCHEDULER:
-                yield pod.field.problem(_scheduler_reason(pod), Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
+                reason = (
+                    f"its pods are placed by {pod.scheduler!r}, whose configuration is unknown: whether they evict "
+                    "pods of a lower priority on the same nodes is not checked"
+                )
+                yield pod.field.problem(reason, Severity.NOTE, RuleId.PRIORITY_UNCHECKED)
             else:
                 evicting.append((pod, victims))
         if evicting:
@@ -322,7 +326,7 @@ def _eviction_reason(leading: _Ranked, victims: _Victims, node_kinds: Sequence[s
 
 
 def _unknown_reason(pod: _Ranked, ranked: Iterable[_Ranked]) -> str:
-    """Return why a priority cannot be compared with that of other pods on the same nodes; empty if there are none."""
+    """Return why a priority cannot be compared with that of other pods on the same nodes; empty without any."""
     classes = {
         other.key[0]: other.klass or "no class"
         for other in ranked
@@ -335,13 +339,6 @@ def _unknown_reason(pod: _Ranked, ranked: Iterable[_Ranked]) -> str:
         f"PriorityClass {pod.klass!r} is not created here, so its value is unknown: whether its "
         f"pods evict those of {others} on the same nodes, or are evicted by them, is not checked; add the "
         "PriorityClass to the manifests (with otherKinds: apply), or use one class for all"
-    )
-
-
-def _scheduler_reason(pod: _Ranked) -> str:
-    return (
-        f"its pods are placed by {pod.scheduler!r}, whose configuration is unknown: whether they evict pods of a "
-        "lower priority on the same nodes is not checked"
     )
 
 

@@ -105,7 +105,7 @@ def _obstacles(pod: Object, demand: PodDemand, field: NodeField, kinds: Sequence
     if not all(obstacles):
         return ""
     requested = ", ".join(amount_needed(key, amount) for key, amount in sorted(demand.requests.items())) or "nothing"
-    reasons = "; ".join(obstacles[:_SHOWN]) or "there are none"
+    reasons = "; ".join(obstacles[:_SHOWN]) or "it has no nodes"
     more = f"; and {len(obstacles) - _SHOWN} more" if len(obstacles) > _SHOWN else ""
     remedy = field.remedy.format(type=_suggested(demand.requests))
     return (
@@ -115,7 +115,7 @@ def _obstacles(pod: Object, demand: PodDemand, field: NodeField, kinds: Sequence
 
 
 def _intolerant(pod: Object, types: set[str | None], kinds: Sequence[NodeKind]) -> str:
-    """Return which taint of its own nodes a hand-written pod does not tolerate; empty if there is none."""
+    """Return the problem of a hand-written pod that does not tolerate a taint of its own nodes; empty without one."""
     chosen = [kind for kind in kinds if kind.labels.get(INSTANCE_TYPE_LABEL) in types]
     refusing = [taint for kind in chosen if (taint := untolerated(pod, kind.taints))]
     if not chosen or len(refusing) < len(chosen):

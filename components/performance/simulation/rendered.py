@@ -14,7 +14,7 @@ def hpas_of(fleet: Fleet, scenario: Scenario) -> dict[str, HpaSpec]:
     """Return the HorizontalPodAutoscaler that is rendered for each target.
 
     Raises:
-        HpaError: there is none, or it reads metrics that the trace lacks.
+        HpaError: the binding has no autoscaler, or it reads metrics that the trace lacks.
     """
     scalers = {scaler.target[1:]: scaler for _, scaler in fleet.autoscalers if not scaler.operated}
     specs = {}

@@ -78,7 +78,7 @@ class Simulator:
         kind: Kind of the bindings, such as ``AutoscalingPolicyBinding``.
         defects: Descriptions of the controller's defects by name, which are simulated only on request.
         places: Returns namespace and name of each binding among resources, given the default namespace.
-        scenario: Returns the selected autoscaler; raises :class:`ScenarioError` if there is none.
+        scenario: Returns the selected autoscaler; raises :class:`ScenarioError` without one.
     """
 
     kind: str

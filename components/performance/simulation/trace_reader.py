@@ -70,16 +70,12 @@ class RowReader:
         time, target = read("time", read_time, 0), read("target", read_name, "")
         sample = Sample(
             {column: read(column, read_metric, {}) for column in values if column not in RESERVED},
-            read("ready", _ready, None),
+            read("ready", read_count, None),
             read("failed", read_count, 0),
             read("starting", read_count, 0),
         )
         if len(self.problems) == before:
             self.rows.append(Row(line, time, target, sample))
-
-
-def _ready(value: object) -> int | None:
-    return read_count(value)
 
 
 def read_trace(text: str, file: str, targets: Iterable[str], metrics: Iterable[str]) -> tuple[Trace, list[Problem]]:
@@ -134,15 +130,6 @@ def _read_csv(text: str, reader: RowReader) -> list[str]:
     if not columns and not reader.problems:
         reader.report(1, "", "is empty; write a header such as time,target,<metric>,ready,failed,starting, and rows")
     return columns
-
-
-def _check_header(reader: RowReader, line: int, columns: list[str]) -> bool:
-    before = len(reader.problems)
-    if "time" not in columns:
-        reader.report(line, "", f"the header has no column time, found {excerpt(', '.join(columns))}; add it")
-    for column in sorted({column for column in columns if columns.count(column) > 1}):
-        reader.report(line, column, "is in the header twice; remove or rename one of the two")
-    return len(reader.problems) == before
 
 
 def _read_json_lines(text: str, reader: RowReader) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...contract.clock import HOURS_PER_MONTH
-from ...fleet.levels import Load, Promise
+from ...fleet.levels import LatencyTargets, Load
 from .accelerators import AcceleratorPrice
 from .cases import Case, Profile, Sized, one_at_a_time
 from .queues import rank, size
@@ -69,14 +69,14 @@ class Question:
     """A sizing request.
 
     Attributes:
-        promise: Latency targets.
+        targets: Latency targets.
         prefill_ms: Prefill time of a request, which the queueing model ignores; None if it was not measured.
         accelerator: The accelerator that it runs on now; empty if unknown.
         literal: Whether to reproduce upstream's controller, with its rounding and its choice.
         scale_to_zero: Whether no replica is kept without load.
     """
 
-    promise: Promise
+    targets: LatencyTargets
     load: Load
     prefill_ms: int | None = None
     accelerator: str = ""
@@ -89,10 +89,10 @@ class Question:
         return self.prefill_ms is not None
 
     @property
-    def budget(self) -> Promise:
+    def budget(self) -> LatencyTargets:
         """The latency targets for the queue: the time to first token without prefill."""
-        left = self.promise.ttft_ms and self.promise.ttft_ms - (self.prefill_ms or 0)
-        return replace(self.promise, ttft_ms=left)
+        left = self.targets.ttft_ms and self.targets.ttft_ms - (self.prefill_ms or 0)
+        return replace(self.targets, ttft_ms=left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +201,13 @@ def assessed(question: Question, candidates: Sequence[Candidate]) -> tuple[Asses
 
 
 def _case(question: Question, candidate: Candidate, profile: Profile) -> Case:
-    load, price, promise = question.load, candidate.price, question.budget
+    load, price, targets = question.load, candidate.price, question.budget
     if (candidate.tokens or candidate.is_capped) and not question.literal:
         # Long requests may leave room for only one, and an engine may be limited to one at a time.
-        promise = one_at_a_time(profile, promise)
+        targets = one_at_a_time(profile, targets)
     return Case(
         profile,
-        promise,
+        targets,
         float(load.per_minute),
         float(load.output_tokens),
         float(price.cents_per_hour) if price else 0.0,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ...contract.load import LoadedResource
-from ...fleet.levels import Load, Promise
+from ...fleet.levels import LatencyTargets, Load
 
 MINUTE = 60_000.0
 """Milliseconds per minute."""
@@ -57,7 +57,7 @@ class Case:
 
     Attributes:
         profile: Decoding speed of a replica.
-        promise: Latency targets.
+        targets: Latency targets.
         per_minute: Requests per minute over all replicas.
         output_tokens: Mean output tokens of a request, truncated to a whole number like upstream does.
         cents_per_hour: Price of one accelerator.
@@ -65,7 +65,7 @@ class Case:
     """
 
     profile: Profile
-    promise: Promise
+    targets: LatencyTargets
     per_minute: float
     output_tokens: float
     cents_per_hour: float = 0.0
@@ -162,15 +162,15 @@ class Sized:
         return self.case.per_minute > self.replicas * self.most_per_minute
 
 
-def one_at_a_time(profile: Profile, promise: Promise) -> Promise:
+def one_at_a_time(profile: Profile, targets: LatencyTargets) -> LatencyTargets:
     """Return the effective targets of a replica that serves one request at a time for a known reason.
 
     Load cannot slow down tokens then, so that an inter-token latency target that a single request meets is always met
     and does not limit the rate. A measured profile with a batch of 1 is different: its beta is meaningless
     (:func:`.refusals.constant`).
     """
-    met = profile.batch == 1 and profile.alpha + profile.beta <= promise.itl_ms
-    return replace(promise, itl_ms=0) if met else promise
+    met = profile.batch == 1 and profile.alpha + profile.beta <= targets.itl_ms
+    return replace(targets, itl_ms=0) if met else targets
 
 
 @dataclass(frozen=True, slots=True)

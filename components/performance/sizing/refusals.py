@@ -14,44 +14,43 @@ _MOST = 1e200
 
 def unusable(case: Case) -> str:
     """Return why a case cannot be computed, whatever its targets; empty if it can."""
-    profile, promise = case.profile, case.promise
+    profile, targets = case.profile, case.targets
     numbers = (
         ("alpha", profile.alpha),
         ("beta", profile.beta),
         ("the price of an accelerator", case.cents_per_hour),
-        ("the rate of requests", case.per_minute),
-        ("the mean length of an answer", case.output_tokens),
+        ("the request rate", case.per_minute),
+        ("the mean output tokens of a request", case.output_tokens),
     )
     for name, number in numbers:
         if not 0 <= number <= _MOST:
-            return f"{name} is {_short(number)}: a number from 0 to {_MOST:g} is needed"
+            return f"{name} must be between 0 and {_MOST:g}, found {_short(number)}"
     counts = (
-        ("the largest batch", profile.batch, 1, MOST_AT_ONCE),
+        ("the maximum batch size", profile.batch, 1, MOST_AT_ONCE),
         ("the number of accelerators of a replica", profile.count, 1, MOST_REPLICAS),
-        ("the least number of replicas", case.least, 0, MOST_REPLICAS),
-        ("the promised inter-token latency", promise.itl_ms, 0, _MOST_MS),
-        ("the promised time to the first token", promise.ttft_ms, 0, _MOST_MS),
+        ("the minimum number of replicas", case.least, 0, MOST_REPLICAS),
+        ("the inter-token latency target", targets.itl_ms, 0, _MOST_MS),
+        ("the time-to-first-token target", targets.ttft_ms, 0, _MOST_MS),
     )
     for name, count, least, most in counts:
         if not least <= count <= most:
-            return f"{name} is {_short(count)}: {least} to {most} can be computed"
-    return _immeasurable(case)
+            return f"{name} must be between {least} and {most}, found {_short(count)}"
+    alone_ms, tokens = profile.alpha + profile.beta, max(int(case.output_tokens), 1)
+    if alone_ms == 0:
+        return "alpha and beta are both 0, so a token would take no time"
+    if alone_ms <= 1 / _MOST or tokens * alone_ms >= _MOST:  # service times would underflow or overflow
+        return (
+            f"no rate can be computed for {tokens:g} tokens with alpha {profile.alpha:g} and beta {profile.beta:g}: "
+            "the time of a request is out of range"
+        )
+    return ""
 
 
 def _short(number: float) -> str:
     if isinstance(number, int) and abs(number) > _MOST:
-        return f"more than {_MOST:g}" if number > 0 else f"less than {-_MOST:g}"  # text of so many digits
+        # Python refuses to format integers of more than 4,300 digits.
+        return f"more than {_MOST:g}" if number > 0 else f"less than {-_MOST:g}"
     return str(number)
-
-
-def _immeasurable(case: Case) -> str:
-    """Return why rates cannot be computed: service times would under- or overflow."""
-    profile, tokens = case.profile, max(int(case.output_tokens), 1)
-    if profile.alpha + profile.beta == 0:
-        return "alpha and beta are 0: a token would take no time"
-    if profile.alpha + profile.beta > 1 / _MOST and tokens * (profile.alpha + profile.beta) < _MOST:
-        return ""
-    return f"alpha {profile.alpha:g} and beta {profile.beta:g}, with {tokens:g} tokens: no rate can be computed"
 
 
 def constant(case: Case) -> str:
@@ -59,40 +58,41 @@ def constant(case: Case) -> str:
 
     Upstream compares two equal figures in this case, so that rounding decides.
     """
-    profile, promised = case.profile, case.promise.itl_ms
-    fixed = profile.alpha + profile.beta
-    if not promised or fixed > promised or (profile.beta and profile.batch > 1):
+    profile, target = case.profile, case.targets.itl_ms
+    alone_ms = profile.alpha + profile.beta
+    if not target or alone_ms > target or (profile.beta and profile.batch > 1):
         return ""
-    cause = "the largest batch is 1" if profile.beta else "beta is 0"
+    cause = "the maximum batch size is 1" if profile.beta else "beta is 0"
     return (
-        f"a token takes {fixed:.10g} ms under any load ({cause}), promised are {promised} ms: nothing follows from "
-        "that; measure beta, with a batch of at least 2, or promise no inter-token latency"
+        f"a token takes {alone_ms:.10g} ms at any load, because {cause}, so the target of {target} ms does not limit "
+        "the request rate; measure beta with a batch of at least 2, or set no inter-token latency target"
     )
 
 
 def broken_itl(case: Case, slowest: float, itl_ms: float) -> str:
     """Return the reason for a target that the inter-token latency exceeds even at the smallest load."""
-    promised = case.promise.itl_ms
-    return f"a token takes {_beyond(itl_ms, promised)} ms {_at(slowest)}, promised are {promised} ms"
+    target = case.targets.itl_ms
+    return (
+        f"a token takes {_beyond(itl_ms, target)} ms even at {slowest:.4g} requests per minute per replica, above "
+        f"the target of {target} ms"
+    )
 
 
 def broken_ttft(case: Case, slowest: float, wait_p95_ms: float) -> str:
     """Return the reason for a target that queueing exceeds even at the smallest load."""
-    promised = case.promise.ttft_ms
-    figure = _beyond(wait_p95_ms, promised)
-    return f"5 % of the requests wait longer than {figure} ms {_at(slowest)}, promised are {promised} ms"
+    target = case.targets.ttft_ms
+    return (
+        f"5 % of requests wait longer than {_beyond(wait_p95_ms, target)} ms even at {slowest:.4g} requests per "
+        f"minute per replica, above the target of {target} ms"
+    )
 
 
 def too_many(case: Case, most: float) -> str:
     """Return the reason for a load that needs more replicas than a workload can have."""
     return (
-        f"{case.per_minute:g} requests a minute, of which one replica takes {most:.6g}, need more than the "
-        f"{MOST_REPLICAS} replicas that a workload can have"
+        f"{case.per_minute:g} requests per minute, at {most:.6g} per replica, need more than the {MOST_REPLICAS} "
+        "replicas that a workload can have"
     )
-
-
-def _at(slowest: float) -> str:
-    return f"even at {slowest:.4g} requests a minute and replica"
 
 
 def _beyond(figure: float, limit: float) -> str:

@@ -105,7 +105,7 @@ class Infrastructure:
 
 
 def item(name: str, kind: CostKind, counts: Amounts, price: UnitPrice | str, unit: str = "") -> CostItem:
-    """Return a cost item, given its price or the reason why there is none."""
+    """Return a cost item, given its price or the reason why it has no price."""
     if isinstance(price, str):
         return CostItem(name, kind, counts, None, price, unit)
     return CostItem(name, kind, counts, price, unit=unit)

@@ -53,12 +53,19 @@ class ChartImage:
 def chart_images() -> Mapping[str, tuple[ChartImage, ...]]:
     """Return the images of each chart, as configured here, by name of the chart."""
     rows: dict[str, dict[str, Any]] = load_table(__package__, "chart_images.yaml")
-    return MappingProxyType({name: tuple(map(_image, row["images"])) for name, row in rows.items()})
-
-
-def _image(row: Mapping[str, str]) -> ChartImage:
-    return ChartImage(
-        row["image"], row.get("path", ""), Takes(row.get("takes", Takes.REPOSITORY)), row.get("why", "")
+    return MappingProxyType(
+        {
+            name: tuple(
+                ChartImage(
+                    image["image"],
+                    image.get("path", ""),
+                    Takes(image.get("takes", Takes.REPOSITORY)),
+                    image.get("why", ""),
+                )
+                for image in row["images"]
+            )
+            for name, row in rows.items()
+        }
     )
 
 

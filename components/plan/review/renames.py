@@ -224,7 +224,7 @@ def _parts(old: Any, new: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - a
             pair = _named([before]) + _named([after])
             if len(pair) == 2 and pair[0] not in news and pair[1] not in olds:
                 rest = [{key: value for key, value in part.items() if key != "name"} for part in (before, after)]
-                # A part that has its name alone is a reference; what it refers to says whether it was renamed.
+                # A part with only a name is a reference: whether it was renamed depends on the object it refers to.
                 if rest[0] and _likeness(_leaves(rest[0]), _leaves(rest[1]), {}) > _ALIKE:
                     yield pair[0], pair[1]
 

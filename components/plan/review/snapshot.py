@@ -167,7 +167,7 @@ class NodeGroupState:
         nodes: Nodes that the models need at rest.
         max_nodes: Maximum number of nodes.
         accelerators: Accelerators of one node.
-        made_by: ``cloud`` for nodes created on demand, or ``simulated``; empty if they are managed elsewhere.
+        made_by: ``cloud`` for nodes created on demand, or ``simulated``; empty if another tool manages them.
         identity: Its ID in the cloud; a different one means a different group with other nodes.
     """
 

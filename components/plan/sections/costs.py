@@ -36,7 +36,7 @@ SPOT = (
     "Spot counts at its average price in the 30 days until {until} ({source}), and at most at the on-demand price, "
     "the default price limit of spot instances."
 )
-ELSEWHERE = "The nodes are made elsewhere, so the bill counts as many as the models need."
+ELSEWHERE = "This stack does not manage nodes, so the bill counts as many as the models need."
 SIMULATED = "Simulated nodes are free: models show what they would cost on {cloud}, on demand, in {region}."
 UNKNOWN = (
     "The cost of this cluster is not known: models show what they would cost on {cloud}, on demand, in {region}."

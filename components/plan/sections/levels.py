@@ -11,8 +11,8 @@ from ...contract.names import is_dns1123_label, is_dns1123_subdomain, is_label_v
 from ...fleet.levels import (
     LOWEST_PRIORITY,
     Accelerator,
+    LatencyTargets,
     Load,
-    Promise,
     ServiceClass,
     ServiceLevels,
     VariantController,
@@ -189,8 +189,8 @@ class LevelSettings(Section):
                     service_class.name,
                     service_class.priority,
                     {
-                        model: Promise(promise.itl_ms, promise.ttft_ms)
-                        for model, promise in service_class.models.items()
+                        model: LatencyTargets(targets.itl_ms, targets.ttft_ms)
+                        for model, targets in service_class.models.items()
                     },
                 )
                 for service_class in self.classes

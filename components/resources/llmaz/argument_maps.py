@@ -116,9 +116,7 @@ BACKEND_RUNTIME = ArgumentMap(
         "name": Own("str", "Name of the runtime. Default: the component's name."),
         "realization": _DECLARED,
     },
-    changed={
-        "recommended_configs": Changed("A Playground finds no arguments in a runtime without one.", required=True)
-    },
+    changed={"recommended_configs": Changed("Without one, a Playground would have no arguments.", required=True)},
 )
 
 MAPS = (

@@ -66,7 +66,7 @@ def _levels(arguments: Arguments, variant: str) -> ServiceLevels:
     (service_class,) = levels.classes
     return replace(
         levels,
-        classes=(replace(service_class, promises={values.get("model_id", ""): service_class.promises[_MODEL]}),),
+        classes=(replace(service_class, targets={values.get("model_id", ""): service_class.targets[_MODEL]}),),
         loads={variant: levels.loads[_VARIANT]} if loads else {},
         accelerators={values.get("accelerator", ""): levels.accelerators[_ACCELERATOR]},
     )

@@ -1,6 +1,6 @@
 """Argument maps of the chart components. Helm values may be outputs; all other arguments are plain.
 
-None of them corresponds to a setting of a fleet one to one, so each is declared here.
+They do not correspond to settings of a fleet one to one, so they are declared here.
 """
 
 from ..serving.argument_maps import VALUES, VARIANT_CONTROLLER

@@ -35,7 +35,7 @@ async def stream_one(
     pod: "LivePod",
     request: web.Request,
     model: str,
-    asked: tuple[Prompt, Sampling],
+    completion: tuple[Prompt, Sampling],
     pieces: Pieces,
     kind: str = StreamReply.EVENTS,
 ) -> web.StreamResponse:
@@ -44,7 +44,7 @@ async def stream_one(
     Raises:
         ApiError: it does not fit into the model's context.
     """
-    prompt, sampling = asked
+    prompt, sampling = completion
     planned = plan_answer(pod, model, prompt, sampling)
     with PodRequest(pod, request, [(prompt.tokens, planned)], model) as running:
         reply, generation = StreamReply(pod, request, kind), running.generations[0]

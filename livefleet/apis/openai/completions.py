@@ -106,7 +106,8 @@ async def _respond(
 
 
 def _call_id(pod: "LivePod") -> str:
-    return f"chatcmpl-tool-{pod.next_id()}" if pod.workload.played in ("vllm", "") else f"call_{pod.next_id()}"
+    prefix = "chatcmpl-tool-" if pod.workload.simulated_server in ("vllm", "") else "call_"
+    return f"{prefix}{pod.next_id()}"
 
 
 def _finish(dialect: Dialect, completion: CompletionRequest, answer: PlannedText) -> str:

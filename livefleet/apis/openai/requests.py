@@ -153,12 +153,12 @@ def _form(pod: "LivePod", dialect: Dialect, body: Body) -> Form | None:
     forms = [response_format(body)]
     if dialect.guided:
         forms.append(guided_form(body, vllm_version(pod.workload.version)))
-    if pod.workload.played == "sglang":
+    if pod.workload.simulated_server == "sglang":
         forms.append(pattern_form(body["regex"], "regex") if body.get("regex") is not None else None)
-    if pod.workload.played == "llamacpp":
+    if pod.workload.simulated_server == "llamacpp":
         forms.append(json_form(body["json_schema"], "json_schema") if body.get("json_schema") is not None else None)
     for name, engine in (("ebnf", "sglang"), ("grammar", "llamacpp")):
-        if body.get(name) and pod.workload.played == engine:
+        if body.get(name) and pod.workload.simulated_server == engine:
             raise unknown_form(name, "grammars")
     return only_form(forms, "response_format")
 

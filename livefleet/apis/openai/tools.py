@@ -57,7 +57,7 @@ def tool_call(pod: "LivePod", dialect: Dialect, body: Body) -> ToolCall | None:
             raise ApiError(400, pod.workload.tool_refusal, "tool_choice")
         return None
     if choice == "required":
-        version = vllm_version(pod.workload.version) if pod.workload.played == "vllm" else None
+        version = vllm_version(pod.workload.version) if pod.workload.simulated_server == "vllm" else None
         if version and version < _REQUIRED:
             raise ApiError(400, _UNKNOWN_CHOICE.format(choice, 'or "auto" are'), "tool_choice")
         return _call_of(tools[0], named=False)

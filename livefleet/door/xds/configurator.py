@@ -86,7 +86,7 @@ class EnvoyConfigurator:
         routed = routed_services(gateway_objects)
         routed_objects = [service for service in service_objects if _place(service) in routed]
         to_translate = [*gateway_objects, *routed_objects, *secret_objects]
-        # A change of another Service needs no translation, which takes egctl a second or two.
+        # A change of another Service needs no translation, which runs egctl as a subprocess.
         translated_digest = _digest(to_translate)
         if self._last is None or self._last[0] != translated_digest:
             self._last = translated_digest, translate(self._egctl, to_translate, self._logs)

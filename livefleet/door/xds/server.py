@@ -174,7 +174,7 @@ class XdsServer:
         state.names = tuple(request.resource_names)
 
     def _response(self, kind: str, state: _KindState) -> Message | None:
-        """Return the response with the changes of a kind for a stream; None if there are none."""
+        """Return the response with the changes of a kind for a stream; None without any."""
         with self._lock:
             resources = self._resources.get(kind)
         if resources is None:

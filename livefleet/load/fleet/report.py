@@ -114,5 +114,5 @@ def _fault_sentence(event: FleetEvent) -> str:
     failed = f" ({numbers}{f' and {more} more' if more > 0 else ''})" if event.hit else ""
     return (
         f"fault at {event.seconds:.1f} s: {printable(event.text)}; {len(event.hit)} of "
-        f"{pluralize(event.in_flight, 'request')} in flight failed{failed}, and {event.later} sent later"
+        f"{pluralize(event.in_flight, 'request')} in flight failed{failed}, and {event.later} sent afterwards"
     )

@@ -17,7 +17,7 @@ KNOWN = list(shapes().values())
 
 def by_number(monkeypatch: pytest.MonkeyPatch, name: str) -> Shape | None:
     """Return what follows from the number in a name, as if the catalog had no such model."""
-    monkeypatch.setattr(naming, "_keys", dict)
+    monkeypatch.setattr(naming, "_bases", dict)
     return estimate(name)
 
 

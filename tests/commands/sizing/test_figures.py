@@ -66,11 +66,11 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("profile", "tokens", "promise", "rate", "most", "replicas"), OTHERS)
+@pytest.mark.parametrize(("profile", "tokens", "targets", "rate", "most", "replicas"), OTHERS)
 def test_other_vectors(
-    profile: str, tokens: str, promise: tuple[str, str], rate: str, most: float, replicas: int
+    profile: str, tokens: str, targets: tuple[str, str], rate: str, most: float, replicas: int
 ) -> None:
-    options = ("--output-tokens", tokens, "--slo-itl", promise[0], "--slo-ttft", promise[1], "--rate", rate)
+    options = ("--output-tokens", tokens, "--slo-itl", targets[0], "--slo-ttft", targets[1], "--rate", rate)
     (row,) = rows("--profile", profile, *options).values()
     assert row["mostPerMinute"] == pytest.approx(most, rel=2e-5)
     assert row["replicas"] == replicas

@@ -47,7 +47,7 @@ def test_what_keeps_no_promise_is_told_with_the_numbers() -> None:
     assert table[-1].split() == ["2", "x", "SLOW", "no", "none", *["-"] * 9]
     (reason,) = [line for line in found if line.startswith("2 x SLOW: ")]
     assert "50.15 ms" in reason
-    assert reason.endswith("promised are 24 ms")
+    assert reason.endswith("above the target of 24 ms")
 
 
 def test_prefill_comes_on_top() -> None:
@@ -155,8 +155,8 @@ class TestChart:
 
     def test_the_wait_has_a_knee(self) -> None:
         """With many at once: next to nothing up to two thirds of the capacity, and then far too much."""
-        promise = ("--output-tokens", "512", "--slo-itl", "30", "--slo-ttft", "1000")
-        _, waits, _ = self.parts("--rate", "480", *promise, "--profile", "A100=1x11.69/0.63@32")
+        targets = ("--output-tokens", "512", "--slo-itl", "30", "--slo-ttft", "1000")
+        _, waits, _ = self.parts("--rate", "480", *targets, "--profile", "A100=1x11.69/0.63@32")
         lowest, highest = waits[6][9:], waits[1][9:]
         assert set(lowest[: len(lowest) * 2 // 3]) <= set(" ▁")
         assert highest.endswith("████")

@@ -184,7 +184,7 @@ def test_a_batch_that_is_too_large_is_told(tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_text(documents(variant("chat", profile(batch=2**31 - 1))))
     done = run("size", str(tmp_path / "models.yaml"), "--variant", "chat", "--rate", "40", *SAMPLE)
     assert done.code == 1
-    assert "L4: the largest batch is 2147483647: 1 to 65536 can be computed\n" in done.stdout
+    assert "L4: the maximum batch size must be between 1 and 65536, found 2147483647\n" in done.stdout
 
 
 def test_settings_of_a_stack_for_a_model_alone(folder: Path) -> None:

@@ -94,7 +94,11 @@ MISTAKES = [
     ({"settings": "x"}, [("ignore-wrong", "error", "settings")], "settings cannot be ignored"),
     ({"flags_unknown": ""}, [("ignore-wrong", "error", "flags-unknown")], "needs a reason"),
     ({"flags_unknown": " \n"}, [("ignore-wrong", "error", "flags-unknown")], "needs a reason"),
-    ({"flags_unknown": "x"}, [("ignore-unused", "warning", "flags-unknown")], "flags-unknown finds nothing here"),
+    (
+        {"flags_unknown": "x"},
+        [("ignore-unused", "warning", "flags-unknown")],
+        "flags-unknown has no finding here",
+    ),
     ({"flags_unknown": "x", "ignore_unused": "only in prod"}, [], ""),
     ({"ignore_unused": "x"}, [], ""),
 ]
@@ -160,7 +164,7 @@ def test_findings_of_settings_are_ignored_by_settings() -> None:
         ({"acces-anonymous": "x"}, "ignore-wrong", "did you mean 'access-anonymous'?"),
         ({"settings": "x"}, "ignore-wrong", "settings cannot be ignored"),
         ({"access-anonymous": ""}, "ignore-wrong", "needs a reason"),
-        ({"field-no-effect": "x"}, "ignore-unused", "ignores nothing"),
+        ({"field-no-effect": "x"}, "ignore-unused", "has no effect: rule field-no-effect has no finding here"),
     ],
     ids=["unknown", "final", "no reason", "unused"],
 )

@@ -4,7 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from components.fleet.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
+from components.fleet.levels import Accelerator, LatencyTargets, Load, ServiceClass, ServiceLevels
 from components.fleet.rendered import Fleet, Rendered
 from tests.families.kthena.serving.support import engine, model_serving, pods, role
 from tests.fleets import GPU, errors, fleet_of, open_model, playground, warnings
@@ -45,11 +45,11 @@ def profile(acc: str = "L4", count: int = 1, alpha: str = "20.58", beta: str = "
 
 
 def levels(
-    load: Load | None = None, promise: Promise | None = None, name: str = "chat", **prices: str | None
+    load: Load | None = None, targets: LatencyTargets | None = None, name: str = "chat", **prices: str | None
 ) -> ServiceLevels:
     """What is promised and asked of one variant, by default as in WVA spec 8.10; prices by accelerator."""
     return ServiceLevels(
-        classes=(ServiceClass("Premium", 1, {MODEL: promise or Promise(24, 500)}),),
+        classes=(ServiceClass("Premium", 1, {MODEL: targets or LatencyTargets(24, 500)}),),
         loads={name: load or per_minute(40)},
         accelerators={key: Accelerator(None if price is None else Decimal(price)) for key, price in prices.items()},
     )

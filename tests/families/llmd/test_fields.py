@@ -11,7 +11,7 @@ import pytest
 from components.contract.load import LoadedResource
 from components.contract.problems import errors, field_path
 from components.families import load
-from components.fleet.levels import Load, Promise, ServiceClass, ServiceLevels
+from components.fleet.levels import LatencyTargets, Load, ServiceClass, ServiceLevels
 from components.fleet.options import Options
 from components.fleet.words import Realization
 from components.plan.environment import Environment
@@ -25,8 +25,8 @@ ASKED = Load(Decimal(200), Decimal(178), least_per_minute=Decimal(60))
 LEVELS = ServiceLevels(
     classes=(
         # ``smallx`` is what ``explain`` tries instead of ``small``.
-        ServiceClass("Premium", 1, {"small": Promise(24, 500), "smallx": Promise(60, 2000)}),
-        ServiceClass("Gold", 2, {"large": Promise(24, 500)}),
+        ServiceClass("Premium", 1, {"small": LatencyTargets(24, 500), "smallx": LatencyTargets(60, 2000)}),
+        ServiceClass("Gold", 2, {"large": LatencyTargets(24, 500)}),
     ),
     loads={"chat": ASKED, "code": ASKED},
 )

@@ -84,7 +84,7 @@ TOLERATES = {"tolerations": [{"key": GPU, "operator": "Exists"}]}
 PENDING = [
     # Each with where it is told, and what there is to write.
     ([*GPU_MODEL, *on_cpu()], "spec.nodeSelector", f"{{{TYPE}: "),
-    (on_cpu(), "spec.nodeSelector", "there are none"),
+    (on_cpu(), "spec.nodeSelector", "it has no nodes"),
     ([*CPU_MODEL, *on_cpu(resources={"cpu": "64"})], "spec.nodeSelector", "m7i-2xlarge has only"),
     ([*GPU_MODEL, *chat()], "spec.modelClaim.modelName", "inferenceConfig.flavors"),
     ([*GPU_MODEL, *chat({"name": "f"})], "spec.modelClaim.modelName", "INSTANCE-TYPE"),

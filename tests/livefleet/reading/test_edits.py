@@ -158,7 +158,7 @@ def test_a_server_of_embeddings_is_played_as_such(
 ) -> None:
     args = ["--model-id", loaded, "--max-client-batch-size", "8"]
     (one,) = played(tmp_path, model("one", *args, image=TEI)).workloads
-    assert (one.speaks, one.played, one.version, one.embeds) == (Speaks.TEI, "tei", "1.8", True)
+    assert (one.speaks, one.simulated_server, one.version, one.embeds) == (Speaks.TEI, "tei", "1.8", True)
     assert (one.dimensions, one.context, one.inputs, one.in_flight, one.loaded) == (
         dimensions,
         tokens,

@@ -177,7 +177,7 @@ def test_pods_are_of_one_workload_only(fleet: LiveFleet) -> None:
 
 def test_groups_have_bounds_and_prices(fleet: LiveFleet) -> None:
     groups = {each.name: each for each in fleet.groups}
-    # us-east-1, on demand: components/clouds/aws/accelerated_instances.csv.
+    # us-east-1, on demand: components/clouds/aws/prices/on_demand_us_east_1.csv.
     assert groups["g6-2xlarge"].usd_per_hour == pytest.approx(0.9776)
     assert groups["p5-48xlarge"].instance_type == "p5.48xlarge"
     assert all(0 <= each.least <= each.most for each in fleet.groups)

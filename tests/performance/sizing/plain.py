@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from components.fleet.levels import Promise
+from components.fleet.levels import LatencyTargets
 from components.performance.sizing.cases import Behaviour, Case, Profile
 
 Q = -math.log(1 - 0.95)
@@ -13,12 +13,12 @@ HALVINGS = 100
 
 
 def case(
-    alpha: float, beta: float, batch: int, tokens: float, promise: tuple[int, int], rate: float, **more: float
+    alpha: float, beta: float, batch: int, tokens: float, targets: tuple[int, int], rate: float, **more: float
 ) -> Case:
     """Return a case as the tables of the spec write it: cents and count by keyword."""
     profile = Profile("A", int(more.get("count", 1)), alpha, beta, batch)
     least = int(more.get("least", 1))
-    return Case(profile, Promise(*promise), rate, tokens, more.get("cents", 0.0), least)
+    return Case(profile, LatencyTargets(*targets), rate, tokens, more.get("cents", 0.0), least)
 
 
 def completions(each: Case, n: int) -> float:
@@ -60,10 +60,10 @@ def behaviour(each: Case, per_minute: float) -> Behaviour:
 def most(each: Case) -> tuple[float | None, float | None, float]:
     """Return the largest rates for both promises (None without one, 0 if broken) and without, of 8.4 and 8.5."""
     low, high = DELTA * completions(each, 1) * 60_000, (1 - DELTA) * completions(each, each.profile.batch) * 60_000
-    promise, tokens = each.promise, int(each.output_tokens)
-    itl = _bisect(lambda rate: behaviour(each, rate).service_ms, tokens * promise.itl_ms, low, high)
-    ttft = _bisect(lambda rate: behaviour(each, rate).wait_ms, promise.ttft_ms / Q, low, high)
-    return itl if promise.itl_ms else None, ttft if promise.ttft_ms else None, high
+    targets, tokens = each.targets, int(each.output_tokens)
+    itl = _bisect(lambda rate: behaviour(each, rate).service_ms, tokens * targets.itl_ms, low, high)
+    ttft = _bisect(lambda rate: behaviour(each, rate).wait_ms, targets.ttft_ms / Q, low, high)
+    return itl if targets.itl_ms else None, ttft if targets.ttft_ms else None, high
 
 
 def _bisect(figure: Callable[[float], float], limit: float, low: float, high: float) -> float:

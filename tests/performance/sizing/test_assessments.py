@@ -5,13 +5,13 @@ from decimal import Decimal
 
 import pytest
 
-from components.fleet.levels import Load, Promise
+from components.fleet.levels import LatencyTargets, Load
 from components.performance.sizing.accelerators import AcceleratorPrice
 from components.performance.sizing.assessments import Assessment, Candidate, Question, assessed, reference_candidates
 from components.performance.sizing.cases import Profile
 from components.performance.sizing.reference import ReferenceProfile, ReferenceSource
 
-SAMPLE = Promise(itl_ms=24, ttft_ms=500)
+SAMPLE = LatencyTargets(itl_ms=24, ttft_ms=500)
 
 
 def candidate(name: str, alpha: float, beta: float, batch: int, cents: str | None, count: int = 1) -> Candidate:
@@ -25,8 +25,8 @@ G2 = candidate("G2", 17.15, 0.34, 4, "23")
 SLOW = candidate("SLOW", 50, 0.15, 4, "1")
 
 
-def question(rate: str, tokens: str = "178", promise: Promise = SAMPLE, prefill_ms: int = 0) -> Question:
-    return Question(promise, Load(Decimal(rate), Decimal(tokens)), prefill_ms)
+def question(rate: str, tokens: str = "178", targets: LatencyTargets = SAMPLE, prefill_ms: int = 0) -> Question:
+    return Question(targets, Load(Decimal(rate), Decimal(tokens)), prefill_ms)
 
 
 def by_name(found: tuple[Assessment, ...]) -> dict[str, Assessment]:
@@ -52,7 +52,7 @@ def test_replicas_and_costs_are_those_of_the_vectors(rate: str) -> None:
 def test_accelerators_of_a_replica_cost_as_many_times() -> None:
     """WVA spec 8.10: 27.41/0.707 with a batch of 5, n 5, four accelerators at 40 cents: 800."""
     four = candidate("A100", 27.41, 0.707, 5, "40", count=4)
-    (found,) = assessed(question("30", "512", Promise(80, 500)), [four])
+    (found,) = assessed(question("30", "512", LatencyTargets(80, 500)), [four])
     assert (found.sized.replicas, found.cents_per_hour) == (5, 800)
 
 
@@ -98,14 +98,14 @@ def test_without_load_there_is_no_price_per_token() -> None:
 class TestPrefill:
     def test_it_takes_from_the_budget_and_is_part_of_what_is_predicted(self) -> None:
         (found,) = assessed(question("40", prefill_ms=100), [A100])
-        (same,) = assessed(question("40", promise=Promise(24, 400)), [A100])
+        (same,) = assessed(question("40", targets=LatencyTargets(24, 400)), [A100])
         assert found.sized == same.sized
         assert found.ttft_p95_ms == pytest.approx((same.ttft_p95_ms or 0) + 100)
 
     def test_where_nothing_is_promised_it_takes_nothing(self) -> None:
-        free = Promise(24, 0)
-        (found,) = assessed(question("40", promise=free, prefill_ms=100), [A100])
-        (same,) = assessed(question("40", promise=free), [A100])
+        free = LatencyTargets(24, 0)
+        (found,) = assessed(question("40", targets=free, prefill_ms=100), [A100])
+        (same,) = assessed(question("40", targets=free), [A100])
         assert found.sized == same.sized
 
 
@@ -144,10 +144,10 @@ class TestReference:
         load = Load(Decimal(480), Decimal(512), Decimal(512))
         (candidate,) = reference_candidates([REFERENCE], load)
         priced = replace(candidate, price=AcceleratorPrice(Decimal(100), "here"))
-        (found,) = assessed(Question(Promise(30, 1000), load), [priced])
+        (found,) = assessed(Question(LatencyTargets(30, 1000), load), [priced])
         assert found.ends
         alone = [
-            assessed(Question(Promise(30, 1000), load), [replace(priced, profile=end, ends=None)])[0]
+            assessed(Question(LatencyTargets(30, 1000), load), [replace(priced, profile=end, ends=None)])[0]
             for end in candidate.ends or ()
         ]
         assert [each.sized for each in alone] == list(found.ends)
@@ -164,7 +164,7 @@ class TestReference:
         """11.69 + 0.63 ms a token: requests of 100,000 tokens leave room for one."""
         load = Load(Decimal("0.1"), Decimal(100), Decimal(100_000))
         candidates = reference_candidates([REFERENCE], load)
-        question = Question(Promise(itl_ms, 60_000), load)
+        question = Question(LatencyTargets(itl_ms, 60_000), load)
         (found,) = assessed(question, candidates)
         assert found.candidate.profile.batch == 1
         assert found.sized.is_feasible == feasible

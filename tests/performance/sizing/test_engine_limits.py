@@ -16,7 +16,7 @@ from components.engines.command_line import command_line_of
 from components.engines.memory.rows import Device
 from components.engines.served.behavior import concurrency_limit
 from components.fleet.instances import instance
-from components.fleet.levels import Promise
+from components.fleet.levels import LatencyTargets
 from components.fleet.rendered import Fleet
 from tests.commands.sizing.runs import rows
 from tests.families.llmd.support import (
@@ -44,7 +44,7 @@ ACCELERATORS = {
     "p5en": "H200",
 }
 RATE, TOKENS, ALPHA, BETA = 60_000, 100, 10, 1
-PROMISE = Promise(0, 0)
+PROMISE = LatencyTargets(0, 0)
 """Nothing, so that the replicas are those of the capacity, which is what the batch decides."""
 TOLD = {
     "vllm": ["--served-model-name", MODEL],
@@ -204,10 +204,10 @@ class TestModelOfAStack:
     def test_without_a_stack_defaults_cap(self) -> None:
         """19 * 512 / 30 = 324 for 30 tokens, and vLLM takes 256 on an L4; 121 for 80 tokens are below that."""
         asked = ("--model", "mistral-7b-instruct", "--rate", "150", "--accelerator", "L4")
-        promise = ("--slo-itl", "0", "--slo-ttft", "2000")
-        row = rows(*asked, *promise, "--input-tokens", "10", "--output-tokens", "20")["L4"]
+        targets = ("--slo-itl", "0", "--slo-ttft", "2000")
+        row = rows(*asked, *targets, "--input-tokens", "10", "--output-tokens", "20")["L4"]
         assert (row["publishedBatch"], row["batch"], row["batchLimit"]) == (19, 256, 256)
-        row = rows(*asked, *promise, "--input-tokens", "20", "--output-tokens", "60")["L4"]
+        row = rows(*asked, *targets, "--input-tokens", "20", "--output-tokens", "60")["L4"]
         assert (row["batch"], row["batchLimit"]) == (121, 256)
 
     def test_a_profile_of_no_stack_is_believed(self) -> None:

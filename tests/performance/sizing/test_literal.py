@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.fleet.levels import Promise
+from components.fleet.levels import LatencyTargets
 from components.performance.sizing.cases import Behaviour, Case, Profile, Sized
 from components.performance.sizing.literal.allocation import size_literally
 from components.performance.sizing.literal.controller import (
@@ -36,11 +36,11 @@ ANSWERS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
 
 
 def cases_of(answer: dict[str, Any]) -> list[Case]:
-    promise = Promise(*answer["promise"])
+    targets = LatencyTargets(*answer["promise"])
     return [
         Case(
             Profile(name, count, float(alpha), float(beta), batch),
-            promise,
+            targets,
             answer["rate"],
             answer["tokens"],
             float(cost),
@@ -152,7 +152,7 @@ def test_both_models_agree_on_replicas() -> None:
 def test_a_promise_that_follows_from_nothing_is_refused_by_the_model_alone() -> None:
     for case, _ in DEGENERATE:
         assert not size([case])[0].is_feasible
-    tried = [replace(DEGENERATE[0][0], promise=Promise(24 + n, 0), output_tokens=100 + n) for n in range(40)]
+    tried = [replace(DEGENERATE[0][0], targets=LatencyTargets(24 + n, 0), output_tokens=100 + n) for n in range(40)]
     assert {each.is_feasible for each in size(tried)} == {False}
 
 
@@ -161,7 +161,7 @@ class TestChoice:
 
     @staticmethod
     def sized(name: str, replicas: int, cents: float) -> Sized:
-        case = Case(Profile(name, 1, 20.58, 0.41, 4), Promise(*PREMIUM), 40.0, 178.0, cents)
+        case = Case(Profile(name, 1, 20.58, 0.41, 4), LatencyTargets(*PREMIUM), 40.0, 178.0, cents)
         return replace(size_literally([case])[0], replicas=replicas, cents_per_hour=cents * replicas)
 
     def test_the_controller_never_changes_the_accelerator(self) -> None:
@@ -196,7 +196,7 @@ def test_it_refuses_what_it_cannot_hold() -> None:
     negative = replace(usual, per_minute=-1.0)
     many = replace(usual, per_minute=1e12)
     reasons = [each.reason for each in size_literally([large, far, negative, many])]
-    assert reasons[0] == "the largest batch is 8193: up to 8192 are computed"
-    assert "32 bits" in reasons[1]
-    assert "the rate of requests is -1.0" in reasons[2]
+    assert reasons[0] == "the maximum batch size must be at most 8192, found 8193"
+    assert "32-bit floats" in reasons[1]
+    assert "the request rate must be between 0 and 1e+200, found -1.0" in reasons[2]
     assert "2147483647 replicas" in reasons[3]

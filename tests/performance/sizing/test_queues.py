@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.fleet.levels import Promise
+from components.fleet.levels import LatencyTargets
 from components.performance.sizing.arrays.roots import Floats, Rows
 from components.performance.sizing.arrays.states import Occupancy, States
 from components.performance.sizing.cases import Case, Limit, Profile, Sized
@@ -53,7 +53,7 @@ def test_a_promise_below_the_time_of_one_token_cannot_be_kept(case: Case) -> Non
     sized = only(case)
     assert not sized.is_feasible
     assert "a token takes 50.15 ms" in sized.reason
-    assert "promised are 24 ms" in sized.reason
+    assert "above the target of 24 ms" in sized.reason
     assert (sized.most_per_minute, sized.replicas, sized.behaviour, sized.cents_per_hour) == (0, 0, None, 0)
 
 
@@ -63,11 +63,11 @@ def test_rounding_never_decides(case: Case, cause: str) -> None:
     sized = only(case)
     assert not sized.is_feasible
     assert cause in sized.reason
-    assert f"{case.profile.alpha + case.profile.beta:g} ms under any load" in sized.reason
-    without = only(replace(case, promise=Promise(0, PREMIUM[1])))
+    assert f"{case.profile.alpha + case.profile.beta:g} ms at any load" in sized.reason
+    without = only(replace(case, targets=LatencyTargets(0, PREMIUM[1])))
     assert without.is_feasible
     assert without.limit is Limit.TTFT
-    below = only(replace(case, promise=Promise(20, 0)))
+    below = only(replace(case, targets=LatencyTargets(20, 0)))
     assert f"a token takes {case.profile.alpha + case.profile.beta:.4g} ms" in below.reason
 
 
@@ -82,7 +82,7 @@ PROFILES = st.builds(
 CASES = st.builds(
     Case,
     PROFILES,
-    st.builds(Promise, st.integers(0, 300), st.integers(0, 5000)),
+    st.builds(LatencyTargets, st.integers(0, 300), st.integers(0, 5000)),
     st.floats(0.01, 1e5),
     st.floats(1, 3000),
     st.floats(0, 500),
@@ -140,7 +140,7 @@ def test_the_promises_are_kept_and_nearly_used(case: Case) -> None:
     if not sized.is_feasible:
         return
     at_most = behaviour(case, sized.most_per_minute)
-    itl, ttft = case.promise.itl_ms, case.promise.ttft_ms
+    itl, ttft = case.targets.itl_ms, case.targets.ttft_ms
     assert not itl or at_most.itl_ms <= itl * (1 + 1e-9)
     assert not ttft or at_most.wait_p95_ms <= ttft * (1 + 1e-9)
     used = {Limit.ITL: (at_most.itl_ms, itl), Limit.TTFT: (at_most.wait_p95_ms, ttft)}
@@ -160,11 +160,11 @@ def test_it_is_infeasible_where_a_promise_is_broken_under_the_least_load(case: C
     sized = only(case)
     least = behaviour(case, sized.slowest_per_minute)
     broken = [
-        bool(case.promise.itl_ms) and least.itl_ms > case.promise.itl_ms,
-        bool(case.promise.ttft_ms) and least.wait_p95_ms > case.promise.ttft_ms,
+        bool(case.targets.itl_ms) and least.itl_ms > case.targets.itl_ms,
+        bool(case.targets.ttft_ms) and least.wait_p95_ms > case.targets.ttft_ms,
     ]
     assert sized.is_feasible == (not any(broken))
-    assert sized.reason.count("promised are") == sum(broken)
+    assert sized.reason.count("above the target of") == sum(broken)
     assert ("a token takes" in sized.reason, "requests wait longer" in sized.reason) == tuple(broken)
 
 

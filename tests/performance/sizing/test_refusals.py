@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from components.fleet.levels import Promise
+from components.fleet.levels import LatencyTargets
 from components.performance.sizing.cases import Case, Limit, Profile, Sized
 from components.performance.sizing.literal.allocation import size_literally
 from components.performance.sizing.queues import behaviour, behaviours, size
@@ -29,7 +29,7 @@ WHOLE = st.one_of(st.integers(-2, 600), st.sampled_from([65_536, 65_537, 2**31 -
 ANYTHING = st.builds(
     Case,
     st.builds(Profile, st.just("A"), WHOLE, ANY, ANY, st.one_of(st.integers(1, 80), WHOLE)),
-    st.builds(Promise, WHOLE, WHOLE),
+    st.builds(LatencyTargets, WHOLE, WHOLE),
     ANY,
     ANY,
     ANY,
@@ -39,7 +39,7 @@ MAGNITUDES = st.floats(-200, 200).map(lambda power: 10.0**power)
 FAR = st.builds(
     Case,
     st.builds(Profile, st.just("A"), st.integers(1, 2**31 - 1), MAGNITUDES, MAGNITUDES, st.integers(1, 80)),
-    st.builds(Promise, st.integers(0, 2**31 - 1), st.integers(0, 2**31 - 1)),
+    st.builds(LatencyTargets, st.integers(0, 2**31 - 1), st.integers(0, 2**31 - 1)),
     MAGNITUDES,
     MAGNITUDES,
     MAGNITUDES,
@@ -57,7 +57,7 @@ def numbers_of(sized: Sized) -> list[float]:
 @settings(max_examples=300)
 @given(st.one_of(ANYTHING, FAR))
 @example(replace(USUAL, per_minute=5e-324))
-@example(replace(USUAL, promise=Promise(0, 0), per_minute=1e-300))
+@example(replace(USUAL, targets=LatencyTargets(0, 0), per_minute=1e-300))
 @pytest.mark.parametrize("model", [size, size_literally])
 def test_every_figure_is_a_number(model: Any, anything: Case) -> None:
     (sized,) = model([anything])
@@ -87,33 +87,37 @@ def test_every_figure_of_a_replica_is_a_number(anything: Case, rate: float) -> N
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("alpha", math.nan, "alpha is nan: a number from 0 to 1e+200 is needed"),
-        ("alpha", -1.0, "alpha is -1.0: a number"),
-        ("beta", math.inf, "beta is inf: a number"),
-        ("batch", 0, "the largest batch is 0: 1 to 65536 can be computed"),
-        ("batch", 2**31 - 1, "the largest batch is 2147483647: 1 to 65536 can be computed"),
-        ("count", 0, "the number of accelerators of a replica is 0"),
-        ("per_minute", math.nan, "the rate of requests is nan"),
-        ("per_minute", -0.5, "the rate of requests is -0.5"),
-        ("output_tokens", math.inf, "the mean length of an answer is inf"),
-        ("cents_per_hour", -1.0, "the price of an accelerator is -1.0"),
-        ("least", -1, "the least number of replicas is -1"),
-        ("itl_ms", -24, "the promised inter-token latency is -24"),
-        ("ttft_ms", 10**400, "the promised time to the first token is more than 1e+200"),
+        ("alpha", math.nan, "alpha must be between 0 and 1e+200, found nan"),
+        ("alpha", -1.0, "alpha must be between 0 and 1e+200, found -1.0"),
+        ("beta", math.inf, "beta must be between 0 and 1e+200, found inf"),
+        ("batch", 0, "the maximum batch size must be between 1 and 65536, found 0"),
+        ("batch", 2**31 - 1, "the maximum batch size must be between 1 and 65536, found 2147483647"),
+        ("count", 0, "the number of accelerators of a replica must be between 1 and 2147483647, found 0"),
+        ("per_minute", math.nan, "the request rate must be between 0 and 1e+200, found nan"),
+        ("per_minute", -0.5, "the request rate must be between 0 and 1e+200, found -0.5"),
+        ("output_tokens", math.inf, "the mean output tokens of a request must be between 0 and 1e+200, found inf"),
+        ("cents_per_hour", -1.0, "the price of an accelerator must be between 0 and 1e+200, found -1.0"),
+        ("least", -1, "the minimum number of replicas must be between 0 and 2147483647, found -1"),
+        ("itl_ms", -24, "the inter-token latency target must be between 0 and 2147483647, found -24"),
+        (
+            "ttft_ms",
+            10**400,
+            "the time-to-first-token target must be between 0 and 2147483647, found more than",
+        ),
     ],
 )
 def test_what_is_no_such_number_is_named(field: str, value: float, message: str) -> None:
     change: dict[str, Any] = {field: value}
     if hasattr(USUAL.profile, field):
         wrong = replace(USUAL, profile=replace(USUAL.profile, **change))
-    elif hasattr(USUAL.promise, field):
-        wrong = replace(USUAL, promise=replace(USUAL.promise, **change))
+    elif hasattr(USUAL.targets, field):
+        wrong = replace(USUAL, targets=replace(USUAL.targets, **change))
     else:
         wrong = replace(USUAL, **change)
     (sized,) = size([wrong])
     assert sized.reason.startswith(message)
     assert not sized.is_feasible
-    with pytest.raises(ValueError, match=r"needed|computed"):
+    with pytest.raises(ValueError, match=r"must be between"):
         behaviour(wrong, 10)
 
 
@@ -122,13 +126,13 @@ def test_numbers_that_leave_no_rate_are_refused() -> None:
     tiny = replace(USUAL, profile=replace(USUAL.profile, alpha=1e-300, beta=0.0))
     huge = replace(USUAL, profile=replace(USUAL.profile, alpha=1e200), output_tokens=1e200)
     reasons = [each.reason for each in size([nothing, tiny, huge])]
-    assert reasons[0] == "alpha and beta are 0: a token would take no time"
+    assert reasons[0] == "alpha and beta are both 0, so a token would take no time"
     assert all("no rate can be computed" in reason for reason in reasons[1:])
 
 
 def test_more_replicas_than_a_workload_can_have_are_refused() -> None:
     (sized,) = size([replace(USUAL, per_minute=1e12)])
-    assert "1e+12 requests a minute, of which one replica takes 25.3115" in sized.reason
+    assert "1e+12 requests per minute, at 25.3115 per replica" in sized.reason
     assert "2147483647 replicas" in sized.reason
     assert sized.most_per_minute > 25  # what is known is told
     (most,) = size([replace(USUAL, per_minute=25.3 * (2**31 - 1))])
@@ -158,7 +162,7 @@ class TestZeroLoad:
         assert without.most_per_minute == some.most_per_minute
         assert without.limit is Limit.TTFT
 
-    def test_nobody_waits_for_a_promise_that_cannot_be_kept(self) -> None:
+    def test_targets_that_cannot_be_met_do_not_matter_without_load(self) -> None:
         slow, fixed = replace(USUAL.profile, alpha=50.0), replace(USUAL.profile, beta=0.0)
         for sized in size([replace(USUAL, per_minute=0.0, profile=profile) for profile in (slow, fixed)]):
             assert (sized.reason, sized.replicas, sized.most_per_minute) == ("", 1, 0)
@@ -171,9 +175,9 @@ class TestZeroLoad:
 
 def test_rates_of_a_replica_are_checked() -> None:
     for rate in (-1.0, math.nan, math.inf, 1e201):
-        with pytest.raises(ValueError, match="requests a minute: a number from 0"):
+        with pytest.raises(ValueError, match="request rate must be between 0"):
             behaviours(USUAL, [1.0, rate])
-    with pytest.raises(ValueError, match="an answer has no whole token"):
+    with pytest.raises(ValueError, match="a request has no whole output token"):
         behaviour(replace(USUAL, output_tokens=0.5), 1.0)
 
 
@@ -186,15 +190,15 @@ def test_an_overloaded_replica_completes_what_it_can() -> None:
         assert found.utilisation == pytest.approx(1)
 
 
-def test_both_broken_promises_are_told() -> None:
+def test_both_missed_targets_are_reported() -> None:
     (sized,) = size([case(1000, 5, 1, 900, (500, 1), 1)])
     assert "a token takes 1005 ms even at" in sized.reason
-    assert "of the requests wait longer than" in sized.reason
-    assert sized.reason.endswith("promised are 1 ms")
+    assert "of requests wait longer than" in sized.reason
+    assert sized.reason.endswith("above the target of 1 ms")
 
 
-def test_a_figure_just_above_the_promise_shows_it() -> None:
-    """No "takes 21 ms, promised are 21 ms"."""
+def test_a_figure_just_above_the_target_shows_it() -> None:
+    """No "takes 21 ms, above the target of 21 ms"."""
     (sized,) = size([case(20.58, 0.42, 4, 178, (21, 500), 5)])
     assert "a token takes 21.0004 ms" in sized.reason
 

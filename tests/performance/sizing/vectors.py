@@ -66,7 +66,7 @@ VECTORS = [
 INFEASIBLE = [case(50, 0.15, 4, 178, PREMIUM, rate) for rate in (1, 40, 1e6)]
 DEGENERATE = [
     (case(20.58, 0, 4, 178, PREMIUM, 40), "beta is 0"),
-    (case(20.58, 0.41, 1, 178, PREMIUM, 40), "the largest batch is 1"),
+    (case(20.58, 0.41, 1, 178, PREMIUM, 40), "the maximum batch size is 1"),
 ]
 
 

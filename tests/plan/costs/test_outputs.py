@@ -54,7 +54,7 @@ def test_a_fleet_on_aws_counts_nodes_that_others_make() -> None:
     )
     assert item["usdPerUnitHour"]["usd"] == 4.6016
     assert 0 < item["usdPerUnitHour"]["committed"] < 4.6016
-    assert any("made elsewhere" in note for note in cost["notes"])
+    assert any("does not manage nodes" in note for note in cost["notes"])
 
 
 def test_prices_of_ones_own(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import components.clouds.aws.prices
-from components.clouds.aws.prices.tables import ITEMS, NODES_DATE, NODES_SOURCE, AwsItem, quoted
+from components.clouds.aws.prices.tables import ITEMS, AwsItem, quoted
 from components.fleet.instances import instances
 from components.fleet.prices import Buying, Flat
 from components.plan.costs.prices import Prices
@@ -24,7 +24,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-@pytest.mark.parametrize("name", ["instances.csv", "spot.csv", "flat.csv"])
+@pytest.mark.parametrize("name", ["on_demand_us_east_1.csv", "instances.csv", "spot.csv", "flat.csv"])
 def test_every_row_has_a_source_and_a_date_and_stands_once(name: str) -> None:
     found = rows(FOLDER / name)
     key = [column for column in ("region", "instance_type", "bought", "item") if column in found[0]]
@@ -41,12 +41,24 @@ def test_items_and_ways_are_words() -> None:
     assert {row["bought"] for row in rows(FOLDER / "instances.csv")} == ways
 
 
-def test_prices_of_nodes_have_the_source_that_is_named() -> None:
-    for table in ("accelerated_instances.csv", "general_instances.csv"):
-        for row in rows(FOLDER.parent / table):
-            if row["usd_per_hour_us_east_1"]:
-                folder = NODES_SOURCE.partition(" ")[2]
-                assert f"{folder} ({NODES_DATE})" in row["source"]
+def test_on_demand_prices_in_us_east_1_are_defined_once() -> None:
+    priced = rows(FOLDER / "on_demand_us_east_1.csv")
+    assert {(row["region"], row["bought"]) for row in priced} == {("us-east-1", Buying.ON_DEMAND)}
+    assert ("us-east-1", Buying.ON_DEMAND) not in {
+        (row["region"], row["bought"]) for row in rows(FOLDER / "instances.csv")
+    }
+    types = [
+        row for table in ("accelerated_instances.csv", "general_instances.csv") for row in rows(FOLDER.parent / table)
+    ]
+    without = {row["instance_type"] for row in types if "no us-east-1 price" in row["source"]}
+    names = {row["instance_type"] for row in types} - without | {"t4g.nano"}
+    assert {row["instance_type"] for row in priced} == names
+
+
+def test_an_instance_type_has_the_price_that_is_quoted() -> None:
+    for name, node in instances().items():
+        quote = quoted("us-east-1", name, Buying.ON_DEMAND)
+        assert node.usd_per_hour == (quote.usd if quote else None), name
 
 
 @pytest.mark.parametrize("table", ["accelerated_instances.csv", "general_instances.csv"])

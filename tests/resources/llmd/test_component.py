@@ -205,7 +205,4 @@ def test_prompts_are_told_to_come_on_top(
     assert len(found) == count
     for place, text in found:
         assert place.startswith("inference-platform:index:VariantAutoscaling::")
-        assert (
-            "95 % wait at most 209 ms of 500, and then for the work on a prompt of 1024.5 tokens (inputTokens)"
-            in text
-        )
+        assert "wait at most 209 ms (target 500), before the prefill of 1024.5 tokens (inputTokens)" in text

@@ -133,7 +133,7 @@ class TestCredentials:
             ({"assumeRoleArn": "deploy"}, "credentials.assumeRoleArn: must match pattern"),
             (
                 {"allowedAccountIds": ["210987654321"], "assumeRoleArn": ROLE},
-                f"assumeRoleArn: {ROLE} belongs to none of allowedAccountIds (210987654321)",
+                f"assumeRoleArn: {ROLE} is not in any of allowedAccountIds (210987654321)",
             ),
             ({"profil": "x"}, "credentials.profil: unknown key; did you mean 'profile'?"),
         ],

@@ -21,7 +21,7 @@ from .objects import (
     await_gone,
     delete_object,
     foreign,
-    ours,
+    is_created_here,
     put,
     refuse_strangers,
     with_live,
@@ -191,7 +191,7 @@ class Executor:
         refuse_strangers(kube, row.inputs)
         if row.urn == step.urn:
             self.state.write([replace(row, intent=Intent.REPLACING)])
-        if row.uid or ours(kube, row.inputs):
+        if row.uid or is_created_here(kube, row.inputs):
             delete_object(kube, row.inputs, row.uid)
             await_gone(kube, row.inputs, uid=row.uid)
 

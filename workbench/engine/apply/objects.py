@@ -122,7 +122,7 @@ def await_gone(kube: Kube, inputs: Mapping[str, Any], seconds: float = 120.0, ui
 
 
 def look_up(kube: Kube, inputs: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the live object; None if there is none."""
+    """Return the live object; None without one."""
     api_version, kind, namespace, name = identity(inputs)
     try:
         return kube.get(api_version, kind, name, namespace or None)
@@ -132,7 +132,7 @@ def look_up(kube: Kube, inputs: Mapping[str, Any]) -> dict[str, Any] | None:
         raise
 
 
-def ours(kube: Kube, inputs: Mapping[str, Any]) -> bool:
+def is_created_here(kube: Kube, inputs: Mapping[str, Any]) -> bool:
     """Whether this stack created the live object."""
     live = look_up(kube, inputs)
     return live is not None and not foreign(live)

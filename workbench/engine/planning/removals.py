@@ -92,7 +92,7 @@ class Removals:
         return step
 
     def _content(self, key: ObjectKey, row: StateRow) -> str:
-        """Return an object of the program that would be deleted with a namespace or a CRD; empty if there is none."""
+        """Return an object of the program that would be deleted with a namespace or a CRD; empty without one."""
         kind = (key.group, key.kind)
         spec = (row.inputs or {}).get("spec") or {}
         names = spec.get("names") or {} if kind == _DEFINITION else {}

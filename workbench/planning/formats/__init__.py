@@ -28,7 +28,7 @@ SUFFIXES = {
 
 
 def format_of(path: Path) -> ReviewFormat | None:
-    """Return the format for the suffix of a file; None if there is none."""
+    """Return the format for the suffix of a file; None without one."""
     return SUFFIXES.get(path.suffix.lower())
 
 

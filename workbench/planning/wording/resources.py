@@ -107,7 +107,7 @@ def change_counts(review: Review) -> str:
 
 
 def restarts(review: Review) -> str:
-    """Summarize restarting replicas; empty if there are none."""
+    """Summarize restarting replicas; empty without any."""
     number = sum(
         blast.replicas for blast in review.blasts if blast.disruption in (Interruption.SURGE, Interruption.GAP)
     )
@@ -115,7 +115,7 @@ def restarts(review: Review) -> str:
 
 
 def pending(review: Review) -> str:
-    """Summarize replicas that stay Pending; empty if there are none."""
+    """Summarize replicas that stay Pending; empty without any."""
     now = [blast.title for blast in review.blasts if blast.pending]
     later = [blast.title for blast in review.blasts if blast.pending_at_most]
     parts = [f"{_replicas_of(now)} stay Pending for lack of GPUs"] if now else []

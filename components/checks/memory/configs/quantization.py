@@ -32,7 +32,7 @@ def quantized(values: ConfigValues, whole: ConfigValues) -> Quantized:
     """Return the data type of a model's weights."""
     config = values.part("quantization_config") or whole.part("quantization_config")
     if config is None:
-        # NVIDIA's models have their quantization in another file, hf_quant_config.json; only the name tells.
+        # NVIDIA's models declare their quantization in hf_quant_config.json, which is not read; use the name.
         elsewhere = _QUANTIZED_NAME.search(values.name)
         return Quantized("" if elsewhere else values.text("dtype", "torch_dtype"))
     method = config.text("quant_method")

@@ -3,8 +3,9 @@
 Functions return a message in place of a value if a required fact is unknown.
 """
 
+import math
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 
 from ....engines.memory.rows import Device, memory_of
 from ....engines.memory_settings.layout import ModelLayout
@@ -260,16 +261,12 @@ def _part_on_accelerators(shape: Shape, layout: ModelLayout) -> Shape | str:
         return shape
 
     def scaled(kind: Layers) -> Layers:
-        return replace(kind, count=_up(kind.count * part))
+        return replace(kind, count=math.ceil(kind.count * part))
 
     return replace(
         shape,
-        parameters=None if shape.parameters is None else _up(shape.parameters * part),
-        weights_bytes=None if shape.weights_bytes is None else _up(shape.weights_bytes * part),
+        parameters=None if shape.parameters is None else math.ceil(shape.parameters * part),
+        weights_bytes=None if shape.weights_bytes is None else math.ceil(shape.weights_bytes * part),
         least_bytes=None if shape.least_bytes is None else int(shape.least_bytes * part),
         layers=tuple(map(scaled, shape.layers)),
     )
-
-
-def _up(number: Decimal) -> int:
-    return int(number.to_integral_value(ROUND_CEILING))

@@ -51,7 +51,7 @@ class KnownShapes:
         own = next((self.own[name] for name in names if name in self.own), None)
         is_file = single_file or (named is not None and bool(named.file))
         display_name = (named.file or named.name) if named else model
-        # The layers of a config.json say nothing about the size of a quantized file.
+        # The layers in a config.json do not determine the size of a quantized file.
         if own is not None and (own.is_sized or not is_file):
             return own.shape
         if is_file:

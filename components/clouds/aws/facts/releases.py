@@ -1,4 +1,4 @@
-"""Pinned releases of node images and add-ons. Without a pin AWS chooses one at creation and never updates it."""
+"""Pinned releases of node images and add-ons. Without a pin, AWS chooses one at creation and never updates it."""
 
 import datetime
 import functools

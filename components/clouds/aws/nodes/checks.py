@@ -206,16 +206,16 @@ def _check_blocks(groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironmen
             continue  # check_types reports these as errors
         if block.filling is None:
             reason = (
-                f"{held.id} ends at {held.ends:%Y-%m-%d %H:%M} UTC (now {environment.now:%Y-%m-%d %H:%M}): EKS takes "
-                "its nodes away 40 minutes before, so that a group that has none yet gets none; name the next block"
+                f"{held.id} ends at {held.ends:%Y-%m-%d %H:%M} UTC (now {environment.now:%Y-%m-%d %H:%M}): EKS "
+                "terminates its nodes 40 minutes earlier, and a group without nodes gets none; specify the next block"
             )
             yield place.problem(key, reason, Severity.WARNING, rule=RuleId.NODES_BLOCK_ENDS)
         elif block.running:
             reason = (
-                f"{held.id} has begun: until {held.ends:%Y-%m-%d %H:%M} UTC its nodes keep their image, disk, user "
+                f"{held.id} is active: until {held.ends:%Y-%m-%d %H:%M} UTC its nodes keep their image, disk, user "
                 "data, tags and Kubernetes version, because EKS updates the group of a Capacity Block only without "
-                "nodes; changes of these reach the nodes of the next block. To have them now, replace the group and "
-                "its launch template (pulumi up --replace), which ends its nodes for some minutes"
+                "nodes; changes apply to the nodes of the next block. To apply them now, replace the group and its "
+                "launch template (pulumi up --replace), which terminates its nodes for some minutes"
             )
             yield place.problem(key, reason, Severity.NOTE, rule=RuleId.NODES_BLOCK_RUNS)
     for id_, claimants in sorted(claimed.items()):

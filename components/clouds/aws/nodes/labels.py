@@ -156,7 +156,7 @@ def _taints(above: _Taints, given: _Taints) -> Iterator[str]:
 def _syntax(what: str, key: str, value: str) -> str:
     if not (_NAME.fullmatch(key) and _VALUE.fullmatch(value) and max(len(key), len(value)) <= _MAX_LENGTH):
         return (
-            f"{what} {key!r}: {value!r} is none that Kubernetes and EKS take: up to {_MAX_LENGTH} letters, digits, "
-            "'-', '_' and '.', with a domain before the key or without"
+            f"{what} {key!r}: {value!r} is not accepted by Kubernetes and EKS: use up to {_MAX_LENGTH} letters, "
+            "digits, '-', '_' and '.', and optionally a domain before the key"
         )
     return ""

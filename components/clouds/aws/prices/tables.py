@@ -1,9 +1,10 @@
 """Prices of AWS. Each row of the tables has a source and its date.
 
-``instances.csv``: instance prices on demand, and with a commitment of one or three years without upfront payment.
-Prices of April 2025 are included only for types whose price in us-east-1 was unchanged in July 2026. The on-demand
-prices in us-east-1 are in the tables of instance types. ``spot.csv``: average discount of spot on the on-demand
-price, over 30 days and all zones of a region. ``flat.csv``: items with one price, such as NAT gateways and disks.
+``on_demand_us_east_1.csv``: on-demand prices in us-east-1. They are a separate file because the table of instance
+types reads only these. ``instances.csv``: on-demand prices in other regions, and prices with a commitment of one or
+three years without upfront payment. Prices of April 2025 are included only for types whose price in us-east-1 was
+unchanged in July 2026. ``spot.csv``: average discount of spot on the on-demand price, over 30 days and all zones of a
+region. ``flat.csv``: items with one price, such as NAT gateways and disks.
 """
 
 import csv
@@ -11,17 +12,14 @@ import functools
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from importlib.resources import files
+from itertools import chain
 from types import MappingProxyType
 
 from ....contract.words import Word
-from ....fleet.instances import instance
-from ....fleet.prices import EVERYWHERE, Buying, DiskRate, Flat, Per, Quote, fixed_quote, per_hour
+from ....fleet.prices import EVERYWHERE, DiskRate, Flat, Per, Quote, fixed_quote, per_hour
 from ..instances import PRICED_REGION
 from ..nodes.launch import BASTION_TYPE, LEAST_IOPS, LEAST_THROUGHPUT
 
-NODES_DATE = "2026-07-20"
-NODES_SOURCE = "aws/karpenter-provider-aws@1d927085 pkg/providers/pricing"
-"""Date and source of the prices in the tables of instance types."""
 _PERCENT = Decimal(100)
 
 
@@ -87,12 +85,7 @@ PRICES = AwsPrices()
 
 def quoted(region: str, name: str, buying: str) -> Quote | None:
     """Return the price of an instance type in a region; None if no source has it. Spot is in :func:`spot_of`."""
-    quote = _instances().get((region, name, buying))
-    if quote is None and (region, buying) == (PRICED_REGION, Buying.ON_DEMAND):
-        node = instance(name)
-        usd = node.usd_per_hour if node else None
-        return None if usd is None else fixed_quote(usd, NODES_DATE, NODES_SOURCE)
-    return quote
+    return _instances().get((region, name, buying))
 
 
 def spot_of(region: str, name: str, on_demand: Quote | None) -> Quote | None:
@@ -117,7 +110,7 @@ def flat_of(region: str, item: str) -> Quote | None:
 
 @functools.cache
 def _instances() -> Mapping[tuple[str, str, str], Quote]:
-    rows = _rows("instances.csv")
+    rows = chain(_rows("on_demand_us_east_1.csv"), _rows("instances.csv"))
     return MappingProxyType(
         {(r["region"], r["instance_type"], r["bought"]): _fixed(r, Decimal(r["usd"])) for r in rows}
     )

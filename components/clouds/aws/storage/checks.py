@@ -19,8 +19,8 @@ def check_cache_zone(groups: Iterable[NodeGroupPlan], zone: str | None, file: st
     names = [f"{name} ({', '.join(zones)})" for name, zones in apart.items() if zones]
     if names:
         reason = (
-            f"{zone}, but nodes may be elsewhere: {', '.join(names)}; what they read from the file system crosses "
-            f"zones, which is billed and slower. Set zones: [{zone}] for them"
+            f"{zone}, but nodes may be in other zones: {', '.join(names)}; reads across zones are slower and billed. "
+            f"Set zones: [{zone}] for them"
         )
         yield Problem(
             file, 0, "", "", "modelCache.fsx.zone", reason, Severity.WARNING, rule=RuleId.STORAGE_CROSS_ZONE

@@ -113,7 +113,7 @@ class _Generator:
             expansion.fronts = [*zip(backends, fronts, strict=True)]
         else:
             if without_servers:
-                # A ModelServing is invalid: the ModelServer that finds none of its pods is reported as well.
+                # A ModelServing is invalid, so also report that its ModelServer selects no pods.
                 for backend, (roles, _) in zip(backends, servings, strict=True):
                     expansion.servers += self.server(backend, roles)
             expansion.routes += self._resource(route_of(backends), MODEL_ROUTE, partial(route_fields, backends))

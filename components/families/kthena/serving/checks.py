@@ -121,7 +121,7 @@ def check_native(serving: ServingContext) -> None:
     elif serving.replicas > 1:
         reason = (
             f"natively a change of the pod templates restarts all {serving.replicas} serving groups at once, "
-            f"whatever rolloutStrategy says; use one ModelServing per group, or {_OPERATOR}"
+            f"regardless of rolloutStrategy; use one ModelServing per group, or {_OPERATOR}"
         )
         findings.warn("spec.replicas", reason, RuleId.NATIVE_DIFFERS)
 
@@ -150,7 +150,7 @@ def check_arguments(serving: ServingContext, roles: list[RolePods]) -> None:
     for role in roles:
         image = parse_image(str(role.container.get("image") or ""))
         if image.digest and not image.tag:
-            continue  # an image with a digest alone does not tell its version
+            continue  # the version of an image with only a digest is unknown
         report_findings(serving.findings, role.server.args.path, role.server.line)
         for fault in script_faults(role.server.line):
             serving.findings.record(role.line_path, fault.reason, fault.severity, fault.rule)

@@ -117,7 +117,7 @@ def server_in(role: Role, source: ProblemSource, path: str) -> ServerPort:
     lines = [command_line_of(container) for container in containers]
     preferred = ""
     if not any(line.engine for line in lines):
-        # No image tells which container serves: take the first one that Kthena did not add.
+        # The images do not identify the serving container: use the first one that Kthena did not add.
         images = [f"/{str(container.get('image') or '').partition('@')[0]}:" for container in containers]
         sidecars = [any(f"/{sidecar}:" in image for sidecar in _SIDECARS) for image in images]
         preferred = str(containers[sidecars.index(False) if False in sidecars else 0]["name"])
@@ -151,7 +151,7 @@ def ports_in(role: Role, server_port: int) -> list[int]:
 def stages_of(roles: list[RolePods]) -> Mapping[str, Stage]:
     """Return the prefill and decode roles by name; other roles serve whole requests.
 
-    Roles named prefill and decode are a pair whatever their command lines say, which are then reported as wrong.
+    Roles named prefill and decode are always a pair; command lines that contradict that are reported.
     Otherwise the command lines decide.
     """
     stages: dict[str, Stage] = {}

@@ -11,7 +11,7 @@ from ....fleet.library import Library
 from ....fleet.rendered import Rendered
 from ..types import AcceleratorProfile, VariantAutoscaling
 from .accelerator import ENTRIES
-from .promise import shortened
+from .targets import shortened
 
 _KIND = VariantAutoscaling.__name__
 _Variants = Sequence[tuple[Rendered, VariantAutoscaling]]

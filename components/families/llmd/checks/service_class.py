@@ -23,7 +23,7 @@ def service_class(model: str, levels: ServiceLevels, findings: Findings) -> Serv
     if len(classes) == 1:
         return classes[0]
     if not classes:
-        known = sorted({name for service_class in levels.classes for name in service_class.promises})
+        known = sorted({name for service_class in levels.classes for name in service_class.targets})
         more = f" and {len(known) - _MAX_NAMES} others" if len(known) > _MAX_NAMES else ""
         names = f" (there are {', '.join(map(repr, known[:_MAX_NAMES]))}{more})" if known else ""
         name = levels.classes[0].name if levels.classes else "Premium"
@@ -37,12 +37,14 @@ def service_class(model: str, levels: ServiceLevels, findings: Findings) -> Serv
             RuleId.SIZING_UNDETERMINED,
         )
         return None
-    promises = ((service_class.name, service_class.promises[model]) for service_class in classes)
-    targets = ", ".join(f"{name!r} (itlMs {promise.itl_ms}, ttftMs {promise.ttft_ms})" for name, promise in promises)
+    found = []
+    for known_class in classes:
+        targets = known_class.targets[model]
+        found.append(f"{known_class.name!r} (itlMs {targets.itl_ms}, ttftMs {targets.ttft_ms})")
     findings.error(
         _MODEL,
-        f"{model!r} is in {len(classes)} service classes, {targets}, and the controller takes whichever it reads "
-        f"first; leave it in one class of {LEVELS}.classes",
+        f"{model!r} is in {len(classes)} service classes, {', '.join(found)}, and the controller uses whichever it "
+        f"reads first; leave it in one class of {LEVELS}.classes",
         RuleId.SIZING_CONFLICT,
     )
     return None

@@ -54,13 +54,13 @@ def class_document(service_class: ServiceClass) -> str:
     lines = [
         f"name: {scalar(service_class.name)}",
         f"priority: {service_class.priority}",
-        "data:" if service_class.promises else "data: []",
+        "data:" if service_class.targets else "data: []",
     ]
-    for model, promise in sorted(service_class.promises.items()):
+    for model, targets in sorted(service_class.targets.items()):
         lines += [
             f"  - model: {scalar(model)}",
-            f"    slo-tpot: {promise.itl_ms}",
-            f"    slo-ttft: {promise.ttft_ms}",
+            f"    slo-tpot: {targets.itl_ms}",
+            f"    slo-ttft: {targets.ttft_ms}",
         ]
     return "".join(f"{line}\n" for line in lines)
 

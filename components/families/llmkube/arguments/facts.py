@@ -41,7 +41,7 @@ def has(runtime: str, feature: Feature, tag: str) -> bool:
 
 
 def successor_of(value: str) -> str | None:
-    """Return the replacement of a value that an engine rejects; None if there is none."""
+    """Return the replacement of a value that an engine rejects; None without one."""
     replacement: str | None = _facts()["successors"].get(value.lower())
     return replacement
 

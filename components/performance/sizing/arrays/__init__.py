@@ -1,1 +1,1 @@
-"""The model of queues over arrays of numbers: whatever of it needs numpy."""
+"""The part of the queueing model that needs numpy: many cases at once, as arrays."""

@@ -45,8 +45,8 @@ class Columns:
                 case.profile.alpha,
                 case.profile.beta,
                 int(case.output_tokens),
-                case.promise.itl_ms,
-                case.promise.ttft_ms,
+                case.targets.itl_ms,
+                case.targets.ttft_ms,
             )
             for case in cases
         ]
@@ -106,10 +106,14 @@ class Columns:
         return self._largest(lambda load, rows: self.states.at(load, rows).log_ahead, ahead, self.ttft_ms > 0, guess)
 
     def _largest(
-        self, log_figure: Callable[[Floats, Rows], Floats], limit: Floats, promised: NDArray[np.bool_], guess: Floats
+        self,
+        log_figure: Callable[[Floats, Rows], Floats],
+        limit: Floats,
+        has_target: NDArray[np.bool_],
+        guess: Floats,
     ) -> Floats:
         found = self.high.copy()
-        rows = np.flatnonzero(promised)
+        rows = np.flatnonzero(has_target)
         found[rows[limit[rows] <= 0]] = -np.inf
         rows = rows[limit[rows] > 0]
         limits = np.log(np.where(limit > 0, limit, 1.0))

@@ -77,22 +77,22 @@ def _sized(cases: Sequence[Case]) -> Iterator[Sized]:
     reasons = _reasons(columns, cases, most)
     for row, numbers in enumerate(zip(*(column.tolist() for column in figures), strict=True)):
         case, (rate, by_itl, by_ttft, capacity, slowest, service, wait) = cases[row], numbers
-        behaviour, promise = known.get(row), case.promise
+        behaviour, targets = known.get(row), case.targets
         replicas = int(needed[row]) if behaviour else 0
         yield Sized(
             case=case,
             reason="" if behaviour else reasons.get(row) or too_many(case, rate),
-            limit=_limit(rate, by_itl, capacity),
+            limit=Limit.CAPACITY if rate == capacity else Limit.ITL if rate == by_itl else Limit.TTFT,
             most_per_minute=rate,
-            itl_per_minute=by_itl if promise.itl_ms else None,
-            ttft_per_minute=by_ttft if promise.ttft_ms else None,
+            itl_per_minute=by_itl if targets.itl_ms else None,
+            ttft_per_minute=by_ttft if targets.ttft_ms else None,
             capacity_per_minute=capacity,
             replicas=replicas,
             behaviour=behaviour,
             cents_per_hour=_price(case, replicas),
             slowest_per_minute=slowest,
-            service_limit_ms=service if promise.itl_ms else None,
-            wait_limit_ms=wait if promise.ttft_ms else None,
+            service_limit_ms=service if targets.itl_ms else None,
+            wait_limit_ms=wait if targets.ttft_ms else None,
         )
 
 
@@ -102,12 +102,6 @@ def _needed(rate: Floats, most: Floats) -> Floats:
         needed = np.ceil(rate / most)
         needed -= (needed - 1) * most >= rate  # rounding can lift a quotient just above a whole number
     return np.where(rate > 0, np.maximum(needed, 1.0), 0.0)
-
-
-def _limit(most: float, by_itl: float, capacity: float) -> Limit:
-    if most == capacity:
-        return Limit.CAPACITY
-    return Limit.ITL if most == by_itl else Limit.TTFT
 
 
 def _reasons(columns: Columns, cases: Sequence[Case], most: Floats) -> dict[int, str]:

@@ -1,6 +1,6 @@
-"""What the Workload Variant Autoscaler itself answers: the model of queues with upstream's rounding and choices.
+"""Reproduction of upstream's sizing, with its rounding and choices, for comparison; plans use ``queues``.
 
-Rates are float32 and the shares of states float64, in the order in which upstream computes them (optimizer-light
-v0.5.0 and queue-analysis v0.1.0 of llm-inferno, which its controller uses at c0f645c), so that figures agree with its
-own to the last bit on amd64. Nothing here is for sizing: that is ``queues``.
+Rates are float32 and state probabilities float64, in upstream's order of operations (optimizer-light v0.5.0 and
+queue-analysis v0.1.0 of llm-inferno, which its controller uses at c0f645c), so that the results are bit-identical on
+amd64.
 """

@@ -1,4 +1,4 @@
-"""Replicas as upstream finds them (optimizer-light v0.5.0, pkg/core/allocation.go)."""
+"""Replicas as upstream computes them (optimizer-light v0.5.0, pkg/core/allocation.go)."""
 
 import math
 from collections.abc import Sequence
@@ -11,16 +11,15 @@ from ..refusals import MOST_REPLICAS, too_many, unusable
 from .queue import Queue, Single, largest
 
 _MARGIN = -Single(math.log(1 - 0.95))
-_DELTA = Single(0.001)
 _MOST_AT_ONCE = 8192
-"""Requests of a batch; more would take minutes."""
-_BEYOND = "the numbers are beyond what 32 bits can hold"
+"""Maximum batch size; larger ones would take minutes."""
+_BEYOND = "the numbers exceed the range of 32-bit floats"
 
 
 def size_literally(cases: Sequence[Case]) -> tuple[Sized, ...]:
-    """Return what upstream's library answers to each case, if it is given exactly these numbers.
+    """Return the result of upstream's library for each case, given exactly these numbers.
 
-    It does not refuse a promise that bounds no load, because a token takes the same time under any: rounding decides.
+    Upstream accepts an inter-token latency target although token times are constant; rounding decides then.
     """
     with np.errstate(all="ignore"):
         return tuple(_size(case) for case in cases)
@@ -28,7 +27,13 @@ def size_literally(cases: Sequence[Case]) -> tuple[Sized, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """What a promise allows: the largest rate, and whether that is below or above what was tried."""
+    """The maximum rate within a latency target.
+
+    Attributes:
+        rate: The rate; the end of the search range if the target is not reached within it.
+        side: -1 if even the lowest rate of the search misses the target, 1 if even the highest one meets it, else 0.
+        limit_ms: The limit that follows from the target; None without a target.
+    """
 
     rate: Single
     side: int
@@ -42,21 +47,27 @@ class _Bound:
 
 
 def per_minute(rate: Single) -> float:
-    """Return upstream's requests a minute."""
+    """Convert upstream's requests per millisecond to requests per minute."""
     return float(rate * Single(1000) * Single(60))
 
 
 def _size(case: Case) -> Sized:
-    alone = Sized(case, unusable(case) or _too_large(case), Limit.CAPACITY, 0.0, None, None, 0.0, 0, None, 0.0)
-    if alone.reason:
-        return alone
-    alpha, beta, tokens = Single(case.profile.alpha), Single(case.profile.beta), int(Single(case.output_tokens))
+    profile, reason = case.profile, unusable(case)
+    if not reason and profile.batch > _MOST_AT_ONCE:
+        reason = f"the maximum batch size must be at most {_MOST_AT_ONCE}, found {profile.batch}"
+    numbers = (case.per_minute, case.output_tokens, case.cents_per_hour, profile.alpha, profile.beta)
+    if not reason and max(numbers) > np.finfo(Single).max:
+        reason = _BEYOND
+    refused = Sized(case, reason, Limit.CAPACITY, 0.0, None, None, 0.0, 0, None, 0.0)
+    if reason:
+        return refused
+    alpha, beta, tokens = Single(profile.alpha), Single(profile.beta), int(Single(case.output_tokens))
     if Single(case.per_minute) == 0 or tokens == 0:
-        sized = _unasked(case, alpha, beta)
+        sized = _without_load(case, alpha, beta)
     else:
         queue = Queue(alpha, beta, case.profile.batch, tokens)
         if not queue.is_computable:
-            return replace(alone, reason=_BEYOND)
+            return replace(refused, reason=_BEYOND)
         sized = _allocated(case, queue)
     limits = (sized.service_limit_ms or 0.0, sized.wait_limit_ms or 0.0)
     figures = [
@@ -65,18 +76,11 @@ def _size(case: Case) -> Sized:
         *limits,
         *(astuple(sized.behaviour) if sized.behaviour else ()),
     ]
-    return sized if np.isfinite(figures).all() else replace(alone, reason=_BEYOND)
+    return sized if np.isfinite(figures).all() else replace(refused, reason=_BEYOND)
 
 
-def _too_large(case: Case) -> str:
-    if case.profile.batch > _MOST_AT_ONCE:
-        return f"the largest batch is {case.profile.batch}: up to {_MOST_AT_ONCE} are computed"
-    numbers = (case.per_minute, case.output_tokens, case.cents_per_hour, case.profile.alpha, case.profile.beta)
-    return _BEYOND if max(numbers) > np.finfo(Single).max else ""
-
-
-def _unasked(case: Case, alpha: Single, beta: Single) -> Sized:
-    """Return the answer where there is no load: its largest rate leaves out the tokens, and means nothing."""
+def _without_load(case: Case, alpha: Single, beta: Single) -> Sized:
+    """Return upstream's result without load. Its maximum rate ignores the output tokens, so it is meaningless."""
     batch = Single(case.profile.batch)
     itl, most = float(alpha + beta), per_minute(batch / (alpha + beta * batch))
     idle = Behaviour(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, itl)
@@ -88,17 +92,18 @@ def _price(case: Case, replicas: int) -> float:
 
 
 def _allocated(case: Case, queue: Queue) -> Sized:
-    promise, tokens, high = case.promise, Single(queue.tokens), queue.high
+    targets, tokens, high = case.targets, Single(queue.tokens), queue.high
     itl, ttft = _Bound(high, 0, None), _Bound(high, 0, None)
-    if promise.itl_ms:
-        limit = tokens * Single(promise.itl_ms)
+    if targets.itl_ms:
+        limit = tokens * Single(targets.itl_ms)
         itl = _Bound(*largest(queue.low, high, limit, lambda rate: queue.solve(rate).service), float(limit))
-    if promise.ttft_ms:
-        limit = Single(promise.ttft_ms) / _MARGIN
+    if targets.ttft_ms:
+        limit = Single(targets.ttft_ms) / _MARGIN
         ttft = _Bound(*largest(queue.low, high, limit, lambda rate: queue.solve(rate).wait), float(limit))
     most, reason = min(itl.rate, ttft.rate), _reason(case, queue, itl, ttft)
-    asked = Single(case.per_minute) / Single(60) / Single(1000)
-    replicas = max(math.ceil(float(asked) / float(most)), case.least) if float(asked) / float(most) < 2**63 else 2**63
+    load = Single(case.per_minute) / Single(60) / Single(1000)
+    needed = float(load) / float(most)
+    replicas = max(math.ceil(needed), case.least) if needed < 2**63 else 2**63
     if not reason and replicas > MOST_REPLICAS:
         reason = too_many(case, per_minute(most))
     limits = {itl.rate: Limit.ITL, ttft.rate: Limit.TTFT, high: Limit.CAPACITY}
@@ -111,7 +116,7 @@ def _allocated(case: Case, queue: Queue) -> Sized:
         ttft_per_minute=ttft.per_minute,
         capacity_per_minute=per_minute(high),
         replicas=0 if reason else replicas,
-        behaviour=None if reason else _behaviour(queue, asked / Single(replicas)),
+        behaviour=None if reason else _behaviour(queue, load / Single(replicas)),
         cents_per_hour=0.0 if reason else _price(case, replicas),
         slowest_per_minute=per_minute(queue.low),
         service_limit_ms=itl.limit_ms,
@@ -120,15 +125,16 @@ def _allocated(case: Case, queue: Queue) -> Sized:
 
 
 def _reason(case: Case, queue: Queue, itl: _Bound, ttft: _Bound) -> str:
-    least, promise, tokens = queue.solve(queue.low), case.promise, Single(queue.tokens)
+    least, targets, tokens = queue.solve(queue.low), case.targets, Single(queue.tokens)
     missed = []
     if itl.side < 0:
-        missed.append(f"a token takes {least.service / tokens:.7g} ms, promised are {promise.itl_ms} ms")
+        missed.append(f"a token takes {least.service / tokens:.7g} ms, above the target of {targets.itl_ms} ms")
     if ttft.side < 0:
         missed.append(
-            f"5 % of the requests wait longer than {least.wait * _MARGIN:.7g} ms, promised are {promise.ttft_ms} ms"
+            f"5 % of requests wait longer than {least.wait * _MARGIN:.7g} ms, above the target of "
+            f"{targets.ttft_ms} ms"
         )
-    rate = f"at {per_minute(queue.low):.4g} requests a minute, the least that upstream tries"
+    rate = f"at {per_minute(queue.low):.4g} requests per minute, the lowest rate that upstream tries"
     return f"{'; '.join(missed)}, {rate}" if missed else ""
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Single = np.float32
-_ROOM = 10
+_ROOM = 10  # states of the queue, as a multiple of the batch
 _DELTA = Single(0.001)
 _HALVINGS = 100
 _CLOSE = float(Single(1e-6))
@@ -18,7 +18,7 @@ _CLOSE = float(Single(1e-6))
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What the queue does at a rate, in requests and milliseconds."""
+    """Steady state of the queue at a rate, in requests and milliseconds."""
 
     throughput: Single
     in_system: Single
@@ -27,17 +27,17 @@ class Solved:
 
     @property
     def response(self) -> Single:
-        """Mean time in it."""
+        """Mean time from arrival to the last token."""
         return self.in_system / self.throughput
 
     @property
     def service(self) -> Single:
-        """Mean time of work."""
+        """Mean time from the first to the last token."""
         return self.in_service / self.throughput
 
     @property
     def wait(self) -> Single:
-        """Mean time before it."""
+        """Mean time in the queue."""
         return max(self.response - self.service, Single(0))
 
 
@@ -45,10 +45,10 @@ class Queue:
     """A queue of one replica.
 
     Args:
-        alpha: Milliseconds for a token, without other requests.
-        beta: Milliseconds that each request at once adds.
-        batch: Requests that it works on at once.
-        tokens: Of an answer.
+        alpha: Base time per token, in milliseconds.
+        beta: Time per token that each concurrent request adds, in milliseconds.
+        batch: Maximum concurrent requests.
+        tokens: Output tokens of a request.
     """
 
     def __init__(self, alpha: Single, beta: Single, batch: int, tokens: int) -> None:
@@ -63,11 +63,11 @@ class Queue:
 
     @property
     def is_computable(self) -> bool:
-        """Whether all rates are numbers above 0."""
+        """Whether all rates are finite and above 0."""
         return float(self.low) > 0 and 0 < min(self._rates) <= max(self._rates) < math.inf
 
     def solve(self, rate: Single) -> Solved:
-        """Return what it does at a rate."""
+        """Return the steady state at a rate."""
         shares = self._shares(float(rate))
         sums = np.add.accumulate(self._numbers * shares[1:])
         up_to_full = np.add.accumulate(shares[: self._batch + 1])[-1]
@@ -76,7 +76,7 @@ class Queue:
         return Solved(throughput, Single(sums[-1]), Single(in_service), Single(1) - Single(shares[0]))
 
     def _shares(self, rate: float) -> NDArray[np.float64]:
-        """Return the share of each state. Weights that overflow on the way scale down all before them."""
+        """Return the probability of each state. If weights overflow, all earlier ones are scaled down."""
         weights, scale = np.array([1.0]), sys.float_info.max / len(self._rates)
         while len(weights) <= len(self._rates):
             rest = self._rates[len(weights) - 1 :]
@@ -103,10 +103,11 @@ def _before_overflow(numbers: NDArray[np.float64]) -> int:
 
 
 def largest(low: Single, high: Single, limit: Single, figure: Callable[[Single], Single]) -> tuple[Single, int]:
-    """Return the rate at which a figure is at its limit, and -1 or 1 if that is below or above what is tried.
+    """Return the rate at which a figure reaches its limit, and -1 or 1 if it is below or above the range; else 0.
 
-    Whether the figure grows is read from the two ends; two equal ones count as falling. What is meant to stop early
-    compares the figure with 1 instead of the limit: all halvings are done, unless it is 1 ms.
+    The values at both ends decide whether the figure counts as increasing; equal ones count as decreasing. Upstream's
+    test for an early end compares the figure with 1 instead of the limit (:func:`_is_close`), so that all steps are
+    done unless the figure is about 1 ms.
     """
     ends = []
     for end in (low, high):
@@ -127,12 +128,12 @@ def largest(low: Single, high: Single, limit: Single, figure: Callable[[Single],
             break
         low, high = (low, middle) if (limit < found if grows else limit > found) else (middle, high)
         if (low, high) == before:
-            break  # neighbours: every further halving gives the same
+            break  # adjacent floats: further steps change nothing
     return middle, 0
 
 
 def _is_close(figure: Single, limit: Single) -> bool:
-    """Return upstream's "within tolerance", which divides the limit by itself."""
+    """Reproduce upstream's test for a tolerance, which by mistake divides the limit by itself."""
     if figure == limit:
         return True
     return bool(limit) and abs(float(figure - Single(1))) <= _CLOSE

@@ -234,7 +234,7 @@ class TestBlocks:
         """EKS user guide: the desired size must be 0 while the group is updated."""
         running = replace(BLOCK, starts=NOW - datetime.timedelta(hours=1))
         (text,) = of_blocks(running, NEXT, severity="note")
-        assert f"{KEY}.reservation: cr-0a1b has begun: until 2026-11-29 12:00 UTC its nodes keep their image" in text
+        assert f"{KEY}.reservation: cr-0a1b is active: until 2026-11-29 12:00 UTC its nodes keep their image" in text
         assert "pulumi up --replace" in text
         assert of_blocks(BLOCK, NEXT, severity="note") == []
         assert of_blocks(running, NEXT, severity="note", provisioner="karpenter") == []

@@ -77,7 +77,7 @@ def test_a_flavor_that_selects_what_all_nodes_of_its_type_have_gets_no_group_of_
             "has the label kubernetes.io/role, which EKS does not",
         ),
         ({"further": {"eks.amazonaws.com/x": "y"}}, "labels", "use a label in your own domain"),
-        ({"further": {"a b": "c"}}, "labels", "label 'a b': 'c' is none that Kubernetes and EKS take"),
+        ({"further": {"a b": "c"}}, "labels", "label 'a b': 'c' is not accepted by Kubernetes and EKS"),
         ({"further": {"a": "x" * 64}}, "labels", "up to 63 letters"),
         ({"further": {"k8s.amazonaws.com/accelerator": "x"}}, "labels", "which follows from the instance type"),
         (
@@ -97,7 +97,7 @@ def test_a_flavor_that_selects_what_all_nodes_of_its_type_have_gets_no_group_of_
             "has example.com/team again",
         ),
         ({"types": {"g5.xlarge": TypePolicy(taints=(GPU,))}}, "types.g5.xlarge.taints", "has nvidia.com/gpu again"),
-        ({"taints": ({**TEAM, "key": "-"},)}, "taints", "taint '-': '' is none that Kubernetes and EKS take"),
+        ({"taints": ({**TEAM, "key": "-"},)}, "taints", "taint '-': '' is not accepted by Kubernetes and EKS"),
         ({"taints": tuple({**TEAM, "key": f"k{n}"} for n in range(51))}, "taints", "EKS allows 50 taints per group"),
     ],
 )

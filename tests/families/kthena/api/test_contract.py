@@ -99,8 +99,8 @@ def limits(row: Row) -> dict[str, object]:
 
 
 def default_of(row: Row) -> object:
-    whole = row["yaml_type"] in ("int32", "int64", "int_or_string")
-    return json.loads(row["default"]) if whole else row["default"]
+    literal = row["yaml_type"] in ("bool", "int32", "int64", "int_or_string")
+    return json.loads(row["default"]) if literal else row["default"]
 
 
 def assert_type(field: dict[str, Any], wanted: str, shape: SchemaGraph) -> None:
@@ -111,8 +111,9 @@ def assert_type(field: dict[str, Any], wanted: str, shape: SchemaGraph) -> None:
     elif wanted.startswith("map[string]"):
         assert field["type"] == "object"
         assert_type(shape.resolve(field["additionalProperties"]), inner, shape)
-    elif wanted in ("string", "enum", "duration", "int32", "int64"):
-        assert field["type"] == ("integer" if wanted.startswith("int") else "string")
+    elif wanted in ("string", "enum", "duration", "bool", "int32", "int64"):
+        numbers = {"int32": "integer", "int64": "integer", "bool": "boolean"}
+        assert field["type"] == numbers.get(wanted, "string")
         assert field.get("format") == (wanted if wanted.startswith("int") else None)
     elif wanted in ("quantity", "int_or_string"):
         assert field["x-kubernetes-int-or-string"]
@@ -120,8 +121,10 @@ def assert_type(field: dict[str, Any], wanted: str, shape: SchemaGraph) -> None:
         assert (field["type"], field["x-kubernetes-preserve-unknown-fields"]) == ("object", True)
     elif inner in FIELDS:
         assert set(field["properties"]) == {row["field"] for row in FIELDS[inner]}
+    elif inner in EMPTY:
+        assert not field.get("properties")
     else:
-        assert set(field.get("properties", ())) >= OF_CORE.get(wanted, set()), wanted
+        assert set(field["properties"]) >= OF_CORE[wanted], wanted
 
 
 OF_CORE = {
@@ -139,8 +142,31 @@ OF_CORE = {
 EMPTY = {"AutoscalingPolicyStatus", "AutoscalingPolicyBindingStatus", "ModelServerStatus", "ModelRouteStatus"}
 
 
+@pytest.mark.parametrize(
+    ("wanted", "wrong"),
+    [
+        ("bool", {"type": "string"}),
+        ("bool", {"type": "object", "properties": {}}),
+        ("string", {"type": "boolean"}),
+        ("int32", {"type": "integer", "format": "int64"}),
+        ("list[bool]", {"type": "array", "items": {"type": "string"}}),
+    ],
+)
+def test_a_wrong_type_is_detected(wanted: str, wrong: dict[str, Any]) -> None:
+    shape = schema_graph(kinds().by_name("ModelServing"))
+    with pytest.raises(AssertionError):
+        assert_type(wrong, wanted, shape)
+
+
+def test_an_unknown_type_is_detected() -> None:
+    """A type that this file does not know must not pass unchecked."""
+    shape = schema_graph(kinds().by_name("ModelServing"))
+    with pytest.raises(KeyError):
+        assert_type({"type": "object", "properties": {}}, "core/v1.Volume", shape)
+
+
 def test_what_is_not_in_the_table_is_known() -> None:
-    plain = {"string", "enum", "duration", "int32", "int64", "int_or_string", "quantity", "any"}
+    plain = {"string", "enum", "duration", "bool", "int32", "int64", "int_or_string", "quantity", "any"}
     beyond = {inner_type(row["yaml_type"]) for _, _, row in ALL} - set(FIELDS) - plain
     assert beyond == set(OF_CORE) | EMPTY
 

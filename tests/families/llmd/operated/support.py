@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from components.fleet.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels, VariantController
+from components.fleet.levels import Accelerator, LatencyTargets, Load, ServiceClass, ServiceLevels, VariantController
 from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Realization, WorkloadChoice
 from tests.fleets import GPU, errors, fleet_of, open_model, playground, warnings
@@ -12,8 +12,10 @@ Object = dict[str, Any]
 LABEL = "inference.optimization/acceleratorName"
 HOME = "inferno-autoscaler-system"
 MODEL = "default/default"
-PREMIUM = ServiceClass("Premium", 1, {MODEL: Promise(24, 500), "meta/llama0-70b": Promise(80, 500)})
-FREEMIUM = ServiceClass("Freemium", 10, {"ibm/granite-13b": Promise(200, 2000), "meta/llama0-7b": Promise(150, 1500)})
+PREMIUM = ServiceClass("Premium", 1, {MODEL: LatencyTargets(24, 500), "meta/llama0-70b": LatencyTargets(80, 500)})
+FREEMIUM = ServiceClass(
+    "Freemium", 10, {"ibm/granite-13b": LatencyTargets(200, 2000), "meta/llama0-7b": LatencyTargets(150, 1500)}
+)
 """The classes of upstream's sample (WVA spec 4)."""
 ACCELERATORS = {
     "A100": Accelerator(Decimal(40), "NVIDIA-A100-PCIE-80GB"),
@@ -58,7 +60,7 @@ def served(*names: str, model: str = MODEL) -> list[Object]:
 
 def promised(*models: str) -> ServiceLevels:
     """A class in which some models are."""
-    return levels(ServiceClass("Premium", 1, dict.fromkeys(models, Promise(24, 500))))
+    return levels(ServiceClass("Premium", 1, dict.fromkeys(models, LatencyTargets(24, 500))))
 
 
 def operated(*documents: Object, given: ServiceLevels | None = None, **options: Any) -> Fleet:

@@ -15,7 +15,7 @@ from components.families.llmd.controller.config_maps import (
     scalar,
     settings_map,
 )
-from components.fleet.levels import Promise, ServiceClass, VariantController
+from components.fleet.levels import LatencyTargets, ServiceClass, VariantController
 from tests.families.llmd.operated.support import (
     FREEMIUM,
     HOME,
@@ -172,14 +172,14 @@ def test_the_order_of_what_is_written_is_none(order: tuple[ServiceClass, ...]) -
 class TestNames:
     @pytest.mark.parametrize("name", HOSTILE)
     def test_hostile_ones_are_read_as_they_were_written(self, name: str) -> None:
-        document = class_document(ServiceClass(name, 3, {name: Promise(1, 2)}))
+        document = class_document(ServiceClass(name, 3, {name: LatencyTargets(1, 2)}))
         assert read(document) == {"name": name, "priority": 3, "data": [entry(name, 1, 2)]}
 
     @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), st.integers(0, 2**31), max_size=5))
     @example(dict.fromkeys(HOSTILE, 1))
     def test_any_are_read_as_they_were_written(self, models: dict[str, int]) -> None:
-        promises = {model: Promise(number, number) for model, number in models.items()}
-        document = class_document(ServiceClass("Any", 100, promises))
+        targets = {model: LatencyTargets(number, number) for model, number in models.items()}
+        document = class_document(ServiceClass("Any", 100, targets))
         assert read(document)["data"] == [entry(model, n, n) for model, n in sorted(models.items())]
         assert document.count("\n") == 3 + 3 * len(models) or not models
 
@@ -203,18 +203,18 @@ def test_the_key_of_a_class_is_its_name_in_lower_case() -> None:
 
 
 def test_half_a_character_stops_nobody() -> None:
-    document = class_document(ServiceClass("a\ud800", 1, {"b\udfff": Promise(1, 1)}))
+    document = class_document(ServiceClass("a\ud800", 1, {"b\udfff": LatencyTargets(1, 1)}))
     assert read(document)["data"] == [entry("b?", 1, 1)]
     assert json.loads(cost_entry("c\ud800", "1.00")) == {"device": "c?", "cost": "1.00"}
 
 
 def test_what_is_too_large() -> None:
     """1 MiB of values: kubernetes/kubernetes, ValidateConfigMap."""
-    many = ServiceClass("Many", 2, {f"{number:05}-{'x' * 1000}": Promise(1) for number in range(1100)})
+    many = ServiceClass("Many", 2, {f"{number:05}-{'x' * 1000}": LatencyTargets(1) for number in range(1100)})
     found = the_error(operated(*served("chat"), variant(), given=levels(PREMIUM, many)))
     assert "ConfigMap service-classes-config" in found
     assert "1048576" in found
-    few = ServiceClass("Few", 2, {f"{number:05}-{'x' * 1000}": Promise(1) for number in range(900)})
+    few = ServiceClass("Few", 2, {f"{number:05}-{'x' * 1000}": LatencyTargets(1) for number in range(900)})
     assert working(*served("chat"), variant(), given=levels(PREMIUM, few))
 
 

@@ -141,12 +141,12 @@ def test_the_namespace_takes_the_controllers_pods_and_no_others(ready: Kube) -> 
 def test_the_api_server_takes_hostile_names_in_keys_and_values(ready: Kube) -> None:
     """As the ConfigMap of classes has them: what comes back is what was meant."""
     given = levels()
-    promises = dict.fromkeys(('a"b: #\n${X}', "~", "модель"), given.classes[0].promises["default/default"])
-    hostile = levels(given.classes[0], type(given.classes[0])("Odd", 2, promises))
+    targets = dict.fromkeys(('a"b: #\n${X}', "~", "модель"), given.classes[0].targets["default/default"])
+    hostile = levels(given.classes[0], type(given.classes[0])("Odd", 2, targets))
     fleet = working(*served("chat"), variant(), given=hostile, namespace="serving")
     (body,) = [each for each in fleet.objects if each["metadata"]["name"] == "service-classes-config"]
     stored = ready.apply(body, manager=MANAGER, dry_run=True)["data"]
-    assert [entry["model"] for entry in yaml.safe_load(stored["odd.yaml"])["data"]] == sorted(promises)
+    assert [entry["model"] for entry in yaml.safe_load(stored["odd.yaml"])["data"]] == sorted(targets)
 
 
 def _of_resource(group: str, resource: str, verb: str, namespace: str) -> Object:

@@ -7,7 +7,7 @@ import pytest
 
 from components.contract.problems import Problem
 from components.families import objects
-from components.fleet.levels import Promise, ServiceClass, ServiceLevels
+from components.fleet.levels import LatencyTargets, ServiceClass, ServiceLevels
 from components.fleet.options import Options
 from components.fleet.words import Realization
 from components.plan.environment import Environment
@@ -33,9 +33,9 @@ def arranged(seed: int) -> tuple[list[Document], dict[str, Any]]:
         entries[0] |= {"alpha": "7.77", "beta": "0.15", "maxBatchSize": random.choice((2, 4, 64))}
     if random.random() < 0.7:
         variant["spec"]["modelID"] = support.MODEL
-    promises = {variant["spec"]["modelID"]: Promise(random.choice((0, 24, 2**40)), random.choice((0, 1, 500)))}
+    targets = {variant["spec"]["modelID"]: LatencyTargets(random.choice((0, 24, 2**40)), random.choice((0, 1, 500)))}
     asked = support.levels(support.per_minute(random.choice((0.001, 40, 1e9)), output=random.choice((1, 178, 1e6))))
-    classes = (ServiceClass("Premium", 1, promises),) if random.random() < 0.9 else ()
+    classes = (ServiceClass("Premium", 1, targets),) if random.random() < 0.9 else ()
     options = {"levels": ServiceLevels(classes, asked.loads if random.random() < 0.9 else {}, asked.accelerators)}
     return [*support.of_llmkube(), variant], options
 

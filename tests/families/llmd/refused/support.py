@@ -7,7 +7,7 @@ import yaml
 
 from components.contract.problems import Problem, Severity, errors
 from components.families import parse
-from components.fleet.levels import Promise, ServiceClass, ServiceLevels
+from components.fleet.levels import LatencyTargets, ServiceClass, ServiceLevels
 from components.fleet.options import Options
 from components.fleet.words import Realization, WorkloadChoice
 from components.plan.environment import Environment
@@ -51,9 +51,9 @@ def playground() -> list[Object]:
     return support.of_llmaz(backendRuntimeConfig={"resources": {"requests": resources, "limits": resources}})
 
 
-PREMIUM = ServiceClass("Premium", 1, {MODEL: Promise(24, 500)})
-FREEMIUM = ServiceClass("Freemium", 10, {MODEL: Promise(200, 2000)})
-WAITING = ServiceClass("Premium", 1, {MODEL: Promise(0, 500)})
+PREMIUM = ServiceClass("Premium", 1, {MODEL: LatencyTargets(24, 500)})
+FREEMIUM = ServiceClass("Freemium", 10, {MODEL: LatencyTargets(200, 2000)})
+WAITING = ServiceClass("Premium", 1, {MODEL: LatencyTargets(0, 500)})
 
 
 def told(*documents: Object, severity: Severity = Severity.WARNING, **environment: Any) -> dict[str, str]:

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from components.contract.findings.collector import Findings
 from components.families.llmd.checks.accelerator import Entry
-from components.families.llmd.checks.promise import ModelPromise, check_promise
+from components.families.llmd.checks.targets import ModelTargets, check_targets
 from components.families.llmd.profiles import profile_of
 from components.families.llmd.types import VariantAutoscaling
-from components.fleet.levels import Promise
+from components.fleet.levels import LatencyTargets
 from components.performance.sizing.cases import Case
 from components.performance.sizing.queues import size
 from tests.families.llmd.refused.support import ENTRY
@@ -30,9 +30,9 @@ def test_no_more_is_refused_than_cannot_be_sized(alpha: str, beta: str, batch: i
     source = read(variant("chat", profile(alpha=alpha, beta=beta, batch=batch)))
     assert isinstance(source.resource, VariantAutoscaling)
     (given_profile,) = source.resource.spec.model_profile.accelerators
-    promise, findings = Promise(itl, ttft), Findings(source)
-    check_promise(Entry(given_profile, ENTRY), ModelPromise("tiny", "Premium", promise), findings)
-    (sized,) = size((Case(profile_of(given_profile), promise, 40.0, 178.0),))
+    targets, findings = LatencyTargets(itl, ttft), Findings(source)
+    check_targets(Entry(given_profile, ENTRY), ModelTargets("tiny", "Premium", targets), findings)
+    (sized,) = size((Case(profile_of(given_profile), targets, 40.0, 178.0),))
     if findings.has_errors:
         assert not sized.is_feasible, [each.reason for each in findings.problems]
     elif not sized.is_feasible:

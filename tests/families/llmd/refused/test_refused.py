@@ -3,7 +3,7 @@
 import pytest
 
 from components.contract.problems import errors
-from components.fleet.levels import Promise, ServiceClass, ServiceLevels
+from components.fleet.levels import LatencyTargets, ServiceClass, ServiceLevels
 from components.fleet.words import Realization
 from tests.families.llmd import support
 from tests.families.llmd.refused.support import (
@@ -26,21 +26,27 @@ CASES: dict[str, Case] = {
         variant("chat", profile(alpha="50", beta="0.15")),
         levels(),
         f"{ENTRY}.alpha",
-        ("alpha + beta = 50 + 0.15 = 50.15 ms", "'Premium' promises 24 ms", "promise at least 51 ms", "'L4'"),
+        (
+            "alpha + beta = 50 + 0.15 = 50.15 ms",
+            "the target of class 'Premium' for",
+            "is 24 ms (itlMs)",
+            "set at least 51 ms",
+            "'L4'",
+        ),
     ),
     "a promise that is just too short": (
         variant("chat", profile(alpha="23.6", beta="0.4")),
         levels(),
         f"{ENTRY}.alpha",
-        ("23.6 + 0.4 = 24.0 ms", "promises 24 ms", "promise at least 25 ms"),
+        ("23.6 + 0.4 = 24.0 ms", "is 24 ms (itlMs)", "set at least 25 ms"),
     ),
     # 8.5: with 1 at once it is an M/M/1 queue; at a thousandth of its rate a request waits 0.001 / 0.999 of 3738.7 ms
     # on average, and 5 % of them three times that.
     "a wait that no number of replicas keeps": (
         variant("chat", profile(alpha="20.58", beta="0.42", batch=1)),
-        promising(ServiceClass("Premium", 1, {MODEL: Promise(0, 5)})),
+        promising(ServiceClass("Premium", 1, {MODEL: LatencyTargets(0, 5)})),
         ENTRY,
-        ("class 'Premium'", "5 % of the requests wait longer than 11", "promised are 5 ms", "faster accelerator"),
+        ("class 'Premium'", "5 % of requests wait longer than 11", "above the target of 5 ms", "faster accelerator"),
     ),
     # 8.10, last row.
     "beta of 0": (
@@ -78,7 +84,7 @@ CASES: dict[str, Case] = {
     ),
     "a model that is misspelt in its class": (
         variant(),
-        promising(ServiceClass("Gold", 2, {"tinny": Promise(24, 500)})),
+        promising(ServiceClass("Gold", 2, {"tinny": LatencyTargets(24, 500)})),
         "spec.modelID",
         ("did you mean 'tinny'? (there are 'tinny')", 'name: "Gold"'),
     ),
@@ -126,7 +132,7 @@ CASES: dict[str, Case] = {
     ),
     "a model that the workload does not serve": (
         variant(modelID="other"),
-        promising(ServiceClass("Premium", 1, {"other": Promise(24, 500)})),
+        promising(ServiceClass("Premium", 1, {"other": LatencyTargets(24, 500)})),
         "spec.modelID",
         ("'other' is not what Deployment 'chat' serves ('tiny')", "write 'tiny'"),
     ),
@@ -191,7 +197,7 @@ GOOD: dict[str, tuple[Object, ServiceLevels]] = {
     ),
     "another model in another class": (
         variant(),
-        promising(PREMIUM, ServiceClass("Freemium", 10, {"other": Promise(1)})),
+        promising(PREMIUM, ServiceClass("Freemium", 10, {"other": LatencyTargets(1)})),
     ),
     "two characters": (variant("chat", profile("G2"), accelerator="G2"), levels(G2="23")),
     "an entry for comparison": (variant("chat", profile(), profile("H100", count=8, batch=1)), levels()),
@@ -210,7 +216,7 @@ def test_everything_is_told_at_once(how: Realization) -> None:
     """Whatever is wrong, in the resource, in the settings and with the workload."""
     entries = (profile("4xL4", beta="0", batch=1), profile("4xL4"))
     document = variant("chat", *entries, accelerator="4xL4", modelID="other")
-    asked = promising(ServiceClass("Premium", 1, {"other": Promise(20, 500)}))
+    asked = promising(ServiceClass("Premium", 1, {"other": LatencyTargets(20, 500)}))
     found = refusals(*playground(), document, asked=asked, how=how)
     assert {path for _, path, _ in found} == {
         f"{ENTRY}.alpha",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.fleet.levels import Accelerator, Load, Promise, ServiceClass, ServiceLevels
+from components.fleet.levels import Accelerator, LatencyTargets, Load, ServiceClass, ServiceLevels
 from components.fleet.words import Realization
 from tests.families.llmd import support
 from tests.families.llmd.refused.support import NATIVE, OPERATOR, refusals, told
@@ -14,7 +14,7 @@ from tests.families.llmd.support import MODEL, per_minute, profile, variant
 
 def asked_of(*names: str, models: tuple[str, ...] = (MODEL,)) -> ServiceLevels:
     """The same promise for models, and the same load for variants."""
-    classes = (ServiceClass("Premium", 1, {model: Promise(24, 500) for model in models}),)
+    classes = (ServiceClass("Premium", 1, {model: LatencyTargets(24, 500) for model in models}),)
     loads: dict[str, Load] = {name: per_minute(40) for name in names}
     return ServiceLevels(classes, loads, {"L4": Accelerator(Decimal(40))})
 

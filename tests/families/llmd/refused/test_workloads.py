@@ -3,7 +3,7 @@
 import pytest
 
 from components.contract.problems import Severity
-from components.fleet.levels import Promise, ServiceClass, ServiceLevels
+from components.fleet.levels import LatencyTargets, ServiceClass, ServiceLevels
 from components.fleet.words import Realization
 from tests.families.llmd import support
 from tests.families.llmd.refused.support import ENTRY, LABELLED, NATIVE, OPERATOR, promising, refusals, told
@@ -43,7 +43,7 @@ WARNED: dict[str, tuple[list[Object], Object, ServiceLevels, str, tuple[str, ...
     "another class": (
         support.of_llmkube(),
         variant(sloClassRef={"name": "service-classes-config", "key": "opt-125m"}),
-        promising(ServiceClass("Gold", 1, {MODEL: Promise(24, 500)})),
+        promising(ServiceClass("Gold", 1, {MODEL: LatencyTargets(24, 500)})),
         "spec.sloClassRef.key",
         ("'opt-125m' has no effect", "'tiny' in 'Gold'", "write 'gold.yaml'"),
     ),
@@ -84,7 +84,7 @@ WARNED: dict[str, tuple[list[Object], Object, ServiceLevels, str, tuple[str, ...
     "nothing promised": (
         support.of_llmkube(),
         variant(),
-        promising(ServiceClass("Premium", 1, {MODEL: Promise(0, 0)})),
+        promising(ServiceClass("Premium", 1, {MODEL: LatencyTargets(0, 0)})),
         "spec.modelID",
         ("class 'Premium' sets no target", "itlMs and ttftMs are 0"),
     ),
@@ -159,5 +159,5 @@ def test_a_name_that_clients_do_not_ask_for() -> None:
     documents = support.of_llmkube(runtime="llamacpp", extraArgs=[])
     found = told(*documents, variant())
     assert found["spec.modelID"].startswith("'tiny' is not what clients ask InferenceService/chat for ('")
-    asked = promising(ServiceClass("Premium", 1, {"chat-weights": Promise(24, 500)}))
+    asked = promising(ServiceClass("Premium", 1, {"chat-weights": LatencyTargets(24, 500)}))
     assert "spec.modelID" not in told(*documents, variant(modelID="chat-weights"), asked=asked)

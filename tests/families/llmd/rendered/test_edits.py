@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.fleet.levels import Promise, ServiceLevels
+from components.fleet.levels import LatencyTargets, ServiceLevels
 from components.fleet.objects import key_of
 from components.fleet.rendered import Fleet
 from components.fleet.shapes import shape_of
@@ -75,8 +75,8 @@ class TestOneVariant:
 
     def test_another_promise_changes_the_autoscaler_alone(self, family: Callable[..., list[Object]]) -> None:
         before, after = (
-            made(*family(), variant(), levels=levels(per_minute(200), promise))
-            for promise in (Promise(24, 500), Promise(24, 5000))
+            made(*family(), variant(), levels=levels(per_minute(200), targets))
+            for targets in (LatencyTargets(24, 500), LatencyTargets(24, 5000))
         )
         assert after.pop(HPA)["spec"]["maxReplicas"] < before.pop(HPA)["spec"]["maxReplicas"]
         assert after == before

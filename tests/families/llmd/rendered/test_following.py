@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.fleet.levels import Promise
+from components.fleet.levels import LatencyTargets
 from components.performance.simulation.hpa.proposals import proposed
 from components.performance.simulation.hpa.spec import read_spec
 from components.performance.simulation.trace import TargetReading
@@ -19,20 +19,20 @@ from tests.families.llmd.support import Object, fleet, hpa_in, levels, per_minut
 
 QUEUE, WORK = "vllm:num_requests_waiting", "vllm:num_requests_running"
 # WVA spec 8.10 and 12: alpha, beta, batch; tokens; promise; requests a minute at the peak.
-CASES: dict[str, tuple[tuple[str, str, int], int, Promise, int]] = {
-    "small batches, bound by the wait": (("20.58", "0.41", 4), 178, Promise(24, 500), 200),
-    "large batches, bound by the time between tokens": (("6.958", "0.042", 512), 512, Promise(9, 1000), 4800),
-    "large batches, bound by the wait": (("6.973", "0.027", 64), 128, Promise(9, 1000), 24000),
-    "slow": (("22.619", "0.181", 512), 512, Promise(30, 1000), 1200),
-    "no promise": (("20.58", "0.41", 4), 178, Promise(), 400),
+CASES: dict[str, tuple[tuple[str, str, int], int, LatencyTargets, int]] = {
+    "small batches, bound by the wait": (("20.58", "0.41", 4), 178, LatencyTargets(24, 500), 200),
+    "large batches, bound by the time between tokens": (("6.958", "0.042", 512), 512, LatencyTargets(9, 1000), 4800),
+    "large batches, bound by the wait": (("6.973", "0.027", 64), 128, LatencyTargets(9, 1000), 24000),
+    "slow": (("22.619", "0.181", 512), 512, LatencyTargets(30, 1000), 1200),
+    "no promise": (("20.58", "0.41", 4), 178, LatencyTargets(), 400),
 }
 
 
 def spec_of(case: str) -> Object:
     """The autoscaler that a variant becomes."""
-    (alpha, beta, batch), tokens, promise, peak = CASES[case]
+    (alpha, beta, batch), tokens, targets, peak = CASES[case]
     document = variant("chat", profile(alpha=alpha, beta=beta, batch=batch))
-    found = fleet(*support.of_llmkube(), document, levels=levels(per_minute(peak, output=tokens), promise))
+    found = fleet(*support.of_llmkube(), document, levels=levels(per_minute(peak, output=tokens), targets))
     spec: Object = hpa_in(found)["spec"]
     return spec
 
@@ -43,8 +43,8 @@ def needed(case: str, rate: float) -> int:
 
 
 def asked(case: str, rate: float) -> Case:
-    (alpha, beta, batch), tokens, promise, _ = CASES[case]
-    return Case(Profile("L4", 1, float(alpha), float(beta), batch), promise, rate, tokens)
+    (alpha, beta, batch), tokens, targets, _ = CASES[case]
+    return Case(Profile("L4", 1, float(alpha), float(beta), batch), targets, rate, tokens)
 
 
 def wanted(spec: Any, case: str, rate: float, replicas: int) -> int:

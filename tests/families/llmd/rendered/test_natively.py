@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.contract.problems import Severity
-from components.fleet.levels import Promise, ServiceLevels
+from components.fleet.levels import LatencyTargets, ServiceLevels
 from components.fleet.words import WorkloadChoice
 from tests.families.kthena.serving.support import engine, model_serving, pods, role
 from tests.families.llmd import support
@@ -94,7 +94,7 @@ class TestBounds:
         assert bounds(found) == expected
 
     @pytest.mark.parametrize(
-        ("accelerator", "output", "promise", "peak", "expected"),
+        ("accelerator", "output", "targets", "peak", "expected"),
         # WVA spec 8.10, the other rows.
         [
             (profile(alpha="7.77", beta="0.15"), 178, (24, 500), 200, 3),
@@ -105,9 +105,9 @@ class TestBounds:
         ],
     )
     def test_vectors(
-        self, accelerator: Object, output: float, promise: tuple[int, int], peak: float, expected: int
+        self, accelerator: Object, output: float, targets: tuple[int, int], peak: float, expected: int
     ) -> None:
-        asked = levels(per_minute(peak, output=output), Promise(*promise))
+        asked = levels(per_minute(peak, output=output), LatencyTargets(*targets))
         found = fleet(*support.of_llmkube(), variant("chat", accelerator), levels=asked)
         assert bounds(found) == (1, expected)
 
@@ -141,7 +141,7 @@ class TestTargets:
 
     def test_what_waits_at_the_largest_rate(self) -> None:
         """Without a promise of the time to the first token, a replica is full and many wait."""
-        promised = levels(per_minute(40), Promise(24, 0))
+        promised = levels(per_minute(40), LatencyTargets(24, 0))
         waiting, _ = hpa_in(fleet(*support.of_llmkube(), variant(), levels=promised))["spec"]["metrics"]
         target = waiting["pods"]["target"]["averageValue"]
         assert target != "1"

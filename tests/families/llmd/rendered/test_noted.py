@@ -17,11 +17,11 @@ class TestNotes:
         assert (who, path) == ("VariantAutoscaling/chat", "spec.modelProfile.accelerators[0]")
         assert reason.startswith("1 to 2 replicas of L4")
         for part in (
-            "40 requests/min of 178 tokens (serviceLevels.loads[chat]) need 2, with 25.3 each at most",
-            "by the promised time to the first token of class 'Premium', and 20 need 1",
-            "21.5 ms/token of 24 and 95 % wait at most 209 ms of 500",
+            "40 requests/min of 178 tokens (serviceLevels.loads[chat]) need 2, with at most 25.3 per replica",
+            "limited by the time-to-first-token target of class 'Premium', and 20 need 1",
+            "a token takes 21.5 ms (target 24) and 95 % of requests wait at most 209 ms (target 500)",
             # Two L4 of g6.xlarge, $0.8048 an hour, 730 hours.
-            "$1,175/month (80.48 cents/h for one L4: g6.xlarge at $0.8048/h)",
+            "$1,175/month (80.48 cents/h per L4: g6.xlarge at $0.8048/h)",
         ):
             assert part in reason
 
@@ -33,7 +33,7 @@ class TestNotes:
         assert note[1] == "spec.modelProfile.accelerators[0]"
         assert cheaper[1] == "spec.modelProfile.accelerators[1]"
         assert cheaper[2].startswith(
-            "3 replicas of MI300X would keep the promise for $1,424/month at the peak, where 8 replicas of L4 cost "
+            "3 replicas of MI300X would meet the targets for $1,424/month at the peak, where 8 replicas of L4 cost "
             "$4,700/month; "
         )
 

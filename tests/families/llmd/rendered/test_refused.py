@@ -37,7 +37,7 @@ class TestRefused:
         ((_, path, reason),) = told(*support.of_llmkube(), variant("chat", profile(alpha="23", beta="0.9999")))
         assert path == "spec.modelProfile.accelerators[0]"
         assert reason.startswith("cannot be sized for serviceLevels.loads[chat] and class 'Premium' on 'L4': a token")
-        assert "promised are 24 ms" in reason
+        assert "above the target of 24 ms" in reason
 
     @pytest.mark.parametrize(
         ("load", "reason"),

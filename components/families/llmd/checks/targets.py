@@ -1,6 +1,6 @@
 """Whether a profile can meet its targets at all, however many replicas there are (WVA spec 8.5).
 
-Whether it can under a given load is for the queueing model to say.
+The queueing model decides whether it can under a given load.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
-from ....fleet.levels import Promise
+from ....fleet.levels import LatencyTargets
 from ....performance.sizing.refusals import MOST_AT_ONCE
 from .accelerator import Entry
 from .service_class import LEVELS
@@ -22,17 +22,17 @@ _MAX_DIGITS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class ModelPromise:
+class ModelTargets:
     """The targets of a model and the service class that sets them."""
 
     model: str
     class_name: str
-    promise: Promise
+    targets: LatencyTargets
 
 
-def check_promise(entry: Entry, target: ModelPromise, findings: Findings) -> None:
+def check_targets(entry: Entry, target: ModelTargets, findings: Findings) -> None:
     """Report a profile that can never meet its targets, or from which no rate can be computed."""
-    profile, promise, class_name = entry.profile, target.promise, target.class_name
+    profile, targets, class_name = entry.profile, target.targets, target.class_name
     alone = Decimal(profile.alpha) + Decimal(profile.beta)
     alone_text = (
         f"alpha + beta = {shortened(profile.alpha)} + {shortened(profile.beta)} = {shortened(f'{alone:f}')} ms"
@@ -54,19 +54,19 @@ def check_promise(entry: Entry, target: ModelPromise, findings: Findings) -> Non
         )
     if not (is_plausible and is_small):
         return
-    if not promise.itl_ms and not promise.ttft_ms:
+    if not targets.itl_ms and not targets.ttft_ms:
         findings.warn(
             "spec.modelID",
             f"class {class_name!r} sets no target for it (itlMs and ttftMs are 0): it is sized to barely keep up, "
             f"and requests wait long; set one of them in {LEVELS}.classes",
             RuleId.SIZING_UNPROMISED,
         )
-    if not promise.itl_ms:
+    if not targets.itl_ms:
         return
-    # Where the time per token does not grow with the load, the target says nothing about the rate, and the
-    # optimizer's rounding errors would decide (8.5).
+    # If the time per token does not grow with the load, the target does not limit the rate, and the optimizer's
+    # rounding errors would decide (8.5).
     noise = (
-        f"so the target of {promise.itl_ms} ms of class {class_name!r} does not limit the rate of a replica, and "
+        f"so the target of {targets.itl_ms} ms of class {class_name!r} does not limit the rate of a replica, and "
         "rounding errors decide whether a number of replicas is found"
     )
     alternative = f"or set no target for it ({LEVELS}.classes, itlMs: 0)"
@@ -74,7 +74,7 @@ def check_promise(entry: Entry, target: ModelPromise, findings: Findings) -> Non
         findings.error(
             f"{entry.path}.beta",
             f"must be above 0, found {shortened(profile.beta)}: a token takes {shortened(profile.alpha)} ms however "
-            f"many requests there are, {noise}; measure it with concurrent requests (workbench fit-profile), "
+            f"many requests run concurrently, {noise}; measure it with concurrent requests (workbench fit-profile), "
             f"{alternative}",
             RuleId.SIZING_IMPLAUSIBLE,
         )
@@ -85,12 +85,12 @@ def check_promise(entry: Entry, target: ModelPromise, findings: Findings) -> Non
             f"write the engine's limit on concurrent requests, {alternative}",
             RuleId.SIZING_IMPLAUSIBLE,
         )
-    if alone >= promise.itl_ms:
+    if alone >= targets.itl_ms:
         findings.error(
             f"{entry.path}.alpha",
-            f"{alone_text} per token for a single request, but class {class_name!r} promises {promise.itl_ms} ms "
-            f"(itlMs) for {target.model!r}: no number of replicas can meet that; promise at least {int(alone) + 1} "
-            f"ms, or use a faster accelerator than {profile.acc!r}",
+            f"{alone_text} per token for a single request, but the target of class {class_name!r} for "
+            f"{target.model!r} is {targets.itl_ms} ms (itlMs): no number of replicas can meet it; set at least "
+            f"{int(alone) + 1} ms, or use a faster accelerator than {profile.acc!r}",
             RuleId.SIZING_IMPOSSIBLE,
         )
 
