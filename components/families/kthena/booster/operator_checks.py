@@ -22,7 +22,7 @@ from .command import config_arguments
 from .context import BackendContext, BackendRole
 from .facts import facts
 from .serving import RUNTIME_PORT, generated_env, runtime_port
-from .weights import path_of
+from .weights import downloader_of, path_of
 
 _SUPPORTED, _PAIR = "vLLM", "vLLMDisaggregated"
 _DOWNLOADER_VARIABLES = ("ENDPOINT", "HF_ENDPOINT")
@@ -223,11 +223,13 @@ def _formatting_error(value: Json) -> str:
 def _backend_warnings(backend: BackendContext, controllers: Controllers) -> Iterator[Defect]:
     if backend.spec.type not in (_SUPPORTED, _PAIR):
         return
-    passed = (*_DOWNLOADER_VARIABLES, *(("MS_TOKEN", "MS_REVISION") if controllers.since("v0.4.0") else ()))
+    modelscope = facts().modelscope.variables if controllers.since("v0.4.0") else ()
+    passed = (*_DOWNLOADER_VARIABLES, *modelscope)
     lost = [
         variable["name"]
         for variable in backend.env
-        if variable["name"] in facts().downloader and not (variable["name"] in passed and "value" in variable)
+        if variable["name"] in downloader_of(backend.spec.model_uri)[1]
+        and not (variable["name"] in passed and "value" in variable)
     ]
     if lost:
         reason = f"does not pass {', '.join(lost)} on to the model's downloader; move it to envFrom"
