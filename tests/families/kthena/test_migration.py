@@ -443,7 +443,7 @@ PAIRS = [(a, b) for a, b in zip(RELEASES.names, RELEASES.names[1:], strict=False
 
 @pytest.mark.parametrize(("origin", "target"), PAIRS)
 @given(documents=fleets())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_the_same_is_rendered_and_comes_back(origin: str, target: str, documents: list[Object]) -> None:
     start = migrated(FIRST, origin, *documents)
     assert start.losses == []
