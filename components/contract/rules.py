@@ -36,12 +36,12 @@ def check_parts(rule: Rule, parts: Callable[[Json], Iterable[tuple[tuple[str | i
             for inner, detail in rule.broken(part):
                 yield (*path, *inner), detail
 
-    return Rule(rule.message, broken, "")
+    return Rule(rule.message, broken, "", span=rule.span)
 
 
 def server_only(rule: Rule) -> Rule:
     """Return a rule that only the API server checks; here, another rule or a type covers it."""
-    return Rule(rule.message, no_local_check, rule.cel)
+    return Rule(rule.message, no_local_check, rule.cel, span=rule.span)
 
 
 OBJECT_NAME = name_rule(

@@ -163,7 +163,7 @@ class TestOperators:
         found = rendered("kthena")
         rules = found.one("ClusterRole", "kthena-controller-manager")["rules"]
         given = {(kind, verb) for rule in rules for kind in rule["resources"] for verb in rule["verbs"]}
-        (role, bound) = kthena_rights()
+        (role, bound) = kthena_rights(charts()["kthena"].version)
         added = {(kind, verb) for rule in role["rules"] for kind in rule["resources"] for verb in rule["verbs"]}
         assert not given & added
         assert found.one("ServiceAccount", bound["subjects"][0]["name"])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ..base import Json, whole_float_to_int
 from ..kinds import Kind
+from ..releases import SPANS
 from .embedded import INEXACT, Schema, definitions, reachable
 
 _PREFIX = "#/$defs/"
@@ -77,6 +78,8 @@ def _plain(schema: Json) -> Json:
             out[key] = {name: _plain(inner) for name, inner in value.items()}
         elif key == "const":
             out["enum"] = [value]
+        elif key == SPANS:
+            out[key] = value  # patches, in which None removes a keyword
         elif key == "x-core-ref":
             out["$ref"] = value
         elif key != "title" and key not in _BOUNDS:

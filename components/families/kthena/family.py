@@ -5,14 +5,13 @@ from collections.abc import Iterator, Sequence
 from ...contract.findings.collector import Findings
 from ...contract.load import LoadedResource
 from ...contract.problems import Problem
-from ...fleet.library import Library
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
-from ...fleet.serving import render_declared
 from ...performance.simulation.scenario import Simulator
 from ..family import Convertible, Expandable, Family, Member, ScalingSimulator
-from .autoscaling.rendering import render_binding
+from ..migration import Migrating, Step
+from .autoscaling.rendering import render_binding, render_policy
 from .booster.literal.conversion import convert
 from .booster.rendering import expanded, render_model_booster
 from .kinds import BINDING, MODEL_BOOSTER, MODEL_ROUTE, MODEL_SERVER, MODEL_SERVING, POLICY
@@ -21,13 +20,6 @@ from .routing.model_server import render_model_server
 from .routing.rendering import duplicate_models, render_model_route
 from .serving.rendering import render_model_serving
 from .simulation.scenario import SIMULATOR
-
-
-def _render_policy(
-    source: LoadedResource, _library: Library, options: Options, _findings: Findings
-) -> Rendered | None:
-    """Render an AutoscalingPolicy: an object for the operator, and nothing natively."""
-    return render_declared(source, options, OPERATOR)
 
 
 class ModelBoosterMember(Member, Expandable, Convertible):
@@ -42,12 +34,18 @@ class ModelBoosterMember(Member, Expandable, Convertible):
         return convert(source, options)
 
 
-class Kthena(Family, ScalingSimulator):
-    """Kthena, with a simulator of its autoscaler and a check across its routes."""
+class Kthena(Family, ScalingSimulator, Migrating):
+    """Kthena, with a simulator of its autoscaler, a check across its routes, and conversions between releases."""
 
     def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:
         """Yield models that several routes lead to."""
         yield from duplicate_models(rendered)
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return the conversions between releases."""
+        from .migration import STEPS
+
+        return STEPS
 
     def simulators(self) -> tuple[Simulator, ...]:
         """Return the simulator of AutoscalingPolicyBindings."""
@@ -61,7 +59,7 @@ FAMILY = Kthena(
     members=(
         ModelBoosterMember(MODEL_BOOSTER, render_model_booster, serves=True, component="ModelBooster"),
         Member(MODEL_SERVING, render_model_serving, serves=True, component="ModelServing"),
-        Member(POLICY, _render_policy, referred=True, component="AutoscalingPolicy"),
+        Member(POLICY, render_policy, referred=True, component="AutoscalingPolicy"),
         Member(BINDING, render_binding, component="AutoscalingPolicyBinding"),
         Member(MODEL_SERVER, render_model_server, referred=True, component="ModelServer"),
         Member(MODEL_ROUTE, render_model_route, component="ModelRoute"),

@@ -1,7 +1,8 @@
 """The kinds of Kthena, as the API server registers them."""
 
-from ...contract.kinds import Kind, Upstream
+from ...contract.kinds import Kind
 from ...contract.meta import Resource
+from ...contract.releases import Releases, Span
 from ...contract.tables import load_table
 from .names import NETWORKING_API, WORKLOAD_API
 from .types import (
@@ -13,16 +14,16 @@ from .types import (
     ModelServing,
 )
 
-_UPSTREAM = Upstream(**load_table(__package__, "upstream.yaml"))
+RELEASES = Releases.from_table("kthena", load_table(__package__, "releases.yaml"))
 
 
-def _kind(api_version: str, model: type[Resource], plural: str) -> Kind:
-    return Kind(api_version, model.__name__, model, plural, namespaced=True, upstream=_UPSTREAM)
+def _kind(api_version: str, model: type[Resource], plural: str, span: Span = Span()) -> Kind:  # noqa: B008  immutable
+    return Kind(api_version, model.__name__, model, plural, namespaced=True, releases=RELEASES, span=span)
 
 
 MODEL_BOOSTER = _kind(WORKLOAD_API, ModelBooster, "modelboosters")
 MODEL_SERVING = _kind(WORKLOAD_API, ModelServing, "modelservings")
 POLICY = _kind(WORKLOAD_API, AutoscalingPolicy, "autoscalingpolicies")
-BINDING = _kind(WORKLOAD_API, AutoscalingPolicyBinding, "autoscalingpolicybindings")
+BINDING = _kind(WORKLOAD_API, AutoscalingPolicyBinding, "autoscalingpolicybindings", Span(until="v0.4.0"))
 MODEL_SERVER = _kind(NETWORKING_API, ModelServer, "modelservers")
 MODEL_ROUTE = _kind(NETWORKING_API, ModelRoute, "modelroutes")

@@ -16,7 +16,7 @@ ROUTER = "kthena-router"
 CONTROLLER_NAMESPACE = "kthena-system"
 """Namespace of the controllers and the router; the autoscaler only sees bindings in this namespace (D-14)."""
 ROUTER_SERVICE = f"networking-{ROUTER}"
-"""The router's Service; it does not depend on the release name of the chart."""
+"""The router's Service until v0.1.0; it does not depend on the release name of the chart."""
 ROUTER_PORT = 80
 ROUTER_HOST = f"{ROUTER_SERVICE}.{CONTROLLER_NAMESPACE}.svc"
 ROUTER_PODS = {"app.kubernetes.io/component": ROUTER, "app.kubernetes.io/name": "networking"}

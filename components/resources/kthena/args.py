@@ -49,6 +49,8 @@ class ModelWorkerArgs(TypedDict, total=False):
     affinity: dict[str, Any]
     """Affinity of the pods (core/v1 Affinity, in wire form); a required term on node.kubernetes.io/instance-type
     selects the EC2 instance type."""
+    tolerations: list[dict[str, Any]]
+    """Tolerations of the pods (core/v1 Toleration, in wire form)."""
     config: Any
     """Engine arguments, as a map; --max-model-len is max-model-len."""
 
@@ -65,8 +67,10 @@ class LoraAdapterArgs(TypedDict, total=False):
 class AutoscalingPolicyMetricArgs(TypedDict, total=False):
     """A metric to scale on."""
 
-    metric_name: Required[str]
+    metric_name: str
     """Name of the metric, such as kthena:num_requests_waiting or vllm:num_requests_waiting."""
+    name: str
+    """The same, in place of metric_name; the key of its source in metric_sources."""
     target_value: Required[str]
     """Target value per replica, as a quantity above 0."""
 
@@ -118,11 +122,11 @@ class AutoscalingPolicyBehaviorArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicySpecArgs(TypedDict, total=False):
-    """Metrics to scale on, and limits of scaling."""
+    """Metrics to scale on, limits of scaling, and since v1.0.0 what is scaled."""
 
     tolerance_percent: int
     """Tolerated deviation from the target, 0 to 100 percent. Default: 10."""
-    metrics: Required[list[AutoscalingPolicyMetricArgs]]
+    metrics: list[AutoscalingPolicyMetricArgs]
     """Metrics to scale on; the one that recommends the most replicas counts."""
     behavior: AutoscalingPolicyBehaviorArgs
     """How replicas are added and removed."""
@@ -136,16 +140,18 @@ class ModelBackendArgs(TypedDict, total=False):
     type: Required[str]
     """vLLM, vLLMDisaggregated, SGLang, MindIE or MindIEDisaggregated."""
     model_uri: Required[str]
-    """Source of the weights: hf://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
+    """Source of the weights: hf://REPOSITORY, ms://REPOSITORY, s3://BUCKET/PATH or pvc://PATH."""
     cache_uri: str
     """Cache of the weights: hostpath://FOLDER or pvc://CLAIM. Default: a volume of each pod."""
     env_from: list[dict[str, Any]]
     """Sources of environment variables (core/v1 EnvFromSource, in wire form)."""
     env: list[dict[str, Any]]
     """Environment variables."""
-    min_replicas: Required[int]
+    replicas: int
+    """Replicas, unless an autoscaler sets them; in place of min_replicas and max_replicas."""
+    min_replicas: int
     """Initial replicas, and the lower bound of the autoscaler."""
-    max_replicas: Required[int]
+    max_replicas: int
     """Upper bound of the autoscaler; must equal min_replicas without a policy."""
     scaling_cost: int
     """Cost of a replica, in any unit; only with a policy of the model. Default: 0."""
@@ -159,6 +165,10 @@ class ModelBackendArgs(TypedDict, total=False):
     """LoRA adapters."""
     autoscaling_policy: AutoscalingPolicySpecArgs
     """Policy that scales this backend."""
+    scheduler_name: str
+    """Scheduler of the pods. Default: volcano for gangs, otherwise that of the environment."""
+    runtime_class_name: str
+    """RuntimeClass of the pods."""
 
 
 class StringMatchArgs(TypedDict, total=False):
@@ -197,15 +207,39 @@ class ModelBoosterArgs(ServingArgs, total=False):
     """Name of the model (spec.name); without effect."""
     owner: str
     """Owner of the model; without effect."""
-    backends: Required[list[ModelBackendArgs]]
+    backend: ModelBackendArgs
+    """The way to run the model; in place of backends."""
+    backends: list[ModelBackendArgs]
     """The ways to run the model, each with a name of its own."""
     autoscaling_policy: AutoscalingPolicySpecArgs
-    """Policy that scales all backends together, the cheapest first."""
+    """Policy that scales backend, or all backends together, the cheapest first."""
     cost_expansion_rate_percent: int
     """Growth rate, in percent, of the blocks of replicas that one backend gets before the next, 0 to 1000; only with
     autoscaling_policy. Default: 200."""
     model_match: ModelMatchArgs
     """Conditions for requests for the model. Default: all are served."""
+
+
+class PluginScopeArgs(TypedDict, total=False):
+    """The pods that a plugin changes."""
+
+    roles: list[str]
+    """Names of roles. Default: all."""
+    target: str
+    """Entry, Worker or All. Default: All."""
+
+
+class PluginSpecArgs(TypedDict, total=False):
+    """A plugin of Kthena's controller, which changes pods before they are created."""
+
+    name: Required[str]
+    """Name of the plugin, such as demo-pod-tweaks."""
+    type: str
+    """BuiltIn, the only supported type."""
+    config: dict[str, Any]
+    """Settings of the plugin."""
+    scope: PluginScopeArgs
+    """The pods that it changes. Default: all."""
 
 
 class GangPolicyArgs(TypedDict, total=False):
@@ -215,6 +249,17 @@ class GangPolicyArgs(TypedDict, total=False):
     """Instances by role. Default: all of them."""
 
 
+class TopologyPolicyArgs(TypedDict, total=False):
+    """How close to each other pods must be (Volcano's NetworkTopologySpec)."""
+
+    mode: str
+    """hard or soft. Default: hard."""
+    highest_tier_allowed: int
+    """Highest tier of Volcano's network topology that the pods may span."""
+    highest_tier_name: str
+    """The same by the name of the tier."""
+
+
 class NetworkTopologyArgs(TypedDict, total=False):
     """How close to each other the pods of a group must be (Volcano)."""
 
@@ -222,6 +267,10 @@ class NetworkTopologyArgs(TypedDict, total=False):
     """hard or soft. Default: hard."""
     highest_tier_allowed: int
     """Highest tier of Volcano's network topology that a group may span. Default: 1."""
+    group_policy: TopologyPolicyArgs
+    """How close to each other all pods of a serving group must be; in place of mode and highest_tier_allowed."""
+    role_policy: TopologyPolicyArgs
+    """How close to each other the pods of one role instance must be."""
 
 
 class TemplateMetadataArgs(TypedDict, total=False):
@@ -255,6 +304,9 @@ class RoleArgs(TypedDict, total=False):
     """Workers of each entry pod."""
     worker_template: PodTemplateSpecArgs
     """Template of the workers."""
+    max_unavailable: Any
+    """Instances that may be unavailable during a RoleRollingUpdate, as a number or a percentage. Default: all of
+    them."""
 
 
 class ServingGroupArgs(TypedDict, total=False):
@@ -277,15 +329,16 @@ class RollingUpdateConfigurationArgs(TypedDict, total=False):
     """Groups that may be unavailable, as a number or a percentage such as 25%. Default: 1."""
     max_surge: Any
     """Extra groups, as a number or percentage. Default: 0."""
-    partition: int
-    """Only groups from this ordinal on are updated. Default: all."""
+    partition: Any
+    """Only groups from this ordinal on are updated, as a number or a percentage, rounded up. Default: all."""
 
 
 class ServingRolloutStrategyArgs(TypedDict, total=False):
     """How changes of the pods are rolled out."""
 
     type: str
-    """ServingGroupRollingUpdate, the only supported type."""
+    """ServingGroupRollingUpdate, or RoleRollingUpdate for one role instance at a time. Default:
+    ServingGroupRollingUpdate."""
     rolling_update_configuration: RollingUpdateConfigurationArgs
     """How many groups may be unavailable or extra during an update."""
 
@@ -311,7 +364,9 @@ class ModelServingArgs(ServingArgs, total=False):
     replicas: int
     """Number of serving groups, unless an autoscaler sets it. Default: 1."""
     scheduler_name: str
-    """volcano, the only one that Kthena supports. Default: volcano."""
+    """Scheduler of the pods, until v0.1.0 always volcano. Default: volcano."""
+    plugins: list[PluginSpecArgs]
+    """Plugins of Kthena's controller, in the order in which they change pods."""
     template: Required[ServingGroupArgs]
     """The roles of a serving group."""
     rollout_strategy: ServingRolloutStrategyArgs
@@ -333,7 +388,7 @@ class AutoscalingPolicyArgs(TypedDict, total=False):
     """native registers no Kubernetes object; operator creates the Kthena resource. Default: native."""
     tolerance_percent: int
     """Tolerated deviation from the target, 0 to 100 percent. Default: 10."""
-    metrics: Required[list[AutoscalingPolicyMetricArgs]]
+    metrics: list[AutoscalingPolicyMetricArgs]
     """Metrics to scale on; the one that recommends the most replicas counts."""
     behavior: AutoscalingPolicyBehaviorArgs
     """How replicas are added and removed."""
@@ -358,6 +413,15 @@ class ObjectReferenceArgs(TypedDict, total=False):
     """Identity of the object; without effect."""
 
 
+class SubTargetArgs(TypedDict, total=False):
+    """A part of a ModelServing; only with realization operator."""
+
+    kind: str
+    """Role."""
+    name: str
+    """Name of the role."""
+
+
 class MetricEndpointArgs(TypedDict, total=False):
     """Where pods serve their metrics."""
 
@@ -365,6 +429,39 @@ class MetricEndpointArgs(TypedDict, total=False):
     """Path of the metrics. Default: /metrics."""
     port: int
     """Port of the metrics. Default: 8100."""
+    label_selector: dict[str, Any]
+    """Which entry pods of the target to measure (meta/v1 LabelSelector, in wire form). Default: all."""
+
+
+class PodMetricSourceArgs(TypedDict, total=False):
+    """A metric that the pods of a target serve."""
+
+    uri: str
+    """Path of the metrics. Default: /metrics."""
+    port: int
+    """Port of the metrics. Default: 8100."""
+    label_selector: dict[str, Any]
+    """Which entry pods of the target to measure (meta/v1 LabelSelector, in wire form). Default: all."""
+    name: str
+    """Its name there. Default: the key of the source."""
+
+
+class PrometheusMetricSourceArgs(TypedDict, total=False):
+    """A metric of a Prometheus server; only with realization operator."""
+
+    server_url: Required[str]
+    """Address of the server, such as http://prometheus.monitoring.svc:9090."""
+    query: Required[str]
+    """Query whose result is one number."""
+
+
+class MetricSourceArgs(TypedDict, total=False):
+    """Where a metric comes from: either pod or prometheus."""
+
+    pod: PodMetricSourceArgs
+    """The pods of the target."""
+    prometheus: PrometheusMetricSourceArgs
+    """A Prometheus server; only with realization operator."""
 
 
 class ScalingTargetArgs(TypedDict, total=False):
@@ -374,8 +471,12 @@ class ScalingTargetArgs(TypedDict, total=False):
     """The ModelServing."""
     additional_match_labels: dict[str, str]
     """Further labels of the pods to measure."""
+    sub_targets: SubTargetArgs
+    """The role to scale instead of the whole ModelServing; only with realization operator."""
     metric_endpoint: MetricEndpointArgs
     """Where pods serve their metrics."""
+    metric_sources: dict[str, MetricSourceArgs]
+    """Where the metrics come from, by the name of each. Default: the pods."""
 
 
 class OptimizerParamArgs(TypedDict, total=False):
@@ -412,7 +513,7 @@ class ScalingConfigurationArgs(TypedDict, total=False):
 
 
 class AutoscalingPolicyBindingArgs(TypedDict, total=False):
-    """Arguments of an AutoscalingPolicyBinding: scaling_configuration, or optimizer_configuration."""
+    """Arguments of an AutoscalingPolicyBinding: homogeneous_target, or heterogeneous_target."""
 
     name: str
     """Name of the binding. Default: the component's name."""
@@ -429,6 +530,10 @@ class AutoscalingPolicyBindingArgs(TypedDict, total=False):
     """Several targets that share a load, the cheapest first."""
     scaling_configuration: ScalingConfigurationArgs
     """A target and its bounds."""
+    heterogeneous_target: OptimizerConfigurationArgs
+    """The same as optimizer_configuration, in its place."""
+    homogeneous_target: ScalingConfigurationArgs
+    """The same as scaling_configuration, in its place."""
 
 
 class PDGroupArgs(TypedDict, total=False):
@@ -555,6 +660,23 @@ class RouteRateLimitArgs(TypedDict, total=False):
     """Counts that all routers share. Default: each router counts on its own."""
 
 
+class ParentReferenceArgs(TypedDict, total=False):
+    """A Gateway that a route is attached to (Gateway API)."""
+
+    group: str
+    """API group of the Gateway. Default: gateway.networking.k8s.io."""
+    kind: str
+    """Kind of the Gateway. Default: Gateway."""
+    namespace: str
+    """Namespace of the Gateway. Default: that of the route."""
+    name: Required[str]
+    """Name of the Gateway."""
+    section_name: str
+    """Name of a listener of the Gateway. Default: all of them."""
+    port: int
+    """Port of the listeners. Default: all of them."""
+
+
 class ModelRouteArgs(TypedDict, total=False):
     """Arguments of a ModelRoute."""
 
@@ -577,3 +699,5 @@ class ModelRouteArgs(TypedDict, total=False):
     """Rules, at most 16; the first one that matches counts."""
     rate_limit: RouteRateLimitArgs
     """Limits of tokens per unit of time."""
+    parent_refs: list[ParentReferenceArgs]
+    """Gateways of Kthena's router that have the route. Default: its own port."""

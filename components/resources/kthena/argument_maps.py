@@ -8,6 +8,7 @@ from ...families.kthena.types.autoscaling import (
     AutoscalingPolicyScaleUpPolicy,
     AutoscalingPolicySpec,
     AutoscalingPolicyStablePolicy,
+    PrometheusMetricSource,
 )
 from ...families.kthena.types.model_booster import ModelBoosterSpec, ModelWorker
 from ...families.kthena.types.model_serving import ModelServingSpec, Role, RollingUpdateConfiguration, RolloutStrategy
@@ -64,18 +65,16 @@ MODEL_SERVING = ArgumentMap(
     doc="Arguments of a ModelServing. All are plain: they determine what is created.",
     base=SERVING,
     own={"autoscaled": AUTOSCALED},
-    changed={
-        "scheduler_name": Changed(
-            "There is only one.",
-            doc="volcano, the only one that Kthena supports. Default: volcano.",
-            required=False,
-        )
-    },
+)
+_TARGETS = dict.fromkeys(
+    ("homogeneous_target", "heterogeneous_target", "disaggregated_target"),
+    "the targets of an AutoscalingPolicyBinding component",
 )
 AUTOSCALING_POLICY = ArgumentMap(
     "AutoscalingPolicyArgs",
     AutoscalingPolicySpec,
     doc="Arguments of an AutoscalingPolicy.",
+    without=_TARGETS,
     own={
         "name": _name("policy"),
         "namespace": _namespace("the policy, and of its bindings"),
@@ -85,7 +84,7 @@ AUTOSCALING_POLICY = ArgumentMap(
 AUTOSCALING_POLICY_BINDING = ArgumentMap(
     "AutoscalingPolicyBindingArgs",
     AutoscalingPolicyBindingSpec,
-    doc="Arguments of an AutoscalingPolicyBinding: scaling_configuration, or optimizer_configuration.",
+    doc="Arguments of an AutoscalingPolicyBinding: homogeneous_target, or heterogeneous_target.",
     own={
         "name": _name("binding"),
         "namespace": _namespace("the binding, of the policy and of the targets"),
@@ -153,7 +152,12 @@ MAPS = (
             "config": Changed("Upstream's schema accepts anything; our own validation reports what is wrong.", "Any")
         },
     ),
-    ArgumentMap("AutoscalingPolicySpecArgs", AutoscalingPolicySpec),
+    ArgumentMap("AutoscalingPolicySpecArgs", AutoscalingPolicySpec, without=_TARGETS),
+    ArgumentMap(
+        "PrometheusMetricSourceArgs",
+        PrometheusMetricSource,
+        without={"auth": "upstream's authentication has no fields"},
+    ),
     ArgumentMap("ServingRolloutStrategyArgs", RolloutStrategy, doc="How changes of the pods are rolled out."),
     ArgumentMap("AutoscalingPolicyMetricArgs", AutoscalingPolicyMetric, doc="A metric to scale on."),
     ArgumentMap(

@@ -10,9 +10,14 @@ from .args import ChartArgs
 from .chart import NOTHING, FixedChart
 
 ROUTER_SERVICE = "networking-kthena-router"
-"""Service of Kthena's router; the chart uses this name for every release."""
+"""Service of Kthena's router in the pinned chart; its name does not depend on the release of the chart."""
 KTHENA_ACCOUNT = "workload-kthena-controller-manager"
-"""ServiceAccount of Kthena's controllers in the chart."""
+"""ServiceAccount of Kthena's controllers in the pinned chart."""
+
+
+def _named(name: str, version: str) -> str:
+    """Return the name of an object in a version of Kthena's chart; since v0.2.0, names lack that of the subchart."""
+    return name if version == charts()["kthena"].version else name.partition("-")[2]
 
 
 class LlmazOperator(FixedChart):
@@ -40,9 +45,9 @@ class LlmkubeOperator(FixedChart):
 class KthenaRouter(FixedChart):
     """Runs only Kthena's router, reachable inside the cluster at port 80 of ``networking-kthena-router``.
 
-    The chart always creates a Service of type LoadBalancer, without authentication. The component patches it to
-    ClusterIP, and does not wait for the load balancer, which many clusters never provide. Access from outside
-    requires a gateway of your own.
+    Since v0.2.0 the name is ``kthena-router``. The chart always creates a Service of type LoadBalancer, without
+    authentication. The component patches it to ClusterIP, and does not wait for the load balancer, which many
+    clusters never provide. Access from outside requires a gateway of your own.
     """
 
     _chart = "kthena-router"
@@ -51,13 +56,14 @@ class KthenaRouter(FixedChart):
     def __init__(self, name: str, args: ChartArgs = NOTHING, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
         patch = pulumi.ResourceOptions(parent=self.release, depends_on=[self.release], version=provider_version())
-        pulumi.CustomResource("kubernetes:core/v1:ServicePatch", name, self._closed(), patch)
+        service = _named(ROUTER_SERVICE, args.get("version") or charts()[self._chart].version)
+        pulumi.CustomResource("kubernetes:core/v1:ServicePatch", name, self._closed(service), patch)
 
-    def _closed(self) -> dict[str, Any]:
+    def _closed(self, service: str) -> dict[str, Any]:
         # Each revision of the release resets the Service, so that the patch must be applied again.
         revision = self.release.status.apply(lambda status: str(getattr(status, "revision", "")))
         annotations = {"pulumi.com/patchForce": "true", f"{PACKAGE}/closed-at-revision": revision}
-        metadata = {"name": ROUTER_SERVICE, "namespace": self.namespace, "annotations": annotations}
+        metadata = {"name": service, "namespace": self.namespace, "annotations": annotations}
         return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"type": "ClusterIP"}}
 
     @staticmethod
@@ -80,7 +86,7 @@ class KthenaOperator(FixedChart):
 
     def __init__(self, name: str, args: ChartArgs = NOTHING, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
-        for body in kthena_rights():
+        for body in kthena_rights(args.get("version") or charts()[self._chart].version):
             kind = body["kind"].lower()
             kubernetes_object(body, f"{name}-{kind}", pulumi.ResourceOptions(parent=self, depends_on=[self.release]))
 
@@ -89,11 +95,15 @@ class KthenaOperator(FixedChart):
         return {"networking": {"enabled": False}, "global": {"certManager": {"enabled": True}}}
 
 
-def kthena_rights() -> tuple[dict[str, Any], ...]:
+def kthena_rights(version: str) -> tuple[dict[str, Any], ...]:
     """Return a ClusterRole with the verbs that the controllers use and the chart omits, and its binding.
 
     Sources in volcano-sh/kthena at v0.1.0: pkg/model-booster-controller/controller, pkg/model-serving-controller/
-    gangscheduling/manager.go, and templates/kthena-controller-manager/rbac of the chart.
+    gangscheduling/manager.go, and templates/kthena-controller-manager/rbac of the chart. Later charts have some of
+    them.
+
+    Args:
+        version: The version of the chart.
     """
     serving, networking = (f"{group}.serving.volcano.sh" for group in ("workload", "networking"))
     missing = (
@@ -103,7 +113,11 @@ def kthena_rights() -> tuple[dict[str, Any], ...]:
         ("scheduling.volcano.sh", ["podgroups"], ["update", "delete"]),
     )
     api, metadata = "rbac.authorization.k8s.io", {"name": f"{PACKAGE}-kthena-controller-manager"}
-    account = {"kind": "ServiceAccount", "name": KTHENA_ACCOUNT, "namespace": charts()["kthena"].namespace}
+    account = {
+        "kind": "ServiceAccount",
+        "name": _named(KTHENA_ACCOUNT, version),
+        "namespace": charts()["kthena"].namespace,
+    }
     rules = [{"apiGroups": [group], "resources": kinds, "verbs": verbs} for group, kinds, verbs in missing]
     role = {"apiGroup": api, "kind": "ClusterRole", "name": metadata["name"]}
     return (

@@ -22,6 +22,7 @@ from ..types.autoscaling import (
 from ..types.model_booster import ModelBoosterSpec
 
 COST_EXPANSION_RATE = 200
+DEFAULT_ENDPOINT = MetricEndpoint.model_validate({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def effective_policy(spec: AutoscalingPolicySpec) -> EffectivePolicy:
     scale_up = behavior.scale_up if behavior else None
     scale_down = behavior.scale_down if behavior else None
     return EffectivePolicy(
-        targets={metric.metric_name: parse_quantity(metric.target_value) for metric in spec.metrics},
+        targets={metric.key: parse_quantity(metric.target_value) for metric in spec.metrics or ()},
         tolerance=spec.tolerance_percent,
         up=_pace(scale_up.stable_policy if scale_up else None, _UP),
         down=_pace(scale_down, _DOWN),
@@ -114,7 +115,7 @@ def _panic(policy: AutoscalingPolicyPanicPolicy | None) -> Panic | None:
 
 def effective_endpoint(target: ScalingTarget) -> MetricEndpoint:
     """Return the metrics endpoint of a target; without one, that of ``metricEndpoint: {}`` (D-19)."""
-    return target.metric_endpoint or MetricEndpoint.model_validate({})
+    return target.metric_endpoint or DEFAULT_ENDPOINT
 
 
 def effective_cost_rate(spec: ModelBoosterSpec) -> int | None:

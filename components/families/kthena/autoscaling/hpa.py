@@ -1,7 +1,7 @@
 """The metrics and the behavior of the HPA that an AutoscalingPolicy becomes (Kthena spec 4.2 to 4.4, 4.6)."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ....contract.findings.collector import Findings
@@ -28,7 +28,11 @@ def runtime_metrics() -> Mapping[str, str]:
     return MappingProxyType(dict(load_table(__package__, "metrics.yaml")))
 
 
-def pods_metrics(metrics: list[AutoscalingPolicyMetric], exporter: Exporter, findings: Findings) -> list[Object]:
+NamedMetric = tuple[AutoscalingPolicyMetric, str, str]
+"""A metric of a policy, its name in the output of the pods, and the field with this name."""
+
+
+def pods_metrics(metrics: Sequence[NamedMetric], exporter: Exporter, findings: Findings) -> list[Object]:
     """Return the metrics of an HPA under the engine's own names, because native pods have no Kthena runtime.
 
     Args:
@@ -36,10 +40,7 @@ def pods_metrics(metrics: list[AutoscalingPolicyMetric], exporter: Exporter, fin
         exporter: The metrics that the engine exports.
         findings: The problems of the policy.
     """
-    names = [
-        _metric_name(metric.metric_name, f"spec.metrics[{position}].metricName", exporter, findings)
-        for position, metric in enumerate(metrics)
-    ]
+    names = [_metric_name(name, path, exporter, findings) for _, name, path in metrics]
     return [
         {
             "type": "Pods",
@@ -48,7 +49,7 @@ def pods_metrics(metrics: list[AutoscalingPolicyMetric], exporter: Exporter, fin
                 "target": {"type": "AverageValue", "averageValue": metric.target_value},
             },
         }
-        for name, metric in zip(names, metrics, strict=True)
+        for name, (metric, _, _) in zip(names, metrics, strict=True)
         if name
     ]
 

@@ -39,7 +39,7 @@ def check_booster(backends: Sequence[BackendContext], findings: Findings) -> Non
         findings.warn("spec.owner", "has no effect: nothing reads it; remove it", RuleId.FIELD_NO_EFFECT)
     if not any(backend.spec.route_weight for backend in backends):
         reason = "must be above 0 for at least one backend, or no backend gets requests"
-        findings.error("spec.backends[0].routeWeight", reason, RuleId.ACCESS_UNROUTABLE)
+        findings.error(f"{backends[0].path}.routeWeight", reason, RuleId.ACCESS_UNROUTABLE)
     for backend in backends:
         _check_backend(backend, findings)
 

@@ -81,7 +81,12 @@ class BackendContext:
     @property
     def path(self) -> str:
         """The field of the backend."""
-        return f"spec.backends[{self.index}]"
+        return "spec.backend" if self.booster.spec.backend else f"spec.backends[{self.index}]"
+
+    @property
+    def replicas_path(self) -> str:
+        """The field of the initial replicas."""
+        return f"{self.path}.{'minReplicas' if self.spec.replicas is None else 'replicas'}"
 
     @property
     def model(self) -> str:

@@ -73,7 +73,7 @@ def expand(source: LoadedResource, findings: Findings, options: ExpansionOptions
     failed = [problem.path for problem in findings.problems if problem.is_error]
     if not failed:
         return generator.expansion(backends)
-    if any(not path.startswith("spec.backends[") for path in failed):
+    if any(not path.startswith(tuple(f"{backend.path}." for backend in backends)) for path in failed):
         raise Unrenderable
     expansion = Expansion()
     for backend in backends:
@@ -90,7 +90,8 @@ def backends_of(source: LoadedResource, options: ExpansionOptions) -> tuple[Back
     assert isinstance(booster, ModelBooster)  # noqa: S101  the caller chose this function by kind
     namespace = booster.metadata.namespace or options.namespace
     return tuple(
-        BackendContext(booster, spec, index, namespace, options) for index, spec in enumerate(booster.spec.backends)
+        BackendContext(booster, spec, index, namespace, options)
+        for index, spec in enumerate(booster.spec.all_backends)
     )
 
 

@@ -42,12 +42,21 @@ class LiteralFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelScopeFacts:
+    """What downloads from ModelScope; the attributes are the columns of the table."""
+
+    image: str
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """The table.
 
     Attributes:
         runtime: Arguments of the runtime, with placeholders.
         downloader: Variables that the downloader reads.
+        modelscope: What downloads an ``ms://`` source.
         s3_keys: Variables without which it downloads nothing from an object store.
         engines: By backend type; types without an entry have no pods.
     """
@@ -55,6 +64,7 @@ class Facts:
     images: Mapping[str, str]
     runtime: tuple[str, ...]
     downloader: tuple[str, ...]
+    modelscope: ModelScopeFacts
     s3_keys: tuple[str, ...]
     literal: LiteralFacts
     engines: Mapping[str, EngineFacts] = field(default_factory=dict)
@@ -72,6 +82,7 @@ def facts() -> Facts:
         table["images"],
         tuple(table["runtime"]),
         tuple(table["downloader"]),
+        ModelScopeFacts(**{key: _frozen(value) for key, value in table["modelscope"].items()}),
         tuple(table["s3_keys"]),
         LiteralFacts(**{key: _frozen(value) for key, value in table["literal"].items()}),
         rows,

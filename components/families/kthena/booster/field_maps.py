@@ -8,6 +8,7 @@ from ....contract.problems import field_path
 from ....fleet.objects import Object
 from .command import config_arguments
 from .context import BackendContext, BackendRole
+from .scaling import scaling_field
 from .serving import serving_of
 
 
@@ -58,7 +59,8 @@ def serving_fields(backend: BackendContext) -> Iterator[Field]:
     _, body = serving_of(backend)
     yield Field("", backend.path)
     yield Field("metadata.name", f"{backend.path}.name")
-    yield Field("spec.replicas", f"{backend.path}.minReplicas", same=True)
+    yield Field("spec.replicas", backend.replicas_path, same=True)
+    yield Field("spec.schedulerName", f"{backend.path}.schedulerName", same=True)
     for index, role in enumerate(backend.roles):
         path = f"spec.template.roles[{index}]"
         yield Field(path, role.path)
@@ -72,6 +74,8 @@ def serving_fields(backend: BackendContext) -> Iterator[Field]:
 def _pod_fields(path: str, role: BackendRole, template: Object | None) -> Iterator[Field]:
     backend = role.backend
     yield Field(f"{path}.affinity", f"{role.path}.affinity", same=True)
+    yield Field(f"{path}.tolerations", f"{role.path}.tolerations", same=True)
+    yield Field(f"{path}.runtimeClassName", f"{backend.path}.runtimeClassName", same=True)
     yield Field(f"{path}.volumes", f"{backend.path}.cacheURI")
     yield Field(f"{path}.initContainers", f"{backend.path}.modelURI")
     for index, _ in enumerate(backend.spec.lora_adapters or ()):
@@ -113,9 +117,9 @@ def route_fields(backends: tuple[BackendContext, ...]) -> Iterator[Field]:
     yield Field("", "spec")
     yield Field("metadata.name", "metadata.name", same=True)
     yield Field("spec.modelName", "metadata.name")
-    yield Field("spec.rules", "spec.backends")
+    yield Field("spec.rules", backends[0].path.partition("[")[0])
     yield Field("spec.rateLimit", "spec")
-    lora = next((backend.path for backend in backends if backend.spec.lora_adapters), "spec.backends[0]")
+    lora = next((backend.path for backend in backends if backend.spec.lora_adapters), backends[0].path)
     yield Field("spec.loraAdapters", f"{lora}.loraAdapters")
     yield Field("spec.rules[0].modelMatch", "spec.modelMatch", same=True)
     adapters = sum(len(backend.spec.lora_adapters or ()) for backend in backends)
@@ -140,8 +144,9 @@ def binding_fields(path: str, backends: tuple[BackendContext, ...]) -> Iterator[
     yield Field("metadata.name", "metadata.name" if path == "spec" else f"{path}.name")
     yield Field("spec.optimizerConfiguration.costExpansionRatePercent", "spec.costExpansionRatePercent", same=True)
     for index, backend in enumerate(backends):
-        field = f"spec.optimizerConfiguration.params[{index}]" if path == "spec" else "spec.scalingConfiguration"
+        is_shared = path == "spec" and not backend.booster.spec.backend
+        field = f"spec.optimizerConfiguration.params[{index}]" if is_shared else f"spec.{scaling_field(backend)}"
         yield Field(field, backend.path)
-        yield Field(f"{field}.minReplicas", f"{backend.path}.minReplicas", same=True)
+        yield Field(f"{field}.minReplicas", backend.replicas_path, same=True)
         yield Field(f"{field}.maxReplicas", f"{backend.path}.maxReplicas", same=True)
         yield Field(f"{field}.cost", f"{backend.path}.scalingCost", same=True)

@@ -1,6 +1,7 @@
-"""Problems of a ModelBooster under Kthena's controllers v0.1.0: unsupported, ignored and broken settings.
+"""Problems of a ModelBooster under Kthena's controllers: unsupported, ignored and broken settings.
 
-The numbers D-nn are those of the register of their defects (Kthena spec 10).
+The numbers D-nn are those of the register of their defects (Kthena spec 10). Which releases have a defect was read in
+volcano-sh/kthena at each tag (pkg/model-booster-controller).
 """
 
 import json
@@ -11,14 +12,19 @@ from typing import Any
 from ....contract.base import Json
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
+from ....engines.command_line import CommandLine
+from ....engines.pairs.reading import transfer_of
 from ....engines.settings import Setting
 from ....fleet.options import Options
+from ..controllers import Controllers
 from ..serving.operator_checks import Defect, check_options_for_operator
+from .command import config_arguments
 from .context import BackendContext, BackendRole
 from .facts import facts
 from .serving import RUNTIME_PORT, generated_env, runtime_port
+from .weights import downloader_of, path_of
 
-_SUPPORTED = "vLLM"
+_SUPPORTED, _PAIR = "vLLM", "vLLMDisaggregated"
 _DOWNLOADER_VARIABLES = ("ENDPOINT", "HF_ENDPOINT")
 """Variables that the controllers pass on to the model's downloader."""
 _RUNTIME_VARIABLES = {
@@ -40,9 +46,11 @@ def check_booster_for_operator(backends: Sequence[BackendContext], options: Opti
     if options.loader_image:
         reason = "the option 'loader_image' applies only to realization 'native'; Kthena configures its own"
         findings.error("", reason, RuleId.SETTINGS)
-    for path, reason in (*_booster_errors(backends), *chain.from_iterable(map(_backend_errors, backends))):
+    controllers = Controllers.of(findings.source)
+    backend_errors = chain.from_iterable(_backend_errors(backend, controllers) for backend in backends)
+    for path, reason in (*_booster_errors(backends), *backend_errors):
         findings.error(path, _message(reason), RuleId.OPERATOR_UNSUPPORTED)
-    for path, reason in chain.from_iterable(map(_backend_warnings, backends)):
+    for path, reason in chain.from_iterable(_backend_warnings(backend, controllers) for backend in backends):
         findings.warn(path, _message(reason), RuleId.OPERATOR_DIFFERS)
 
 
@@ -74,28 +82,20 @@ def _booster_errors(backends: Sequence[BackendContext]) -> Iterator[Defect]:
             )
 
 
-def _backend_errors(backend: BackendContext) -> Iterator[Defect]:
+def _backend_errors(backend: BackendContext, controllers: Controllers) -> Iterator[Defect]:
     spec, path = backend.spec, backend.path
-    if backend.is_disaggregated:
+    if backend.is_disaggregated and controllers.until("v0.2.0"):
         yield (
             f"{path}.type",
             "selects none of the pods of prefill and decode, and pins them to Ascend910 nodes (D-02, D-24); write "
             "its resources, which `workbench render --expand` prints",
         )
         return
-    if spec.type != _SUPPORTED:
+    if spec.type not in (_SUPPORTED, _PAIR):
         yield f"{path}.type", f"does not support {spec.type}; use vLLM"
         return
 
-    if spec.cache_uri is None:
-        reason = "mounts a cache without a path, so that pods are rejected (D-03); set hostpath:///<folder>"
-        yield f"{path}.cacheURI", reason
-    elif not spec.cache_uri.startswith("hostpath:///"):
-        reason = (
-            f"mounts it at a path that is not absolute, found {spec.cache_uri!r} (D-04); set hostpath:///<folder>"
-        )
-        yield f"{path}.cacheURI", reason
-
+    yield from _cache_errors(backend, controllers)
     generated = {variable["name"] for variable in generated_env(backend.engine, "", runtime=True)}
     for index, name in enumerate(variable["name"] for variable in backend.env):
         if name in generated:
@@ -107,12 +107,18 @@ def _backend_errors(backend: BackendContext) -> Iterator[Defect]:
         value_from = backend.value_from_index(name)
         if value_from is not None:
             yield f"{path}.env[{value_from}]", f"ignores valueFrom of {name}, so that {result}; set value"
-    if runtime_port(backend) != RUNTIME_PORT and spec.autoscaling_policy:
+    policy = spec.autoscaling_policy or (backend.booster.spec.backend and backend.booster.spec.autoscaling_policy)
+    if policy and backend.is_disaggregated:
+        yield (
+            "spec.autoscalingPolicy",
+            "only measures pods of role 'leader', which prefill and decode are not; remove it",
+        )
+    if runtime_port(backend) != RUNTIME_PORT and policy:
         index = next(index for index, variable in enumerate(backend.env) if variable["name"] == "RUNTIME_PORT")
         yield f"{path}.env[{index}]", f"still reads metrics at port {RUNTIME_PORT}; remove it"
 
     for role in backend.roles:
-        yield from _role_errors(role)
+        yield from _role_errors(role, controllers)
     fields = spec.wire()
     for field in ("modelURI", "cacheURI", "env", "envFrom", "workers", "loraAdapters"):
         for text in _strings(fields.get(field)):
@@ -121,15 +127,28 @@ def _backend_errors(backend: BackendContext) -> Iterator[Defect]:
                 yield f"{path}.{field}", reason
 
 
-def _role_errors(role: BackendRole) -> Iterator[Defect]:
+def _cache_errors(backend: BackendContext, controllers: Controllers) -> Iterator[Defect]:
+    uri, path = backend.spec.cache_uri, f"{backend.path}.cacheURI"
+    if uri is None:
+        yield path, "mounts a cache without a path, so that pods are rejected (D-03); set hostpath:///<folder>"
+    elif not uri.startswith("hostpath:///") and controllers.until("v0.1.0"):
+        reason = f"mounts it at a path that is not absolute, found {uri!r} (D-04); set hostpath:///<folder>"
+        yield path, reason
+    elif uri.startswith("pvc://") and controllers.until("v0.4.0"):
+        claim = f"/{path_of(uri).strip('/')}"
+        yield path, f"mounts the claim {claim!r}, a name that no claim can have (D-04); set hostpath:///<folder>"
+
+
+def _role_errors(role: BackendRole, controllers: Controllers) -> Iterator[Defect]:
     path, engine = f"{role.path}.config", role.backend.engine.definition
     for field, value in (("replicas", role.worker.replicas), ("pods", role.worker.pods)):
         if value is None:
             yield f"{role.path}.{field}", "takes it for 0, so that nothing runs (D-06); set 1"
-    if role.worker.affinity:
+    if role.worker.affinity and controllers.until("v0.4.0"):
         yield f"{role.path}.affinity", "ignores it (D-21); remove it"
 
-    if role.worker.config is None:
+    # Since v0.2.0, only the connector of a pair is looked up in a config that must be there.
+    if role.worker.config is None and (role.backend.is_disaggregated or controllers.until("v0.1.0")):
         yield path, "creates no ModelServer without it (D-05); set at least the model name of requests"
     else:
         for key, value in sorted(role.config.items()):
@@ -137,7 +156,7 @@ def _role_errors(role: BackendRole) -> Iterator[Defect]:
             if reason:
                 yield f"{path}.{key}", reason
         name = (engine.flag(Setting.SERVED_NAME) or "").lstrip("-")
-        if not isinstance(role.config.get(name), str):
+        if role.name == role.backend.roles[-1].name and not isinstance(role.config.get(name), str):
             model = role.backend.model
             yield (
                 path,
@@ -147,6 +166,9 @@ def _role_errors(role: BackendRole) -> Iterator[Defect]:
         if port in role.config and str(role.config[port]) != str(engine.port):
             yield f"{path}.{port}", f"still probes the engine at port {engine.port}; remove it"
 
+    if role.backend.is_disaggregated:
+        yield from _pair_errors(role)
+        return
     if role.pods <= 1:
         return
     # A shell script starts the leader of a replica of several pods (D-07).
@@ -157,8 +179,31 @@ def _role_errors(role: BackendRole) -> Iterator[Defect]:
             yield f"{path}.{key}", "inserts it into a script without quotes (D-07); use one pod"
     resources = role.worker.resources or {}
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    if any(key in limits and key not in requests for key in ("nvidia.com/gpu", "huawei.com/ascend-1980")):
+    devices = ("nvidia.com/gpu", "huawei.com/ascend-1980") if controllers.until("v0.2.0") else ()
+    if any(key in limits and key not in requests for key in devices):
         yield f"{role.path}.resources", "counts devices in requests only; add those of limits to requests"
+
+
+def _pair_errors(role: BackendRole) -> Iterator[Defect]:
+    """Yield problems of prefill or decode, which the controllers create since v0.3.0."""
+    if role.pods > 1:
+        yield f"{role.path}.pods", "runs prefill and decode in one pod each; set 1"
+    backend = role.backend
+    has_gpu = any((worker.resources or {}).get("limits", {}).get("nvidia.com/gpu") for worker in backend.spec.workers)
+    transfer = transfer_of(
+        CommandLine(backend.engine.definition.name, "", [w for w, _ in config_arguments(role)], ())
+    )
+    skipped = backend.literal_value("KTHENA_SKIP_ENGINE_DEPENDENCY_INSTALL") in ("true", "1")
+    if not has_gpu or skipped or transfer is None or transfer.connector not in ("MooncakeConnector", "NixlConnector"):
+        return
+    for key, value in sorted(role.config.items()):
+        if isinstance(value, str) and _SHELL_CHARACTERS & set(value):
+            yield (
+                f"{role.path}.config.{key}",
+                f"installs {transfer.connector} at the start, in a script into which it inserts this without quotes "
+                "(D-07); since v1.0.0, an image with the connector and KTHENA_SKIP_ENGINE_DEPENDENCY_INSTALL=true in "
+                "env keep the arguments as they are",
+            )
 
 
 def _formatting_error(value: Json) -> str:
@@ -175,27 +220,30 @@ def _formatting_error(value: Json) -> str:
     return ""
 
 
-def _backend_warnings(backend: BackendContext) -> Iterator[Defect]:
-    if backend.spec.type != _SUPPORTED:
+def _backend_warnings(backend: BackendContext, controllers: Controllers) -> Iterator[Defect]:
+    if backend.spec.type not in (_SUPPORTED, _PAIR):
         return
+    modelscope = facts().modelscope.variables if controllers.since("v0.4.0") else ()
+    passed = (*_DOWNLOADER_VARIABLES, *modelscope)
     lost = [
         variable["name"]
         for variable in backend.env
-        if variable["name"] in facts().downloader
-        and not (variable["name"] in _DOWNLOADER_VARIABLES and "value" in variable)
+        if variable["name"] in downloader_of(backend.spec.model_uri)[1]
+        and not (variable["name"] in passed and "value" in variable)
     ]
     if lost:
         reason = f"does not pass {', '.join(lost)} on to the model's downloader; move it to envFrom"
         yield f"{backend.path}.env", reason
     for role in backend.roles:
+        if role.pods == 1 and controllers.until("v0.2.0"):
+            yield f"{role.path}.pods", "does not replace the only pod of an instance when it fails (D-13)"
         if role.pods == 1:
-            reason = "does not replace the only pod of an instance when it fails (D-13)"
+            continue
+        if controllers.until("v0.2.0"):
+            script = "a script of Ascend's images, /vllm-workspace/vllm/examples/online_serving/multi-node-serving.sh"
         else:
-            reason = (
-                "starts several pods with a script of Ascend's images, /vllm-workspace/vllm/examples/online_serving/"
-                "multi-node-serving.sh; make sure that the image has it"
-            )
-        yield f"{role.path}.pods", reason
+            script = "the script examples/online_serving/multi-node-serving.sh of the image's working directory"
+        yield f"{role.path}.pods", f"starts several pods with {script}; make sure that the image has it"
 
 
 def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401  any JSON

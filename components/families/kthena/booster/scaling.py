@@ -22,6 +22,9 @@ def booster_scaling(backends: Sequence[BackendContext], ports: Sequence[int]) ->
     if policy is None:
         return None
     model = booster.metadata.name
+    if booster.spec.backend:
+        # Since v0.2.0, the policy of a booster scales its only backend.
+        return _one_backend(backends[0], ports[0], policy)
     params = [
         {"target": _target(backend, port), "cost": backend.spec.scaling_cost, **_bounds(backend)}
         for backend, port in zip(backends, ports, strict=True)
@@ -34,10 +37,17 @@ def booster_scaling(backends: Sequence[BackendContext], ports: Sequence[int]) ->
 def backend_scaling(backend: BackendContext, port: int) -> tuple[Object, Object] | None:
     """Return the policy of a backend and the binding that scales it."""
     policy = backend.spec.autoscaling_policy
-    if policy is None:
-        return None
+    return None if policy is None else _one_backend(backend, port, policy)
+
+
+def _one_backend(backend: BackendContext, port: int, policy: AutoscalingPolicySpec) -> tuple[Object, Object]:
     scaling = {"target": _target(backend, port), **_bounds(backend)}
-    return _objects(backend.name, backend.namespace, backend.labels, policy, {"scalingConfiguration": scaling})
+    return _objects(backend.name, backend.namespace, backend.labels, policy, {scaling_field(backend): scaling})
+
+
+def scaling_field(backend: BackendContext) -> str:
+    """Return the field of a binding with the only target, which was renamed together with ``backends``."""
+    return "homogeneousTarget" if backend.booster.spec.backend else "scalingConfiguration"
 
 
 def _objects(
@@ -53,14 +63,15 @@ def _objects(
 
 
 def _bounds(backend: BackendContext) -> Object:
-    return {"minReplicas": backend.spec.min_replicas, "maxReplicas": backend.spec.max_replicas}
+    return {"minReplicas": backend.spec.least, "maxReplicas": backend.spec.most}
 
 
 def _target(backend: BackendContext, engine_port: int) -> Object:
     """Return the ModelServing to scale, and the pods to measure: of a disaggregated pair, those of decode."""
     port = runtime_port(backend) if backend.options.runtime else engine_port
-    return {
-        "targetRef": {"kind": "ModelServing", "name": backend.name},
-        "additionalMatchLabels": {f"{SERVING_LABEL}/role": DECODE if backend.is_disaggregated else LEADER},
-        "metricEndpoint": {} if port == RUNTIME_PORT else {"port": port},
-    }
+    labels = {f"{SERVING_LABEL}/role": DECODE if backend.is_disaggregated else LEADER}
+    target: Object = {"targetRef": {"kind": "ModelServing", "name": backend.name}}
+    endpoint: Object = {} if port == RUNTIME_PORT else {"port": port}
+    if backend.booster.spec.backend:
+        return {**target, "metricEndpoint": {**endpoint, "labelSelector": {"matchLabels": labels}}}
+    return {**target, "additionalMatchLabels": labels, "metricEndpoint": endpoint}

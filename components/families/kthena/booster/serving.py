@@ -6,7 +6,7 @@ from ....contract.quantity import is_quantity, parse_quantity
 from ....engines.command_line import CommandLine
 from ....fleet.objects import Object, new_object
 from ....fleet.placement import SHARED_MEMORY
-from ..names import WORKLOAD_API
+from ..names import VOLCANO, WORKLOAD_API
 from .command import Commands, commands_of
 from .context import BackendContext, BackendRole, metadata_of
 from .facts import EngineFacts, facts
@@ -51,8 +51,9 @@ def serving_of(backend: BackendContext) -> tuple[RoleCommands, Object]:
     template: Object = {"roles": [_role(role, commands, weights) for role, commands in role_commands]}
     if backend.options.runtime:
         template = {"restartGracePeriodSeconds": GRACE_SECONDS, **template}
-    # Every ModelServing must name volcano (Kthena spec V12), although only the pods of gangs need it.
-    spec: Object = {"replicas": backend.spec.min_replicas, "schedulerName": "volcano", "template": template}
+    # Until v0.1.0, every ModelServing must name volcano (Kthena spec V12), although only the pods of gangs need it.
+    scheduler = backend.spec.scheduler_name or VOLCANO
+    spec: Object = {"replicas": backend.spec.least, "schedulerName": scheduler, "template": template}
     if backend.options.runtime and any(role.pods == 1 for role in roles):
         # With RoleRecreate, the default, the controllers never replace the only pod of an instance (D-13).
         spec["recoveryPolicy"] = "ServingGroupRecreate"
@@ -134,6 +135,10 @@ def _pod(
     }
     if role.worker.affinity:
         spec["affinity"] = role.worker.affinity
+    if role.worker.tolerations:
+        spec["tolerations"] = role.worker.tolerations
+    if role.backend.spec.runtime_class_name:
+        spec["runtimeClassName"] = role.backend.spec.runtime_class_name
     return spec
 
 

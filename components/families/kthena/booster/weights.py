@@ -49,24 +49,33 @@ def weights_of(backend: BackendContext) -> Weights:
     volume = {"name": f"{spec.name}-weights", **volume_source}
     names = [f"{backend.model}-model-downloader"]
     names += [f"{backend.model}-lora-downloader-{position}" for position in range(len(adapters))]
-    # The downloader gets only the variables that it reads. The others are for the engine: HF_HUB_OFFLINE would keep
-    # the downloader from working.
-    env = [item for item in backend.env if item["name"] in facts().downloader and item.get("value") != ""]
     loaders = []
     for name, source, path in zip(names, sources, (model, *adapter_paths), strict=True):
+        image, variables = downloader_of(source)
         loader: Object = {
             "name": name,
-            "image": backend.options.loader_image or facts().images["downloader"],
+            "image": backend.options.loader_image or image,
             "args": ["--source", source, "--output-dir", path],
         }
+        # It gets only the variables that it reads. The others are for the engine: HF_HUB_OFFLINE would keep the
+        # downloader from working.
+        env = [item for item in backend.env if item["name"] in variables and item.get("value") != ""]
         if env:
-            loader["env"] = list(env)
+            loader["env"] = env
         if spec.env_from:
             loader["envFrom"] = list(spec.env_from)
         loader["volumeMounts"] = [{"name": volume["name"], "mountPath": folder}]
         loaders.append(loader)
     named = tuple(zip((adapter.name for adapter in adapters), adapter_paths, strict=True))
     return Weights(folder, model, named, volume, tuple(loaders))
+
+
+def downloader_of(source: str) -> tuple[str, tuple[str, ...]]:
+    """Return the image of a source's downloader, and the variables that it reads."""
+    if source.startswith("ms://"):
+        later = facts().modelscope
+        return later.image, (*facts().downloader, *later.variables)
+    return facts().images["downloader"], facts().downloader
 
 
 def named_weights(backend: BackendContext) -> Iterator[NamedWeights]:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ....contract.findings.ids import RuleId
+from ....contract.releases import Span
 from ....engines.command_line import CommandLine
 from ....engines.paths import path_prefix
 from ....engines.served.adapters import adapter_model_name, adapters_of
 from ....engines.served.names import answers_to, served_names
 from ....fleet.endpoints import Backend, Endpoint, GatewayFeature, Router, WeightsOwner
 from ....fleet.words import Routing
-from ..names import CONTROLLER_NAMESPACE, ROUTER_PODS, ROUTER_PORT, ROUTER_SERVICE, role_service
+from ..kinds import RELEASES
+from ..names import CONTROLLER_NAMESPACE, ROUTER, ROUTER_PODS, ROUTER_PORT, ROUTER_SERVICE, role_service
 from ..references import SelectedRole
 from ..serving.groups import is_one_set
 from .rules import ActiveRule, ActiveRules, RouteContext, rules_for
@@ -80,7 +82,10 @@ def router_endpoints(route: RouteContext, active: ActiveRules, backends: Backend
         replicas = {_pods_name(route, role.role): role.instances for role in roles}
         router = Router(CONTROLLER_NAMESPACE, ROUTER_PODS, tuple(replicas))
         share = sum(replicas.values())
-        backend = Backend(ROUTER_SERVICE, CONTROLLER_NAMESPACE, ROUTER_PORT, "", share, router=router)
+        # The chart of the release that is set names it, whatever release each manifest is written for.
+        release = route.options.releases.get("kthena") or RELEASES.contract
+        service = ROUTER_SERVICE if RELEASES.covers(Span(until="v0.1.0"), release) else ROUTER
+        backend = Backend(service, CONTROLLER_NAMESPACE, ROUTER_PORT, "", share, router=router)
         yield _endpoint(route, _base_name(route, model), model, (backend,), "/v1", rules[0], ())
 
 

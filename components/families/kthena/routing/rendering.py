@@ -49,6 +49,7 @@ def render_model_route(source: LoadedResource, library: Library, options: Option
     # No gateway sends requests to prefill and then to decode, counts tokens of one model, or matches paths.
     needs_router = any(server.is_pair for server in servers) or route.limited or any(r.matches_paths for r in rules)
     routed = not native or needs_router
+    _check_parents(spec.parent_refs or (), findings, native=native, routed=routed)
     # The router reads the ModelServers. Several routes may share one.
     shared = []
     for name in sorted({server.name for server in servers}) if routed and native else ():
@@ -66,6 +67,21 @@ def render_model_route(source: LoadedResource, library: Library, options: Option
         requires=frozenset({ROUTER if native else OPERATOR}) if routed else frozenset(),
         model=route.name,
     )
+
+
+def _check_parents(parents: Sequence[object], findings: Findings, *, native: bool, routed: bool) -> None:
+    """Report a route's Gateways, on whose listeners alone Kthena's router would apply it."""
+    if not parents:
+        return
+    if not routed:
+        reason = "has no effect: no router of Kthena applies this route, and the front door leads to it; remove it"
+        findings.warn("spec.parentRefs", reason, RuleId.FIELD_NO_EFFECT)
+        return
+    reason = (
+        "Kthena's router applies a route with parentRefs only on the listeners of these Gateways, and runs here "
+        "without the Gateway API (gatewayAPI.enabled of its chart); remove it"
+    )
+    findings.error("spec.parentRefs", reason, RuleId.NATIVE_UNSUPPORTED if native else RuleId.OPERATOR_UNSUPPORTED)
 
 
 def checked_endpoints(route: RouteContext, targets: Targets, *, routed: bool) -> tuple[Endpoint, ...]:

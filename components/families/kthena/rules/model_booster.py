@@ -1,12 +1,14 @@
 """Rules of ModelBoosters across fields (Kthena spec 1.4: V1, V2, V4 to V8; D-29).
 
-Upstream has them in an admission webhook that is never called. Here they are checked locally and, as CEL, by the API
-server.
+Upstream has them in an admission webhook that is never called until v0.1.0. Here they are checked locally and, as
+CEL, by the API server. The local rules follow the form of the booster; those for the API server, its releases.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ....contract.base import Json, Rule, Violation
+from ....contract.releases import Span
 from ....contract.rules import check_parts, server_only, unique_names
 from ..durations import nanoseconds_of
 from ..prices import backend_cost
@@ -21,9 +23,24 @@ _ONE_SERVER = ("vLLM", "SGLang", "MindIE")
 _MINDIE = ("prefill", "decode", "controller", "coordinator")
 
 
+_SEVERAL = Span(until="v0.1.0")
+"""The releases with several backends."""
+_ONE = Span("v0.2.0", "v0.4.0")
+"""The releases with one backend and a policy."""
+_BOUNDED = Span(until="v0.4.0")
+"""The releases whose backends have bounds."""
+
+
 def _backends(booster: Json) -> _Parts:
-    for index, backend in enumerate(booster.spec.backends):
-        yield ("spec", "backends", index), backend
+    for path, backend in _in_spec(booster.spec):
+        yield ("spec", *path), backend
+
+
+def _in_spec(spec: Json) -> _Parts:
+    if spec.backend:
+        yield ("backend",), spec.backend
+    for index, backend in enumerate(spec.backends or ()):
+        yield ("backends", index), backend
 
 
 def _policies(booster: Json) -> _Parts:
@@ -42,7 +59,53 @@ def _spec(booster: Json) -> _Parts:
     yield ("spec",), booster.spec
 
 
+def _form_broken(spec: Json) -> Iterator[Violation]:
+    if spec.backend is None and spec.backends is None:
+        yield ("backends",), "is required; since v0.2.0, backend takes its place"
+    elif spec.backend is not None and spec.backends is not None:
+        yield ("backends",), "must not be set together with backend, which takes its place since v0.2.0; remove one"
+
+
+_FORM = Rule("", _form_broken, "")
+"""Without CEL: no release has both fields."""
+
+
+def _inline_targets(policy: Json) -> Iterator[Violation]:
+    for attribute, wire in (
+        ("homogeneous_target", "homogeneousTarget"),
+        ("heterogeneous_target", "heterogeneousTarget"),
+        ("disaggregated_target", "disaggregatedTarget"),
+    ):
+        if getattr(policy, attribute) is not None:
+            yield (wire,), ""
+
+
+_UNTARGETED = Rule(
+    "must be absent in a booster, whose policy scales its own backends; remove it, or write an AutoscalingPolicy",
+    _inline_targets,
+    "",
+)
+"""Without CEL: no release has both the policy of a booster and targets of policies."""
+
 # Rules of a backend
+
+
+def _replicas_broken(backend: Json) -> Iterator[Violation]:
+    bounds = {"minReplicas": backend.min_replicas, "maxReplicas": backend.max_replicas}
+    missing = [field for field, value in bounds.items() if value is None]
+    if backend.replicas is None and len(missing) == len(bounds):
+        yield ("minReplicas",), "is required with maxReplicas; since v1.0.0, replicas takes their place"
+    elif backend.replicas is None:
+        yield from (((field,), "is required; set it") for field in missing)
+    elif len(missing) < len(bounds):
+        yield (
+            ("replicas",),
+            "must not be set together with minReplicas and maxReplicas, in whose place it is since v1.0.0",
+        )
+
+
+_REPLICAS = Rule("", _replicas_broken, "")
+"""Without CEL: no release has all three fields."""
 
 
 def _grace_broken(backend: Json) -> Iterator[Violation]:
@@ -106,7 +169,8 @@ def _adapters_broken(backend: Json) -> Iterator[Violation]:
 ADAPTERS = Rule("", _adapters_broken, "")
 """Without CEL: for the API server, the field is a list map keyed by name."""
 
-_OF_BACKEND = (BOUNDS, GRACE, ONE_SERVER, PAIR, MINDIE, ADAPTERS)
+_OF_BACKEND = (_REPLICAS, BOUNDS, GRACE, ONE_SERVER, PAIR, MINDIE, ADAPTERS)
+_BACKEND_SPANS = {BOUNDS.message: _BOUNDED, GRACE.message: _SEVERAL}
 
 # Rules of all backends
 
@@ -116,7 +180,7 @@ def _names_broken(spec: Json) -> Iterator[Violation]:
 
 
 def _total_broken(spec: Json) -> Iterator[Violation]:
-    total = sum(backend.max_replicas for backend in spec.backends)
+    total = sum(backend.max_replicas or 0 for backend in spec.backends or ())
     if total > MAX_REPLICAS:
         yield ("backends",), f", found {total}"
 
@@ -131,9 +195,9 @@ TOTAL = Rule(
 def _both_broken(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is None:
         return
-    for index, backend in enumerate(spec.backends):
+    for path, backend in _in_spec(spec):
         if backend.autoscaling_policy is not None:
-            yield ("backends", index, "autoscalingPolicy"), ""
+            yield (*path, "autoscalingPolicy"), ""
 
 
 ONE_LEVEL = Rule(
@@ -147,9 +211,9 @@ ONE_LEVEL = Rule(
 def _cost_unread(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is not None:
         return
-    for index, backend in enumerate(spec.backends):
+    for path, backend in _in_spec(spec):
         if backend.scaling_cost:
-            yield ("backends", index, "scalingCost"), f", found {backend.scaling_cost}"
+            yield (*path, "scalingCost"), f", found {backend.scaling_cost}"
 
 
 COST_UNREAD = Rule(
@@ -163,9 +227,9 @@ COST_UNREAD = Rule(
 def _grace_unread(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is not None:
         return
-    for index, backend in enumerate(spec.backends):
+    for path, backend in _in_spec(spec):
         if backend.scale_to_zero_grace_period is not None:
-            yield ("backends", index, "scaleToZeroGracePeriod"), ""
+            yield (*path, "scaleToZeroGracePeriod"), ""
 
 
 GRACE_UNREAD = Rule(
@@ -190,9 +254,9 @@ RATE_UNREAD = Rule(
 def _stopped_broken(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is not None:
         return
-    for index, backend in enumerate(spec.backends):
-        if backend.autoscaling_policy is not None and backend.min_replicas < 1:
-            yield ("backends", index, "minReplicas"), f", found {backend.min_replicas}"
+    for path, backend in _in_spec(spec):
+        if backend.autoscaling_policy is not None and backend.min_replicas == 0:
+            yield (*path, "minReplicas"), f", found {backend.min_replicas}"
 
 
 NEVER_STOPPED = Rule(
@@ -203,12 +267,12 @@ NEVER_STOPPED = Rule(
 
 
 def _fixed_broken(spec: Json) -> Iterator[Violation]:
-    if spec.autoscaling_policy or any(backend.autoscaling_policy for backend in spec.backends):
+    if spec.autoscaling_policy or any(backend.autoscaling_policy for _, backend in _in_spec(spec)):
         return
-    for index, backend in enumerate(spec.backends):
-        if backend.min_replicas < backend.max_replicas:
-            found = f", found {backend.min_replicas} and {backend.max_replicas}"
-            yield ("backends", index, "minReplicas"), found
+    for path, backend in _in_spec(spec):
+        least, most = backend.min_replicas, backend.max_replicas
+        if least is not None and most is not None and least < most:
+            yield (*path, "minReplicas"), f", found {least} and {most}"
 
 
 FIXED = Rule(
@@ -222,7 +286,8 @@ FIXED = Rule(
 def _cost_missing(spec: Json) -> Iterator[Violation]:
     if spec.autoscaling_policy is None:
         return
-    for index, backend in enumerate(spec.backends):
+    # One backend alone shares its load with none, so its cost does not matter.
+    for index, backend in enumerate(spec.backends or ()):
         if not backend.scaling_cost:
             cost = backend_cost(backend)
             known = f"; by the price of its nodes that is {cost}" if cost else ""
@@ -238,7 +303,8 @@ COST_MISSING = Rule(
 
 
 def _all_stopped(spec: Json) -> Iterator[Violation]:
-    if spec.autoscaling_policy is not None and not any(backend.min_replicas for backend in spec.backends):
+    backends = [backend.min_replicas for backend in spec.backends or ()]
+    if spec.autoscaling_policy is not None and backends and not any(backends):
         yield ("backends",), ", found 0"
 
 
@@ -247,6 +313,13 @@ ONE_RUNS = Rule(
     "to measure",
     _all_stopped,
     "!has(self.autoscalingPolicy) || self.backends.exists(b, b.minReplicas > 0)",
+)
+
+_ONE_FIXED = Rule(
+    FIXED.message,
+    _fixed_broken,
+    "has(self.autoscalingPolicy) || self.backend.minReplicas >= self.backend.maxReplicas",
+    span=_ONE,
 )
 
 _OF_SPEC = (
@@ -268,15 +341,18 @@ ADAPTER_NAMES = Rule(
     "name must not be metadata.name for an adapter: requests for the model and for it could not be told apart",
     _adapter_is_model,
     "!self.spec.backends.exists(b, has(b.loraAdapters) && b.loraAdapters.exists(l, l.name == self.metadata.name))",
+    span=_SEVERAL,
 )
 
 WHOLE = (
+    check_parts(_FORM, _spec),
     check_parts(Rule("", _names_broken, ""), _spec),
     *(check_parts(rule, _spec) for rule in _OF_SPEC),
     *(check_parts(rule, _backends) for rule in _OF_BACKEND),
-    *(check_parts(rule, _policies) for rule in POLICY),
+    *(check_parts(rule, _policies) for rule in (_UNTARGETED, *POLICY)),
     check_parts(ONE_WAY, _matches),
-    ADAPTER_NAMES,
+    Rule(ADAPTER_NAMES.message, _adapter_is_model, ""),
+    server_only(ADAPTER_NAMES),
 )
-SPEC_CEL = tuple(map(server_only, _OF_SPEC))
-BACKEND_CEL = tuple(map(server_only, _OF_BACKEND))
+SPEC_CEL = tuple(map(server_only, (*(replace(rule, span=_SEVERAL) for rule in _OF_SPEC), _ONE_FIXED)))
+BACKEND_CEL = tuple(server_only(replace(rule, span=_BACKEND_SPANS.get(rule.message))) for rule in _OF_BACKEND)

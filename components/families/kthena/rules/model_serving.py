@@ -1,13 +1,16 @@
 """Rules of ModelServings across fields (Kthena spec 1.2 and 1.4: V11, V12, V14, V15 and upstream's own CEL).
 
-V13, that nothing is negative, is in the types. V3 over whole pods would exceed the API server's CEL budget: it is
-checked when a ModelServing is rendered.
+Later releases are as their webhooks are (pkg/model-serving-controller/webhook of volcano-sh/kthena), which are called
+since v0.3.0. V13, that nothing is negative, is in the types. V3 over whole pods would exceed the API server's CEL
+budget: it is checked when a ModelServing is rendered.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ....contract.base import Json, Rule, Violation, no_local_check
 from ....contract.names import is_dns1035_label
+from ....contract.releases import Span
 from ....contract.rules import check_parts, server_only, unique_names
 from ...leaderworkerset.rules import MAX_SURGE, MAX_UNAVAILABLE, is_share, share
 
@@ -51,6 +54,7 @@ _SCHEDULER = Rule(
     "schedulerName must be volcano, the only scheduler that Kthena knows",
     _scheduler_broken,
     "self.schedulerName == 'volcano'",
+    span=Span(until="v0.1.0"),
 )
 
 
@@ -61,7 +65,7 @@ def _configuration(spec: Json) -> Json:
 def _partition_broken(spec: Json) -> Iterator[Violation]:
     configuration = _configuration(spec)
     partition = configuration.partition if configuration else None
-    if partition is not None and partition >= spec.replicas:
+    if isinstance(partition, int) and partition >= spec.replicas:
         yield (*_BOUNDS, "partition"), f", found {partition} of {spec.replicas}"
 
 
@@ -71,6 +75,7 @@ _PARTITION = Rule(
     "partition must be below replicas, or no group would ever be updated; lower it or remove it",
     _partition_broken,
     f"{_HAS}!has({_CEL}.partition) || {_CEL}.partition < self.replicas",
+    span=Span(until="v0.3.0"),
 )
 
 
@@ -86,16 +91,142 @@ def _stuck(spec: Json) -> Iterator[Violation]:
 
 
 # Malformed percentages are left to the rules about shares: int() would fail on them.
+_UNAVAILABLE = (
+    f"{_HAS}(type({_CEL}.maxUnavailable) == int ? {_CEL}.maxUnavailable != 0 : "
+    f"!{_CEL}.maxUnavailable.matches('^[0-9]{{1,3}}%$') || "
+    f"int({_CEL}.maxUnavailable.replace('%', '')) * self.replicas >= 100)"
+)
 _MOVES = Rule(
     "maxUnavailable and maxSurge must not both amount to 0, or no group could ever be updated (percentages of "
     "maxUnavailable round down)",
     _stuck,
-    f"{_HAS}(type({_CEL}.maxUnavailable) == int ? {_CEL}.maxUnavailable != 0 : "
-    f"!{_CEL}.maxUnavailable.matches('^[0-9]{{1,3}}%$') || "
-    f"int({_CEL}.maxUnavailable.replace('%', '')) * self.replicas >= 100) || "
-    f"(type({_CEL}.maxSurge) == int ? {_CEL}.maxSurge != 0 : "
-    f"!{_CEL}.maxSurge.matches('^[0-9]{{1,3}}%$') || int({_CEL}.maxSurge.replace('%', '')) * self.replicas > 0)",
+    "",
 )
+_MOVES_CEL = (
+    replace(
+        _MOVES,
+        cel=f"{_UNAVAILABLE} || "
+        f"(type({_CEL}.maxSurge) == int ? {_CEL}.maxSurge != 0 : "
+        f"!{_CEL}.maxSurge.matches('^[0-9]{{1,3}}%$') || int({_CEL}.maxSurge.replace('%', '')) * self.replicas > 0)",
+        span=Span(until="v0.2.0"),
+    ),
+    Rule(
+        "maxUnavailable must not amount to 0, or no group could ever be updated (percentages round down)",
+        _stuck,
+        _UNAVAILABLE,
+        span=Span(since="v0.3.0"),
+    ),
+)
+
+
+def _partition_share(configuration: Json) -> Iterator[Violation]:
+    if configuration.partition is not None and not is_share(configuration.partition):
+        yield ("partition",), f", found {configuration.partition!r}"
+
+
+_PARTITION_SHARE = Rule(
+    "partition must be a number of at least 0, or a percentage from 0% to 100%",
+    _partition_share,
+    "!has(self.partition) || (type(self.partition) == int ? self.partition >= 0 : "
+    "self.partition.matches('^(100|[0-9]{1,2})%$'))",
+    span=Span(since="v0.4.0"),
+)
+
+
+def _rolls_roles(spec: Json) -> bool:
+    return spec.rollout_strategy is not None and spec.rollout_strategy.type == "RoleRollingUpdate"
+
+
+def _unread_configuration(spec: Json) -> Iterator[Violation]:
+    if _rolls_roles(spec) and _configuration(spec):
+        yield _BOUNDS, ""
+
+
+_UNREAD = Rule(
+    "rollingUpdateConfiguration must be absent with type RoleRollingUpdate, which reads the roles' maxUnavailable; "
+    "remove it",
+    _unread_configuration,
+    "!has(self.rolloutStrategy) || self.rolloutStrategy.type != 'RoleRollingUpdate' || "
+    "!has(self.rolloutStrategy.rollingUpdateConfiguration)",
+    span=Span(since="v1.0.0"),
+)
+
+
+def _group_recreated(spec: Json) -> Iterator[Violation]:
+    if _rolls_roles(spec) and spec.recovery_policy == "ServingGroupRecreate":
+        yield ("rolloutStrategy", "type"), ", found RoleRollingUpdate"
+
+
+_RECOVERY = Rule(
+    "type must be ServingGroupRollingUpdate with recoveryPolicy ServingGroupRecreate: an update of one role instance "
+    "would recreate the whole group",
+    _group_recreated,
+    "!has(self.rolloutStrategy) || self.rolloutStrategy.type != 'RoleRollingUpdate' || "
+    "self.recoveryPolicy != 'ServingGroupRecreate'",
+    span=Span(since="v0.4.0"),
+)
+
+
+def _unread_bound(spec: Json) -> Iterator[Violation]:
+    for index, role in enumerate(spec.template.roles):
+        if role.max_unavailable is not None and not _rolls_roles(spec):
+            yield ("template", "roles", index, "maxUnavailable"), ""
+
+
+_ROLE_BOUND_READ = Rule(
+    "maxUnavailable must be absent without rolloutStrategy.type RoleRollingUpdate, the only one that reads it; "
+    "remove it, or set that type",
+    _unread_bound,
+    "(has(self.rolloutStrategy) && self.rolloutStrategy.type == 'RoleRollingUpdate') || "
+    "self.template.roles.all(r, !has(r.maxUnavailable))",
+    span=Span(since="v1.0.0"),
+)
+
+
+def _role_bound_broken(role: Json) -> Iterator[Violation]:
+    bound = role.max_unavailable
+    if bound is None:
+        return
+    if not is_share(bound) or not 1 <= share(bound, role.replicas, up=False) <= role.replicas:
+        yield ("maxUnavailable",), f", found {bound!r} of {role.replicas}"
+
+
+_ROLE_BOUND = Rule(
+    "maxUnavailable must be from 1 to the replicas of the role, or a percentage that amounts to that",
+    _role_bound_broken,
+    "!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? "
+    "self.maxUnavailable >= 1 && self.maxUnavailable <= self.replicas : "
+    "self.maxUnavailable.matches('^(100|[0-9]{1,2})%$') && "
+    "int(self.maxUnavailable.replace('%', '')) * self.replicas >= 100)",
+    span=Span(since="v1.0.0"),
+)
+
+
+def _workers_without_template(role: Json) -> Iterator[Violation]:
+    if role.worker_replicas and role.worker_template is None:
+        yield ("workerTemplate",), f" {role.worker_replicas}; add it, or set workerReplicas to 0"
+
+
+_WORKER_TEMPLATE = Rule(
+    "workerTemplate is required with workerReplicas",
+    _workers_without_template,
+    "self.workerReplicas == 0 || has(self.workerTemplate)",
+    span=Span(since="v0.4.0"),
+)
+
+
+def _topology_broken(topology: Json) -> Iterator[Violation]:
+    fields = topology.model_fields_set
+    if fields & {"mode", "highest_tier_allowed"} and fields & {"group_policy", "role_policy"}:
+        yield (), ""
+
+
+_TOPOLOGY = Rule(
+    "set either mode and highestTierAllowed, until v0.1.0, or groupPolicy and rolePolicy, since v0.2.0",
+    _topology_broken,
+    "",
+)
+"""Without CEL: no release has both forms."""
 
 
 def _roles_broken(group: Json) -> Iterator[Violation]:
@@ -121,16 +252,32 @@ def _gang_broken(group: Json) -> Iterator[Violation]:
             yield path, f", found {least}, and {pods[name]} in sum"
 
 
-_GANG_ROLES = (
-    "!has(self.gangPolicy) || !has(self.gangPolicy.minRoleReplicas) || "
-    "self.gangPolicy.minRoleReplicas.all(k, self.roles.exists(r, r.name == k && "
-    "self.gangPolicy.minRoleReplicas[k] >= 0 && "
-    "self.gangPolicy.minRoleReplicas[k] <= r.replicas + r.workerReplicas))"
-)
+def _gang_of_instances(group: Json) -> Iterator[Violation]:
+    replicas = {role.name: role.replicas for role in group.roles}
+    for name, least in ((group.gang_policy and group.gang_policy.min_role_replicas) or {}).items():
+        if name in replicas and least > replicas[name]:
+            yield ("gangPolicy", "minRoleReplicas", name), f", found {least} of {replicas[name]}"
+
+
+def _gang_cel(bound: str) -> str:
+    return (
+        "!has(self.gangPolicy) || !has(self.gangPolicy.minRoleReplicas) || "
+        "self.gangPolicy.minRoleReplicas.all(k, self.roles.exists(r, r.name == k && "
+        "self.gangPolicy.minRoleReplicas[k] >= 0 && "
+        f"self.gangPolicy.minRoleReplicas[k] <= {bound}))"
+    )
+
+
 _GANG = Rule(
     "minRoleReplicas must be from 0 to replicas and workerReplicas of the role together, for roles that exist",
     _gang_broken,
-    _GANG_ROLES,
+    "",
+)
+_GANG_INSTANCES = Rule(
+    "minRoleReplicas must be at most the replicas of the role",
+    _gang_of_instances,
+    _gang_cel("r.replicas"),
+    span=Span(since="v0.3.0"),
 )
 
 
@@ -143,6 +290,13 @@ LEAST_STAYS = Rule(
     "minRoleReplicas can neither be changed nor removed once set; delete the ModelServing and create it anew",
     no_local_check,
     "!has(oldSelf.minRoleReplicas) || (has(self.minRoleReplicas) && self.minRoleReplicas == oldSelf.minRoleReplicas)",
+    span=Span(until="v0.2.0"),
+)
+LEAST_UNCHANGED = Rule(
+    "minRoleReplicas cannot be changed once set; delete the ModelServing and create it anew",
+    no_local_check,
+    "!has(oldSelf.minRoleReplicas) || !has(self.minRoleReplicas) || self.minRoleReplicas == oldSelf.minRoleReplicas",
+    span=Span(since="v0.3.0"),
 )
 
 
@@ -160,15 +314,36 @@ def _rollout(serving: Json) -> _Parts:
         yield ("spec", *_BOUNDS), configuration
 
 
-_OF_SPEC = (_SCHEDULER, _PARTITION, _MOVES)
-_OF_GROUP = (_ROLES, _GANG)
-_OF_ROLLOUT = (MAX_UNAVAILABLE, MAX_SURGE)
+def _roles(serving: Json) -> _Parts:
+    for index, role in enumerate(serving.spec.template.roles):
+        yield ("spec", "template", "roles", index), role
+
+
+def _topology(serving: Json) -> _Parts:
+    if serving.spec.template.network_topology:
+        yield ("spec", "template", "networkTopology"), serving.spec.template.network_topology
+
+
+_OF_SPEC = (_SCHEDULER, _PARTITION, _UNREAD, _RECOVERY, _ROLE_BOUND_READ)
+_OF_GROUP = (_ROLES, _GANG_INSTANCES)
+_OF_ROLE = (_ROLE_BOUND, _WORKER_TEMPLATE)
 WHOLE = (
     NAMES,
-    *(check_parts(rule, _spec) for rule in _OF_SPEC),
-    *(check_parts(rule, _rollout) for rule in _OF_ROLLOUT),
-    *(check_parts(rule, _group) for rule in _OF_GROUP),
+    *(check_parts(rule, _spec) for rule in (*_OF_SPEC, _MOVES)),
+    *(check_parts(rule, _rollout) for rule in (MAX_UNAVAILABLE, MAX_SURGE, replace(_PARTITION_SHARE, span=None))),
+    *(check_parts(rule, _group) for rule in (*_OF_GROUP, _GANG)),
+    *(check_parts(rule, _roles) for rule in _OF_ROLE),
+    check_parts(_TOPOLOGY, _topology),
 )
-SPEC_CEL = tuple(map(server_only, _OF_SPEC))
-GROUP_CEL = (*map(server_only, _OF_GROUP), GANG_STAYS)
-ROLLOUT_CEL = tuple(map(server_only, _OF_ROLLOUT))
+SPEC_CEL = tuple(map(server_only, (*_OF_SPEC, *_MOVES_CEL)))
+GROUP_CEL = (
+    *map(server_only, _OF_GROUP),
+    server_only(replace(_GANG, cel=_gang_cel("r.replicas + r.workerReplicas"), span=Span(until="v0.2.0"))),
+    GANG_STAYS,
+)
+ROLE_CEL = tuple(map(server_only, _OF_ROLE))
+ROLLOUT_CEL = (
+    server_only(MAX_UNAVAILABLE),
+    server_only(replace(MAX_SURGE, span=Span(until="v0.2.0"))),
+    server_only(_PARTITION_SHARE),
+)

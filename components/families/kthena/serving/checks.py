@@ -15,10 +15,10 @@ from ....fleet.instances import accelerator_resources, fabrics, instance
 from ....fleet.library import Library
 from ....fleet.placement import requests_of
 from ....fleet.words import WorkloadChoice
-from ..autoscaling.targets import targets_of
+from ..autoscaling.targets import scaling_of
 from ..generated import Generated
 from ..names import SERVING_LABEL
-from ..types import AutoscalingPolicyBinding
+from ..types import AutoscalingPolicy, AutoscalingPolicyBinding
 from ..types.values import is_image
 from .context import GROUP, ServingContext
 from .groups import GROUP_ANNOTATION, SCHEDULER, TASK_ANNOTATION, has_pod_groups, is_gang, is_one_set
@@ -58,23 +58,26 @@ def check_pod_metadata(serving: ServingContext) -> None:
 
 
 def check_replicas_owner(serving: ServingContext, library: Library) -> None:
-    """Warn about explicit replicas of a ModelServing that an AutoscalingPolicyBinding scales."""
+    """Warn about explicit replicas of a ModelServing that a binding or policy scales."""
     if "replicas" not in serving.spec.model_fields_set or isinstance(serving.source, Generated):
         return
-    binding = _bindings_by_target(library, serving.namespace).get(serving.name)
-    if binding is not None:
-        reason = f"has no effect: the autoscaler of AutoscalingPolicyBinding {binding!r} owns the replicas; remove it"
+    owner = _scalers_by_target(library, serving.namespace).get(serving.name)
+    if owner is not None:
+        reason = f"has no effect: the autoscaler of {owner} owns the replicas; remove it"
         serving.findings.warn("spec.replicas", reason, RuleId.FIELD_NO_EFFECT)
 
 
 @functools.lru_cache(maxsize=4)
-def _bindings_by_target(library: Library, namespace: str) -> Mapping[str, str]:
-    """Return the binding that scales each ModelServing of a namespace, both by name."""
-    bindings: dict[str, str] = {}
-    for name, binding in sorted(library.all(AutoscalingPolicyBinding, namespace).items()):
-        for target in targets_of(binding):
-            bindings.setdefault(target.name, name)
-    return bindings
+def _scalers_by_target(library: Library, namespace: str) -> Mapping[str, str]:
+    """Return the binding or policy that scales each ModelServing of a namespace, by its name."""
+    scalers: dict[str, str] = {}
+    for kind in (AutoscalingPolicyBinding, AutoscalingPolicy):
+        for name, resource in sorted(library.all(kind, namespace).items()):
+            assert isinstance(resource, AutoscalingPolicyBinding | AutoscalingPolicy)  # noqa: S101  the index is by kind
+            for target in scaling_of(resource).targets:
+                if target.spec.sub_targets is None:
+                    scalers.setdefault(target.name, f"{kind.__name__} {name!r}")
+    return scalers
 
 
 def check_native(serving: ServingContext) -> None:
@@ -89,6 +92,7 @@ def check_native(serving: ServingContext) -> None:
     if group.restart_grace_period_seconds:
         reason = f"has no effect natively: failed pods are replaced at once; remove it, or {_OPERATOR}"
         findings.warn(f"{GROUP}.restartGracePeriodSeconds", reason, RuleId.FIELD_NO_EFFECT)
+    _check_rollout(serving)
     if is_one_set(group):
         return
 
@@ -111,7 +115,7 @@ def check_native(serving: ServingContext) -> None:
             "several places; add the constraints to the pod templates"
         )
         findings.warn(SPREAD, reason, RuleId.FIELD_NO_EFFECT)
-    if serving.rolling_update.partition:
+    if serving.partition:
         reason = (
             f"needs Kthena's controller: natively a change of the pod templates updates all {serving.replicas} "
             f"serving groups; remove it, or {_OPERATOR}"
@@ -126,6 +130,31 @@ def check_native(serving: ServingContext) -> None:
         findings.warn("spec.replicas", reason, RuleId.NATIVE_DIFFERS)
 
 
+def _check_rollout(serving: ServingContext) -> None:
+    """Report a partition that keeps every group from being updated, and updates of role instances."""
+    rollout = "spec.rolloutStrategy"
+    if serving.replicas and serving.partition >= serving.replicas:
+        reason = (
+            f"keeps every serving group from being updated: it is not below the {serving.replicas} replicas; lower "
+            "it to update them"
+        )
+        path = f"{rollout}.rollingUpdateConfiguration.partition"
+        serving.findings.warn(path, reason, RuleId.FIELD_NO_EFFECT)
+    if serving.rolls_roles and is_one_set(serving.group) and serving.replicas > 1:
+        reason = (
+            "natively serving groups of one role instance are updated one after another, while Kthena's controller "
+            f"recreates the instances of all groups at once; remove it, or {_OPERATOR}"
+        )
+        serving.findings.warn(f"{rollout}.type", reason, RuleId.NATIVE_DIFFERS)
+    for path, role in serving.roles:
+        if role.max_unavailable is not None:
+            reason = (
+                "has no effect natively: a change of the pod templates restarts all instances of a role at once; "
+                f"remove it, or {_OPERATOR}"
+            )
+            serving.findings.warn(f"{path}.maxUnavailable", reason, RuleId.FIELD_NO_EFFECT)
+
+
 def check_scheduling(serving: ServingContext, roles: list[RolePods]) -> None:
     """Warn about schedulers that ignore gangs, and about accelerator pods that do not select an instance type."""
     for role in roles:
@@ -133,7 +162,10 @@ def check_scheduling(serving: ServingContext, roles: list[RolePods]) -> None:
             scheduler = template.spec.get("schedulerName")
             if has_pod_groups(serving.group) and scheduler != SCHEDULER and serving.options.realization.is_native:
                 reason = f"is {scheduler!r}, which ignores the gang of the serving group; remove it"
-                serving.findings.warn(f"{path}.spec.schedulerName", reason, RuleId.NATIVE_DIFFERS)
+                is_own = scheduler == serving.spec.scheduler_name
+                field = "spec.schedulerName" if is_own else f"{path}.spec.schedulerName"
+                if not is_own or role is roles[0]:
+                    serving.findings.warn(field, reason, RuleId.NATIVE_DIFFERS)
             devices = {key: amount for key, amount in template.requests.items() if key in accelerator_resources()}
             if devices and not any(choice.instance_type for choice in template.choices):
                 key, amount = next(iter(devices.items()))

@@ -7,6 +7,7 @@ from ....contract.findings.collector import Findings
 from ....contract.load import LoadedResource
 from ....fleet.options import Options
 from ....fleet.origins import Origin
+from ...leaderworkerset.rules import share
 from ..generated import Generated, origin_of
 from ..types import ModelServing
 from ..types.model_serving import ModelServingSpec, Role, RollingUpdateConfiguration, ServingGroup
@@ -61,6 +62,17 @@ class ServingContext:
         """The configuration of rolling updates, with its defaults where the resource has none."""
         strategy = self.spec.rollout_strategy
         return (strategy and strategy.rolling_update_configuration) or RollingUpdateConfiguration()
+
+    @property
+    def partition(self) -> int:
+        """The ordinal from which on groups are updated; a percentage is rounded up."""
+        partition = self.rolling_update.partition
+        return 0 if partition is None else share(partition, self.replicas, up=True)
+
+    @property
+    def rolls_roles(self) -> bool:
+        """Whether role instances are updated, rather than whole groups."""
+        return self.spec.rollout_strategy is not None and self.spec.rollout_strategy.type == "RoleRollingUpdate"
 
 
 def roles_with_paths(group: ServingGroup) -> Iterator[tuple[str, Role]]:

@@ -1,11 +1,12 @@
 """Serving groups: their size, and gangs of pods that the Volcano scheduler starts together (Kthena spec 3.3)."""
 
+from collections.abc import Iterator
 from decimal import Decimal
 
 from ....contract.quantity import format_quantity, parse_quantity
 from ....fleet.objects import Object, new_object
-from ..names import SERVING_LABEL, group_name, role_id, serving_labels
-from ..types.model_serving import Role, ServingGroup
+from ..names import SERVING_LABEL, group_name, role_id, role_labels, serving_labels
+from ..types.model_serving import Role, ServingGroup, TopologyPolicy
 from .context import ServingContext
 
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
@@ -56,14 +57,18 @@ def pod_groups(serving: ServingContext) -> list[Object]:
         for role in group.roles
         for instance in range(_min_instances(group, role))
     }
+    topology = group.network_topology
+    has_sub_groups = topology is not None and topology.role_policy is not None
     spec: Object = {
         "minMember": sum(tasks.values()),
-        "minTaskMember": tasks,
+        # Sub-groups count the instances of each role themselves.
+        **({} if has_sub_groups else {"minTaskMember": tasks}),
         "minResources": {key: format_quantity(amount) for key, amount in sorted(_min_resources(group).items())},
     }
-    if group.network_topology is not None:
-        topology = group.network_topology
-        spec["networkTopology"] = {"mode": topology.mode, "highestTierAllowed": topology.highest_tier_allowed}
+    if topology is not None and topology.group:
+        spec["networkTopology"] = _volcano_topology(topology.group)
+    if topology is not None and topology.role_policy:
+        spec["subGroupPolicy"] = list(_sub_groups(serving, topology.role_policy))
     bodies = []
     for ordinal in range(serving.replicas):
         name = group_name(serving.name, ordinal)
@@ -72,6 +77,24 @@ def pod_groups(serving: ServingContext) -> list[Object]:
         body["metadata"]["annotations"] = {GROUP_ANNOTATION: name}
         bodies.append(body)
     return bodies
+
+
+def _volcano_topology(policy: TopologyPolicy) -> Object:
+    tiers = {"highestTierAllowed": policy.highest_tier_allowed, "highestTierName": policy.highest_tier_name}
+    return {"mode": policy.mode, **{name: tier for name, tier in tiers.items() if tier is not None}}
+
+
+def _sub_groups(serving: ServingContext, policy: TopologyPolicy) -> Iterator[Object]:
+    """Yield the pods of each role, of which Volcano keeps those of one role instance together."""
+    for role in serving.group.roles:
+        yield {
+            "name": role.name,
+            "labelSelector": {"matchLabels": role_labels(serving.name, role.name)},
+            "matchLabelKeys": [f"{SERVING_LABEL}/role-id"],
+            "subGroupSize": pods_per_instance(role),
+            "minSubGroups": _min_instances(serving.group, role),
+            "networkTopology": _volcano_topology(policy),
+        }
 
 
 def gang_annotations(serving: ServingContext, group: int, role: str, instance: int) -> dict[str, str]:

@@ -1,6 +1,7 @@
-"""Problems of a ModelServing under Kthena's controller v0.1.0: unsupported, ignored and broken settings.
+"""Problems of a ModelServing under Kthena's controller: unsupported, ignored and broken settings.
 
-The numbers D-nn are those of the register of its defects (Kthena spec 10).
+The numbers D-nn are those of the register of its defects (Kthena spec 10). Which releases have a defect was read in
+volcano-sh/kthena at each tag (pkg/model-serving-controller).
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
 from ....fleet.options import Options
 from ....fleet.placement import taints, tolerates
+from ..controllers import Controllers
 from .context import GROUP, ServingContext
 from .groups import SCHEDULER, is_gang, pods_per_group, pods_per_instance
 from .pods import SPREAD
@@ -46,9 +48,10 @@ def check_serving_for_operator(serving: ServingContext, roles: Sequence[RolePods
 
 def _broken_settings(serving: ServingContext, roles: Sequence[RolePods]) -> Iterator[Defect]:
     group = serving.group
-    if group.network_topology is not None and group.gang_policy is None:
+    controllers = Controllers.of(serving.source)
+    if group.network_topology is not None and group.gang_policy is None and controllers.until("v0.1.0"):
         yield f"{GROUP}.networkTopology", "crashes on it without a gangPolicy (D-11); add gangPolicy: {}"
-    for path, role in serving.roles:
+    for path, role in serving.roles if controllers.until("v0.3.0") else ():
         for part, template in (("entryTemplate", role.entry_template), ("workerTemplate", role.worker_template)):
             if template and template.metadata and template.metadata.annotations:
                 field = f"{path}.{part}.metadata.annotations"
@@ -69,17 +72,19 @@ def _broken_settings(serving: ServingContext, roles: Sequence[RolePods]) -> Iter
                         f"pods stay Pending; add {{key: {key}, operator: Exists}}",
                     )
         # Entry pods get the scheduler of the ModelServing, workers keep their own (v0.1.0, GenerateWorkerPod).
-        if is_gang(group) and pods.worker and pods.worker.spec.get("schedulerName") != SCHEDULER:
+        is_split = is_gang(group) and controllers.until("v0.1.0")
+        if is_split and pods.worker and pods.worker.spec.get("schedulerName") != SCHEDULER:
             reason = f"leaves the workers of a gang to the default scheduler (D-09); set {SCHEDULER}"
             yield f"{pods.path}.workerTemplate.spec.schedulerName", reason
 
 
 def _ignored_settings(serving: ServingContext) -> Iterator[Defect]:
-    update = serving.rolling_update
-    for field, value, default in (("maxUnavailable", update.max_unavailable, 1), ("maxSurge", update.max_surge, 0)):
+    update, controllers = serving.rolling_update, Controllers.of(serving.source)
+    bounds = (("maxUnavailable", update.max_unavailable, 1), ("maxSurge", update.max_surge, 0))
+    for field, value, default in bounds if controllers.until("v0.2.0") else ():
         if value != default:
             yield f"{_ROLLOUT}.{field}", "ignores it and updates one serving group at a time (D-21); remove it"
-    if update.partition and serving.replicas > _MAX_ORDERED_GROUPS:
+    if update.partition and serving.replicas > _MAX_ORDERED_GROUPS and controllers.until("v0.1.0"):
         yield (
             f"{_ROLLOUT}.partition",
             "sorts serving groups by name as text, where 10 comes before 2; use at most "
@@ -90,8 +95,17 @@ def _ignored_settings(serving: ServingContext) -> Iterator[Defect]:
 
     # Before the controller replaces a failed pod, it waits for another pod of the role instance, or of the serving
     # group, to end. Where there is no other pod, it waits forever.
-    single = [role.name for _, role in serving.roles if pods_per_instance(role) == 1 and role.replicas]
+    # v0.2.0 waits only for the Service of a role instance, v0.3.0 for nothing.
+    single = [
+        role.name
+        for _, role in serving.roles
+        if pods_per_instance(role) == 1
+        and role.replicas
+        and (controllers.until("v0.1.0") or role.worker_template is not None)
+    ]
     policy = serving.spec.recovery_policy
+    if not controllers.until("v0.2.0"):
+        return
     if policy == "RoleRecreate" and single:
         yield (
             "spec.recoveryPolicy",

@@ -18,6 +18,7 @@ from ..names import SERVING_LABEL, entry_labels, role_labels
 from ..types.model_serving import PodTemplateSpec
 from .context import ServingContext
 from .groups import SCHEDULER, has_pod_groups, is_one_set
+from .plugins import apply_plugins
 
 GROUP_VARIABLES = ("GROUP_SIZE", "ENTRY_ADDRESS", "WORKER_INDEX")
 """Variables that Kthena's controller sets in every container of a role instance."""
@@ -98,6 +99,7 @@ def pod_template(
         "spec": {**spec, **in_place},
     }
     if native:
+        apply_plugins(serving, role, body, entry=entry)
         override_pod(body, options.overrides)
     labels = entry_labels(serving.name, role) if entry else role_labels(serving.name, role)
     body["metadata"] = {**body["metadata"], "labels": {**(body["metadata"].get("labels") or {}), **labels}}
@@ -106,7 +108,9 @@ def pod_template(
     choices = _node_choices(body["spec"], alternatives, source, f"{path}.spec")
     if native:
         _allow_nodes(body["spec"], choices)
-        if has_pod_groups(serving.group):
+        if serving.spec.scheduler_name not in (None, "", SCHEDULER):
+            body["spec"].setdefault("schedulerName", serving.spec.scheduler_name)
+        elif has_pod_groups(serving.group):
             body["spec"].setdefault("schedulerName", SCHEDULER)
         elif options.scheduler_name != _DEFAULT_SCHEDULER:
             body["spec"].setdefault("schedulerName", options.scheduler_name)

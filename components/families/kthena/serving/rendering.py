@@ -24,6 +24,7 @@ from .context import ServingContext
 from .endpoints import endpoints_and_services
 from .groups import has_pod_groups, pod_groups
 from .operator_checks import check_serving_for_operator
+from .plugins import check_plugins
 from .roles import RolePods, roles_of
 from .sets import instance_services, operated_workload, workloads
 
@@ -56,7 +57,7 @@ def render_model_serving(source: LoadedResource, library: Library, options: Opti
         endpoints=endpoints,
         others=(as_manifest(source, options), *services),
         # Kthena's controller gives every entry pod the scheduler in spec.schedulerName (Kthena spec 3.2, V12).
-        requires=frozenset({OPERATOR, VOLCANO}),
+        requires=frozenset({OPERATOR, *((VOLCANO,) if (serving.spec.scheduler_name or VOLCANO) == VOLCANO else ())}),
         model=serving.name,
     )
 
@@ -68,6 +69,7 @@ def check_serving(serving: ServingContext) -> None:
         Unrenderable: nothing can be rendered; the error is in the findings.
     """
     check_pod_metadata(serving)
+    check_plugins(serving)
     if serving.options.realization.is_native:
         check_native(serving)
 

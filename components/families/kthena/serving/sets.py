@@ -40,7 +40,7 @@ def workloads(serving: ServingContext, roles: list[RolePods]) -> Iterator[Worklo
         rolling_update = serving.rolling_update
         bounds: Object = {"maxUnavailable": rolling_update.max_unavailable, "maxSurge": rolling_update.max_surge}
         if rolling_update.partition is not None:
-            bounds["partition"] = rolling_update.partition
+            bounds["partition"] = serving.partition
         rollout = {"type": "RollingUpdate", "rollingUpdateConfiguration": bounds}
         spec = {
             "replicas": serving.replicas,

@@ -1,4 +1,4 @@
-"""Sets up the simulation of a binding and its policy."""
+"""Sets up the simulation of a binding and its policy, or of a policy that names its targets itself."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +14,7 @@ from ....performance.simulation.runs import ScalingRun
 from ....performance.simulation.scenario import AutoscalerQuery, Scenario, ScenarioError, SimulatedTarget, Simulator
 from ....performance.simulation.trace import Moment, Trace
 from ..autoscaling.effective import effective_policy
+from ..autoscaling.targets import Scaling, scaling_of
 from ..booster.context import ExpansionOptions
 from ..booster.expansion import expand
 from ..generated import Generated
@@ -32,9 +33,9 @@ _R = TypeVar("_R", bound=Resource)
 def scenario(resources: Sequence[LoadedResource], names: AutoscalerQuery) -> Scenario:
     """Return the autoscaler of a binding and a policy, written by the user or generated from a ModelBooster."""
     resources = [*resources, *_generated(resources, names.namespace)]
-    source, binding = _named(resources, AutoscalingPolicyBinding, names.binding, names.namespace)
-    namespace = binding.metadata.namespace or names.namespace
-    policy_name = names.policy or binding.spec.policy_ref.name
+    source, scaled, policy_name = _scaler(resources, names)
+    namespace = scaled.metadata.namespace or names.namespace
+    policy_name = names.policy or policy_name
     if not policy_name:
         raise ScenarioError(f"{source.where}: spec.policyRef.name is empty; name the policy with --policy")
     policy_source, policy = _named(resources, AutoscalingPolicy, policy_name, namespace)
@@ -45,9 +46,11 @@ def scenario(resources: Sequence[LoadedResource], names: AutoscalerQuery) -> Sce
         and (resource.metadata.namespace or names.namespace) == namespace
     }
     costs = {name: cost for name, serving in servings.items() if (cost := replica_cost(serving)) is not None}
-    metrics, bound = dict(policy_settings(policy).metrics), bound_settings(binding, costs)
+    scaling = scaling_of(scaled)
+    policy = _with_scraped_names(source, policy, scaling)
+    metrics, bound = dict(policy_settings(policy).metrics), bound_settings(scaling, costs)
     if not bound.targets:
-        raise ScenarioError(f"{source.where}: scales nothing; set optimizerConfiguration or scalingConfiguration")
+        raise ScenarioError(f"{source.where}: scales no ModelServing as a whole; set homogeneousTarget")
     if len({target.name for target in bound.targets}) < len(bound.targets):
         raise ScenarioError(f"{source.where}: two targets have the same name; remove one of them")
 
@@ -57,17 +60,15 @@ def scenario(resources: Sequence[LoadedResource], names: AutoscalerQuery) -> Sce
     def run(read_moments: Sequence[Moment], start: Mapping[str, int], defects: Sequence[str]) -> ScalingRun:
         switches = Defects.of(defects)
         # With this defect, nothing fills in a missing cost or section.
-        as_written = bound_settings(binding) if switches.absent_stays else bound
+        as_written = bound_settings(scaling) if switches.absent_stays else bound
         is_sent = isinstance(policy_source, Generated) and switches.absent_stays
         settings = policy_settings(_as_sent(policy) if is_sent else policy, switches)
         return simulate(settings, as_written, read_moments, start, switches)
 
     notes = []
-    if binding.spec.policy_ref.name != policy_source.name:
-        notes.append(
-            f"the binding names the policy {binding.spec.policy_ref.name!r}, but is simulated with "
-            f"{policy_source.name!r}"
-        )
+    named = scaled.spec.policy_ref.name if isinstance(scaled, AutoscalingPolicyBinding) else policy_source.name
+    if named != policy_source.name:
+        notes.append(f"the binding names the policy {named!r}, but is simulated with {policy_source.name!r}")
     replicas = {name: serving.replicas for name, serving in servings.items()}
     return Scenario(
         scaler=SCALER,
@@ -108,30 +109,70 @@ def _as_sent(policy: AutoscalingPolicy) -> AutoscalingPolicy:
     return AutoscalingPolicy.model_validate(body)
 
 
-def bound_settings(binding: AutoscalingPolicyBinding, costs: Mapping[str, int] = _NO_COSTS) -> Bound:
-    """Return the settings of a binding.
+def bound_settings(scaling: Scaling, costs: Mapping[str, int] = _NO_COSTS) -> Bound:
+    """Return the settings of the targets of a binding or policy.
 
     Args:
-        binding: The binding.
+        scaling: The targets.
         costs: The price of a replica by ModelServing, for targets without a cost.
     """
-    optimizer, scaling = binding.spec.optimizer_configuration, binding.spec.scaling_configuration
-    if optimizer:
-        targets = []
-        for param in optimizer.params:
-            name = param.target.target_ref.name or ""
-            has_cost = "cost" in param.model_fields_set
-            targets.append(_target(param, param.cost if has_cost else costs.get(name, param.cost)))
-        return Bound(tuple(targets), optimizer.cost_expansion_rate_percent)
-    return Bound((_target(scaling),)) if scaling else Bound(())
+    if scaling.optimizer is None:
+        return Bound(tuple(_target(target.bounds) for target in scaling.targets))
+    targets = []
+    for target in scaling.targets:
+        own = target.bounds.cost if isinstance(target.bounds, OptimizerParam) else 0
+        targets.append(_target(target.bounds, own if target.has_cost else costs.get(target.name, own)))
+    return Bound(tuple(targets), scaling.optimizer.cost_expansion_rate_percent)
 
 
 def _target(scaled: ScalingConfiguration | OptimizerParam, cost: int = 0) -> ScaledTarget:
     target = scaled.target
-    has_endpoint = target.metric_endpoint is not None
+    has_endpoint = target.metric_endpoint is not None or target.metric_sources is not None
     return ScaledTarget(
         target.target_ref.name or "", scaled.min_replicas, scaled.max_replicas, cost, has_endpoint=has_endpoint
     )
+
+
+def _scaler(
+    resources: Sequence[LoadedResource], names: AutoscalerQuery
+) -> tuple[LoadedResource, AutoscalingPolicyBinding | AutoscalingPolicy, str]:
+    """Return the selected binding, or else a policy with targets of its own, and the name of the policy."""
+    policies = [item for item in resources if _has_target(item)]
+    try:
+        source, binding = _named(resources, AutoscalingPolicyBinding, names.binding, names.namespace)
+    except ScenarioError:
+        if not any(item.name == names.binding.rpartition("/")[2] for item in policies):
+            raise
+        source, policy = _named(policies, AutoscalingPolicy, names.binding, names.namespace)
+        return source, policy, source.name
+    return source, binding, binding.spec.policy_ref.name
+
+
+def _has_target(loaded: LoadedResource) -> bool:
+    return isinstance(loaded.resource, AutoscalingPolicy) and loaded.resource.spec.has_target
+
+
+def _with_scraped_names(source: LoadedResource, policy: AutoscalingPolicy, scaling: Scaling) -> AutoscalingPolicy:
+    """Return a policy whose metrics have the names under which the pods of all targets, and so traces, have them."""
+    if any(target.spec.sub_targets for target in scaling.targets):
+        raise ScenarioError(f"{source.where}: scales a role, which cannot be simulated; name another autoscaler")
+    body = policy.wire()
+    for metric in body["spec"].get("metrics") or ():
+        key = metric.get("name", metric.get("metricName"))
+        sources = [target.source_of(key) for target in scaling.targets]
+        for path, metric_source in sources:
+            if metric_source and metric_source.prometheus:
+                raise ScenarioError(
+                    f"{source.where}: {path} is a query of Prometheus, which traces of pods do not have; simulate a "
+                    "policy whose metrics come from pods"
+                )
+        scraped = {(item and item.pod and item.pod.name) or key for _, item in sources}
+        if len(scraped) > 1:
+            names = ", ".join(sorted(scraped))
+            raise ScenarioError(f"{source.where}: {key!r} has different names in the pods of its targets: {names}")
+        if "name" in metric:
+            metric["name"] = scraped.pop() if scraped else key
+    return AutoscalingPolicy.model_validate(body)
 
 
 def _generated(resources: Iterable[LoadedResource], namespace: str) -> Iterator[LoadedResource]:
@@ -166,10 +207,12 @@ def _named(
 
 
 def places(resources: Sequence[LoadedResource], namespace: str) -> tuple[tuple[str, str], ...]:
-    """Return the namespace and name of every binding, written by the user or generated from a ModelBooster."""
+    """Return the namespace and name of every binding and policy with targets, also of those of ModelBoosters."""
     all_resources = [*resources, *_generated(resources, namespace)]
-    bindings = [item for item in all_resources if isinstance(item.resource, AutoscalingPolicyBinding)]
-    return tuple((item.resource.metadata.namespace or namespace, item.name) for item in bindings)
+    scalers = [
+        item for item in all_resources if isinstance(item.resource, AutoscalingPolicyBinding) or _has_target(item)
+    ]
+    return tuple((item.resource.metadata.namespace or namespace, item.name) for item in scalers)
 
 
 SIMULATOR = Simulator("AutoscalingPolicyBinding", DEFECTS, places, scenario)

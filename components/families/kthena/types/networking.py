@@ -7,8 +7,9 @@ from pydantic import Field
 from ....contract import rules
 from ....contract.base import ApiModel, Int32, PositiveInt32, Rule
 from ....contract.meta import Resource
+from ....contract.releases import Span
 from ..rules import routes
-from .values import Duration, Weight
+from .values import Duration, GroupName, KindName, NamespaceName, SectionName, Weight
 
 MAX_RULES = MAX_TARGETS = 16
 """Rules of a route, and targets of a rule."""
@@ -65,7 +66,9 @@ class RouteRule(ApiModel):
     """Name of the rule."""
     model_match: ModelMatch | None = None
     """Requests that the rule matches. Default: all."""
-    target_models: list[TargetModel] = Field(max_length=MAX_TARGETS)
+    target_models: Annotated[list[TargetModel], Span(until="v0.3.0"), Span(since="v0.4.0", minItems=1)] = Field(
+        max_length=MAX_TARGETS
+    )
     """Targets of the requests, at most 16."""
 
 
@@ -96,6 +99,23 @@ class RouteRateLimit(ApiModel):
     """Counts that all routers share. Default: each router counts on its own."""
 
 
+class ParentReference(ApiModel):
+    """A Gateway that a route is attached to (Gateway API)."""
+
+    group: GroupName = "gateway.networking.k8s.io"
+    """API group of the Gateway."""
+    kind: KindName = "Gateway"
+    """Kind of the Gateway."""
+    namespace: NamespaceName | None = None
+    """Namespace of the Gateway. Default: that of the route."""
+    name: Annotated[str, Field(min_length=1, max_length=253)]
+    """Name of the Gateway."""
+    section_name: SectionName | None = None
+    """Name of a listener of the Gateway. Default: all of them."""
+    port: Annotated[PositiveInt32, Field(le=MAX_PORT)] | None = None
+    """Port of the listeners. Default: all of them."""
+
+
 class ModelRouteSpec(ApiModel):
     """Routes from a model name to ModelServers."""
 
@@ -107,6 +127,8 @@ class ModelRouteSpec(ApiModel):
     """Rules, at most 16; the first one that matches counts."""
     rate_limit: RouteRateLimit | None = None
     """Limits of tokens per unit of time."""
+    parent_refs: Annotated[list[ParentReference] | None, Span(since="v0.2.0")] = None
+    """Gateways of Kthena's router that have the route. Default: its own port."""
 
     rules: ClassVar[tuple[Rule, ...]] = routes.SPEC_CEL
 

@@ -61,15 +61,26 @@ RoleName = Annotated[
         "letters, digits and inner '-'",
     ),
 ]
+ADAPTER_PATTERN = "^(hf://|s3://|pvc://).+"
+"""The pattern of an adapter's source, and until v0.3.0 of a model's."""
 SourceUri = Annotated[
     str,
     *_pattern(
-        "^(hf://|s3://|pvc://).+",
+        "^(hf://|s3://|pvc://|ms://).+",
+        r"(hf://|s3://|pvc://|ms://)[^\n]",
+        "hf://<repository>, ms://<repository>, s3://<bucket>/<path> or pvc://<path>",
+    ),
+]
+"""Source of weights."""
+AdapterUri = Annotated[
+    str,
+    *_pattern(
+        ADAPTER_PATTERN,
         r"(hf://|s3://|pvc://)[^\n]",
         "hf://<repository>, s3://<bucket>/<path> or pvc://<path>",
     ),
 ]
-"""Source of weights."""
+"""Source of a LoRA adapter."""
 CacheUri = Annotated[
     str, *_pattern("^(hostpath://|pvc://).+", r"(hostpath://|pvc://)[^\n]", "hostpath://<folder> or pvc://<claim>")
 ]
@@ -85,6 +96,27 @@ Image = Annotated[
     str, *_text(r"^([^ ]*[^\s\x0b\x85\p{Z}][^ ]*)?$", is_image, "an image reference, without a space, or empty")
 ]
 """An image: not blank and without a space (V3)."""
+
+_LABELS = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+SectionName = Annotated[
+    str,
+    Field(min_length=1, max_length=253),
+    *_pattern(f"^{_LABELS}$", rf"{_LABELS}\Z", "lower-case letters, digits, '.' and inner '-'"),
+]
+"""Name of a listener of a Gateway."""
+GroupName = Annotated[
+    str,
+    Field(max_length=253),
+    *_pattern(f"^$|^{_LABELS}$", rf"({_LABELS})?\Z", "the name of an API group, or empty"),
+]
+KindName = Annotated[
+    str,
+    Field(min_length=1, max_length=63),
+    *_pattern(
+        "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$", r"[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?\Z", "the name of a kind"
+    ),
+]
+NamespaceName = Annotated[Name, Field(min_length=1, max_length=63)]
 
 Replicas = Annotated[NaturalInt32, Field(le=MAX_REPLICAS)]
 MaxReplicas = Annotated[PositiveInt32, Field(le=MAX_REPLICAS)]
@@ -103,6 +135,10 @@ EnvSources = Annotated[
 ]
 ResourceRequirements = Annotated[JsonObject, Embedded(ref(CORE + "ResourceRequirements"))]
 Affinity = Annotated[JsonObject, Embedded(ref(CORE + "Affinity"))]
+Tolerations = Annotated[
+    list[JsonObject],
+    Embedded({"type": "array", "items": ref(CORE + "Toleration"), "x-kubernetes-list-type": "atomic"}),
+]
 LabelSelector = Annotated[JsonObject, Embedded(ref(META + "LabelSelector"))]
 
 

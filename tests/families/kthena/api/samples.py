@@ -12,9 +12,13 @@ WORKLOAD = "workload.serving.volcano.sh/v1alpha1"
 NETWORKING = "networking.serving.volcano.sh/v1alpha1"
 
 
-def kind_of(document: Document) -> Kind:
-    """Return the kind of a document."""
-    return kinds().by_name(document["kind"])
+CONTRACT = "97b99f41"
+"""The release of the contract."""
+
+
+def kind_of(document: Document, release: str = CONTRACT) -> Kind:
+    """Return the kind of a document in a release; empty for the union of all releases."""
+    return kinds().by_name(document["kind"]).at(release)
 
 
 def made(kind: str, name: str, spec: Any, **metadata: Any) -> Document:

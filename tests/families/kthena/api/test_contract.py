@@ -13,6 +13,7 @@ from components.contract.schema.narrowing import schema_graph
 from components.contract.schema.structural import SchemaGraph
 from components.families import kinds
 from components.families.kthena.family import FAMILY
+from tests.families.kthena.api.samples import CONTRACT as CONTRACT_RELEASE
 from tests.families.kthena.api.table import (
     CONTRACT,
     FIELDS,
@@ -44,7 +45,7 @@ DURATION = r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
 
 def walk(kind: str, path: FieldPath) -> tuple[SchemaGraph, dict[str, Any], dict[str, Any]]:
     """Return the schema of a field and of its owner."""
-    shape = schema_graph(kinds().by_name(kind))
+    shape = schema_graph(kinds().by_name(kind).at(CONTRACT_RELEASE))
     owner = schema_ = shape.resolve(shape.root)
     for part in path:
         found = shape.field(schema_, part)
@@ -260,7 +261,7 @@ def test_the_family_has_each_of_them() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_schema_and_crd_say_the_same(kind: str) -> None:
     """Walks the inlined CRD beside the referencing JSON schema: fields, required, defaults and rules at each step."""
-    found = kinds().by_name(kind)
+    found = kinds().by_name(kind).at(CONTRACT_RELEASE)
     published, shape = json_schema(found), schema_graph(found)
     (version,) = crd(found)["spec"]["versions"]
     inlined = version["schema"]["openAPIV3Schema"]

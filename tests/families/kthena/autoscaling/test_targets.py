@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from components.families import parse
-from components.families.kthena.autoscaling.targets import SCALING
 from components.fleet.options import Options
 from components.fleet.words import Realization
 from components.plan.environment import Environment
@@ -26,6 +25,7 @@ from tests.families.kthena.serving.support import engine, pods, role
 from tests.fleets import errors, fleet_of
 
 Object = dict[str, Any]
+SCALING = "spec.scalingConfiguration"
 TARGET = f"{SCALING}.target"
 REFERENCE = f"{TARGET}.targetRef"
 TWO_ROLES = (role("chat"), role("embed"))

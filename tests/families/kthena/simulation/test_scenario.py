@@ -8,6 +8,7 @@ import yaml
 
 from components.families import parse, simulators
 from components.families.kthena.autoscaling.effective import Panic
+from components.families.kthena.autoscaling.targets import scaling_of
 from components.families.kthena.simulation.scenario import bound_settings, policy_settings
 from components.families.kthena.simulation.settings import UNLIMITED, Bound, Defects, ScaledTarget
 from components.families.kthena.types import AutoscalingPolicy, AutoscalingPolicyBinding
@@ -101,7 +102,7 @@ def test_an_optimizer() -> None:
     ]
     resource = parse(yaml.safe_dump(binding(optimizerConfiguration={"params": params}))).resources[0].resource
     assert isinstance(resource, AutoscalingPolicyBinding)
-    assert bound_settings(resource) == Bound((ScaledTarget("a", 1, 5, 30), ScaledTarget("b", 0, 4)), 200)
+    assert bound_settings(scaling_of(resource)) == Bound((ScaledTarget("a", 1, 5, 30), ScaledTarget("b", 0, 4)), 200)
 
 
 class TestFinding:
@@ -221,4 +222,4 @@ def test_whether_a_target_says_where_its_metrics_are(written: Any, *, has: bool)
     body = binding(scalingConfiguration={**scaled, "minReplicas": 1, "maxReplicas": 4})
     resource = parse(yaml.safe_dump(body)).resources[0].resource
     assert isinstance(resource, AutoscalingPolicyBinding)
-    assert bound_settings(resource).targets == (ScaledTarget("chat", 1, 4, has_endpoint=has),)
+    assert bound_settings(scaling_of(resource)).targets == (ScaledTarget("chat", 1, 4, has_endpoint=has),)

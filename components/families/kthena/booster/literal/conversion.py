@@ -6,6 +6,7 @@ from .....contract.load import LoadedResource
 from .....contract.schema.defaults import with_defaults
 from .....fleet.objects import Object
 from .....fleet.options import Options
+from ...kinds import RELEASES
 from ...names import NETWORKING_API, WORKLOAD_API, backend_name
 from ...types import ModelBooster
 from ..context import REVISION, labels_of, revision_of, uid_of
@@ -22,6 +23,9 @@ def convert(source: LoadedResource, options: Options) -> tuple[tuple[Object, ...
     The objects are as they are sent to the API server, which sets defaults. Uid and revisions are placeholders: the
     API server creates the uid, and revisions are a hash of values as Go prints them.
     """
+    if isinstance(source.resource, ModelBooster) and source.resource.spec.backend:
+        # Its form is that of v0.2.0 and later, whose controllers convert it otherwise.
+        return (), f"only the controllers of {RELEASES.title(RELEASES.contract)} are known word for word"
     objects: list[Object] = []
     conversion = _Conversion(source, options.namespace)
     try:
@@ -46,13 +50,13 @@ class _Conversion:
         self._uid = uid_of(self._namespace, self._model)
 
     def servings(self) -> Iterator[Object]:
-        for backend, stored in zip(self._booster.spec.backends, self._stored["backends"], strict=True):
+        for backend, stored in zip(self._booster.spec.all_backends, self._stored["backends"], strict=True):
             spec = serving_spec(self._model, backend, self._labels(backend.name, stored))
             body = self._object("ModelServing", backend.name, spec, revised=stored)
             yield substitute_placeholders(body, self._model, backend)
 
     def servers(self) -> Iterator[Object]:
-        for backend in self._booster.spec.backends:
+        for backend in self._booster.spec.all_backends:
             spec = server_spec(self._model, backend, self._uid)
             yield self._object("ModelServer", backend.name, spec, NETWORKING_API, _OWNER_FLAGS)
 
@@ -66,7 +70,7 @@ class _Conversion:
             yield self._policy("", self._stored["autoscalingPolicy"])
             yield self._object("AutoscalingPolicyBinding", "", binding, flags=_OWNER_FLAGS)
             return
-        for backend, stored in zip(spec.backends, self._stored["backends"], strict=True):
+        for backend, stored in zip(spec.all_backends, self._stored["backends"], strict=True):
             if backend.autoscaling_policy:
                 binding = scaling_spec(self._model, backend)
                 yield self._policy(backend.name, stored["autoscalingPolicy"])

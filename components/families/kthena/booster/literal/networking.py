@@ -46,18 +46,18 @@ def route_spec(model: str, spec: ModelBoosterSpec) -> Object:
     """Return the spec of the ModelRoute."""
     targets = [
         {"modelServerName": backend_name(model, backend.name), "weight": backend.route_weight}
-        for backend in spec.backends
+        for backend in spec.all_backends
     ]
-    adapters = sorted({adapter.name for backend in spec.backends for adapter in backend.lora_adapters or ()})
+    adapters = sorted({adapter.name for backend in spec.all_backends for adapter in backend.lora_adapters or ()})
     match = spec.model_match.wire() if spec.model_match else None
     rules: list[Object] = [{"name": "default", **({"modelMatch": match} if match is not None else {})}]
     rules[0]["targetModels"] = targets
-    if len(spec.backends) > 1:
+    if len(spec.all_backends) > 1:
         rules = [_rule("default", match, model, targets)]
         for name in adapters:
             with_adapter = [
                 target
-                for target, backend in zip(targets, spec.backends, strict=True)
+                for target, backend in zip(targets, spec.all_backends, strict=True)
                 for adapter in backend.lora_adapters or ()
                 if adapter.name == name
             ]

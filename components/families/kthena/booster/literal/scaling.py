@@ -47,7 +47,7 @@ def optimizer_spec(model: str, spec: ModelBoosterSpec) -> Object:
             "minReplicas": backend.min_replicas,
             "maxReplicas": backend.max_replicas,
         }
-        for backend in spec.backends
+        for backend in spec.all_backends
     ]
     optimizer = {"params": params, **({"costExpansionRatePercent": rate} if rate else {})}
     return {"policyRef": {"name": model}, "optimizerConfiguration": optimizer}
