@@ -19,6 +19,7 @@ _COST = re.compile(r"\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.
 """A number that Go's strconv.ParseFloat reads, without sign, infinity and hexadecimal forms."""
 _TARGETS = ("Deployment", "LeaderWorkerSet")
 _SIGNAL = "wva_desired_replicas"
+_QUERIED = re.compile(_SIGNAL + r'\s*\{[^}]*\bvariant_name\s*=\s*"([^"]*)"')
 _FIELDS = {
     ("autoscaling", "HorizontalPodAutoscaler"): ("minReplicas", "maxReplicas"),
     ("keda.sh", "ScaledObject"): ("minReplicaCount", "maxReplicaCount"),
@@ -118,19 +119,35 @@ def annotation_problems(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _wrong_signal(value: Mapping[str, Any], scaler: ScaledBy) -> Iterator[tuple[str, str]]:
     """Yield selectors of a name other than the autoscaler's, which the controller gives the signal."""
-    metrics = value["spec"].get("metrics")
-    for index, metric in enumerate(metrics if isinstance(metrics, list) else ()):
-        body = (metric.get("external") or {}).get("metric") if isinstance(metric, Mapping) else None
-        if not isinstance(body, Mapping) or body.get("name") != _SIGNAL:
-            continue
-        labels = (body.get("selector") or {}).get("matchLabels") or {}
-        variant = labels.get("variant_name")
-        if variant is not None and variant != scaler.name:
+    for path, variant in _selected_variants(value["spec"]):
+        if variant != scaler.name:
             yield (
-                f"spec.metrics[{index}].external.metric.selector.matchLabels.variant_name",
-                f"is {format_value(variant)}, but the controller publishes the replicas of this variant under the "
-                f"name of the autoscaler, {format_value(scaler.name)}, so there would be no value; write that",
+                path,
+                f"selects variant_name {format_value(variant)}, but the controller publishes the replicas of this "
+                f"variant under the name of the autoscaler, {format_value(scaler.name)}, so there would be no value; "
+                "select that",
             )
+
+
+def _selected_variants(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the variants whose signal an autoscaler reads, with the path of each selector."""
+    for index, metric in _maps(spec.get("metrics")):
+        body = (metric.get("external") or {}).get("metric")
+        if isinstance(body, Mapping) and body.get("name") == _SIGNAL:
+            labels = (body.get("selector") or {}).get("matchLabels") or {}
+            if "variant_name" in labels:
+                path = f"spec.metrics[{index}].external.metric.selector.matchLabels.variant_name"
+                yield path, str(labels["variant_name"])
+    for index, trigger in _maps(spec.get("triggers")):
+        query = (trigger.get("metadata") or {}).get("query")
+        for variant in _QUERIED.findall(query) if isinstance(query, str) else ():
+            yield f"spec.triggers[{index}].metadata.query", variant
+
+
+def _maps(value: object) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for index, item in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(item, Mapping):
+            yield index, item
 
 
 def _texts(metadata: Mapping[str, Any]) -> dict[str, str]:

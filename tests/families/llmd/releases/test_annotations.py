@@ -105,6 +105,21 @@ def test_the_signal_has_the_name_of_the_autoscaler() -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "is_wrong"),
+    [
+        ('wva_desired_replicas{variant_name="chat-hpa",namespace="ns"}', False),
+        ('max(wva_desired_replicas{\n  namespace="ns",\n  variant_name = "chat"\n})', True),
+        ('other{variant_name="chat"}', False),
+        (7, False),
+    ],
+)
+def test_queries_select_the_name_of_the_scaled_object(query: object, is_wrong: bool) -> None:
+    body = scaled_object(triggers=[{"type": "prometheus", "metadata": {"query": query}}])
+    found = list(annotation_problems(body))
+    assert [path for path, _ in found] == (["spec.triggers[0].metadata.query"] if is_wrong else [])
+
+
+@pytest.mark.parametrize(
     "body",
     [
         {"apiVersion": "v1", "kind": "Service", "metadata": {"annotations": {"llm-d.ai/model-id": "m"}}},
