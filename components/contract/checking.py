@@ -60,7 +60,11 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
     if kind.reads_status and observed is not None:
         # A status with an invalid value is dropped rather than reported: a controller wrote it, not the user.
         with contextlib.suppress(ValidationError):
-            resource = kind.model.model_validate({**value, "status": observed}, context=kind)
+            seen = kind.model.model_validate({**value, "status": observed}, context=kind)
+            of_another_release = kind.release and any(
+                path[0] == "status" for path, _ in misfits(seen, kind, kind.release)
+            )
+            resource = resource if of_another_release else seen
     if kind.release:
         problems += misfits(resource, kind, kind.release)
     return (None if problems else resource), problems

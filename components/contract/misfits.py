@@ -67,7 +67,7 @@ def _of_model(model: ApiModel, releases: Releases, release: str, path: Path) -> 
             faults = list(_faults(model.wire()[alias], span)) if span.schema else []
             for fault, reason in faults:
                 yield (*at, *fault), f"{reason} in {releases.title(release)}"
-        elif span.required:
+        elif span.required and "default" not in span.schema:  # the API server sets defaults first
             yield at, f"is required by {releases.title(release)}; set it"
     for name in fields:
         if name in explicit and name not in lacking:

@@ -134,11 +134,31 @@ def operator_objects(name: str, site: OperatorSite) -> tuple[Object, ...]:
     Raises:
         ValueError: no family renders objects for it, or several do.
     """
-    makers = [f for f in FAMILIES if f.operator == name and isinstance(f, OperatorObjects)]
+    return _maker_of(name)[1].operator_objects(site)
+
+
+def operator_family(name: str) -> str:
+    """Return the family of an operator without a chart."""
+    return _maker_of(name)[0].name
+
+
+def uninstallable(name: str, releases: Mapping[str, str]) -> tuple[str, str]:
+    """Return the family of an operator without a chart, and why the set release cannot be installed; empty if it can.
+
+    Args:
+        name: The operator.
+        releases: The release of each family's API; the others have the contract's.
+    """
+    family, maker = _maker_of(name)
+    return family.name, maker.uninstallable(releases.get(family.name, ""))
+
+
+def _maker_of(name: str) -> tuple[Family, OperatorObjects]:
+    makers = [(f, f) for f in FAMILIES if f.operator == name and isinstance(f, OperatorObjects)]
     if len(makers) != 1:
-        names = " and ".join(family.name for family in makers) or "no family"
+        names = " and ".join(family.name for family, _ in makers) or "no family"
         raise ValueError(f"operator {name!r}: must have objects of exactly one family, found {names}")
-    return makers[0].operator_objects(site)
+    return makers[0]
 
 
 def load(paths: Iterable[Path | str], releases: Mapping[str, str] = _NO_RELEASES) -> Manifests:

@@ -211,6 +211,7 @@ class OperatorSite:
         scraper: Namespace of Prometheus; empty if unknown.
         account: ServiceAccount of Prometheus; empty for any in that namespace.
         guarded: Whether only Prometheus may connect to the operator.
+        release: Release of the API whose operator is installed; empty for the contract's.
     """
 
     levels: ServiceLevels = field(default_factory=ServiceLevels)
@@ -219,6 +220,7 @@ class OperatorSite:
     scraper: str = ""
     account: str = ""
     guarded: bool = False
+    release: str = ""
 
 
 @runtime_checkable
@@ -231,3 +233,12 @@ class OperatorObjects(Protocol):
         Called by the component that installs ``Family.operator``, which must be unique among such families.
         """
         ...
+
+    def uninstallable(self, release: str) -> str:
+        """Return why the operator of a release cannot be installed; empty if it can.
+
+        Args:
+            release: Release of the API; empty for the contract's.
+        """
+        del release
+        return ""

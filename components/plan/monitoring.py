@@ -10,6 +10,7 @@ from ..checks.metrics.chain import MetricChain
 from ..checks.metrics.words import Adapter
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem
+from ..families import uninstallable
 from ..fleet.cloud_providers import default_provider
 from ..fleet.nodes.groups import NodeGroupDemand
 from ..fleet.objects import Object
@@ -66,8 +67,13 @@ def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Prob
 
 
 def check_controller(needed: Iterable[Prerequisite], environment: Environment) -> Iterable[Problem]:
-    """Reject a controller of variants without an https URL of Prometheus."""
-    if any(prerequisite.chart.name == _CONTROLLER for prerequisite in needed) and not asked_over_https(environment):
+    """Reject a controller of variants without an https URL of Prometheus, and one that cannot be installed."""
+    if not any(prerequisite.chart.name == _CONTROLLER for prerequisite in needed):
+        return
+    family, why = uninstallable(_CONTROLLER, environment.options.releases)
+    if why:
+        yield Problem(environment.file, 0, "", "", f"releases.{family}", why, rule=RuleId.OPERATOR_UNSUPPORTED)
+    if not asked_over_https(environment):
         reason = (
             "is required: the controller of variants accepts only https URLs of Prometheus, and does not start "
             "otherwise; "

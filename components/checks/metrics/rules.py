@@ -10,22 +10,24 @@ from .uses import MetricUse
 _SELECTED = "<<.Series>>{<<.LabelMatchers>>}"
 _NAMESPACE = {"namespace": {"resource": "namespace"}}
 _POD = {"pod": {"resource": "pod"}}
-WVA_RULE: Object = {
-    "seriesQuery": 'inferno_desired_replicas{variant_name!="",exported_namespace!=""}',
-    "resources": {
-        "overrides": {
-            "exported_namespace": {"resource": "namespace"},
-            "variant_name": {"resource": "deployment"},
-        }
-    },
-    "name": {"matches": "^inferno_desired_replicas", "as": "inferno_desired_replicas"},
-    "metricsQuery": "max(inferno_desired_replicas{<<.LabelMatchers>>}) by (exported_namespace, variant_name)",
-}
-"""WVA spec 10: the controller's own label ``namespace`` arrives as ``exported_namespace``.
+_VARIANTS = ("inferno_desired_replicas", "wva_desired_replicas")
+"""The signal of llm-d's controller, up to v0.4.2 and from v0.5.0 on."""
 
-One value per variant, while upstream's sample returns every series: an autoscaler adds them up, and the controller
-leaves a stale series behind when a variant changes its accelerator.
-"""
+
+def variant_rule(name: str) -> Object:
+    """Return the rule of the controller's signal (WVA spec 10; config/samples/prometheus-adapter-values.yaml).
+
+    The controller's own label ``namespace`` arrives as ``exported_namespace``. One value per variant, while
+    upstream's sample returns every series: an autoscaler adds them up, and the controller leaves a stale series
+    behind when a variant changes its accelerator.
+    """
+    overrides = {"exported_namespace": {"resource": "namespace"}, "variant_name": {"resource": "deployment"}}
+    return {
+        "seriesQuery": f'{name}{{variant_name!="",exported_namespace!=""}}',
+        "resources": {"overrides": overrides},
+        "name": {"matches": f"^{name}", "as": name},
+        "metricsQuery": f"max({name}{{<<.LabelMatchers>>}}) by (exported_namespace, variant_name)",
+    }
 
 
 def adapter_rules(uses: Iterable[MetricUse], window: str) -> Object:
@@ -69,8 +71,8 @@ def _external(use: MetricUse, window: str) -> Object | None:
     metric = use.metric
     if metric is None or metric.type == "histogram":
         return None
-    if metric.name == "inferno_desired_replicas":
-        return WVA_RULE
+    if metric.name in _VARIANTS:
+        return variant_rule(metric.name)
     # The label with the autoscaler's namespace. Gateways may run in a namespace of their own.
     label = metric.namespace or (None if is_gateway(metric) else "namespace")
     labelled = f',{label}!=""' if label else ""

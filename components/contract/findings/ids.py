@@ -132,6 +132,7 @@ class RuleId(StrEnum):
     SIZING_UNDETERMINED = "sizing-undetermined"
     SIZING_IMPOSSIBLE = "sizing-impossible"
     SIZING_UNPROMISED = "sizing-unpromised"
+    SIZING_UNCHECKED = "sizing-unchecked"
     SIZING_IMPLAUSIBLE = "sizing-implausible"
     SIZING_MISMATCH = "sizing-mismatch"
     SIZING_WRONG_COUNT = "sizing-wrong-count"

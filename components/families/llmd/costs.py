@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from ...fleet.demand import accelerated_nodes
+from ...fleet.instances import accelerator_resources
 from ...fleet.levels import Accelerator, ServiceLevels
 from ...fleet.workloads import Workload
 from ...performance.sizing.accelerators import accelerator_price, known_accelerator, node_with
@@ -52,6 +53,34 @@ def unit_cost(accelerator: str, levels: ServiceLevels, workload: Workload | None
     if known and not device:
         device = known.product(node_with(known, nodes) or known.cheapest())
     return UnitCost(accelerator, price.cents_per_hour, price.source, device)
+
+
+def replica_cost(workload: Workload, levels: ServiceLevels, accelerator: str = "") -> UnitCost | None:
+    """Return the price of one replica of a workload; None if it is unknown.
+
+    Args:
+        workload: The workload, which requests the accelerators.
+        levels: Settings, whose prices take precedence.
+        accelerator: Name of the accelerator; empty for that of the workload's nodes.
+    """
+    nodes = accelerated_nodes(workload.pods)
+    name = accelerator or next((node.accelerator for node in nodes), "")
+    cost, requested, known = unit_cost(name, levels, workload), accelerators_of(workload), known_accelerator(name)
+    if cost is None or not requested:
+        return None
+    # A name such as 4xL4 means several devices.
+    units = Decimal(requested) / (known.count if known else 1)
+    return UnitCost(name, cost.cents_per_hour * units, cost.source, cost.device)
+
+
+def accelerators_of(workload: Workload) -> int:
+    """Count the accelerators that the pods of one replica request."""
+    return sum(
+        int(amount) * demand.per_replica
+        for demand in workload.pods
+        for resource, amount in demand.requests.items()
+        if resource in accelerator_resources()
+    )
 
 
 def conflicting(costs: Iterable[tuple[str, UnitCost]]) -> Iterator[tuple[str, str]]:

@@ -11,25 +11,33 @@ from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...performance.sizing.cases import ModelVariant, Profile
 from ..family import Family, Member, OperatorObjects, OperatorSite, SharedObjects, VariantDescriber
+from ..migration import Migrating, Step
+from .controller.installation import uninstallable
 from .controller.objects import controller_objects
 from .kinds import VARIANT_AUTOSCALING
+from .migration import steps
 from .names import OPERATOR
 from .profiles import described_variant, profile_entry
 from .rendering import render_variant_autoscaling
 from .shared import shared_objects
 
 
-class Llmd(Family, OperatorObjects, SharedObjects, VariantDescriber):
+class Llmd(Family, Migrating, OperatorObjects, SharedObjects, VariantDescriber):
     """llm-d's autoscaler: variants with profiles, and one controller with ConfigMaps for all of them."""
 
     def operator_objects(self, site: OperatorSite) -> tuple[Object, ...]:
-        # The contract's version has no chart.
         return controller_objects(site)
+
+    def uninstallable(self, release: str) -> str:
+        return uninstallable(release)
 
     def family_objects(
         self, rendered: Sequence[Rendered], library: Library, options: Options
     ) -> tuple[list[Problem], tuple[Rendered, ...]]:
         return shared_objects(rendered, library, options)
+
+    def steps(self) -> tuple[Step, ...]:
+        return steps()
 
     def variant(self, source: LoadedResource) -> ModelVariant | None:
         return described_variant(source)

@@ -39,8 +39,7 @@ def load_of(
     variant_load = configured_load(namespace, name, levels)
     if variant_load is None and status is not None and status.current_alloc is not None:
         profile = status.current_alloc.load
-        numbers = {"arrivalRate": profile.arrival_rate, "avgLength": profile.avg_length}
-        for field, text in numbers.items():
+        for field, text in _numbers(profile).items():
             if not _NUMBER.fullmatch(text):
                 reason = f"must be a number such as 40.00, found {text!r}; correct it, or remove the status"
                 findings.error(f"{_STATUS}.{field}", reason, RuleId.SIZING_UNDETERMINED)
@@ -76,10 +75,22 @@ def configured_load(namespace: str, name: str, levels: ServiceLevels) -> Variant
 
 def observed_load(status: LoadProfile) -> Load | None:
     """Return the load in a status; None where it is not numeric."""
-    rate, length = status.arrival_rate, status.avg_length
-    if not (_NUMBER.fullmatch(rate) and _NUMBER.fullmatch(length)):
+    texts = _numbers(status)
+    if not all(_NUMBER.fullmatch(text) for text in texts.values()):
         return None
-    return Load(Decimal(rate), Decimal(length))
+    rate, output, *prompt = map(Decimal, texts.values())
+    return Load(rate, output, *prompt)
+
+
+def _numbers(status: LoadProfile) -> dict[str, str]:
+    """Return the numbers of a load by field: rate, output tokens, and from v0.0.1 on prompt tokens."""
+    if status.avg_length is not None:
+        return {"arrivalRate": status.arrival_rate, "avgLength": status.avg_length}
+    return {
+        "arrivalRate": status.arrival_rate,
+        "avgOutputTokens": status.avg_output_tokens or "",
+        "avgInputTokens": status.avg_input_tokens or "",
+    }
 
 
 def _faults(load: Load) -> Iterator[str]:

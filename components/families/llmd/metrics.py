@@ -5,7 +5,7 @@ from decimal import ROUND_DOWN, Decimal
 from ...contract.findings.ids import RuleId
 from ...contract.quantity import format_quantity
 from ...engines.exporters import exporter_of
-from ...engines.metrics import NONE
+from ...engines.metrics import NONE, Metric
 from ...engines.versions import engine_title
 from ...fleet.objects import Object
 from ...performance.sizing.cases import MINUTE, Sized
@@ -32,6 +32,27 @@ def engine_metrics(variant: Variant, peak: Sized) -> list[Object]:
         variant: The variant to scale.
         peak: Its size at the peak, with the highest rate of a replica.
     """
+    gauges = queue_gauges(variant)
+    if not gauges:
+        return []
+    case, busy = peak.case, behaviour_at(peak.case, peak.most_per_minute)
+    # An autoscaler sums the running requests of all replicas. With too few replicas, each runs more than its target,
+    # by more than the HPA tolerates. With enough of them the sum must not suggest fewer: the less a replica has to
+    # do, the faster it finishes each request, down to the time of a request that runs alone.
+    alone_ms = int(case.output_tokens) * sum(case.service)
+    running = min(peak.most_per_minute / MINUTE * alone_ms, busy.in_service / _TOLERANCE)
+    targets = {"queue": max(_MIN_WAITING, _rounded(busy.waiting)), "running": max(_HUNDREDTH, _rounded(running))}
+    return [pods_metric(gauges[kind], target) for kind, target in targets.items() if kind in gauges]
+
+
+def pods_metric(metric: Metric, target: Decimal) -> Object:
+    """Return a metric of an autoscaler: the mean over the pods of its target."""
+    value = {"type": "AverageValue", "averageValue": format_quantity(target)}
+    return {"type": "Pods", "pods": {"metric": {"name": metric.name}, "target": value}}
+
+
+def queue_gauges(variant: Variant) -> dict[str, Metric]:
+    """Return the gauges of a variant's engine by kind, the queue among them; none after an error."""
     exporter = exporter_of(variant.workload.container, variant.workload.server.line)
     gauges = {metric.kind: metric for metric in reversed(exporter.metrics) if metric.type == "gauge"}
     if "queue" not in gauges:
@@ -48,28 +69,11 @@ def engine_metrics(variant: Variant, peak: Sized) -> list[Object]:
             "exports one, such as vllm, or scale it on cpu with an autoscaler of your own",
             RuleId.METRICS_NOT_EXPORTED,
         )
-        return []
+        return {}
     silence = exporter.missing_reason(f"the metrics that {variant.source.title} scales on")
     if silence:
         variant.findings.problems.append(variant.workload.server.args.problem(silence, rule=RuleId.METRICS_OFF))
-    case, busy = peak.case, behaviour_at(peak.case, peak.most_per_minute)
-    # An autoscaler sums the running requests of all replicas. With too few replicas, each runs more than its target,
-    # by more than the HPA tolerates. With enough of them the sum must not suggest fewer: the less a replica has to
-    # do, the faster it finishes each request, down to the time of a request that runs alone.
-    alone_ms = int(case.output_tokens) * (case.profile.alpha + case.profile.beta)
-    running = min(peak.most_per_minute / MINUTE * alone_ms, busy.in_service / _TOLERANCE)
-    targets = {"queue": max(_MIN_WAITING, _rounded(busy.waiting)), "running": max(_HUNDREDTH, _rounded(running))}
-    return [
-        {
-            "type": "Pods",
-            "pods": {
-                "metric": {"name": gauges[kind].name},
-                "target": {"type": "AverageValue", "averageValue": format_quantity(target)},
-            },
-        }
-        for kind, target in targets.items()
-        if kind in gauges
-    ]
+    return gauges
 
 
 def _rounded(number: float) -> Decimal:

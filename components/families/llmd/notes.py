@@ -16,7 +16,7 @@ _LIMITS = {
 def bounds_note(sized: SizedVariant, least: Sized, most: Sized) -> str:
     """Explain the bounds of an autoscaler, with the behaviour and cost of the replicas at the peak.
 
-    The wait does not include the work on prompts: the queueing model covers answers only (WVA spec 8.1).
+    Without a measured prefill, the wait does not include the work on prompts (WVA spec 8.1).
     """
     load, basis, profile = sized.load, sized.basis, sized.basis.profile
     span = f"{least.replicas} to " if least.replicas < most.replicas else ""
@@ -31,8 +31,18 @@ def bounds_note(sized: SizedVariant, least: Sized, most: Sized) -> str:
             f"a token takes {at_peak.itl_ms:.1f} ms ({_target(targets.itl_ms)}) and 95 % of requests wait at most "
             f"{at_peak.wait_p95_ms:.0f} ms ({_target(targets.ttft_ms)})"
         )
+        if at_peak.prefill_ms:
+            behaviour = (
+                f"a token takes {at_peak.itl_ms:.1f} ms ({_target(targets.itl_ms)}) and 95 % of requests have their "
+                f"first token after at most {at_peak.first_token_p95_ms:.0f} ms ({_target(targets.ttft_ms)}), of "
+                f"which the prefill takes {at_peak.prefill_ms:.0f} ms"
+            )
     prompts = ""
-    if load.input_tokens:
+    if at_peak is None or at_peak.prefill_ms:
+        pass
+    elif profile.gamma or profile.delta:
+        prompts = ", without the prefill, because the load has no inputTokens"
+    elif load.input_tokens:
         prompts = f", before the prefill of {_number(load.input_tokens)} tokens (inputTokens)"
     return (
         f"{span}{_replicas(most.replicas, profile)}, scaled on the engine's queue: {peak} need {most.replicas}, with "

@@ -11,13 +11,13 @@ from ...fleet.levels import LatencyTargets, Load, ServiceLevels
 from ...performance.sizing import queues
 from ...performance.sizing.cases import Behaviour, Case, Profile, Sized, one_at_a_time
 from ...performance.sizing.engine_limits import limit_on
-from .checks.accelerator import LABEL_PATH, Entry, chosen_entry
+from .checks.accelerator import LABEL_PATH, Entry, check_parameters, chosen_entry
 from .checks.service_class import LEVELS, check_class_ref, service_class
 from .checks.targets import ModelTargets, check_targets
-from .checks.workload import check_workload
+from .checks.workload import check_profile
 from .costs import UnitCost, unit_cost
 from .load import VariantLoad, configured_load
-from .profiles import profile_of
+from .profiles import entries_of, profile_of
 from .types import VariantAutoscaling
 from .variant import Variant
 
@@ -55,7 +55,8 @@ class SizingBasis:
     def case(self, load: Load, per_minute: Decimal) -> Case:
         """Return the sizing case of a rate of requests."""
         tokens, price = float(load.output_tokens), float(self.cost.cents_per_hour)
-        return Case(self.profile, self.bounding, float(per_minute), tokens, price)
+        prompt = float(load.input_tokens)
+        return Case(self.profile, self.bounding, float(per_minute), tokens, price, input_tokens=prompt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,15 @@ class SizedVariant:
 
 
 def declared_by(resource: VariantAutoscaling, levels: ServiceLevels, findings: Findings) -> Declared:
-    """Return what a resource and the settings declare; problems are in the findings."""
+    """Return what a resource and the settings declare; problems are in the findings.
+
+    Without a speed nothing is computed from the latency targets, so that none need be set.
+    """
     model = resource.spec.model_id
-    entry = chosen_entry(resource, findings)
+    check_parameters(resource, findings)
+    entry = chosen_entry(resource, findings) if entries_of(resource) else None
+    if entry is None and not findings.has_errors and not levels.classes_of(model):
+        return Declared(None, None)
     in_class = service_class(model, levels, findings)
     if in_class is None:
         return Declared(entry, None)
@@ -100,8 +107,8 @@ def sizing_basis(variant: Variant, declared: Declared) -> SizingBasis | None:
     entry, target = declared.entry, declared.target
     if entry is None:
         return None
-    check_workload(variant, entry)
-    accelerator = entry.profile.acc
+    check_profile(variant, entry)
+    accelerator, profile = entry.profile.acc, profile_of(entry.profile)
     cost = unit_cost(accelerator, variant.options.levels, variant.workload)
     if cost is None:
         variant.findings.error(
@@ -110,9 +117,9 @@ def sizing_basis(variant: Variant, declared: Declared) -> SizingBasis | None:
             f"instance types has it; set {LEVELS}.accelerators[{accelerator}].centsPerHour, or correct the name",
             RuleId.SIZING_UNDETERMINED,
         )
-    if cost is None or target is None or variant.findings.has_errors:
+    if cost is None or target is None or profile is None or variant.findings.has_errors:
         return None
-    profile, bounding = limited(variant, profile_of(entry.profile), target.targets)
+    profile, bounding = limited(variant, profile, target.targets)
     return SizingBasis(profile, entry.path, target.targets, target.class_name, cost, bounding)
 
 

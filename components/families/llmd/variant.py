@@ -10,6 +10,7 @@ from ...fleet.library import Library
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...fleet.workloads import Workload
+from .names import ACCELERATOR_LABEL
 from .types import VariantAutoscaling
 
 
@@ -18,6 +19,7 @@ class Variant:
     """A VariantAutoscaling and its workload.
 
     Attributes:
+        target: Field that names the workload.
         item: The rendered resource that creates the workload.
         workload: The workload to scale.
     """
@@ -25,14 +27,31 @@ class Variant:
     source: LoadedResource
     resource: VariantAutoscaling
     namespace: str
+    target: str
     item: Rendered
     workload: Workload
     options: Options
     findings: Findings
 
+    @property
+    def accelerator(self) -> str:
+        """The accelerator in the label; empty without one."""
+        return self.resource.metadata.labels.get(ACCELERATOR_LABEL, "")
+
+
+def target_of(resource: VariantAutoscaling) -> tuple[str, str]:
+    """Return the name of the workload that a VariantAutoscaling scales, and the field that names it.
+
+    Up to v0.4.2 it is the resource's own name (WVA spec 5), from v0.5.0 on that in ``scaleTargetRef``.
+    """
+    reference = resource.spec.scale_target_ref
+    if reference is None:
+        return resource.metadata.name, "metadata.name"
+    return reference.name, "spec.scaleTargetRef.name"
+
 
 def find_variant(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Variant:
-    """Find the workload with the name and namespace of a VariantAutoscaling (WVA spec 5).
+    """Find the workload of a VariantAutoscaling, in its namespace.
 
     Raises:
         Unrenderable: the workload does not exist or cannot be scaled; the reason is in ``findings``, or was reported
@@ -41,16 +60,17 @@ def find_variant(source: LoadedResource, library: Library, options: Options, fin
     resource = source.resource
     assert isinstance(resource, VariantAutoscaling)  # noqa: S101  the caller chose this function by kind
     namespace = resource.metadata.namespace or options.namespace
-    match = library.workload(namespace, source.name)
+    name, path = target_of(resource)
+    match = library.workload(namespace, name)
     if match is None:
-        if library.is_lost(namespace, source.name, source.kind.kind):
+        if library.is_lost(namespace, name, source.kind.kind):
             raise Unrenderable
-        reason = _missing(source.name, namespace, library)
-        raise findings.fail("metadata.name", reason, RuleId.REFERENCE_MISSING)
+        raise findings.fail(path, _missing(name, path, namespace, library), RuleId.REFERENCE_MISSING)
     item, workload = match
     reason = _unscalable(item, workload)
     if reason:
-        raise findings.fail("metadata.name", reason, RuleId.REFERENCE_MISSING)
+        raise findings.fail(path, reason, RuleId.REFERENCE_MISSING)
+    _check_kind(resource, workload, options, findings)
     # Warn only about explicit replicas: an expanded resource always has them, and its origin is another source.
     written, spec = workload.origin.source, getattr(item.source.resource, "spec", None)
     is_own = written is item.source
@@ -60,18 +80,44 @@ def find_variant(source: LoadedResource, library: Library, options: Options, fin
         findings.problems.append(
             written.problem("spec.replicas", reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
         )
-    return Variant(source, resource, namespace, item, workload, options, findings)
+    return Variant(source, resource, namespace, path, item, workload, options, findings)
 
 
-def _missing(name: str, namespace: str, library: Library) -> str:
-    item = library.item(namespace, name)
+def _check_kind(resource: VariantAutoscaling, workload: Workload, options: Options, findings: Findings) -> None:
+    """Report a reference with another kind or API than the workload of that name has.
+
+    Natively the workload of that name is scaled, whatever its kind. The controller finds it by its kind.
+    """
+    reference = resource.spec.scale_target_ref
+    if reference is None:
+        return
+    target = workload.shape.target(workload.name)
+    for field, value in {"kind": reference.kind, "apiVersion": reference.api_version}.items():
+        # The controller takes a missing API version for that of the kind.
+        if not value or value == target[field]:
+            continue
+        path = f"spec.scaleTargetRef.{field}"
+        reason = f"is {value!r}, but {workload.name!r} becomes a {workload.kind} ({target['apiVersion']})"
+        if options.realization.is_native:
+            reason = f"{reason}, which is scaled all the same; write {target[field]!r}"
+            findings.warn(path, reason, RuleId.FIELD_NO_EFFECT)
+        else:
+            reason = f"{reason}, so the controller would not find it; write {target[field]!r}"
+            findings.error(path, reason, RuleId.REFERENCE_MISSING)
+
+
+def _missing(name: str, path: str, namespace: str, library: Library) -> str:
+    item, is_own = library.item(namespace, name), path == "metadata.name"
     if item is not None:
         reasons = [_unscalable(item, workload) for workload in item.workloads]
         names = ", ".join(f"{workload.kind} {workload.name!r}" for workload in item.workloads)
-        return reasons[0] or f"{item.title} becomes {names}; name the VariantAutoscaling like the one that it scales"
+        remedy = "name the VariantAutoscaling like the one that it scales" if is_own else "write the one to scale"
+        return reasons[0] or f"{item.title} becomes {names}; {remedy}"
     known = library.workload_names(namespace)
     elsewhere = library.namespaces_with_workload(name)
-    remedy = "it has the name and namespace of the Deployment or LeaderWorkerSet that it scales; correct the name"
+    remedy = "write the name of a Deployment or LeaderWorkerSet in the namespace of the VariantAutoscaling"
+    if is_own:
+        remedy = "it has the name and namespace of the Deployment or LeaderWorkerSet that it scales; correct the name"
     if elsewhere:
         remedy = f"it exists in namespace {', '.join(elsewhere)}, but must be in {namespace}, where this one is"
     return unknown_reference("workload", name, known, remedy)

@@ -212,4 +212,6 @@ def _case(question: Question, candidate: Candidate, profile: Profile) -> Case:
         float(load.output_tokens),
         float(price.cents_per_hour) if price else 0.0,
         0 if question.scale_to_zero else 1,
+        # A measured prefill time takes the place of the profile's, and is part of the budget already.
+        0.0 if question.has_prefill else float(load.input_tokens),
     )

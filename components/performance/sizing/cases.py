@@ -12,9 +12,10 @@ MINUTE = 60_000.0
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Decoding speed of one replica on an accelerator (WVA spec 2, 8.2).
+    """Speed of one replica on an accelerator (WVA spec 2, 8.2; from v0.0.1 on pkg/analyzer/queueanalyzer.go).
 
-    With n concurrent requests, each token takes ``alpha + beta * n`` milliseconds.
+    With n concurrent requests, each token takes ``alpha + beta * n`` milliseconds. If the prefill was measured, the
+    first one takes ``gamma + delta * tokens of the prompt * n`` instead.
 
     Attributes:
         accelerator: Name of the accelerator.
@@ -22,6 +23,8 @@ class Profile:
         alpha: Base time per token, in milliseconds.
         beta: Time per token that each concurrent request adds, in milliseconds.
         batch: Maximum concurrent requests of a replica.
+        gamma: Base time of a prefill, in milliseconds; 0 with ``delta`` 0 means that it was not measured.
+        delta: Time of a prefill for each token of the prompt and concurrent request, in milliseconds.
     """
 
     accelerator: str
@@ -29,6 +32,8 @@ class Profile:
     alpha: float
     beta: float
     batch: int
+    gamma: float = 0.0
+    delta: float = 0.0
 
     @property
     def title(self) -> str:
@@ -62,6 +67,8 @@ class Case:
         output_tokens: Mean output tokens of a request, truncated to a whole number like upstream does.
         cents_per_hour: Price of one accelerator.
         least: Minimum replicas.
+        input_tokens: Mean prompt tokens of a request, truncated like the output tokens; 0 if unknown, so that the
+            prefill is not part of the service time.
     """
 
     profile: Profile
@@ -70,6 +77,26 @@ class Case:
     output_tokens: float
     cents_per_hour: float = 0.0
     least: int = 1
+    input_tokens: float = 0.0
+
+    @property
+    def prefill(self) -> tuple[float, float]:
+        """Milliseconds of a prefill: the base, and what each concurrent request adds."""
+        prompt = int(self.input_tokens)
+        return (self.profile.gamma, self.profile.delta * prompt) if prompt else (0.0, 0.0)
+
+    @property
+    def service(self) -> tuple[float, float]:
+        """Milliseconds of service for each output token: the base, and what each concurrent request adds.
+
+        The prefill, if it is known, yields the first token, and is spread over all of them. Both terms are linear in
+        the concurrent requests, so that one queueing model serves profiles with and without a prefill.
+        """
+        profile, tokens, (base, slope) = self.profile, int(self.output_tokens), self.prefill
+        if not tokens or not (base or slope):
+            return profile.alpha, profile.beta
+        decoded = tokens - 1
+        return (base + decoded * profile.alpha) / tokens, (slope + decoded * profile.beta) / tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +110,11 @@ class Behaviour:
         in_service: Mean requests that are served.
         utilisation: Share of time with at least one request, upstream's ``rho``; not how full its batches are.
         response_ms: Mean time from arrival to the last token.
-        service_ms: Mean time from the first to the last token.
+        service_ms: Mean time from the start of the prefill, or else of the first token, to the last token.
         wait_ms: Mean time in the queue.
         wait_p95_ms: 95th percentile of the time in the queue, assuming exponential waits (8.4).
         itl_ms: Mean inter-token latency.
+        prefill_ms: Mean prefill time at the mean concurrency; 0 if it is unknown.
     """
 
     per_minute: float
@@ -99,6 +127,12 @@ class Behaviour:
     wait_ms: float
     wait_p95_ms: float
     itl_ms: float
+    prefill_ms: float = 0.0
+
+    @property
+    def first_token_p95_ms(self) -> float:
+        """95th percentile of the wait, plus the prefill."""
+        return self.wait_p95_ms + self.prefill_ms
 
     @property
     def waiting(self) -> float:

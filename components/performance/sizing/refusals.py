@@ -1,6 +1,6 @@
 """Reasons why a case cannot be sized: numbers out of range, and latency targets that no rate meets."""
 
-from .cases import Case
+from .cases import Behaviour, Case
 
 MOST_AT_ONCE = 65_536
 """Maximum batch; engines support a few thousand concurrent requests."""
@@ -18,9 +18,12 @@ def unusable(case: Case) -> str:
     numbers = (
         ("alpha", profile.alpha),
         ("beta", profile.beta),
+        ("gamma", profile.gamma),
+        ("delta", profile.delta),
         ("the price of an accelerator", case.cents_per_hour),
         ("the request rate", case.per_minute),
         ("the mean output tokens of a request", case.output_tokens),
+        ("the mean prompt tokens of a request", case.input_tokens),
     )
     for name, number in numbers:
         if not 0 <= number <= _MOST:
@@ -38,7 +41,7 @@ def unusable(case: Case) -> str:
     alone_ms, tokens = profile.alpha + profile.beta, max(int(case.output_tokens), 1)
     if alone_ms == 0:
         return "alpha and beta are both 0, so a token would take no time"
-    if alone_ms <= 1 / _MOST or tokens * alone_ms >= _MOST:  # service times would underflow or overflow
+    if alone_ms <= 1 / _MOST or tokens * sum(case.service) >= _MOST:  # service times would underflow or overflow
         return (
             f"no rate can be computed for {tokens:g} tokens with alpha {profile.alpha:g} and beta {profile.beta:g}: "
             "the time of a request is out of range"
@@ -78,12 +81,15 @@ def broken_itl(case: Case, slowest: float, itl_ms: float) -> str:
     )
 
 
-def broken_ttft(case: Case, slowest: float, wait_p95_ms: float) -> str:
-    """Return the reason for a target that queueing exceeds even at the smallest load."""
+def broken_ttft(case: Case, slowest: float, behaviour: Behaviour) -> str:
+    """Return the reason for a target that queueing and the prefill exceed even at the smallest load."""
     target = case.targets.ttft_ms
+    figure, awaited = _beyond(behaviour.first_token_p95_ms, target), ""
+    if behaviour.prefill_ms:
+        awaited = f" for their first token, of which the prefill takes {behaviour.prefill_ms:.4g} ms,"
     return (
-        f"5 % of requests wait longer than {_beyond(wait_p95_ms, target)} ms even at {slowest:.4g} requests per "
-        f"minute per replica, above the target of {target} ms"
+        f"5 % of requests wait longer than {figure} ms{awaited} even at {slowest:.4g} requests per minute per "
+        f"replica, above the target of {target} ms"
     )
 
 

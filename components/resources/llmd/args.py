@@ -16,6 +16,16 @@ class ConfigMapKeyRefArgs(TypedDict, total=False):
     """Key in the ConfigMap."""
 
 
+class PerfParmsArgs(TypedDict, total=False):
+    """Measured parameters of the decoding and of the prefill, as numbers in text."""
+
+    decode_parms: Required[dict[str, str]]
+    """``alpha`` and ``beta``: with n concurrent requests, each output token takes alpha + beta * n milliseconds."""
+    prefill_parms: Required[dict[str, str]]
+    """``gamma`` and ``delta``: with n concurrent requests, the prefill takes gamma + delta * prompt tokens * n
+    milliseconds."""
+
+
 class AcceleratorProfileArgs(TypedDict, total=False):
     """Speed of one replica: with n concurrent requests, each token takes alpha + beta * n milliseconds."""
 
@@ -23,12 +33,14 @@ class AcceleratorProfileArgs(TypedDict, total=False):
     """Name of the accelerator."""
     acc_count: Required[int]
     """Accelerators per replica, over all its pods."""
-    alpha: Required[str]
+    alpha: str
     """Base time per output token in milliseconds, such as '20.58'."""
-    beta: Required[str]
+    beta: str
     """Additional milliseconds per token for each concurrent request, such as '0.41'."""
     max_batch_size: Required[int]
     """Concurrent requests of one replica, as configured in the engine; at least 2."""
+    perf_parms: PerfParmsArgs
+    """Measured parameters of the decoding and of the prefill. Replaces alpha and beta."""
 
 
 class ModelProfileArgs(TypedDict, total=False):
@@ -36,6 +48,17 @@ class ModelProfileArgs(TypedDict, total=False):
 
     accelerators: Required[list[AcceleratorProfileArgs]]
     """One entry for the accelerator that the workload runs on; further entries are for comparison."""
+
+
+class ScaleTargetRefArgs(TypedDict, total=False):
+    """The workload to scale."""
+
+    api_version: str
+    """API version of the workload, such as apps/v1."""
+    kind: Required[str]
+    """Kind of the workload: Deployment or LeaderWorkerSet."""
+    name: Required[str]
+    """Name of the workload, in the namespace of the VariantAutoscaling."""
 
 
 class VariantAutoscalingArgs(TypedDict, total=False):
@@ -57,11 +80,11 @@ class VariantAutoscalingArgs(TypedDict, total=False):
     """The accelerator that the workload runs on, by its name in the profile."""
     service_class: str
     """Name of the service class of the promise. Default: default."""
-    promise: Required[PromiseArgs]
-    """Latency targets of the model."""
+    promise: PromiseArgs
+    """Latency targets of the model. Required with model_profile."""
     load: LoadArgs
-    """Expected load of the workload. Required with realization native. With operator, the controller measures the
-    load, and this one sets the upper bound of the replicas, which is 10 without it."""
+    """Expected load of the workload. Required with model_profile and realization native. With operator, the
+    controller measures the load, and this one sets the upper bound of the replicas, which is 10 without it."""
     cents_per_hour: float
     """Price of one accelerator in US cents per hour. Default: the on-demand price of the nodes in us-east-1."""
     model_id: Required[str]
@@ -69,5 +92,14 @@ class VariantAutoscalingArgs(TypedDict, total=False):
     slo_class_ref: ConfigMapKeyRefArgs
     """Key of the service class in the controller's ConfigMap. Informational: nothing reads it. Default: the key of
     service_class."""
-    model_profile: Required[ModelProfileArgs]
-    """Speed of the model."""
+    model_profile: ModelProfileArgs
+    """Speed of the model. Without it, replicas cannot be computed from latency targets."""
+    variant_cost: str
+    """Cost of one replica, as text. Of the variants of a model, the controller scales up the cheapest first. Default,
+    for the controller: 10.0."""
+    scale_target_ref: ScaleTargetRefArgs
+    """The workload to scale. Default: the one with the name of the VariantAutoscaling."""
+    min_replicas: int
+    """Lower bound of the replicas; 0 scales to zero without requests."""
+    max_replicas: int
+    """Upper bound of the replicas."""

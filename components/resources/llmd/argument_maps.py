@@ -31,11 +31,12 @@ VARIANT_AUTOSCALING = ArgumentMap(
             required=True,
         ),
         "service_class": Own("str", "Name of the service class of the promise. Default: default."),
-        "promise": Own("PromiseArgs", "Latency targets of the model.", required=True),
+        "promise": Own("PromiseArgs", "Latency targets of the model. Required with model_profile."),
         "load": Own(
             "LoadArgs",
-            "Expected load of the workload. Required with realization native. With operator, the controller "
-            "measures the load, and this one sets the upper bound of the replicas, which is 10 without it.",
+            "Expected load of the workload. Required with model_profile and realization native. With operator, the "
+            "controller measures the load, and this one sets the upper bound of the replicas, which is 10 without "
+            "it.",
         ),
         "cents_per_hour": Own(
             "float",

@@ -36,7 +36,8 @@ def options_for(arguments: Arguments, name: str, namespace: str) -> Options:
     The realization applies to the variant only: a target must be rendered here to be scaled.
     """
     options = options_of(arguments)
-    arguments.require("promise", *(["load"] if options.realization.is_native else []))
+    if "model_profile" in arguments.values:
+        arguments.require("promise", *(["load"] if options.realization.is_native else []))
     return replace(
         options,
         realization=Realization.NATIVE,
@@ -48,9 +49,13 @@ def options_for(arguments: Arguments, name: str, namespace: str) -> Options:
 def _levels(arguments: Arguments, variant: str) -> ServiceLevels:
     values = arguments.values
     loads = {_VARIANT: values["load"]} if "load" in values else {}
-    models = {_MODEL: values.get("promise", {})}
+    classes = (
+        [{"name": values.get("service_class", DEFAULT_CLASS), "models": {_MODEL: values["promise"]}}]
+        if "promise" in values
+        else []
+    )
     settings = {
-        "classes": [{"name": values.get("service_class", DEFAULT_CLASS), "models": models}],
+        "classes": classes,
         "loads": loads,
         "accelerators": {_ACCELERATOR: {"centsPerHour": values.get("cents_per_hour")}},
     }
@@ -63,10 +68,12 @@ def _levels(arguments: Arguments, variant: str) -> ServiceLevels:
                 keys = (_KEYS.get(str(part), part) for part in fault.path[len(prefix) :])
                 arguments.add_problem(field_path((_ARGUMENTS[prefix], *keys)), fault.reason)
         return ServiceLevels()
-    (service_class,) = levels.classes
     return replace(
         levels,
-        classes=(replace(service_class, targets={values.get("model_id", ""): service_class.targets[_MODEL]}),),
+        classes=tuple(
+            replace(service_class, targets={values.get("model_id", ""): service_class.targets[_MODEL]})
+            for service_class in levels.classes
+        ),
         loads={variant: levels.loads[_VARIANT]} if loads else {},
         accelerators={values.get("accelerator", ""): levels.accelerators[_ACCELERATOR]},
     )

@@ -83,9 +83,9 @@ def _render(name: str, args: VariantAutoscalingArgs) -> Rendered:
     arguments.require("accelerator")
     arguments.check()
     labels = {ACCELERATOR_LABEL: arguments.get("accelerator")}
-    spec = {
-        "sloClassRef": {"name": CLASSES, "key": class_key(arguments.get("service_class", DEFAULT_CLASS))},
-        **VARIANT_AUTOSCALING.spec(arguments.values),
-    }
+    spec = VARIANT_AUTOSCALING.spec(arguments.values)
+    if "modelProfile" in spec:  # releases without a profile have no class either
+        key = class_key(arguments.get("service_class", DEFAULT_CLASS))
+        spec = {"sloClassRef": {"name": CLASSES, "key": key}, **spec}
     metadata = {"name": own, "namespace": namespace, "labels": labels}
     return render_one(arguments.resource(API, "VariantAutoscaling", metadata, spec), targets, options)

@@ -88,3 +88,5 @@ class VariantAutoscalerArgs(VariantControllerArgs, total=False):
     """Whether a NetworkPolicy admits only the Prometheus pods. Default: false."""
     create_namespace: bool
     """Whether to create the namespace inferno-autoscaler-system. Default: true."""
+    release: str
+    """Release of the controller: c0f645c, v0.0.5, v0.4.1 or v0.4.2. Default: c0f645c."""

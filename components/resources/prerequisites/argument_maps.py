@@ -131,6 +131,10 @@ VARIANT_AUTOSCALER = ArgumentMap(
             "bool",
             "Whether to create the namespace inferno-autoscaler-system. Default: true.",
         ),
+        "release": Own(
+            "str",
+            "Release of the controller: c0f645c, v0.0.5, v0.4.1 or v0.4.2. Default: c0f645c.",
+        ),
     },
 )
 

@@ -11,7 +11,7 @@ import pulumi
 from pydantic import ValidationError
 
 from ...contract.problems import field_path
-from ...families import operator_objects
+from ...families import operator_family, operator_objects, releases_of, uninstallable
 from ...families.family import OperatorSite
 from ...fleet.images import images_in
 from ...plan.faults import faults
@@ -37,7 +37,7 @@ class VariantAutoscaler(pulumi.ComponentResource):
     namespace: pulumi.Output[str]
     """Namespace of its objects."""
     version: pulumi.Output[str]
-    """Commit of the controller's project that the objects match."""
+    """Release of the controller's project that the objects match."""
 
     def __init__(self, name: str, args: VariantAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Create the objects.
@@ -55,7 +55,7 @@ class VariantAutoscaler(pulumi.ComponentResource):
             options = pulumi.ResourceOptions(parent=self, depends_on=self.objects[-1:])
             self.objects.append(kubernetes_object(body, child, options))
         self.namespace = pulumi.Output.from_input(known()[_NAME].namespace)
-        self.version = pulumi.Output.from_input(known()[_NAME].version)
+        self.version = pulumi.Output.from_input(args.get("release") or known()[_NAME].version)
         self.register_outputs({"namespace": self.namespace, "version": self.version})
 
 
@@ -79,12 +79,19 @@ def _site(args: VariantAutoscalerArgs) -> OperatorSite:
         args.get("scraper_namespace", known()["prometheus"].namespace),
         args.get("scraper_account", PROMETHEUS_ACCOUNT),
         args.get("network_policy", False),
+        args.get("release", ""),
     )
 
 
 def _problems(args: VariantAutoscalerArgs) -> Iterator[tuple[str, str]]:
     if not args.get("prometheus_url"):
         yield "prometheus_url", "is required, and must be an https URL, which the controller requires"
+    if release := args.get("release"):
+        family = operator_family(_NAME)
+        if release not in releases_of(family).names:
+            yield "release", f"must be one of {', '.join(releases_of(family).names)}, found {release!r}"
+        elif why := uninstallable(_NAME, {family: release})[1]:
+            yield "release", why
     try:
         ControllerSettings.model_validate(_settings_in(args), by_name=True, by_alias=False)
     except ValidationError as error:

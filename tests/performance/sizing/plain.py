@@ -15,17 +15,24 @@ HALVINGS = 100
 def case(
     alpha: float, beta: float, batch: int, tokens: float, targets: tuple[int, int], rate: float, **more: float
 ) -> Case:
-    """Return a case as the tables of the spec write it: cents and count by keyword."""
-    profile = Profile("A", int(more.get("count", 1)), alpha, beta, batch)
+    """Return a case as the tables of the spec write it: cents, count and the prefill by keyword."""
+    profile = Profile(
+        "A", int(more.get("count", 1)), alpha, beta, batch, more.get("gamma", 0.0), more.get("delta", 0.0)
+    )
     least = int(more.get("least", 1))
-    return Case(profile, LatencyTargets(*targets), rate, tokens, more.get("cents", 0.0), least)
+    return Case(
+        profile, LatencyTargets(*targets), rate, tokens, more.get("cents", 0.0), least, more.get("prompt", 0.0)
+    )
 
 
 def completions(each: Case, n: int) -> float:
-    """Return mu(n), of 8.2."""
-    profile, tokens = each.profile, int(each.output_tokens)
+    """Return mu(n), of 8.2; with a prefill as in BuildModel of pkg/analyzer/queueanalyzer.go at v0.4.2."""
+    profile, tokens, prompt = each.profile, int(each.output_tokens), int(each.input_tokens)
     n = min(n, profile.batch)
-    return n / (tokens * (profile.alpha + profile.beta * n))
+    if not (prompt and (profile.gamma or profile.delta)):
+        return n / (tokens * (profile.alpha + profile.beta * n))
+    prefill = profile.gamma + profile.delta * prompt * n
+    return n / (prefill + (tokens - 1) * (profile.alpha + profile.beta * n))
 
 
 def behaviour(each: Case, per_minute: float) -> Behaviour:
@@ -43,6 +50,13 @@ def behaviour(each: Case, per_minute: float) -> Behaviour:
     response, service = in_system / throughput, in_service / throughput
     wait = max(0.0, response - service)
     busy = math.fsum(p[1:])
+    itl, prefill = service / tokens, 0.0
+    profile, prompt = each.profile, int(each.input_tokens)
+    if prompt and (profile.gamma or profile.delta):
+        # EffectiveConcurrency at v0.4.2: as many as explain the mean time of service.
+        fixed = profile.gamma + profile.alpha * (tokens - 1)
+        at_once = (service - fixed) / (profile.delta * prompt + profile.beta * (tokens - 1))
+        itl, prefill = profile.alpha + profile.beta * at_once, profile.gamma + profile.delta * prompt * at_once
     return Behaviour(
         per_minute,
         throughput * 60_000,
@@ -53,16 +67,17 @@ def behaviour(each: Case, per_minute: float) -> Behaviour:
         service,
         wait,
         Q * wait,
-        service / tokens,
+        itl,
+        prefill,
     )
 
 
 def most(each: Case) -> tuple[float | None, float | None, float]:
     """Return the largest rates for both promises (None without one, 0 if broken) and without, of 8.4 and 8.5."""
     low, high = DELTA * completions(each, 1) * 60_000, (1 - DELTA) * completions(each, each.profile.batch) * 60_000
-    targets, tokens = each.targets, int(each.output_tokens)
-    itl = _bisect(lambda rate: behaviour(each, rate).service_ms, tokens * targets.itl_ms, low, high)
-    ttft = _bisect(lambda rate: behaviour(each, rate).wait_ms, targets.ttft_ms / Q, low, high)
+    targets = each.targets
+    itl = _bisect(lambda rate: behaviour(each, rate).itl_ms, targets.itl_ms, low, high)
+    ttft = _bisect(lambda rate: behaviour(each, rate).first_token_p95_ms, targets.ttft_ms, low, high)
     return itl if targets.itl_ms else None, ttft if targets.ttft_ms else None, high
 
 

@@ -72,12 +72,17 @@ def test_rounding_never_decides(case: Case, cause: str) -> None:
 
 
 PROFILES = st.builds(
-    Profile,
-    st.just("A"),
-    st.integers(1, 8),
-    st.floats(0.5, 200),
-    st.floats(0.001, 20),
-    st.integers(2, 24),
+    lambda profile, prefill: replace(profile, gamma=prefill[0], delta=prefill[1]),
+    st.builds(
+        Profile,
+        st.just("A"),
+        st.integers(1, 8),
+        st.floats(0.5, 200),
+        st.floats(0.001, 20),
+        st.integers(2, 24),
+    ),
+    # Not measured, or measured.
+    st.just((0.0, 0.0)) | st.tuples(st.floats(0, 500), st.floats(1e-4, 0.5)),
 )
 CASES = st.builds(
     Case,
@@ -87,6 +92,7 @@ CASES = st.builds(
     st.floats(1, 3000),
     st.floats(0, 500),
     st.integers(0, 3),
+    st.just(0.0) | st.floats(0, 4000),
 )
 
 
@@ -142,8 +148,8 @@ def test_the_promises_are_kept_and_nearly_used(case: Case) -> None:
     at_most = behaviour(case, sized.most_per_minute)
     itl, ttft = case.targets.itl_ms, case.targets.ttft_ms
     assert not itl or at_most.itl_ms <= itl * (1 + 1e-9)
-    assert not ttft or at_most.wait_p95_ms <= ttft * (1 + 1e-9)
-    used = {Limit.ITL: (at_most.itl_ms, itl), Limit.TTFT: (at_most.wait_p95_ms, ttft)}
+    assert not ttft or at_most.first_token_p95_ms <= ttft * (1 + 1e-9)
+    used = {Limit.ITL: (at_most.itl_ms, itl), Limit.TTFT: (at_most.first_token_p95_ms, ttft)}
     if sized.limit is Limit.CAPACITY:
         assert sized.most_per_minute == sized.capacity_per_minute
     else:
@@ -151,7 +157,7 @@ def test_the_promises_are_kept_and_nearly_used(case: Case) -> None:
         assert figure == pytest.approx(limit, rel=1e-9)
     assert sized.behaviour
     assert not itl or sized.behaviour.itl_ms <= itl * (1 + 1e-9)
-    assert not ttft or sized.behaviour.wait_p95_ms <= ttft * (1 + 1e-9)
+    assert not ttft or sized.behaviour.first_token_p95_ms <= ttft * (1 + 1e-9)
 
 
 @settings(max_examples=100)
@@ -161,7 +167,7 @@ def test_it_is_infeasible_where_a_promise_is_broken_under_the_least_load(case: C
     least = behaviour(case, sized.slowest_per_minute)
     broken = [
         bool(case.targets.itl_ms) and least.itl_ms > case.targets.itl_ms,
-        bool(case.targets.ttft_ms) and least.wait_p95_ms > case.targets.ttft_ms,
+        bool(case.targets.ttft_ms) and least.first_token_p95_ms > case.targets.ttft_ms,
     ]
     assert sized.is_feasible == (not any(broken))
     assert sized.reason.count("above the target of") == sum(broken)
@@ -178,7 +184,7 @@ def test_more_load_never_needs_less(case: Case, more: float) -> None:
     assert less.cents_per_hour <= greater.cents_per_hour
     rates = [less.capacity_per_minute * share for share in (0.1, 0.3, 0.6, 0.9, 0.99, 1.5, 3.0)]
     for one, next_one in itertools.pairwise(behaviours(case, rates)):
-        for name in ("throughput", "in_system", "in_service", "utilisation", "wait_ms", "itl_ms"):
+        for name in ("throughput", "in_system", "in_service", "utilisation", "wait_ms", "itl_ms", "prefill_ms"):
             assert getattr(one, name) <= getattr(next_one, name) * (1 + 1e-12), name
 
 
@@ -200,6 +206,25 @@ def test_as_many_as_replicas_can_take_need_no_further_one(case: Case, replicas: 
     if most:
         assert exact.replicas == replicas
         assert above.replicas == replicas + 1
+
+
+def test_a_prefill_is_part_of_the_service_and_of_the_first_token() -> None:
+    """By hand, for a batch of 1: gamma + delta * prompt + (K - 1) * tau (pkg/analyzer/queueanalyzer.go at v0.4.2)."""
+    case = plain.case(7.0, 0.5, 1, 100, (0, 5000), 1.0, gamma=5.2, delta=0.1, prompt=128.9)
+    alone = behaviour(case, 1e-9)
+    assert alone.prefill_ms == pytest.approx(5.2 + 0.1 * 128)
+    assert alone.service_ms == pytest.approx(5.2 + 0.1 * 128 + 99 * 7.5)
+    assert alone.itl_ms == pytest.approx(7.5)
+    assert only(case).capacity_per_minute == pytest.approx(0.999 * 60_000 / (18.0 + 99 * 7.5))
+    assert "of which the prefill takes 18 ms" in only(replace(case, targets=LatencyTargets(0, 15))).reason
+    assert only(replace(case, targets=LatencyTargets(0, 0))).behaviour == only(case).behaviour
+
+
+@pytest.mark.parametrize(("gamma", "delta", "prompt"), [(5.2, 0.1, 0.9), (0.0, 0.0, 128)])
+def test_a_prefill_of_unknown_length_or_speed_is_not_counted(gamma: float, delta: float, prompt: float) -> None:
+    case = plain.case(20.58, 0.41, 4, 178, PREMIUM, 40, gamma=gamma, delta=delta, prompt=prompt)
+    without = replace(case, profile=replace(case.profile, gamma=0.0, delta=0.0), input_tokens=0.0)
+    assert replace(only(case), case=without) == only(without)
 
 
 def test_without_a_promise_capacity_is_the_limit() -> None:

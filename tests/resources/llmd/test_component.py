@@ -117,6 +117,29 @@ def test_with_the_controller_its_resource_is_created() -> None:
     assert metric["external"]["metric"]["name"] == "inferno_desired_replicas"
 
 
+def test_a_form_without_a_profile_needs_no_promise() -> None:
+    """That of v0.6.0: the bounds are those that are given, and the metrics are those of a full engine."""
+    changes: dict[str, Any] = dict.fromkeys(("model_profile", "promise", "load", "cents_per_hour"))
+    recorded = deployed(
+        **changes,
+        name="variant",
+        scale_target_ref={"kind": "Deployment", "name": "chat"},
+        min_replicas=2,
+        max_replicas=5,
+        variant_cost="80.48",
+    )
+    spec = recorded[f"{HPA}::chat/chat-va-hpa"].inputs["spec"]
+    assert spec["scaleTargetRef"]["name"] == "chat"
+    assert (recorded.exports["min_replicas"], recorded.exports["max_replicas"]) == (2, 5)
+    names = [metric["pods"]["metric"]["name"] for metric in spec["metrics"]]
+    assert names == ["vllm:gpu_cache_usage_perc", "vllm:num_requests_waiting"], "of vLLM before v0.9.2"
+
+
+@pytest.mark.parametrize("missing", ["promise", "load"])
+def test_a_profile_needs_what_it_is_sized_for(missing: str) -> None:
+    assert missing in refused(**{missing: None})
+
+
 def test_the_controller_measures_the_load_itself() -> None:
     """Without one the bound is that of upstream's sample, and nothing was sized."""
     exports = deployed(realization="operator", load=None).exports
@@ -171,7 +194,6 @@ def test_the_targets_are_deployed_as_they_are_elsewhere() -> None:
         ({"realization": "helm"}, "realization", "must be 'native' or 'operator', found 'helm'"),
         ({"workload": "pods"}, "workload", "must be 'auto', 'lws' or 'deployment', found 'pods'"),
         ({"model_profile": {"accelerators": []}}, "spec.modelProfile.accelerators", "must have at least 1 item"),
-        ({"model_profile": None}, "spec.modelProfile", "is required"),
         ({"model_id": ""}, "spec.modelID", "must have at least 1 character"),
         ({"name": "other"}, "metadata.name", "other"),
     ],

@@ -6,6 +6,7 @@ from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
 from ....contract.problems import did_you_mean
 from ..names import ACCELERATOR_LABEL
+from ..profiles import Speed, entries_of, parameter_problems, speed_of, unread_parameters
 from ..types import AcceleratorProfile, VariantAutoscaling
 
 LABEL_PATH = f"metadata.labels[{ACCELERATOR_LABEL}]"
@@ -16,18 +17,19 @@ _MIN_LENGTH = 2
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The profile entry of the accelerator that a variant runs on, with its path."""
+    """The profile entry of the accelerator that a variant runs on, with its path and its speed."""
 
     profile: AcceleratorProfile
     path: str
+    speed: Speed
 
 
 def chosen_entry(resource: VariantAutoscaling, findings: Findings) -> Entry | None:
-    """Return the profile entry of the accelerator in the label; None after an error.
+    """Return the profile entry of the accelerator in the label; None after an error, or if it has no speed.
 
     The controller sizes a variant on that accelerator only (WVA spec 8.7).
     """
-    entries = resource.spec.model_profile.accelerators
+    entries = entries_of(resource)
     first: dict[str, int] = {}
     for index, entry in enumerate(entries):
         other = first.setdefault(entry.acc, index)
@@ -73,4 +75,19 @@ def chosen_entry(resource: VariantAutoscaling, findings: Findings) -> Entry | No
                 f"{entry.acc!r}",
                 RuleId.SIZING_COMPARISON,
             )
-    return Entry(entries[first[label]], f"{ENTRIES}[{first[label]}]")
+    chosen, path = entries[first[label]], f"{ENTRIES}[{first[label]}]"
+    speed = speed_of(chosen)
+    return Entry(chosen, path, speed) if speed else None
+
+
+def check_parameters(resource: VariantAutoscaling, findings: Findings) -> None:
+    """Report parameters of profile entries that cannot be read, and those that nothing reads."""
+    for index, entry in enumerate(entries_of(resource)):
+        parms, path = entry.perf_parms, f"{ENTRIES}[{index}].perfParms"
+        if parms is None:
+            continue
+        for field, reason in parameter_problems(parms):
+            findings.error(f"{path}.{field}", reason, RuleId.SIZING_UNDETERMINED)
+        for field in unread_parameters(parms):
+            reason = "has no effect: decodeParms has alpha and beta, prefillParms has gamma and delta; remove it"
+            findings.warn(f"{path}.{field}", reason, RuleId.FIELD_NO_EFFECT)

@@ -9,6 +9,8 @@ from ....contract.problems import Problem, Severity, did_you_mean
 from ....fleet.levels import ServiceLevels
 from ....fleet.library import Library
 from ....fleet.rendered import Rendered
+from ..profiles import entries_of, speed_of
+from ..releases import Controller
 from ..types import AcceleratorProfile, VariantAutoscaling
 from .accelerator import ENTRIES
 from .targets import shortened
@@ -17,7 +19,7 @@ _KIND = VariantAutoscaling.__name__
 _Variants = Sequence[tuple[Rendered, VariantAutoscaling]]
 
 
-def check_conflicts(items: Sequence[Rendered], *, native: bool) -> Iterator[Problem]:
+def check_conflicts(items: Sequence[Rendered], controller: Controller | None) -> Iterator[Problem]:
     """Yield conflicts between VariantAutoscalings.
 
     The controller keeps one state for all variants of the cluster. Natively each variant has its own load, profile
@@ -25,13 +27,15 @@ def check_conflicts(items: Sequence[Rendered], *, native: bool) -> Iterator[Prob
 
     Args:
         items: The rendered VariantAutoscalings, sorted by name.
-        native: Whether the plan sizes them rather than the controller.
+        controller: The controller that sizes them; None if the plan does.
     """
     resources = [(item, item.source.resource) for item in items]
     variants = [(item, resource) for item, resource in resources if isinstance(resource, VariantAutoscaling)]
-    if not native:
+    if controller and controller.keys_by_name:
         yield from _repeated_names(variants)
+    if controller and controller.computes_size:
         yield from _repeated_models(variants)
+    native = controller is None or not controller.computes_size
     yield from _contradicting_profiles(variants, native=native)
 
 
@@ -76,9 +80,11 @@ def _contradicting_profiles(variants: _Variants, *, native: bool) -> Iterator[Pr
         severity, consequence = Severity.WARNING, "one of the two measurements may be out of date"
     first: dict[tuple[str, str], tuple[LoadedResource, AcceleratorProfile]] = {}
     for item, resource in variants:
-        for index, entry in enumerate(resource.spec.model_profile.accelerators):
+        for index, entry in enumerate(entries_of(resource)):
+            if speed_of(entry) is None:
+                continue
             other, known = first.setdefault((resource.spec.model_id, entry.acc), (item.source, entry))
-            if other is not item.source and _speed(known) != _speed(entry):
+            if other is not item.source and _numbers(known) != _numbers(entry):
                 yield item.source.problem(
                     f"{ENTRIES}[{index}]",
                     f"has {_numbers_of(entry)} for {resource.spec.model_id!r} on {entry.acc!r}, but {other.where} "
@@ -89,12 +95,20 @@ def _contradicting_profiles(variants: _Variants, *, native: bool) -> Iterator[Pr
                 )
 
 
-def _speed(entry: AcceleratorProfile) -> tuple[object, ...]:
-    return (entry.acc_count, float(entry.alpha), float(entry.beta))
+def _numbers(entry: AcceleratorProfile) -> tuple[object, ...]:
+    speed = speed_of(entry)
+    assert speed is not None  # noqa: S101  callers skip entries without speed
+    return (entry.acc_count, *map(float, (speed.alpha, speed.beta, speed.gamma, speed.delta)))
 
 
 def _numbers_of(entry: AcceleratorProfile) -> str:
-    return f"alpha {shortened(entry.alpha)}, beta {shortened(entry.beta)}, accCount {entry.acc_count}"
+    speed = speed_of(entry)
+    assert speed is not None  # noqa: S101  callers skip entries without speed
+    numbers = {"alpha": speed.alpha, "beta": speed.beta}
+    if entry.perf_parms is not None:
+        numbers |= {"gamma": speed.gamma, "delta": speed.delta}
+    texts = (f"{name} {shortened(text)}" for name, text in numbers.items())
+    return f"{', '.join(texts)}, accCount {entry.acc_count}"
 
 
 def unused_settings(library: Library, levels: ServiceLevels) -> Iterator[Problem]:
@@ -120,7 +134,7 @@ def unused_settings(library: Library, levels: ServiceLevels) -> Iterator[Problem
         entry.acc
         for namespace in {namespace for namespace, _ in places}
         for resource in library.all(VariantAutoscaling, namespace).values()
-        for entry in resource.spec.model_profile.accelerators
+        for entry in entries_of(resource)
     }
     spelling = {name.lower(): name for name in sorted(names)}
     for name in levels.accelerators:

@@ -53,6 +53,8 @@ def service_class(model: str, levels: ServiceLevels, findings: Findings) -> Serv
 def check_class_ref(spec: VariantAutoscalingSpec, in_class: ServiceClass, findings: Findings) -> None:
     """Warn of a reference to a class other than the model's: the controller never reads it (WVA spec 2)."""
     reference = spec.slo_class_ref
+    if reference is None:
+        return
     for field, value, expected in (
         ("name", reference.name, CLASSES),
         ("key", reference.key, class_key(in_class.name)),

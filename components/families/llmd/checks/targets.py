@@ -32,15 +32,13 @@ class ModelTargets:
 
 def check_targets(entry: Entry, target: ModelTargets, findings: Findings) -> None:
     """Report a profile that can never meet its targets, or from which no rate can be computed."""
-    profile, targets, class_name = entry.profile, target.targets, target.class_name
-    alone = Decimal(profile.alpha) + Decimal(profile.beta)
-    alone_text = (
-        f"alpha + beta = {shortened(profile.alpha)} + {shortened(profile.beta)} = {shortened(f'{alone:f}')} ms"
-    )
+    profile, speed, targets, class_name = entry.profile, entry.speed, target.targets, target.class_name
+    alone = Decimal(speed.alpha) + Decimal(speed.beta)
+    alone_text = f"alpha + beta = {shortened(speed.alpha)} + {shortened(speed.beta)} = {shortened(f'{alone:f}')} ms"
     is_plausible, is_small = _MIN_MS <= alone <= _MAX_MS, profile.max_batch_size <= MOST_AT_ONCE
     if not is_plausible:
         findings.error(
-            f"{entry.path}.alpha",
+            f"{entry.path}.{speed.alpha_path}",
             f"{alone_text} per token for a single request, which no engine has: it must be at least {_MIN_MS} and at "
             f"most {_MAX_MS} ms; measure alpha and beta (workbench fit-profile)",
             RuleId.SIZING_IMPLAUSIBLE,
@@ -70,10 +68,10 @@ def check_targets(entry: Entry, target: ModelTargets, findings: Findings) -> Non
         "rounding errors decide whether a number of replicas is found"
     )
     alternative = f"or set no target for it ({LEVELS}.classes, itlMs: 0)"
-    if Decimal(profile.beta) <= alone * _NOISE:
+    if Decimal(speed.beta) <= alone * _NOISE:
         findings.error(
-            f"{entry.path}.beta",
-            f"must be above 0, found {shortened(profile.beta)}: a token takes {shortened(profile.alpha)} ms however "
+            f"{entry.path}.{speed.beta_path}",
+            f"must be above 0, found {shortened(speed.beta)}: a token takes {shortened(speed.alpha)} ms however "
             f"many requests run concurrently, {noise}; measure it with concurrent requests (workbench fit-profile), "
             f"{alternative}",
             RuleId.SIZING_IMPLAUSIBLE,
@@ -87,7 +85,7 @@ def check_targets(entry: Entry, target: ModelTargets, findings: Findings) -> Non
         )
     if alone >= targets.itl_ms:
         findings.error(
-            f"{entry.path}.alpha",
+            f"{entry.path}.{speed.alpha_path}",
             f"{alone_text} per token for a single request, but the target of class {class_name!r} for "
             f"{target.model!r} is {targets.itl_ms} ms (itlMs): no number of replicas can meet it; set at least "
             f"{int(alone) + 1} ms, or use a faster accelerator than {profile.acc!r}",

@@ -1,37 +1,37 @@
 """Whether the workload matches the profile, and what the controller can observe of it (WVA spec 2, 7)."""
 
+from collections.abc import Sequence
+
 from ....contract.findings.ids import RuleId
 from ....engines.metrics import engine_metrics
 from ....engines.served.names import served_names
 from ....fleet.demand import accelerated_nodes
-from ....fleet.instances import accelerator_resources
 from ....fleet.workloads import Workload
 from ....performance.sizing.accelerators import known_accelerator
 from ....performance.sizing.engine_limits import limit_on
-from ..names import ACCELERATOR_LABEL
+from ..costs import accelerators_of
+from ..releases import Controller
 from ..variant import Variant
 from .accelerator import LABEL_PATH, Entry
 from .service_class import LEVELS
 
-_SERIES = (
-    "vllm:request_success_total",
-    "vllm:request_generation_tokens_sum",
-    "vllm:request_generation_tokens_count",
-)
-"""Series that the controller queries; it skips a variant without one of them (internal/collector at c0f645c)."""
 _MODEL = "spec.modelID"
 _NATIVE = "use realization 'native' for this family (realizations: {llmd: native})"
 
 
-def check_workload(variant: Variant, entry: Entry) -> None:
-    """Report differences between a VariantAutoscaling and the workload that it scales."""
-    _check_model(variant)
+def check_profile(variant: Variant, entry: Entry) -> None:
+    """Report differences between the profile of a VariantAutoscaling and the workload that it scales."""
     _check_batch_size(variant, entry)
     _check_accelerator_count(variant, entry)
+
+
+def check_workload(variant: Variant, controller: Controller) -> None:
+    """Report differences between a VariantAutoscaling and the workload that it scales, whether it has a profile."""
+    _check_model(variant, controller.series)
     _check_nodes(variant)
 
 
-def _check_model(variant: Variant) -> None:
+def _check_model(variant: Variant, series: Sequence[str]) -> None:
     findings, model, line = variant.findings, variant.resource.spec.model_id, variant.workload.server.line
     names, title = served_names(line), _title(variant.workload)
     if names and model not in names:
@@ -50,14 +50,12 @@ def _check_model(variant: Variant) -> None:
         return
     # The controller queries only vLLM's series, by their label model_name.
     facts = engine_metrics().get(line.engine)
-    exported = (
-        {series for metric in facts.of_version(line.tag) for series in metric.series} if facts else set(_SERIES)
-    )
-    missing = next((series for series in _SERIES if series not in exported), "")
+    exported = {name for metric in facts.of_version(line.tag) for name in metric.series} if facts else set(series)
+    missing = next((name for name in series if name not in exported), "")
     if not line.engine:
         findings.warn(
             _MODEL,
-            f"the controller reads {_SERIES[0]} only, and the engine of {title} is unknown; make sure that it "
+            f"the controller reads {series[0]} only, and the engine of {title} is unknown; make sure that it "
             f"exports that series with model_name {model!r}",
             RuleId.METRICS_UNCHECKED,
         )
@@ -132,19 +130,9 @@ def _check_accelerator_count(variant: Variant, entry: Entry) -> None:
         )
 
 
-def accelerators_of(workload: Workload) -> int:
-    """Count the accelerators that the pods of one replica request."""
-    return sum(
-        int(amount) * demand.per_replica
-        for demand in workload.pods
-        for resource, amount in demand.requests.items()
-        if resource in accelerator_resources()
-    )
-
-
 def _check_nodes(variant: Variant) -> None:
     """Warn of nodes with an accelerator other than the one in the label."""
-    label = variant.resource.metadata.labels[ACCELERATOR_LABEL]
+    label = variant.accelerator
     known = known_accelerator(label)
     if known is None or not known.types:
         return

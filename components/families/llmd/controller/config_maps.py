@@ -11,7 +11,8 @@ from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem
 from ....fleet.levels import ServiceClass, ServiceLevels, VariantController
 from ....fleet.objects import Object
-from ..names import CLASSES, COSTS, NAMESPACE, SETTINGS
+from ..names import CLASSES, COSTS, NAMESPACE
+from .installation import Installation
 
 _MAX_BYTES = 1024 * 1024
 """Size limit of a ConfigMap (kubernetes/kubernetes v1.36.3, pkg/apis/core/types.go: MaxSecretSize)."""
@@ -86,7 +87,7 @@ def _escaped(character: str) -> str:
     return f"\\u{ord(character):04x}" if ord(character) <= 0xFFFF else f"\\U{ord(character):08x}"
 
 
-def settings_map(controller: VariantController) -> Object:
+def settings_map(controller: VariantController, installation: Installation) -> Object:
     """Return the ConfigMap of settings with every key; the controller scales to zero unless set to ``false``."""
     data = {
         _BASE_URL: controller.prometheus,
@@ -94,7 +95,7 @@ def settings_map(controller: VariantController) -> Object:
         _SCALE_TO_ZERO: str(controller.scale_to_zero).lower(),
         _INTERVAL: controller.interval,
     }
-    return _config_map(SETTINGS, data)
+    return _config_map(installation.settings, data)
 
 
 def _config_map(name: str, data: Mapping[str, str]) -> Object:

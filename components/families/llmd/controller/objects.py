@@ -1,16 +1,17 @@
 """Everything that runs the controller in a cluster (WVA spec 6, 9).
 
-The contract's version has no chart. Upstream's kustomize overlay creates the same objects, except for permissions
-that the controller does not use; see docs/deviations.md.
+The contract's release has no chart, and the charts of later ones bring a sample model with them. Upstream's kustomize
+overlays create the same objects, except for permissions that the controller does not use; see docs/deviations.md.
 """
 
 from ....contract.schema.crds import crd
 from ....fleet.objects import Object
 from ...family import OperatorSite
-from ..kinds import VARIANT_AUTOSCALING
+from ..kinds import RELEASES, kind_at
 from ..names import NAMESPACE
 from .config_maps import settings_map
 from .identity import ACCOUNT, LABELS, MANAGER, METRICS_PORT, PREFIX, namespaced
+from .installation import installation_of
 from .pods import budget, deployment
 from .rbac import rbac_objects
 
@@ -23,18 +24,19 @@ def controller_objects(site: OperatorSite) -> tuple[Object, ...]:
     """Return the objects to install in dependency order, the namespace first."""
     modes = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
     namespace: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": modes}}
+    installation = installation_of(site.release)
     port = {"name": "https", "port": METRICS_PORT, "protocol": "TCP", "targetPort": METRICS_PORT}
     return (
         namespace,
-        crd(VARIANT_AUTOSCALING),
+        crd(kind_at(site.release or RELEASES.contract)),
         namespaced("v1", "ServiceAccount", ACCOUNT),
-        *rbac_objects(site),
-        settings_map(site.levels.controller),
+        *rbac_objects(site, installation),
+        settings_map(site.levels.controller, installation),
         *((_network_policy(site),) if site.guarded else ()),
         namespaced(
             "v1", "Service", f"{MANAGER}-metrics-service", {"spec": {"ports": [port], "selector": dict(LABELS)}}
         ),
-        deployment(site.levels.controller),
+        deployment(site.levels.controller, installation),
         budget(),
         _service_monitor(site),
     )

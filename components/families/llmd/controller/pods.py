@@ -5,22 +5,21 @@ import json
 
 from ....fleet.levels import VariantController
 from ....fleet.objects import Object
-from ..names import SETTINGS
 from .config_maps import MANDATORY, settings_map
 from .identity import ACCOUNT, HEALTH_PORT, LABELS, MANAGER, METRICS_PORT, namespaced
+from .installation import Installation
 
-IMAGE = "quay.io/infernoautoscaler/inferno-controller:0.0.1-multi-arch"
-"""Default of upstream's Makefile at the contract's version; no digest is published for it."""
 _CERTIFICATES, _CA = "/etc/prometheus-certs", "ca.crt"
 _TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # noqa: S105  a path
 _USER = 65532
 """User of the image: ``nonroot`` of distroless."""
 
 
-def deployment(controller: VariantController) -> Object:
+def deployment(controller: VariantController, installation: Installation) -> Object:
     """Return the Deployment: one pod decides, the other one waits for its lease."""
     # The settings are environment variables, which the process reads at its start: the checksum restarts it.
-    settings = {key: value for key, value in settings_map(controller)["data"].items() if key in MANDATORY}
+    data = settings_map(controller, installation)["data"]
+    settings = {key: value for key, value in data.items() if key in MANDATORY}
     checksum = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
     secret = controller.ca_secret
     volume = {"name": "prometheus-ca", "secret": {"secretName": secret, "items": [{"key": _CA, "path": _CA}]}}
@@ -42,7 +41,7 @@ def deployment(controller: VariantController) -> Object:
                 "labelSelector": {"matchLabels": dict(LABELS)},
             }
         ],
-        "containers": [_container(controller)],
+        "containers": [_container(controller, installation)],
         **({"volumes": [volume]} if secret else {}),
     }
     spec = {
@@ -56,13 +55,18 @@ def deployment(controller: VariantController) -> Object:
     return namespaced("apps/v1", "Deployment", MANAGER, {"spec": spec})
 
 
-def _container(controller: VariantController) -> Object:
+def _container(controller: VariantController, installation: Installation) -> Object:
     # With the address of Prometheus in its environment, the controller does not look for it in the ConfigMap.
     env: list[Object] = [
         {"name": "LOG_LEVEL", "value": "info"},
-        *({"name": key, "valueFrom": {"configMapKeyRef": {"name": SETTINGS, "key": key}}} for key in MANDATORY),
+        *(
+            {"name": key, "valueFrom": {"configMapKeyRef": {"name": installation.settings, "key": key}}}
+            for key in MANDATORY
+        ),
         {"name": "PROMETHEUS_TOKEN_PATH", "value": _TOKEN},
     ]
+    if installation.watches_pods:
+        env.append({"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}})
     mounts = {}
     if controller.ca_secret:
         env.append({"name": "PROMETHEUS_CA_CERT_PATH", "value": f"{_CERTIFICATES}/{_CA}"})
@@ -71,7 +75,7 @@ def _container(controller: VariantController) -> Object:
     ready = {"httpGet": {"path": "/readyz", "port": HEALTH_PORT}}
     return {
         "name": "manager",
-        "image": controller.image or IMAGE,
+        "image": controller.image or installation.image,
         "command": ["/manager"],
         "args": [
             f"--metrics-bind-address=:{METRICS_PORT}",

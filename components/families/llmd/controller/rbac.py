@@ -8,6 +8,7 @@ never gets single objects, and cannot be restricted to names or namespaces. Wher
     variantautoscalings/status       internal/utils/utils.go: UpdateStatusWithBackoff
     tokenreviews, subjectaccessreviews   access to the metrics: cmd/main.go, WithAuthenticationAndAuthorization
     leases, events                   leader election: cmd/main.go, LeaderElectionID
+    pods, servicemonitors, events    from v0.0.5 on: internal/collector/capacity_metrics.go, SetupWithManager
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from ...family import OperatorSite
 from ..kinds import VARIANT_AUTOSCALING
 from ..names import GROUP, NAMESPACE
 from .identity import ACCOUNT, LABELS, PREFIX, namespaced
+from .installation import Installation
 
 _RBAC = "rbac.authorization.k8s.io"
 _LEASE = "72dd1cf1.llm-d.ai"
@@ -24,7 +26,7 @@ _MANAGER, _ELECTION, _READER = f"{PREFIX}-manager", f"{PREFIX}-leader-election",
 _VARIANTS = VARIANT_AUTOSCALING.plural
 
 
-def rbac_objects(site: OperatorSite) -> tuple[Object, ...]:
+def rbac_objects(site: OperatorSite, installation: Installation) -> tuple[Object, ...]:
     """Return roles and bindings of the controller, and of Prometheus if its namespace is known."""
     account = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}
     read = ["list", "watch"]
@@ -36,6 +38,12 @@ def rbac_objects(site: OperatorSite) -> tuple[Object, ...]:
         _rule("authentication.k8s.io", ["tokenreviews"], ["create"]),
         _rule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
     ]
+    if installation.watches_pods:
+        manager += [
+            _rule("", ["pods"], read),
+            _rule("", ["events"], ["create", "patch"]),
+            _rule("monitoring.coreos.com", ["servicemonitors"], read),
+        ]
     election = [
         _rule("coordination.k8s.io", ["leases"], ["create"]),
         {**_rule("coordination.k8s.io", ["leases"], ["get", "update"]), "resourceNames": [_LEASE]},

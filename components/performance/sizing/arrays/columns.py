@@ -29,11 +29,21 @@ class Columns:
 
     Attributes:
         batch: Concurrent requests of a replica, equal in all cases.
+        alpha: Base time of a token after the first one.
+        beta: Time that each concurrent request adds to it.
+        base: Base time of service for each token, with its share of the prefill; ``alpha`` without prefill.
+        slope: Time that each concurrent request adds to it; ``beta`` without prefill.
+        prefill: Base time of a prefill.
+        prefill_slope: Time that each concurrent request adds to it.
     """
 
     batch: int
     alpha: Floats
     beta: Floats
+    base: Floats
+    slope: Floats
+    prefill: Floats
+    prefill_slope: Floats
     tokens: Floats
     itl_ms: Floats
     ttft_ms: Floats
@@ -44,6 +54,8 @@ class Columns:
             (
                 case.profile.alpha,
                 case.profile.beta,
+                *case.service,
+                *case.prefill,
                 int(case.output_tokens),
                 case.targets.itl_ms,
                 case.targets.ttft_ms,
@@ -54,17 +66,17 @@ class Columns:
 
     @cached_property
     def states(self) -> States:
-        return States.of(self.alpha, self.beta, self.batch)
+        return States.of(self.base, self.slope, self.batch)
 
     @cached_property
     def completion_ms(self) -> Floats:
         """Mean time between completions with a full batch."""
-        return np.asarray(self.tokens * (self.alpha + self.beta * self.batch) / self.batch)
+        return np.asarray(self.tokens * (self.base + self.slope * self.batch) / self.batch)
 
     @cached_property
     def low(self) -> Floats:
         """Lower end of the search: a thousandth of the completion rate with one request."""
-        return np.asarray(np.log(_MARGIN * self.completion_ms / (self.tokens * (self.alpha + self.beta))))
+        return np.asarray(np.log(_MARGIN * self.completion_ms / (self.tokens * (self.base + self.slope))))
 
     @cached_property
     def high(self) -> Floats:
@@ -103,7 +115,24 @@ class Columns:
         ahead = self.wait_limit_ms / self.completion_ms
         # Large batches smooth the load: requests hardly wait until the load is close to 1.
         guess = np.full_like(ahead, -3 / math.sqrt(self.batch))
-        return self._largest(lambda load, rows: self.states.at(load, rows).log_ahead, ahead, self.ttft_ms > 0, guess)
+        return self._largest(self._log_ahead, ahead, self.ttft_ms > 0, guess)
+
+    def _log_ahead(self, load: Floats, rows: Rows) -> Floats:
+        """Return the logarithm of the completions that pass before the first token, with the prefill as completions.
+
+        The limit is one on the mean wait, so the prefill counts with its share of the percentile.
+        """
+        occupancy = self.states.at(load, rows)
+        prefill = self._prefill_ms(occupancy.others, rows)
+        if not prefill.any():
+            return occupancy.log_ahead
+        with np.errstate(divide="ignore"):
+            share = np.log(prefill / (P95 * self.completion_ms[rows]))
+        return np.asarray(np.logaddexp(occupancy.log_ahead, share))
+
+    def _prefill_ms(self, others: Floats, rows: Rows) -> Floats:
+        """Return the prefill times with a mean number of other concurrent requests; 0 where it is unknown."""
+        return np.asarray(self.prefill[rows] + self.prefill_slope[rows] * (1 + others))
 
     def _largest(
         self,
@@ -130,14 +159,16 @@ class Columns:
 
     def behaviours(self, per_minute: Floats, rows: Rows) -> list[Behaviour]:
         """Return the behaviour of replicas of the given rows, at one request rate each."""
-        completion, tokens, fixed = self.completion_ms[rows], self.tokens[rows], (self.alpha + self.beta)[rows]
+        completion, tokens = self.completion_ms[rows], self.tokens[rows]
         with np.errstate(over="ignore"):
             exact = per_minute / MINUTE * completion
         load = np.clip(exact, *_LOADS)
         occupancy = self.states.at(np.log(load), rows)
         throughput = np.minimum(per_minute, occupancy.completed * (MINUTE / completion))
-        itl = fixed + self.beta[rows] * occupancy.others
-        service, wait = tokens * itl, np.exp(occupancy.log_ahead) * completion
+        others = occupancy.others
+        itl = (self.alpha + self.beta)[rows] + self.beta[rows] * others
+        service = tokens * ((self.base + self.slope)[rows] + self.slope[rows] * others)
+        wait = np.exp(occupancy.log_ahead) * completion
         columns = (
             per_minute,
             throughput,
@@ -149,5 +180,6 @@ class Columns:
             wait,
             wait * P95,
             itl,
+            self._prefill_ms(others, rows),
         )
         return [Behaviour(*figures) for figures in zip(*(column.tolist() for column in columns), strict=True)]

@@ -53,8 +53,8 @@ def _without_queue(case: Case) -> Sized | None:
         return None
     if tokens and case.per_minute:
         return Sized(case, reason, Limit.ITL, 0.0, 0.0, None, 0.0, 0, None, 0.0)
-    itl = case.profile.alpha + case.profile.beta
-    idle = Behaviour(0.0, 0.0, 0.0, 0.0, 0.0, tokens * itl, tokens * itl, 0.0, 0.0, itl)
+    itl, service, prefill = case.profile.alpha + case.profile.beta, tokens * sum(case.service), sum(case.prefill)
+    idle = Behaviour(0.0, 0.0, 0.0, 0.0, 0.0, service, service, 0.0, 0.0, itl, prefill)
     return Sized(case, "", Limit.CAPACITY, 0.0, None, None, 0.0, case.least, idle, _price(case, case.least))
 
 
@@ -113,6 +113,6 @@ def _reasons(columns: Columns, cases: Sequence[Case], most: Floats) -> dict[int,
     for row, rate, behaviour in least:
         case = cases[row]
         itl = broken_itl(case, rate, behaviour.itl_ms) if columns.itl_load[row] == -np.inf else ""
-        ttft = broken_ttft(case, rate, behaviour.wait_p95_ms) if columns.ttft_load[row] == -np.inf else ""
+        ttft = broken_ttft(case, rate, behaviour) if columns.ttft_load[row] == -np.inf else ""
         reasons[row] = "; ".join(filter(None, (itl, ttft)))
     return reasons

@@ -53,6 +53,8 @@ def per_minute(rate: Single) -> float:
 
 def _size(case: Case) -> Sized:
     profile, reason = case.profile, unusable(case)
+    if not reason and any(case.prefill):
+        reason = "the profile has a prefill (gamma and delta), which upstream's model at c0f645c does not have"
     if not reason and profile.batch > _MOST_AT_ONCE:
         reason = f"the maximum batch size must be at most {_MOST_AT_ONCE}, found {profile.batch}"
     numbers = (case.per_minute, case.output_tokens, case.cents_per_hour, profile.alpha, profile.beta)

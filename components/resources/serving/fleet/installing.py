@@ -6,6 +6,7 @@ from typing import Any
 import pulumi
 
 from ....checks.metrics.words import Adapter
+from ....families import operator_family
 from ....plan.monitoring import asked_over_https, scraper_of
 from ....plan.namespaces import gate_labels
 from ....plan.plan import Plan
@@ -154,6 +155,7 @@ def _variant_autoscaler(
         "scraper_account": "" if "prometheus" in environment.present else PROMETHEUS_ACCOUNT,
         "network_policy": environment.network_policies,
         "create_namespace": False,
+        "release": environment.options.releases.get(operator_family("wva"), ""),
     }
     if environment.image_cache:
         args["image"] = environment.image_cache.reference(variants.controller_image(args))

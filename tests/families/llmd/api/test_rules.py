@@ -9,7 +9,10 @@ from components.contract.checking import check
 from components.families import parse
 from components.families.llmd.types import VariantAutoscaling
 from tests.contract.changing import REMOVED, changed, problems_of
-from tests.families.llmd.api.samples import DOCUMENTS, FULL, LEAST, STATUS, VARIANT, profile
+from tests.families.llmd.api.samples import DOCUMENTS, FULL, LEAST, STATUS, profile
+from tests.families.llmd.api.samples import VARIANT as ANY_RELEASE
+
+VARIANT = ANY_RELEASE.at("c0f645c")
 
 ACC0 = "spec/modelProfile/accelerators/0"
 ALLOC = "status/currentAlloc"
@@ -43,7 +46,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
         for value in ("", ".5", "1.", "-1", "+1", "1e-2", "1,5", " 1", "1 ", "1\n", "1.5\n", "\n1", "٢", "1.٢", "\uff11", "0x1", "NaN", "inf", "1_0", "1.2.3", "${X}")
     },
     "a number without quotes": ({f"{ACC0}/alpha": 20.58}, f"{ACC0}/alpha", "must be a string, found 20.58; put it in quotes"),
-    "no number at all": ({f"{ACC0}/beta": None}, f"{ACC0}/beta", "is required; set it"),
+    "no number at all": ({f"{ACC0}/beta": None}, f"{ACC0}/beta", "is required beside the other number of the line; set it"),
     "no accelerators": ({"spec/modelProfile/accelerators": []}, "spec/modelProfile/accelerators", "must have at least 1 item, found 0"),
     "no list": ({"spec/modelProfile/accelerators": profile()}, "spec/modelProfile/accelerators", "must be a list"),
     "no units": ({f"{ACC0}/accCount": 0}, f"{ACC0}/accCount", "must be at least 1, found 0"),
@@ -54,11 +57,11 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "nameless accelerator": ({f"{ACC0}/acc": ""}, f"{ACC0}/acc", "must have at least 1 character"),
     "nameless model": ({"spec/modelID": ""}, "spec/modelID", "must have at least 1 character"),
     "no model": ({"spec/modelID": REMOVED}, "spec/modelID", "is required; set it"),
-    "no class": ({"spec/sloClassRef": REMOVED}, "spec/sloClassRef", "is required; set it"),
+    "no class": ({"spec/sloClassRef": REMOVED}, "spec/sloClassRef", "is required by llm-d WVA c0f645c; set it"),
     "no key": ({"spec/sloClassRef/key": REMOVED}, "spec/sloClassRef/key", "is required; set it"),
     "empty key": ({"spec/sloClassRef/key": ""}, "spec/sloClassRef/key", "must have at least 1 character"),
     "empty name": ({"spec/sloClassRef/name": ""}, "spec/sloClassRef/name", "must have at least 1 character"),
-    "no profile": ({"spec/modelProfile": REMOVED}, "spec/modelProfile", "is required; set it"),
+    "no profile": ({"spec/modelProfile": REMOVED}, "spec/modelProfile", "is required by llm-d WVA c0f645c; set it"),
     "no spec": ({"spec": REMOVED}, "spec", "is required; set it"),
     "spec of null": ({"spec": None}, "spec", "is required; set it"),
     "wrong capitals": ({"spec/modelId": "a"}, "spec/modelId", "unknown field; did you mean 'modelID'?"),

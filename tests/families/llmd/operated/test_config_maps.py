@@ -15,6 +15,7 @@ from components.families.llmd.controller.config_maps import (
     scalar,
     settings_map,
 )
+from components.families.llmd.controller.installation import installation_of
 from components.fleet.levels import LatencyTargets, ServiceClass, VariantController
 from tests.families.llmd.operated.support import (
     FREEMIUM,
@@ -31,6 +32,7 @@ from tests.families.llmd.operated.support import (
     working,
 )
 
+FIRST = installation_of("c0f645c")
 LLAMA, GRANITE = "meta/llama0-70b", "ibm/granite-13b"
 """Models of upstream's classes."""
 HOSTILE = [
@@ -125,13 +127,13 @@ def test_the_samples_of_upstream() -> None:
 
 def test_the_settings_have_every_mandatory_key() -> None:
     url = "https://prometheus.monitoring.svc:9090"
-    assert settings_map(VariantController(url))["data"] == {
+    assert settings_map(VariantController(url), FIRST)["data"] == {
         "PROMETHEUS_BASE_URL": url,
         "PROMETHEUS_TLS_INSECURE_SKIP_VERIFY": "false",
         "WVA_SCALE_TO_ZERO": "false",
         "GLOBAL_OPT_INTERVAL": "60s",
     }
-    found = settings_map(VariantController(skip_verify=True, scale_to_zero=True, interval="2m"))
+    found = settings_map(VariantController(skip_verify=True, scale_to_zero=True, interval="2m"), FIRST)
     assert found["metadata"] == {"name": "inferno-autoscaler-variantautoscaling-config", "namespace": HOME}
     assert set(MANDATORY) < set(found["data"])
     assert [*found["data"].values()] == ["", "true", "true", "2m"]

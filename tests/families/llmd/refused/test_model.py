@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from components.contract.findings.collector import Findings
 from components.families.llmd.checks.accelerator import Entry
 from components.families.llmd.checks.targets import ModelTargets, check_targets
-from components.families.llmd.profiles import profile_of
+from components.families.llmd.profiles import entries_of, profile_of, speed_of
 from components.families.llmd.types import VariantAutoscaling
 from components.fleet.levels import LatencyTargets
 from components.performance.sizing.cases import Case
@@ -29,10 +29,13 @@ HUNDREDTHS = st.integers(0, 6000).map(lambda number: f"{number / 100:.2f}")
 def test_no_more_is_refused_than_cannot_be_sized(alpha: str, beta: str, batch: int, itl: int, ttft: int) -> None:
     source = read(variant("chat", profile(alpha=alpha, beta=beta, batch=batch)))
     assert isinstance(source.resource, VariantAutoscaling)
-    (given_profile,) = source.resource.spec.model_profile.accelerators
+    (given_profile,) = entries_of(source.resource)
+    speed, sizable = speed_of(given_profile), profile_of(given_profile)
+    assert speed
+    assert sizable
     targets, findings = LatencyTargets(itl, ttft), Findings(source)
-    check_targets(Entry(given_profile, ENTRY), ModelTargets("tiny", "Premium", targets), findings)
-    (sized,) = size((Case(profile_of(given_profile), targets, 40.0, 178.0),))
+    check_targets(Entry(given_profile, ENTRY, speed), ModelTargets("tiny", "Premium", targets), findings)
+    (sized,) = size((Case(sizable, targets, 40.0, 178.0),))
     if findings.has_errors:
         assert not sized.is_feasible, [each.reason for each in findings.problems]
     elif not sized.is_feasible:

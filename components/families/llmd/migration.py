@@ -1,0 +1,384 @@
+"""Convert VariantAutoscalings between releases.
+
+Sources: WVA spec 13, and docs/developer-guide/migrating-from-va-crd.md of the project at v0.9.0. Each function leaves
+a manifest alone that is in the form of its target already. What goes with a form is a loss with its reason; a field
+that a release merely lacks is reported by the comparison with the target.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from ...performance.sizing.accelerators import known_accelerator
+from ..migration import Batch, Document, Fields, Step, inserted, plain, renamed
+from .annotations import MANAGED, MODEL_ID, VARIANT_COST, scaled_by
+from .checks.variant_costs import DEFAULT_COST
+from .names import ACCELERATOR_LABEL, API, CLASSES
+from .saturation import MAX_REPLICAS
+from .types import DEFAULT_BOUNDS
+
+_KIND = "VariantAutoscaling"
+_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
+_PLACEHOLDER = {"name": CLASSES, "key": "premium.yaml"}
+"""A reference to a service class, as in upstream's samples: nothing reads it."""
+_API_VERSIONS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
+_HPA_API, _HPA = "autoscaling/v2", "HorizontalPodAutoscaler"
+_SIGNAL = "wva_desired_replicas"
+
+
+def steps() -> tuple[Step, ...]:
+    """Return the conversions, oldest first."""
+    return (
+        Step("c0f645c", "v0.0.1", _each(_to_parameters), _each(_to_line)),
+        Step("v0.0.4", "v0.0.5", _each(_to_cost), _each(_to_class)),
+        Step("v0.0.5", "v0.4.1", _each(_without_class), lambda _: None),
+        Step("v0.4.2", "v0.5.0", _each(_to_target), _each(_to_own_name)),
+        Step("v0.5.1", "v0.6.0", _each(_to_bounds), _each(_without_bounds)),
+        Step("4bbb15fa", "v0.9.0", _each(_to_annotations), _to_variants),
+    )
+
+
+def _each(convert: Callable[[Batch, Document, Fields], None]) -> Callable[[Batch], None]:
+    """Return a conversion of every VariantAutoscaling with a spec."""
+
+    def converted(batch: Batch) -> None:
+        for document in batch.of_kind(_KIND):
+            spec = document.value.get("spec")
+            if isinstance(spec, dict):
+                convert(batch, document, spec)
+
+    return converted
+
+
+# -- v0.0.1: perfParms in place of alpha and beta
+
+
+def _to_parameters(batch: Batch, document: Document, spec: Fields) -> None:
+    for index, entry in _entries(spec):
+        if "perfParms" in entry or "alpha" not in entry or "beta" not in entry:
+            continue
+        new = type(entry)
+        decode, prefill, parameters = new(), new(), new()
+        for key in ("alpha", "beta"):
+            _moved(entry, key, decode)
+        prefill.update(gamma="0", delta="0")
+        parameters.update(decodeParms=decode, prefillParms=prefill)
+        position = min(list(entry).index(key) for key in decode)
+        for key in decode:
+            del entry[key]
+        inserted(entry, min(position, len(entry)), "perfParms", parameters)
+        batch.note(
+            document,
+            f"spec.modelProfile.accelerators[{index}].perfParms.prefillParms",
+            "gamma and delta are 0, which leaves the prefill out, as before; measure them, and set inputTokens of "
+            "the load",
+        )
+    load = _at(document.value, "status", "currentAlloc", "load")
+    if load is not None and "avgLength" in load:
+        renamed(load, "avgLength", "avgOutputTokens")
+        inserted(load, list(load).index("avgOutputTokens"), "avgInputTokens", "0.00")
+        renamed(document.value["status"]["currentAlloc"], "waitAverage", "ttftAverage")
+
+
+def _to_line(batch: Batch, document: Document, spec: Fields) -> None:
+    for index, entry in _entries(spec):
+        parameters, path = entry.get("perfParms"), f"spec.modelProfile.accelerators[{index}].perfParms"
+        decode, prefill = (_at(parameters, name) or {} for name in ("decodeParms", "prefillParms"))
+        numbers = {key: _decimal(decode.get(key)) for key in ("alpha", "beta")}
+        if parameters is None or None in numbers.values():
+            continue
+        for name, given, keys in (
+            ("decodeParms", decode, ("alpha", "beta")),
+            ("prefillParms", prefill, ("gamma", "delta")),
+        ):
+            for key, value in given.items():
+                if key not in keys or (name == "prefillParms" and str(value) != "0"):
+                    batch.loss(document, f"{path}.{name}.{key}", f"{value} has no place: c0f645c has no prefill")
+        position = list(entry).index("perfParms")
+        for offset, (key, number) in enumerate(numbers.items()):
+            inserted(entry, position + offset, key, decode[key])
+            if number != str(decode[key]):
+                entry[key] = number
+                batch.loss(document, f"{path}.decodeParms.{key}", f"{decode[key]} is written as {number}")
+            else:
+                _moved(decode, key, entry)
+        del entry["perfParms"]
+    load = _at(document.value, "status", "currentAlloc", "load")
+    if load is not None and "avgOutputTokens" in load:
+        prompt = load.pop("avgInputTokens", "0.00")
+        if prompt != "0.00":
+            batch.loss(document, "status.currentAlloc.load.avgInputTokens", f"{prompt}: c0f645c counts answers only")
+        renamed(load, "avgOutputTokens", "avgLength")
+        renamed(document.value["status"]["currentAlloc"], "ttftAverage", "waitAverage")
+
+
+def _decimal(text: object) -> str | None:
+    """Return a number without exponent and sign; None for what is none."""
+    if not isinstance(text, str):
+        return None
+    if _DECIMAL.fullmatch(text):
+        return str(text)
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        return None
+    return f"{number:f}" if number.is_finite() and not number.is_signed() else None
+
+
+# -- v0.0.5: a cost, and a service class that need not be there
+
+
+def _to_cost(batch: Batch, document: Document, spec: Fields) -> None:
+    if "variantCost" in spec or "modelProfile" not in spec:
+        return
+    cost = _price(batch, document, spec)
+    if cost is None:
+        batch.note(
+            document,
+            "spec.variantCost",
+            "is unknown, because the price table has no price for the accelerator: set it where a model has several "
+            f"variants, of which the controller adds the cheapest first (default: {DEFAULT_COST})",
+        )
+        return
+    spec["variantCost"] = cost
+    batch.note(document, "spec.variantCost", f"{cost} cents an hour of a replica on demand, of the price table")
+
+
+def _to_class(batch: Batch, document: Document, spec: Fields) -> None:
+    price = _price(batch, document, spec)
+    if "variantCost" in spec and spec["variantCost"] == price:
+        del spec["variantCost"]
+    elif "variantCost" not in spec and price is not None:
+        reason = f"the default, {DEFAULT_COST}, has no place up to v0.0.4, where the price is {price}"
+        batch.loss(document, "spec.variantCost", reason)
+    if "sloClassRef" not in spec:
+        reference = type(spec)()
+        reference.update(_PLACEHOLDER)
+        inserted(spec, min(1, len(spec)), "sloClassRef", reference)
+        reason = "is required up to v0.0.4, though nothing reads it: a placeholder is written"
+        batch.loss(document, "spec.sloClassRef", reason)
+
+
+def _without_class(batch: Batch, document: Document, spec: Fields) -> None:
+    reference = spec.pop("sloClassRef", None)
+    if reference is not None:
+        key = f"{reference.get('name')}/{reference.get('key')}"
+        reason = f"{key} has no place from v0.4.1 on; nothing read it: the class is found by the model"
+        batch.loss(document, "spec.sloClassRef", reason)
+
+
+def _price(batch: Batch, document: Document, spec: Fields) -> str | None:
+    """Return the price of a replica on the accelerator of the label, in cents an hour; None if it is unknown."""
+    name = str((_at(document.value, "metadata", "labels") or {}).get(ACCELERATOR_LABEL, ""))
+    counts = [entry.get("accCount") for _, entry in _entries(spec) if entry.get("acc") == name]
+    known, count = known_accelerator(name), next((count for count in counts if isinstance(count, int)), 0)
+    units = count * known.count if known else 0
+    node = known.cheapest(units) if known and units else None
+    price = (batch.price(node.name) or node.usd_per_hour) if node else None
+    if node is None or price is None:
+        return None
+    cents = Decimal(str(price)) * 100 * units / node.accelerators
+    return f"{cents.quantize(Decimal('0.01'), ROUND_HALF_UP):f}"
+
+
+# -- v0.5.0: a reference in place of the same name, and no profile
+
+
+def _to_target(batch: Batch, document: Document, spec: Fields) -> None:
+    if "scaleTargetRef" not in spec:
+        reference = type(spec)()
+        reference.update(_target(batch, document))
+        inserted(spec, 0, "scaleTargetRef", reference)
+    if spec.pop("modelProfile", None) is not None:
+        batch.loss(
+            document,
+            "spec.modelProfile",
+            "has no place from v0.5.0 on: replicas are not computed from latency targets any more, but follow KV "
+            f"cache and queue, between 1 and {MAX_REPLICAS} replicas where nothing sets bounds",
+        )
+    status = _at(document.value, "status")
+    if status is not None and status.pop("currentAlloc", None) is not None:
+        batch.loss(document, "status.currentAlloc", "has no place from v0.5.0 on: the load is not in the status")
+
+
+def _to_own_name(batch: Batch, document: Document, spec: Fields) -> None:
+    reference = spec.pop("scaleTargetRef", None)
+    if not isinstance(reference, dict):
+        return
+    name = str(reference.get("name", ""))
+    if name and name != document.name:
+        batch.loss(
+            document,
+            "spec.scaleTargetRef.name",
+            f"up to v0.4.2 a VariantAutoscaling has the name of its workload, so it is renamed to {name}, also in "
+            "serviceLevels.loads",
+        )
+        document.value["metadata"]["name"] = name
+    wanted = _target(batch, document)
+    for field in ("kind", "apiVersion"):
+        if reference.get(field) != wanted[field]:
+            reason = (
+                f"{reference.get(field)} has no place up to v0.4.2, which takes the workload for a {wanted['kind']}"
+            )
+            batch.loss(document, f"spec.scaleTargetRef.{field}", reason)
+
+
+def _target(batch: Batch, document: Document) -> dict[str, str]:
+    """Return the workload with the name of a VariantAutoscaling: a Deployment unless another one is known."""
+    same = (
+        other.kind for other in batch.others if (other.name, other.namespace) == (document.name, document.namespace)
+    )
+    kind = next((kind for kind in same if kind in _API_VERSIONS), "Deployment")
+    return {"apiVersion": _API_VERSIONS[kind], "kind": kind, "name": document.name}
+
+
+# -- v0.6.0: bounds of its own
+
+
+def _to_bounds(batch: Batch, document: Document, spec: Fields) -> None:
+    if "minReplicas" in spec or "maxReplicas" in spec:
+        return
+    bounds = _known_bounds(batch, document, spec)
+    spec.update(bounds)
+    reason = f"{bounds['maxReplicas']}, as in the autoscaler of the workload; without it the upper bound would be "
+    if not _scalers(batch, document, spec):
+        reason = f"{bounds['maxReplicas']}, because nothing sets a bound; raise or lower it: without it, it would be "
+    batch.note(document, "spec.maxReplicas", f"{reason}{DEFAULT_BOUNDS[1]}")
+
+
+def _without_bounds(batch: Batch, document: Document, spec: Fields) -> None:
+    known = _known_bounds(batch, document, spec)
+    written = {key: spec.pop(key) for key in ("minReplicas", "maxReplicas") if key in spec}
+    if written == known:
+        return
+    for key, value in (written or dict(zip(("minReplicas", "maxReplicas"), DEFAULT_BOUNDS, strict=True))).items():
+        batch.loss(document, f"spec.{key}", f"{value} has no place up to v0.5.1: set it in the autoscaler")
+
+
+def _known_bounds(batch: Batch, document: Document, spec: Fields) -> dict[str, int]:
+    """Return the bounds of the autoscaler of the same workload, or else upstream's upper bound."""
+    for scaler in _scalers(batch, document, spec):
+        found = {"minReplicas": scaler.least, "maxReplicas": scaler.most}
+        return {key: value for key, value in found.items() if value is not None}
+    return {"maxReplicas": MAX_REPLICAS}
+
+
+def _scalers(batch: Batch, document: Document, spec: Fields) -> list[Any]:
+    reference = spec.get("scaleTargetRef")
+    name = str(reference.get("name", "")) if isinstance(reference, dict) else document.name
+    found = (scaled_by(plain(other.value)) for other in batch.others)
+    return [scaler for scaler in found if scaler and (scaler.namespace, scaler.target) == (document.namespace, name)]
+
+
+# -- v0.9.0: annotations of an autoscaler in place of the kind
+
+
+def _to_annotations(batch: Batch, document: Document, spec: Fields) -> None:
+    if "modelID" not in spec or not isinstance(spec.get("scaleTargetRef"), dict):
+        return
+    annotations = {MANAGED: "true", MODEL_ID: str(spec["modelID"])}
+    if "variantCost" in spec:
+        annotations[VARIANT_COST] = str(spec["variantCost"])
+    for scaler in _scalers(batch, document, spec):
+        texts = ", ".join(f"{key}: {value}" for key, value in annotations.items())
+        batch.loss(
+            document,
+            "kind",
+            f"v0.9.0 has no kind {_KIND}: {scaler.title} scales the workload already and is not edited; annotate it "
+            f"with {texts}, and let its metric select variant_name {scaler.name}",
+        )
+        batch.remove(document)
+        return
+    batch.add(_autoscaler(document, spec, annotations), after=document)
+    batch.loss(
+        document,
+        "kind",
+        f"v0.9.0 has no kind {_KIND}: a {_HPA} with annotations replaces it. Plans apply it as it is written "
+        f"(otherKinds: apply): the controller of v0.9.0 must be in the cluster to serve {_SIGNAL}",
+    )
+    batch.remove(document)
+
+
+def _autoscaler(document: Document, spec: Fields, annotations: dict[str, str]) -> Fields:
+    """Return an autoscaler that follows the controller's signal (config/samples/hpa/annotations/hpa.yaml at v0.9.0).
+
+    The signal has the autoscaler's name as ``variant_name``; upstream's sample selects another one.
+    """
+    old, new = document.value.get("metadata") or {}, type(document.value)
+    metadata, body, value = new(), new(), new()
+    metadata.update({key: inner for key, inner in old.items() if key != "annotations"})
+    metadata["annotations"] = {**plain(old.get("annotations") or {}), **annotations}
+    kind = str(spec["scaleTargetRef"].get("kind", "Deployment"))
+    reference = {"apiVersion": _API_VERSIONS.get(kind, "apps/v1"), **plain(spec["scaleTargetRef"])}
+    body["scaleTargetRef"] = reference
+    for key, default in (("minReplicas", DEFAULT_BOUNDS[0]), ("maxReplicas", DEFAULT_BOUNDS[1])):
+        body[key] = spec.get(key, default)
+    metric = {"name": _SIGNAL, "selector": {"matchLabels": {"variant_name": document.name}}}
+    target = {"type": "AverageValue", "averageValue": "1"}
+    body["metrics"] = [{"type": "External", "external": {"metric": metric, "target": target}}]
+    value.update(apiVersion=_HPA_API, kind=_HPA, metadata=metadata, spec=body)
+    return value
+
+
+def _to_variants(batch: Batch) -> None:
+    """Replace annotated autoscalers by VariantAutoscalings; those of other files are not edited."""
+    for document in [*batch.documents, *batch.others]:
+        found = scaled_by(plain(document.value))
+        if found is None or not found.is_managed or not found.model:
+            continue
+        variant = _variant(document, found)
+        if any(document is other for other in batch.documents):
+            batch.add(variant, after=document)
+            batch.remove(document)
+        else:
+            batch.documents.append(Document(variant, document.file))
+            batch.note(
+                document,
+                f"metadata.annotations[{MANAGED}]",
+                f"remove the llm-d.ai annotations: a {_KIND} of the same name takes their place",
+            )
+
+
+def _variant(document: Document, found: Any) -> Fields:  # noqa: ANN401
+    old, new = document.value["metadata"], type(document.value)
+    metadata, spec, value = new(), new(), new()
+    metadata.update({key: inner for key, inner in old.items() if key != "annotations"})
+    rest = {key: text for key, text in (old.get("annotations") or {}).items() if key not in found.read}
+    if rest:
+        metadata["annotations"] = rest
+    spec["scaleTargetRef"] = {"apiVersion": found.target_api, "kind": found.target_kind, "name": found.target}
+    spec["modelID"] = found.model
+    if found.least is not None:
+        spec["minReplicas"] = found.least
+    if found.most is not None:
+        spec["maxReplicas"] = found.most
+    if found.cost is not None:
+        spec["variantCost"] = found.cost
+    value.update(apiVersion=API, kind=_KIND, metadata=metadata, spec=spec)
+    return value
+
+
+# -- maps of documents
+
+
+def _entries(spec: Fields) -> Iterator[tuple[int, Fields]]:
+    entries = (_at(spec, "modelProfile") or {}).get("accelerators")
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        if isinstance(entry, dict):
+            yield index, entry
+
+
+def _at(value: object, *path: str) -> Fields | None:
+    """Return a map inside a document; None if there is none."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else None
+
+
+def _moved(owner: Fields, key: str, target: Fields) -> None:
+    """Copy a value with its comments to another map."""
+    target[key] = owner[key]
+    comments, others = (getattr(getattr(each, "ca", None), "items", None) for each in (owner, target))
+    if comments is not None and others is not None and key in comments:
+        others[key] = comments[key]
