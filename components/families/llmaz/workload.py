@@ -186,7 +186,8 @@ def _endpoint(source: LoadedResource, desired: DesiredWorkload, server: Server) 
 
 def _workload_shape(desired: DesiredWorkload, options: Options, findings: Findings) -> WorkloadShape:
     """Choose a Deployment if a replica is one pod and needs no feature of LeaderWorkerSets (design decision 5)."""
-    group_fields = [key for key in ("subGroupPolicy", "volumeClaimTemplates") if desired.template.get(key)]
+    fields = ("subGroupPolicy", "volumeClaimTemplates", "networkConfig")
+    group_fields = [key for key in fields if desired.template.get(key)]
     partition = (desired.rollout.get("rollingUpdateConfiguration") or {}).get("partition")
     reasons = [f"{desired.size} pods per replica"] if desired.size > 1 else []
     reasons += [*group_fields, *(["partition"] if partition else [])]
@@ -224,6 +225,8 @@ def _leader_worker_set(desired: DesiredWorkload) -> tuple[Object, dict[str, str]
         "rolloutStrategy": desired.rollout,
         "leaderWorkerTemplate": group,
     }
+    if desired.template.get("networkConfig"):
+        spec["networkConfig"] = desired.template["networkConfig"]
     body = new_object(LEADER_WORKER_SET.api_version, LEADER_WORKER_SET.kind, desired.name, desired.namespace, spec)
     if desired.annotations:
         body["metadata"]["annotations"] = desired.annotations
