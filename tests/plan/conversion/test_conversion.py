@@ -361,12 +361,17 @@ def _facts(fleet: Fleet) -> Object:
     body = workload[1].body["spec"]
     pod = (body.get("template") or body.get("leaderWorkerTemplate", {}).get("workerTemplate"))["spec"]
     container = pod["containers"][0]
+    resources = container.get("resources") or {}
     own = {"GROUP_SIZE", "ENTRY_ADDRESS", "WORKER_INDEX"}
     return {
         "image": container["image"],
         "args": sorted(map(str, container.get("args") or [])),
         "env": {v["name"]: v for v in container.get("env") or [] if v["name"] not in own},
-        "resources": container.get("resources"),
+        # The API server defaults requests to limits.
+        "resources": (
+            resources.get("limits"),
+            {**(resources.get("limits") or {}), **(resources.get("requests") or {})},
+        ),
         "affinity": _node_labels(pod),
         "probes": [container.get(f"{name}Probe") for name in ("startup", "liveness", "readiness")],
         "hpa": [
