@@ -34,6 +34,8 @@ from .types import (
 PORT = 8080
 """Port of every shipped engine and of every ``-lb`` Service."""
 CONFIG_PATH = "spec.backendRuntimeConfig"
+DEFAULT_BACKEND: str = BackendRuntimeConfig.model_fields["backend_name"].default
+"""The BackendRuntime of Playgrounds that name none. It is the only shipped one that ever had commands for groups."""
 
 
 _GROUP_CONFIG = "model-parallelism"
@@ -86,9 +88,16 @@ class ChosenBackend:
         return user_line(self.recommended, tuple(args), fit=self.fit)
 
 
-def written_runtime(name: str, library: Library, edition: Edition) -> BackendRuntime | None:
-    """Return a BackendRuntime as it is written; a user's takes precedence over a shipped one."""
-    return library.all(BackendRuntime).get(name) or shipped(name, edition)
+def written_runtime(name: str, library: Library, edition: Edition, release: str = "") -> BackendRuntime | None:
+    """Return a BackendRuntime as it is written; a user's takes precedence over a shipped one.
+
+    Args:
+        name: Its name.
+        library: All resources.
+        edition: Edition of the shipped runtimes.
+        release: The release whose operator is installed with its own runtimes; empty for ours.
+    """
+    return library.all(BackendRuntime).get(name) or shipped(name, edition, release)
 
 
 def choose_backend(
@@ -99,6 +108,7 @@ def choose_backend(
     *,
     fit: bool,
     is_group: bool = False,
+    release: str = "",
 ) -> ChosenBackend:
     """Find the BackendRuntime and its configuration.
 
@@ -109,6 +119,7 @@ def choose_backend(
         findings: Receives the problems.
         fit: Whether flags may be rewritten for the engine's version.
         is_group: Whether the flavor spreads a replica over several pods.
+        release: The release whose operator is installed with its own runtimes; empty for ours.
 
     Raises:
         Unrenderable: one of them does not exist, or its manifest could not be read.
@@ -117,7 +128,7 @@ def choose_backend(
     if library.is_unread("BackendRuntime", user_config.backend_name):
         raise Unrenderable
     declared_runtimes = library.all(BackendRuntime)
-    written = written_runtime(user_config.backend_name, library, edition)
+    written = written_runtime(user_config.backend_name, library, edition, release)
     if written is None:
         reason = unknown_reference(
             "BackendRuntime",

@@ -7,7 +7,7 @@ from ...fleet.origins import Argument
 from ..family import Family, FlavorReader, FlavorReading, Member
 from .flavors import read_flavor
 from .kinds import BACKEND_RUNTIME, OPEN_MODEL, PLAYGROUND, SERVICE
-from .rendering import OPERATOR, render_backend_runtime, render_declared, render_playground, render_service
+from .rendering import OPERATOR, render_backend_runtime, render_open_model, render_playground, render_service
 
 
 class Llmaz(Family, FlavorReader):
@@ -23,7 +23,7 @@ FAMILY = Llmaz(
     package=__package__ or "",
     operator=OPERATOR,
     members=(
-        Member(OPEN_MODEL, render_declared, referred=True, component="OpenModel"),
+        Member(OPEN_MODEL, render_open_model, referred=True, component="OpenModel"),
         Member(BACKEND_RUNTIME, render_backend_runtime, referred=True, component="BackendRuntime"),
         Member(PLAYGROUND, render_playground, serves=True, component="Playground"),
         Member(SERVICE, render_service, serves=True, component="Service"),

@@ -14,11 +14,12 @@ from ...contract.problems import field_path
 from ...contract.quantity import parse_quantity
 from ...fleet.demand import NodeChoice, NodeField, PodDemand
 from ...fleet.extended_resources import fractional_devices
+from ...fleet.flavors import Flavor
 from ...fleet.origins import Argument, Origin
 from ..family import FlavorReading
 from .kinds import OPEN_MODEL
 from .reading import read_model
-from .types import Flavor, OpenModel
+from .types import OpenModel
 
 _INSTANCE_TYPE = "INSTANCE-TYPE"
 _ABOVE = ("spec", "inferenceConfig", "flavors", 0)

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 from ...contract.findings.collector import Findings, unknown_reference
 from ...contract.findings.ids import RuleId
+from ...fleet.flavors import Flavor
 from ...fleet.library import Library
 from ...fleet.origins import Origin
 from ...fleet.workloads import NamedWeights
 from .kinds import OPEN_MODEL
 from .reading import read_model
-from .types import Flavor, ModelHub, ModelRef, OpenModel
+from .types import ModelHub, ModelRef, OpenModel
 
 MODEL_ROOT = "/workspace/models/"
 _OBJECT_STORES = ("oss", "s3", "gcs")

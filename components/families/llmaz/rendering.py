@@ -17,7 +17,6 @@ from ...fleet.rendered import Rendered
 from ...fleet.serving import (
     as_manifest,
     check_containers,
-    deduplicate_env,
     require_containers,
     warn_about_duplicate_env,
 )
@@ -27,6 +26,7 @@ from ...fleet.workloads import LWS_VARIABLES
 from ..leaderworkerset.rules import topology_violations
 from .backend import (
     CONFIG_PATH,
+    DEFAULT_BACKEND,
     ChosenBackend,
     add_shared_memory,
     choose_backend,
@@ -36,8 +36,15 @@ from .backend import (
 )
 from .flavors import check_choices, has_pipeline
 from .joining import with_patient_startup_probe
+from .loaders import SKIP_LOADER
 from .models import Claim, placeholders, resolve
-from .operator import check_for_operator
+from .operator import (
+    OperatedPlayground,
+    check_for_operator,
+    check_model_for_operator,
+    makes_service,
+    operated_release,
+)
 from .parallel import Parallelism, check_use, parallelism_of
 from .reading import read_playground, read_service
 from .runner_args import runner_args
@@ -48,6 +55,7 @@ from .types import (
     ModelClaim,
     ModelClaims,
     ModelRef,
+    OpenModel,
     Playground,
     RecommendedConfig,
     Service,
@@ -55,7 +63,6 @@ from .types import (
 from .workload import DesiredWorkload, Scaling, realize
 
 OPERATOR = "llmaz"
-SKIP_LOADER = "llmaz.io/skip-model-loader"
 _TRIGGER_REMEDY = (
     "add elasticConfig.scaleTrigger.hpa with the metrics to scale on, choose a configuration that recommends one, "
     "or remove elasticConfig and set replicas"
@@ -69,9 +76,12 @@ def render_playground(source: LoadedResource, library: Library, options: Options
         Unrenderable: an error that leaves nothing to render; it is in ``findings``.
     """
     manifest = source
+    native = options.realization.is_native
+    # The charts of other releases ship other runtimes.
+    release = "" if native else manifest.kind.release
 
     def runtime_of(name: str) -> BackendRuntime | None:
-        return written_runtime(name, library, options.runtimes)
+        return written_runtime(name, library, options.runtimes, release)
 
     source = findings.source = read_playground(manifest, runtime_of, findings)
     playground = source.resource
@@ -79,24 +89,16 @@ def render_playground(source: LoadedResource, library: Library, options: Options
     spec = playground.spec
     claim, path = _claim(playground, spec.model_claim, spec.model_claims, library, findings)
     # The operator does not rewrite arguments.
-    native = options.realization.is_native
     backend = choose_backend(
-        spec, library, options.runtimes, findings, fit=native, is_group=has_pipeline(claim.flavor)
+        spec,
+        library,
+        options.runtimes,
+        findings,
+        fit=native,
+        is_group=has_pipeline(claim.flavor),
+        release=release,
     )
     warn_about_duplicate_env(backend.user_config.envs or (), f"{CONFIG_PATH}.envs", findings)
-    runtime_env = backend.runtime.spec.envs or []
-    if (
-        not options.realization.is_native
-        and spec.backend_runtime_config is None
-        and len(deduplicate_env(runtime_env)) < len(runtime_env)
-    ):
-        findings.error(
-            "spec",
-            "without backendRuntimeConfig, the llmaz operator copies the repeated variables of BackendRuntime "
-            f"{backend.runtime.metadata.name!r} to the LeaderWorkerSet, which the API server rejects; remove them "
-            "there, or use realization 'native'",
-            RuleId.OPERATOR_UNSUPPORTED,
-        )
     parallelism = parallelism_of(claim.flavor, path, findings)
     check_use(parallelism, claim.flavor, backend, path, findings)
     scaling = _scaling(spec.elastic_config, backend.config, findings)
@@ -117,7 +119,13 @@ def render_playground(source: LoadedResource, library: Library, options: Options
         line=line,
         scaling=scaling,
     )
-    return _rendered(manifest, source, desired, path, options, findings)
+    if not native:
+        shipped_commands = backend.runtime.metadata.name == DEFAULT_BACKEND and not library.all(BackendRuntime).get(
+            DEFAULT_BACKEND
+        )
+        has_commands = backend.runtime.spec.multi_host_commands is not None or shipped_commands
+        check_for_operator(desired, path, options, findings, OperatedPlayground(spec, backend, has_commands))
+    return _rendered(manifest, source, desired, options, findings)
 
 
 def render_service(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered:
@@ -156,13 +164,19 @@ def render_service(source: LoadedResource, library: Library, options: Options, f
         annotations=_group_annotations(service),
         parallelism=parallelism,
     )
-    return _rendered(manifest, source, desired, path, options, findings)
+    if not options.realization.is_native:
+        check_for_operator(desired, path, options, findings)
+    return _rendered(manifest, source, desired, options, findings)
 
 
-def render_declared(
-    source: LoadedResource, _library: Library, options: Options, _findings: Findings
+def render_open_model(
+    source: LoadedResource, _library: Library, options: Options, findings: Findings
 ) -> Rendered | None:
-    """Render a resource that others refer to. Only the operator needs an object."""
+    """Render an OpenModel. Only the operator needs an object."""
+    model = source.resource
+    assert isinstance(model, OpenModel)  # noqa: S101  the caller chose this function by kind
+    if not options.realization.is_native:
+        check_model_for_operator(model, source.kind, findings)
     return declared(source, options, OPERATOR)
 
 
@@ -180,7 +194,6 @@ def _rendered(
     manifest: LoadedResource,
     source: LoadedResource,
     desired: DesiredWorkload,
-    path: str,
     options: Options,
     findings: Findings,
 ) -> Rendered:
@@ -190,16 +203,14 @@ def _rendered(
         manifest: The resource as it is written.
         source: The resource in the contract's form.
         desired: Its workload.
-        path: The field to report problems of flavors at.
         options: Rendering options.
         findings: Receives the problems.
     """
     native = options.realization.is_native
     for field, reason in topology_violations(desired.annotations, desired.template):
         findings.error(field, reason)
-    if not native:
-        check_for_operator(desired, path, options, findings)
-    realized = realize(source, desired, options, findings)
+    lacks_service = not native and not makes_service(operated_release(manifest.kind))
+    realized = realize(source, desired, options, findings, lacks_service=lacks_service)
     needs = realized.requires if native else realized.requires - {LEADER_WORKER_SET} | {OPERATOR}
     return Rendered(
         source=manifest,

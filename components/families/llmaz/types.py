@@ -36,7 +36,7 @@ from ...contract.schema.embedded import (
     Time,
     VolumeClaims,
 )
-from ...fleet.flavors import Flavor as AnyFlavor
+from ...fleet.flavors import Flavor
 from ..leaderworkerset import rules as lws_rules
 from ..leaderworkerset.types import NetworkConfig, RolloutBounds
 from . import rules
@@ -80,7 +80,7 @@ class ModelSource(ApiModel):
     rules: ClassVar[tuple[Rule, ...]] = (rules.SOURCE, rules.URI)
 
 
-class Flavor(AnyFlavor):
+class ModelFlavor(Flavor):
     """A kind of accelerator node that can serve the model."""
 
     limits: Annotated[dict[str, Quantity] | None, Span(since="v0.1.1")] = None
@@ -94,7 +94,7 @@ class Flavor(AnyFlavor):
 class InferenceConfig(ApiModel):
     """Flavors in order of preference."""
 
-    flavors: list[Flavor] | None = Field(default=None, max_length=8, json_schema_extra=_BY_NAME)
+    flavors: list[ModelFlavor] | None = Field(default=None, max_length=8, json_schema_extra=_BY_NAME)
     """Flavors in order of preference."""
 
     def _same_names(self) -> Iterator[Violation]:

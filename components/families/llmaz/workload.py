@@ -111,11 +111,25 @@ class Realized:
     requires: frozenset[str]
 
 
-def realize(source: LoadedResource, desired: DesiredWorkload, options: Options, findings: Findings) -> Realized:
+def realize(
+    source: LoadedResource,
+    desired: DesiredWorkload,
+    options: Options,
+    findings: Findings,
+    *,
+    lacks_service: bool = False,
+) -> Realized:
     """Return the workload, its endpoint and its autoscaler.
 
     With realization operator, the result describes the objects that the operator creates, which is always a
     LeaderWorkerSet.
+
+    Args:
+        source: The resource, in the contract's form.
+        desired: Its workload.
+        options: Rendering options.
+        findings: Receives the problems.
+        lacks_service: Whether the operator creates no Service, which is then created beside it.
     """
     operated = not options.realization.is_native
     metrics = desired.scaling.trigger.metrics if desired.scaling else None
@@ -147,7 +161,7 @@ def realize(source: LoadedResource, desired: DesiredWorkload, options: Options, 
         operated=operated,
     )
     endpoint = _endpoint(source, desired, server)
-    if not operated:
+    if not operated or lacks_service:
         ports = [{"name": "http", "port": PORT, "protocol": "TCP", "targetPort": port}]
         balancer = {"ports": ports, "selector": selector}
         endpoint = replace(endpoint, body=new_object("v1", "Service", endpoint.service, desired.namespace, balancer))

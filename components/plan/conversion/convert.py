@@ -25,7 +25,7 @@ _DEFAULTS = Options()
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
+class Replacement:
     """A resource and the manifests that replace it.
 
     Attributes:
@@ -50,7 +50,7 @@ class Conversion:
         problems: Errors of the resources as they are, which leave some of them unconverted.
     """
 
-    converted: tuple[Converted, ...]
+    converted: tuple[Replacement, ...]
     unused: tuple[LoadedResource, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -205,7 +205,7 @@ def _compared(
     manifests: Manifests,
     ownership: Ownership,
     options: Options,
-) -> Converted:
+) -> Replacement:
     keys = {key_of(body) for body in documents}
     old = [item for item in before.rendered if item.source is source]
     new = [item for item in after.rendered if _key(item.source) in keys]
@@ -216,11 +216,11 @@ def _compared(
     ]
     if not documents:
         reason = "none of the family's kinds can express it"
-        return Converted(source, (), (Mismatch("", source.title, reason),))
+        return Replacement(source, (), (Mismatch("", source.title, reason),))
     selected = options.overrides.node_selector
     changed = differences(_comparable(old, before, ownership, selected), _comparable(new, after, ownership, selected))
     around = differences(_surroundings(old), _surroundings(new))
-    return Converted(source, documents, (*wrong, *changed), tuple(around))
+    return Replacement(source, documents, (*wrong, *changed), tuple(around))
 
 
 def _key(source: LoadedResource) -> Key:
