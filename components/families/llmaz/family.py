@@ -5,17 +5,23 @@ from collections.abc import Mapping
 from ...contract.base import Json
 from ...fleet.origins import Argument
 from ..family import Family, FlavorReader, FlavorReading, Member
+from ..migration import Migrating, Step
 from .flavors import read_flavor
 from .kinds import BACKEND_RUNTIME, OPEN_MODEL, PLAYGROUND, SERVICE
+from .migration import steps
 from .rendering import OPERATOR, render_backend_runtime, render_open_model, render_playground, render_service
 
 
-class Llmaz(Family, FlavorReader):
+class Llmaz(Family, FlavorReader, Migrating):
     """llmaz, whose flavors are also arguments of components that create nodes."""
 
     def read_flavor(self, value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:
         """Read a flavor of llmaz, with INSTANCE-TYPE among its params."""
         return read_flavor(value, at, alternatives)
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return the conversions between releases."""
+        return steps()
 
 
 FAMILY = Llmaz(

@@ -218,7 +218,9 @@ def read_service(source: LoadedResource, findings: Findings) -> LoadedResource:
     names = {"leader_template", "worker_template", "size", "restart_policy", "sub_group_policy"}
     fields: dict[str, Any] = {to_camel(name): getattr(group, name) for name in names}
     moved = [Move(f"{_TEMPLATE}.{name}", f"{_TEMPLATE}.leaderWorkerTemplate.{name}") for name in fields]
-    network: dict[str, Any] = {} if template.network_config is None else {"networkConfig": template.network_config}
+    network: dict[str, Any] = {}
+    if template.network_config is not None and template.network_config.subdomain_policy != "Shared":
+        network["networkConfig"] = template.network_config  # else it is the default
     written = (names & group.model_fields_set) | ({"network_config"} if network else set())
     read = WorkloadTemplate.model_construct(_fields_set=written, **fields, **network)
     update: dict[str, object] = {"workload_template": read}

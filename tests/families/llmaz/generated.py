@@ -1,10 +1,13 @@
-"""Playgrounds drawn at random, with the models and runtimes that they need."""
+"""Manifests drawn at random, with the models and runtimes that they need."""
 
 from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.fleets import Object, open_model, playground, runtime
+from components.families.llmaz.kinds import RELEASES
+from tests.fleets import Object, open_model, playground, runner, runtime, service
+
+_INLINE, _BOUNDED = RELEASES.names.index("79d833c"), RELEASES.names.index("v0.1.2")
 
 _BACKENDS = ("vllm", "sglang", "llamacpp", "tgi", "own")
 _NAMES = st.from_regex(r"[a-z]([-a-z0-9]{0,10}[a-z0-9])?", fullmatch=True)
@@ -107,3 +110,120 @@ def playgrounds(draw: st.DrawFn) -> list[Object]:
     if backend == "own":
         documents.append(runtime(recommendedConfigs=[{"name": "default", "args": ["--path", "{{ .ModelPath }}"]}]))
     return [*documents, playground(draw(_NAMES), **spec)]
+
+
+# -- manifests in the form of a release
+
+
+@st.composite
+def manifests(draw: st.DrawFn, release: str) -> list[Object]:
+    """A Playground and a Service with all that they refer to, in the form of a release."""
+    at = RELEASES.names.index(release)
+    is_spread = draw(st.booleans()) and draw(st.booleans())
+    documents = [_model(draw, "m", at, is_spread=is_spread), _model(draw, "d", at)]
+    backend = draw(st.sampled_from(["own", "own", "vllm", "llamacpp"]))
+    triggers = draw(st.sampled_from([[], ["a"], ["a", "b"]])) if at == 0 else []
+    others = draw(st.sampled_from([[], ["speculative-decoding"], ["other"], ["model-parallelism"]]))
+    configs = ["default", *others]
+    documents.append(_runtime(draw, at, configs, triggers))
+    documents.append(_playground(draw, at, backend, configs, triggers))
+    documents.append(_service(draw, at))
+    return documents
+
+
+def _model(draw: st.DrawFn, name: str, at: int, *, is_spread: bool = False) -> Object:
+    limits = "requests" if at == 0 else "limits"
+    flavor: Object = {"name": "f", limits: {"nvidia.com/gpu": draw(st.sampled_from([1, 2]))}}
+    if is_spread:
+        flavor["params"] = {"PP": "2"}
+    model = open_model(name, draw(sources()), flavors=[flavor] if draw(st.booleans()) or is_spread else None)
+    if at == len(RELEASES.names) - 1 and draw(st.booleans()):
+        model["spec"]["ownedBy"] = "team"
+    return model
+
+
+def _trigger(draw: st.DrawFn) -> Object:
+    hpa: Object = {"metrics": [draw(st.sampled_from([CPU, waiting("own")]))]}
+    if draw(st.booleans()):
+        hpa["behavior"] = {"scaleDown": {"stabilizationWindowSeconds": draw(st.integers(0, 60))}}
+    return {"hpa": hpa}
+
+
+def _runtime(draw: st.DrawFn, at: int, configs: list[str], triggers: list[str]) -> Object:
+    resources = {"requests": {"cpu": draw(_QUANTITIES)}}
+    spec: dict[str, Any] = {"image": "example.com/engine", "version": "v1"}
+    if draw(st.booleans()):
+        spec["commands" if at < _INLINE else "command"] = ["serve", "now"]
+    if at < _INLINE and draw(st.booleans()):
+        spec["multiHostCommands"] = {"leader": ["sh", "-c", "lead\n"], "worker": ["sh", "-c", "work"]}
+    if at >= _INLINE and draw(st.booleans()):
+        spec["lifecycle"] = {"preStop": {"sleep": {"seconds": 5}}}
+    if draw(st.booleans()):
+        spec["envs"] = [{"name": "R", "value": "1"}]
+    words = ["--path", "{{ .ModelPath }}", draw(_WORDS)]
+    if at == 0:
+        spec["args"] = [{"name": name, "flags": words} for name in configs]
+        spec["resources"] = resources if draw(st.booleans()) else {}
+        if triggers:
+            spec["scaleTriggers"] = [{"name": name, **_trigger(draw)} for name in triggers]
+    else:
+        shared: Object = {}
+        if draw(st.booleans()):
+            shared["resources"] = resources
+        if draw(st.booleans()):
+            shared["scaleTrigger"] = _trigger(draw)
+        if draw(st.booleans()):
+            shared["sharedMemorySize"] = "1Gi"
+        spec["recommendedConfigs"] = [{"name": name, "args": words, **shared} for name in configs]
+    return {**runtime(), "spec": spec}
+
+
+def _playground(draw: st.DrawFn, at: int, backend: str, configs: list[str], triggers: list[str]) -> Object:
+    spec: dict[str, Any] = {}
+    if draw(st.booleans()):
+        spec["modelClaims"] = {"models": [{"name": "m"}, {"name": "d", "role": "draft"}]}
+    config: Object = {"name" if at == 0 else "backendName": backend}
+    args = ["--seed", "7"] if backend == "vllm" else ["-x"] if backend == "own" else ["--threads", "2"]
+    if draw(st.booleans()):
+        named = draw(st.sampled_from([None, *configs])) if backend == "own" else None
+        if at == 0:
+            config["args"] = {**({"name": named} if named else {}), "flags": args}
+        else:
+            config |= {**({"configName": named} if named else {}), "args": args}
+    if draw(st.booleans()):
+        config["envs"] = [{"name": "P", "value": draw(_WORDS)}]
+    if at > 0 and draw(st.booleans()):
+        config["sharedMemorySize"] = "2Gi"
+    if draw(st.booleans()):
+        elastic: Object = {"minReplicas": draw(st.integers(1, 3))}
+        if draw(st.booleans()) or at >= _BOUNDED:
+            elastic["maxReplicas"] = draw(st.integers(4, 9))
+        if triggers and backend == "own" and draw(st.booleans()):
+            elastic["scaleTriggerRef"] = {"name": draw(st.sampled_from(triggers))}
+        elif draw(st.booleans()) or backend != "own":
+            (config if at == 1 else elastic)["scaleTrigger"] = _trigger(draw)
+        spec["elasticConfig"] = elastic
+    spec["backendRuntimeConfig"] = config
+    return playground(draw(_NAMES), **spec)
+
+
+def _service(draw: st.DrawFn, at: int) -> Object:
+    pod = {"spec": {"containers": [runner()]}}
+    group: Object = {"workerTemplate": pod, "size": draw(st.integers(1, 3))}
+    if group["size"] > 1:
+        group["leaderTemplate"] = {**pod, "metadata": {"labels": {"a": "b"}}}
+    if draw(st.booleans()):
+        group["restartPolicy"] = "None"
+    spec: dict[str, Any] = {}
+    if draw(st.booleans()):
+        spec["replicas"] = draw(st.integers(0, 3))
+    if draw(st.booleans()):
+        spec["rolloutStrategy"] = {"type": "RollingUpdate", "rollingUpdateConfiguration": {"maxUnavailable": 2}}
+    if at >= _INLINE:
+        return service("s", **spec, workloadTemplate=group)
+    whole: Object = {"leaderWorkerTemplate": group, **spec}
+    if draw(st.booleans()):
+        whole["startupPolicy"] = "LeaderCreated"
+    if draw(st.booleans()):
+        whole["networkConfig"] = {"subdomainPolicy": draw(st.sampled_from(["Shared", "UniquePerReplica"]))}
+    return service("s", workloadTemplate=whole)
