@@ -9,6 +9,8 @@ from .kinds import Kind
 from .meta import Resource
 from .releases import Releases, Span, described
 
+NOWHERE = "no release has it"
+"""Reason of a field that only native rendering supports."""
 Path = tuple[str | int, ...]
 Misfit = tuple[Path, str]
 """A field that a release does not accept, and the reason."""
@@ -100,6 +102,10 @@ def _faults(value: Json, span: Span) -> Iterator[Misfit]:
 def _remedy(releases: Releases, spans: Iterable[Span]) -> str:
     """Return which releases have something, and how to convert manifests to the one that is set."""
     names = releases.of_spans(spans)
+    if not names:
+        return (
+            f"{NOWHERE}, only realization 'native' supports it; remove it, or do not set releases.{releases.family}"
+        )
     verb = "has" if len(names) == 1 else "have"
     return (
         f"{described(names, releases)} {verb} it; set releases.{releases.family} to one that has it, or convert the "

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..contract.findings.ids import RuleId
 from ..contract.load import LoadedResource
-from ..contract.misfits import Misfit, Path, fitting_releases, misfits
+from ..contract.misfits import NOWHERE, Misfit, Path, fitting_releases, misfits
 from ..contract.problems import Problem, Severity, field_path
 from ..contract.releases import described
 from ..fleet.options import Options
@@ -68,6 +68,12 @@ def _conflict(source: LoadedResource) -> Iterator[Problem]:
     releases, kind = source.kind.releases, source.kind
     by_release = {name: list(misfits(source.resource, kind, name)) for name in releases.names}
     every = dict.fromkeys(path for found in by_release.values() for path, _ in found)
+    nowhere = dict.fromkeys(path for found in by_release.values() for path, reason in found if NOWHERE in reason)
+    for path in nowhere:
+        reason = f"{NOWHERE}; remove it, or use realization 'native'"
+        yield source.problem(field_path(path), reason, rule=RuleId.RELEASE_MISMATCH)
+    if nowhere:
+        return
     paths = [path for path in every if _is_set(source, path)] or list(every)
     having = {path: [name for name in by_release if not _lacks(by_release[name], path)] for path in paths}
     first, second = next(

@@ -1,6 +1,6 @@
 """Registers the kinds of Kthena and the functions that render them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...contract.findings.collector import Findings
 from ...contract.load import LoadedResource
@@ -9,8 +9,10 @@ from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...performance.simulation.scenario import Simulator
+from ..adoption import AdoptedWorkload, Adopting
 from ..family import Convertible, Expandable, Family, Member, ScalingSimulator
 from ..migration import Migrating, Step
+from .adoption import OWN_VARIABLES, adopt
 from .autoscaling.rendering import render_binding, render_policy
 from .booster.literal.conversion import convert
 from .booster.rendering import expanded, render_model_booster
@@ -34,7 +36,7 @@ class ModelBoosterMember(Member, Expandable, Convertible):
         return convert(source, options)
 
 
-class Kthena(Family, ScalingSimulator, Migrating):
+class Kthena(Family, ScalingSimulator, Migrating, Adopting):
     """Kthena, with a simulator of its autoscaler, a check across its routes, and conversions between releases."""
 
     def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:
@@ -50,6 +52,15 @@ class Kthena(Family, ScalingSimulator, Migrating):
     def simulators(self) -> tuple[Simulator, ...]:
         """Return the simulator of AutoscalingPolicyBindings."""
         return (SIMULATOR,)
+
+    def adopt(self, adopted: AdoptedWorkload, options: Options) -> tuple[Object, ...]:
+        """Return a ModelServing, with its route and its autoscaling."""
+        return adopt(adopted, options)
+
+    @property
+    def own_variables(self) -> Mapping[str, str]:
+        """Return the variables of a role instance."""
+        return OWN_VARIABLES
 
 
 FAMILY = Kthena(

@@ -20,12 +20,26 @@ from ...fleet.placement import SHARED_MEMORY
 from ...fleet.serving import deduplicate_env
 from ...fleet.words import Edition
 from .loaders import RUNNER
+from .reading import read_runtime
 from .shipped import shipped, shipped_names
-from .types import BackendRuntime, BackendRuntimeConfig, PlaygroundSpec, RecommendedConfig, ResourceRequirements
+from .types import (
+    BackendRuntime,
+    BackendRuntimeConfig,
+    NamedArgs,
+    PlaygroundSpec,
+    RecommendedConfig,
+    ResourceRequirements,
+)
 
 PORT = 8080
 """Port of every shipped engine and of every ``-lb`` Service."""
 CONFIG_PATH = "spec.backendRuntimeConfig"
+DEFAULT_BACKEND: str = BackendRuntimeConfig.model_fields["backend_name"].default
+"""The BackendRuntime of Playgrounds that name none. It is the only shipped one that ever had commands for groups."""
+
+
+_GROUP_CONFIG = "model-parallelism"
+"""Configuration of groups in runtimes of v0.1.0 and v0.1.1, which have commands for them."""
 
 
 class ChosenBackend:
@@ -63,18 +77,49 @@ class ChosenBackend:
     @cached_property
     def recommended(self) -> CommandLine:
         """The recommended command line, with placeholders."""
-        return CommandLine(self.engine_name, self.tag, self.config.args or (), self.runtime.spec.command or ())
+        args = self.config.args or ()
+        return CommandLine(self.engine_name, self.tag, args, self.runtime.spec.command or ())
 
     @cached_property
     def user(self) -> UserLine:
         """The user's own arguments."""
-        return user_line(self.recommended, tuple(self.user_config.args or ()), fit=self.fit)
+        args = self.user_config.args or ()
+        assert not isinstance(args, NamedArgs)  # noqa: S101  it is in the contract's form
+        return user_line(self.recommended, tuple(args), fit=self.fit)
+
+
+def written_runtime(name: str, library: Library, edition: Edition, release: str = "") -> BackendRuntime | None:
+    """Return a BackendRuntime as it is written; a user's takes precedence over a shipped one.
+
+    Args:
+        name: Its name.
+        library: All resources.
+        edition: Edition of the shipped runtimes.
+        release: The release whose operator is installed with its own runtimes; empty for ours.
+    """
+    return library.all(BackendRuntime).get(name) or shipped(name, edition, release)
 
 
 def choose_backend(
-    spec: PlaygroundSpec, library: Library, edition: Edition, findings: Findings, *, fit: bool
+    spec: PlaygroundSpec,
+    library: Library,
+    edition: Edition,
+    findings: Findings,
+    *,
+    fit: bool,
+    is_group: bool = False,
+    release: str = "",
 ) -> ChosenBackend:
-    """Find the BackendRuntime and its configuration; a user's runtime takes precedence over a shipped one.
+    """Find the BackendRuntime and its configuration.
+
+    Args:
+        spec: The Playground, in the contract's form.
+        library: All resources.
+        edition: Edition of the shipped runtimes.
+        findings: Receives the problems.
+        fit: Whether flags may be rewritten for the engine's version.
+        is_group: Whether the flavor spreads a replica over several pods.
+        release: The release whose operator is installed with its own runtimes; empty for ours.
 
     Raises:
         Unrenderable: one of them does not exist, or its manifest could not be read.
@@ -83,8 +128,8 @@ def choose_backend(
     if library.is_unread("BackendRuntime", user_config.backend_name):
         raise Unrenderable
     declared_runtimes = library.all(BackendRuntime)
-    runtime = declared_runtimes.get(user_config.backend_name) or shipped(user_config.backend_name, edition)
-    if runtime is None:
+    written = written_runtime(user_config.backend_name, library, edition, release)
+    if written is None:
         reason = unknown_reference(
             "BackendRuntime",
             user_config.backend_name,
@@ -92,9 +137,12 @@ def choose_backend(
             "use one of them, or add a BackendRuntime manifest",
         )
         raise findings.fail(f"{CONFIG_PATH}.backendName", reason, RuleId.REFERENCE_MISSING)
+    runtime = read_runtime(written)
     drafts = spec.model_claims and any(ref.role == "draft" for ref in spec.model_claims.models)
     name = user_config.config_name or ("speculative-decoding" if drafts else "default")
     configs = {config.name: config for config in runtime.spec.recommended_configs or ()}
+    if is_group and not user_config.config_name and runtime.spec.multi_host_commands and _GROUP_CONFIG in configs:
+        name = _GROUP_CONFIG
     if name not in configs:
         reason = unknown_reference(
             f"recommended configuration of BackendRuntime {user_config.backend_name!r}",

@@ -5,17 +5,23 @@ from collections.abc import Mapping
 from ...contract.base import Json
 from ...fleet.origins import Argument
 from ..family import Family, FlavorReader, FlavorReading, Member
+from ..migration import Migrating, Step
 from .flavors import read_flavor
 from .kinds import BACKEND_RUNTIME, OPEN_MODEL, PLAYGROUND, SERVICE
-from .rendering import OPERATOR, render_backend_runtime, render_declared, render_playground, render_service
+from .migration import steps
+from .rendering import OPERATOR, render_backend_runtime, render_open_model, render_playground, render_service
 
 
-class Llmaz(Family, FlavorReader):
+class Llmaz(Family, FlavorReader, Migrating):
     """llmaz, whose flavors are also arguments of components that create nodes."""
 
     def read_flavor(self, value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:
         """Read a flavor of llmaz, with INSTANCE-TYPE among its params."""
         return read_flavor(value, at, alternatives)
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return the conversions between releases."""
+        return steps()
 
 
 FAMILY = Llmaz(
@@ -23,7 +29,7 @@ FAMILY = Llmaz(
     package=__package__ or "",
     operator=OPERATOR,
     members=(
-        Member(OPEN_MODEL, render_declared, referred=True, component="OpenModel"),
+        Member(OPEN_MODEL, render_open_model, referred=True, component="OpenModel"),
         Member(BACKEND_RUNTIME, render_backend_runtime, referred=True, component="BackendRuntime"),
         Member(PLAYGROUND, render_playground, serves=True, component="Playground"),
         Member(SERVICE, render_service, serves=True, component="Service"),

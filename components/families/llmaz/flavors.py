@@ -14,10 +14,12 @@ from ...contract.problems import field_path
 from ...contract.quantity import parse_quantity
 from ...fleet.demand import NodeChoice, NodeField, PodDemand
 from ...fleet.extended_resources import fractional_devices
+from ...fleet.flavors import Flavor
 from ...fleet.origins import Argument, Origin
 from ..family import FlavorReading
 from .kinds import OPEN_MODEL
-from .types import Flavor, OpenModel
+from .reading import read_model
+from .types import OpenModel
 
 _INSTANCE_TYPE = "INSTANCE-TYPE"
 _ABOVE = ("spec", "inferenceConfig", "flavors", 0)
@@ -30,6 +32,11 @@ _SPREAD = "spread each replica over several nodes: limits {key}: {count} with pa
 def param(flavor: Flavor, key: str) -> str | None:
     """Return a flavor's parameter; the key is accepted in any case (llmaz spec 7.3)."""
     return next((value for name, value in (flavor.params or {}).items() if name.upper() == key), None)
+
+
+def has_pipeline(flavor: Flavor | None) -> bool:
+    """Return whether a flavor spreads a replica over several pods by pipeline parallelism."""
+    return flavor is not None and bool(param(flavor, "PP"))
 
 
 def node_choices(
@@ -110,7 +117,7 @@ def read_flavor(value: Json, at: Argument, alternatives: Mapping[str, tuple[str,
     if not isinstance(resource, OpenModel):
         problems = [at.below(field_path(path[len(_ABOVE) :])).problem(reason) for path, reason in violations]
         return FlavorReading(fits=False, problems=problems)
-    config = resource.spec.inference_config
+    config = read_model(resource).spec.inference_config
     (flavor,) = tuple((config.flavors if config else None) or ())
     findings = Findings(LoadedResource.from_program(resource, OPEN_MODEL))
     check_choices((flavor,), "", findings)

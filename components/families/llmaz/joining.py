@@ -2,12 +2,12 @@
 
 import math
 
+from ...fleet.flavors import Flavor
 from ...fleet.instances import instance
 from ...fleet.objects import Object
 from .flavors import param
 from .models import Claim
 from .parallel import Parallelism, accelerators
-from .types import Flavor
 
 _PERIOD = 10
 """Kubernetes' default ``periodSeconds`` of a probe."""

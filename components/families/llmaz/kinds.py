@@ -1,8 +1,11 @@
 """The kinds of llmaz, as the API server registers them."""
 
 from ...contract.kinds import Column, Kind
+from ...contract.releases import Releases
+from ...contract.tables import load_table
 from .types import BackendRuntime, OpenModel, Playground, Service
 
+RELEASES = Releases.from_table("llmaz", load_table(__package__, "releases.yaml"))
 _SERVING = "inference.llmaz.io/v1alpha1"
 
 OPEN_MODEL = Kind(
@@ -12,6 +15,7 @@ OPEN_MODEL = Kind(
     "openmodels",
     namespaced=False,
     short_names=("om",),
+    releases=RELEASES,
     columns=(Column("Family", "string", ".spec.familyName"),),
 )
 BACKEND_RUNTIME = Kind(
@@ -21,6 +25,7 @@ BACKEND_RUNTIME = Kind(
     "backendruntimes",
     namespaced=False,
     short_names=("br",),
+    releases=RELEASES,
     columns=(Column("Image", "string", ".spec.image"), Column("Version", "string", ".spec.version")),
 )
 PLAYGROUND = Kind(
@@ -31,6 +36,7 @@ PLAYGROUND = Kind(
     namespaced=True,
     short_names=("pl",),
     scale_selector=".status.selector",
+    releases=RELEASES,
     columns=(
         Column("Model", "string", ".spec.modelClaim.modelName"),
         Column("Desired", "integer", ".spec.replicas"),
@@ -44,5 +50,6 @@ SERVICE = Kind(
     namespaced=True,
     short_names=("isvc",),
     scale_selector=".status.selector",
+    releases=RELEASES,
     columns=(Column("Desired", "integer", ".spec.replicas"),),
 )

@@ -14,6 +14,8 @@ from .models import MODEL_ROOT, Claim, WeightSource, source_of
 from .types import OpenModel
 
 RUNNER = "model-runner"
+SKIP_LOADER = "llmaz.io/skip-model-loader"
+"""Annotation with which the engine fetches the weights itself, since v0.1.4."""
 LOADER_IMAGE = "inftyai/model-loader:v0.0.10"
 """The image that llmaz v0.1.4 compiles in (llmaz spec 2.6.1)."""
 VOLUME = "model-volume"
@@ -183,6 +185,12 @@ def _loader_env(source: WeightSource) -> list[Object]:
         pairs = [("MODEL_SOURCE_TYPE", "objstore"), ("PROVIDER", "OSS")]
         pairs += [("ENDPOINT", endpoint), ("BUCKET", bucket), ("MODEL_PATH", path.rstrip("/"))]
     return [{"name": name, "value": value} for name, value in pairs] + _credentials(source)
+
+
+def loader_variables(source: WeightSource) -> list[str]:
+    """Return the names of the variables that a model loader gets; none for a source without a loader."""
+    has_loader = source.scheme in ("hub", "oss")
+    return [variable["name"] for variable in _loader_env(source)] if has_loader else []
 
 
 def _merged(base: list[Object], added: list[Object], *, always: bool = True) -> list[Object]:

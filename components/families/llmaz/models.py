@@ -4,11 +4,13 @@ from dataclasses import dataclass
 
 from ...contract.findings.collector import Findings, unknown_reference
 from ...contract.findings.ids import RuleId
+from ...fleet.flavors import Flavor
 from ...fleet.library import Library
 from ...fleet.origins import Origin
 from ...fleet.workloads import NamedWeights
 from .kinds import OPEN_MODEL
-from .types import Flavor, ModelHub, ModelRef, OpenModel
+from .reading import read_model
+from .types import ModelHub, ModelRef, OpenModel
 
 MODEL_ROOT = "/workspace/models/"
 _OBJECT_STORES = ("oss", "s3", "gcs")
@@ -111,14 +113,22 @@ def named_weights(claim: Claim) -> tuple[NamedWeights, ...]:
     )
 
 
-def placeholders(claim: Claim) -> dict[str, str]:
-    """Return the values of the placeholders in recommended arguments (llmaz spec 2.4)."""
+def placeholders(claim: Claim, *, with_parallelism: bool = False) -> dict[str, str]:
+    """Return the values of the placeholders in recommended arguments (llmaz spec 2.4).
+
+    Args:
+        claim: The claimed models.
+        with_parallelism: Whether TP and PP of the flavor are among them, as they were in v0.1.0 and v0.1.1.
+    """
     values = {
         "ModelPath": model_path(claim.main, skip_loader=claim.skip_loader),
         "ModelName": served_name(claim.main),
     }
     if len(claim.models) > 1:
         values["DraftModelPath"] = model_path(claim.models[1], skip_loader=claim.skip_loader)
+    if with_parallelism and claim.flavor:
+        params = {name.upper(): value for name, value in (claim.flavor.params or {}).items()}
+        values |= {key: params[key] for key in ("TP", "PP") if params.get(key)}
     return values
 
 
@@ -150,7 +160,7 @@ def resolve(
         models_by_name |= {name: _placeholder() for name, _ in missing}
         flavor_names = None
     ordered = sorted(refs, key=lambda reference: reference[0].role != "main")
-    models = tuple(models_by_name[ref.name] for ref, _ in ordered)
+    models = tuple(read_model(models_by_name[ref.name]) for ref, _ in ordered)
     flavors_path, main = f"{base}.inferenceFlavors", models[0].metadata.name
     config = models[0].spec.inference_config
     flavors = {flavor.name: flavor for flavor in (config.flavors if config else None) or ()}

@@ -10,10 +10,10 @@ from ...engines.composing import ManagedSettings
 from ...engines.registry import engines
 from ...engines.settings import Feature, Setting
 from ...engines.versions import format_version
+from ...fleet.flavors import Flavor
 from ...fleet.instances import instance
 from .backend import ChosenBackend
 from .flavors import param
-from .types import Flavor
 
 _SPLITS = (Setting.TENSOR_PARALLEL, Setting.PIPELINE_PARALLEL, Setting.DATA_PARALLEL, Setting.SHARDED)
 """Settings that use several accelerators."""

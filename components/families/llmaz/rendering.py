@@ -1,6 +1,7 @@
 """Render llmaz's kinds, natively or for the operator (llmaz spec 2)."""
 
 import copy
+import shlex
 
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
@@ -8,6 +9,7 @@ from ...contract.load import LoadedResource
 from ...engines.command_line import CommandLine
 from ...engines.groups import group_lines
 from ...engines.registry import engines
+from ...engines.shell import is_shell_word
 from ...fleet.library import Library
 from ...fleet.objects import LWS_LABEL, Object
 from ...fleet.options import Options
@@ -15,7 +17,6 @@ from ...fleet.rendered import Rendered
 from ...fleet.serving import (
     as_manifest,
     check_containers,
-    deduplicate_env,
     require_containers,
     warn_about_duplicate_env,
 )
@@ -23,12 +24,29 @@ from ...fleet.serving import render_declared as declared
 from ...fleet.words import LEADER_WORKER_SET
 from ...fleet.workloads import LWS_VARIABLES
 from ..leaderworkerset.rules import topology_violations
-from .backend import CONFIG_PATH, ChosenBackend, add_shared_memory, choose_backend, runner_container, shared_memory
-from .flavors import check_choices
+from .backend import (
+    CONFIG_PATH,
+    DEFAULT_BACKEND,
+    ChosenBackend,
+    add_shared_memory,
+    choose_backend,
+    runner_container,
+    shared_memory,
+    written_runtime,
+)
+from .flavors import check_choices, has_pipeline
 from .joining import with_patient_startup_probe
+from .loaders import SKIP_LOADER
 from .models import Claim, placeholders, resolve
-from .operator import check_for_operator
+from .operator import (
+    OperatedPlayground,
+    check_for_operator,
+    check_model_for_operator,
+    makes_service,
+    operated_release,
+)
 from .parallel import Parallelism, check_use, parallelism_of
+from .reading import read_playground, read_service
 from .runner_args import runner_args
 from .service_args import check_service_args
 from .types import (
@@ -37,6 +55,7 @@ from .types import (
     ModelClaim,
     ModelClaims,
     ModelRef,
+    OpenModel,
     Playground,
     RecommendedConfig,
     Service,
@@ -44,7 +63,6 @@ from .types import (
 from .workload import DesiredWorkload, Scaling, realize
 
 OPERATOR = "llmaz"
-SKIP_LOADER = "llmaz.io/skip-model-loader"
 _TRIGGER_REMEDY = (
     "add elasticConfig.scaleTrigger.hpa with the metrics to scale on, choose a configuration that recommends one, "
     "or remove elasticConfig and set replicas"
@@ -57,26 +75,30 @@ def render_playground(source: LoadedResource, library: Library, options: Options
     Raises:
         Unrenderable: an error that leaves nothing to render; it is in ``findings``.
     """
+    manifest = source
+    native = options.realization.is_native
+    # The charts of other releases ship other runtimes.
+    release = "" if native else manifest.kind.release
+
+    def runtime_of(name: str) -> BackendRuntime | None:
+        return written_runtime(name, library, options.runtimes, release)
+
+    source = findings.source = read_playground(manifest, runtime_of, findings)
     playground = source.resource
     assert isinstance(playground, Playground)  # noqa: S101  the caller chose this function by kind
     spec = playground.spec
     claim, path = _claim(playground, spec.model_claim, spec.model_claims, library, findings)
     # The operator does not rewrite arguments.
-    backend = choose_backend(spec, library, options.runtimes, findings, fit=options.realization.is_native)
+    backend = choose_backend(
+        spec,
+        library,
+        options.runtimes,
+        findings,
+        fit=native,
+        is_group=has_pipeline(claim.flavor),
+        release=release,
+    )
     warn_about_duplicate_env(backend.user_config.envs or (), f"{CONFIG_PATH}.envs", findings)
-    runtime_env = backend.runtime.spec.envs or []
-    if (
-        not options.realization.is_native
-        and spec.backend_runtime_config is None
-        and len(deduplicate_env(runtime_env)) < len(runtime_env)
-    ):
-        findings.error(
-            "spec",
-            "without backendRuntimeConfig, the llmaz operator copies the repeated variables of BackendRuntime "
-            f"{backend.runtime.metadata.name!r} to the LeaderWorkerSet, which the API server rejects; remove them "
-            "there, or use realization 'native'",
-            RuleId.OPERATOR_UNSUPPORTED,
-        )
     parallelism = parallelism_of(claim.flavor, path, findings)
     check_use(parallelism, claim.flavor, backend, path, findings)
     scaling = _scaling(spec.elastic_config, backend.config, findings)
@@ -97,7 +119,13 @@ def render_playground(source: LoadedResource, library: Library, options: Options
         line=line,
         scaling=scaling,
     )
-    return _rendered(source, desired, path, options, findings)
+    if not native:
+        shipped_commands = backend.runtime.metadata.name == DEFAULT_BACKEND and not library.all(BackendRuntime).get(
+            DEFAULT_BACKEND
+        )
+        has_commands = backend.runtime.spec.multi_host_commands is not None or shipped_commands
+        check_for_operator(desired, path, options, findings, OperatedPlayground(spec, backend, has_commands))
+    return _rendered(manifest, source, desired, options, findings)
 
 
 def render_service(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered:
@@ -106,6 +134,8 @@ def render_service(source: LoadedResource, library: Library, options: Options, f
     Raises:
         Unrenderable: an error that leaves nothing to render; it is in ``findings``.
     """
+    manifest = source
+    source = findings.source = read_service(manifest, findings)
     service = source.resource
     assert isinstance(service, Service)  # noqa: S101  the caller chose this function by kind
     spec = service.spec
@@ -134,13 +164,19 @@ def render_service(source: LoadedResource, library: Library, options: Options, f
         annotations=_group_annotations(service),
         parallelism=parallelism,
     )
-    return _rendered(source, desired, path, options, findings)
+    if not options.realization.is_native:
+        check_for_operator(desired, path, options, findings)
+    return _rendered(manifest, source, desired, options, findings)
 
 
-def render_declared(
-    source: LoadedResource, _library: Library, options: Options, _findings: Findings
+def render_open_model(
+    source: LoadedResource, _library: Library, options: Options, findings: Findings
 ) -> Rendered | None:
-    """Render a resource that others refer to. Only the operator needs an object."""
+    """Render an OpenModel. Only the operator needs an object."""
+    model = source.resource
+    assert isinstance(model, OpenModel)  # noqa: S101  the caller chose this function by kind
+    if not options.realization.is_native:
+        check_model_for_operator(model, source.kind, findings)
     return declared(source, options, OPERATOR)
 
 
@@ -155,25 +191,36 @@ def render_backend_runtime(
 
 
 def _rendered(
-    source: LoadedResource, desired: DesiredWorkload, path: str, options: Options, findings: Findings
+    manifest: LoadedResource,
+    source: LoadedResource,
+    desired: DesiredWorkload,
+    options: Options,
+    findings: Findings,
 ) -> Rendered:
-    """Render a workload. For the operator, the llmaz resource is created instead of the Kubernetes objects."""
+    """Render a workload. For the operator, the llmaz resource is created instead of the Kubernetes objects.
+
+    Args:
+        manifest: The resource as it is written.
+        source: The resource in the contract's form.
+        desired: Its workload.
+        options: Rendering options.
+        findings: Receives the problems.
+    """
     native = options.realization.is_native
     for field, reason in topology_violations(desired.annotations, desired.template):
         findings.error(field, reason)
-    if not native:
-        check_for_operator(desired, path, options, findings)
-    realized = realize(source, desired, options, findings)
+    lacks_service = not native and not makes_service(operated_release(manifest.kind))
+    realized = realize(source, desired, options, findings, lacks_service=lacks_service)
     needs = realized.requires if native else realized.requires - {LEADER_WORKER_SET} | {OPERATOR}
     return Rendered(
-        source=source,
-        kind=source.kind.kind,
+        source=manifest,
+        kind=manifest.kind.kind,
         name=desired.name,
         namespace=desired.namespace,
         workloads=(realized.workload,),
         endpoints=(realized.endpoint,),
         autoscalers=(realized.autoscaler,) if realized.autoscaler else (),
-        others=() if native else (as_manifest(source, options),),
+        others=() if native else (as_manifest(manifest, options),),
         requires=needs,
         model=desired.claim.main.metadata.name,
     )
@@ -212,11 +259,13 @@ def _template(
     backend: ChosenBackend, claim: Claim, parallelism: Parallelism, path: str, options: Options, findings: Findings
 ) -> tuple[Object, CommandLine]:
     """Return the ``leaderWorkerTemplate`` of a Playground and its server's command line (llmaz spec 2.5, 2.9)."""
-    line = runner_args(backend, placeholders(claim), parallelism, path, findings)
+    commands = backend.runtime.spec.multi_host_commands
+    values = placeholders(claim, with_parallelism=commands is not None)
+    line = runner_args(backend, values, parallelism, path, findings)
     container = runner_container(backend, line)
     if parallelism.size == 1:
         return {"workerTemplate": {"spec": _pod_spec(container, backend, options)}}, line
-    if not backend.engine or not backend.engine.groups:
+    if commands is None and (not backend.engine or not backend.engine.groups):
         supporting = " or ".join(engine.name for engine in engines().values() if engine.groups)
         raise findings.fail(
             path,
@@ -225,7 +274,7 @@ def _template(
             "leader template",
             RuleId.NATIVE_UNSUPPORTED,
         )
-    leader, worker = group_lines(backend.engine, line, LWS_VARIABLES)
+    leader, worker = _group_lines(backend, line, path, findings)
     # Only the leader takes requests.
     worker_container = {
         key: value
@@ -246,9 +295,36 @@ def _template(
     return template, leader
 
 
+def _group_lines(
+    backend: ChosenBackend, line: CommandLine, path: str, findings: Findings
+) -> tuple[CommandLine, CommandLine]:
+    """Return the command lines of the leader and of the workers."""
+    commands = backend.runtime.spec.multi_host_commands
+    if commands is None:
+        assert backend.engine  # noqa: S101  the caller checked it
+        return group_lines(backend.engine, line, LWS_VARIABLES)
+    if not commands.leader or not commands.worker:
+        part = "worker" if commands.leader else "leader"
+        raise findings.fail(
+            path,
+            f"a replica spans several pods, but multiHostCommands of BackendRuntime "
+            f"{backend.runtime.metadata.name!r} has no command for the {part}; add it",
+            RuleId.NATIVE_UNSUPPORTED,
+        )
+    # As in llmaz v0.1.1, the arguments follow the last word of the leader, which is usually a script.
+    *first, last = commands.leader
+    words = (arg if is_shell_word(arg) else shlex.quote(arg) for arg in line.args)
+    script = " ".join((last.removesuffix("\n"), *words))
+    return (
+        CommandLine(line.engine, line.tag, (), (*first, script)),
+        CommandLine(line.engine, line.tag, (), tuple(commands.worker)),
+    )
+
+
 def _started(container: Object, line: CommandLine) -> Object:
     command = {"command": list(line.command)} if line.command else {}
-    return {**container, **command, "args": list(line.args)}
+    started = {**container, **command, "args": list(line.args)}
+    return started if line.args else {key: value for key, value in started.items() if key != "args"}
 
 
 def _pod_spec(container: Object, backend: ChosenBackend, options: Options) -> Object:

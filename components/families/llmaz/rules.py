@@ -4,13 +4,21 @@ Messages are the same in both; only Python's can add the value found.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
 
-from ...contract.base import Json, Rule, Violation
+from pydantic.alias_generators import to_camel
+
+from ...contract.base import Json, Rule, Violation, no_local_check
 from ...contract.names import is_dns1035_label, is_dns1123_label, is_label_value
 from ...contract.quantity import is_quantity, parse_quantity
+from ...contract.releases import Span
 from ...contract.rules import OBJECT_NAME, name_rule
+from ..leaderworkerset import rules as lws_rules
 
+_OLD, _NEW = Span(until="v0.1.1"), Span(since="79d833c")
+"""The releases in which a Service contains a whole LeaderWorkerSet, and those in which it has the fields of one."""
 _SCHEMES = ("oss", "ollama", "host", "s3", "gcs")
 _OSS = re.compile(r"[^./]+\.[^/]+/(?s:.+)\Z")
 _BUCKET = re.compile(r"[^/]+/(?s:.+)\Z")
@@ -180,15 +188,119 @@ LIMITS = Rule(
 
 
 def _no_runner(spec: Json) -> Iterator[Violation]:
-    containers = (spec.workload_template.worker_template.get("spec") or {}).get("containers") or []
+    template = spec.workload_template
+    old = template.leader_worker_template
+    worker = old.worker_template if old is not None else template.worker_template
+    containers = ((worker or {}).get("spec") or {}).get("containers") or []
     names = [container.get("name") for container in containers]
-    if "model-runner" not in names:
-        yield ("workloadTemplate", "workerTemplate", "spec", "containers"), f", found {names}"
+    if worker is not None and "model-runner" not in names:
+        above = ("leaderWorkerTemplate",) if old is not None else ()
+        yield ("workloadTemplate", *above, "workerTemplate", "spec", "containers"), f", found {names}"
 
 
-RUNNER = Rule(
-    "the worker template must have a container named model-runner",
-    _no_runner,
-    "has(self.workloadTemplate.workerTemplate.spec) && "
-    "self.workloadTemplate.workerTemplate.spec.containers.exists(c, c.name == 'model-runner')",
+_RUNNER = "the worker template must have a container named model-runner"
+
+
+def _runner_cel(template: str) -> str:
+    return f"has({template}.spec) && {template}.spec.containers.exists(c, c.name == 'model-runner')"
+
+
+def _server_only(rule: Rule, span: Span, cel: str = "") -> Rule:
+    """Return a rule for the API server of some releases; here, the same rule without CEL holds for all of them."""
+    return replace(rule, broken=no_local_check, span=span, cel=cel or rule.cel)
+
+
+RUNNER = Rule(_RUNNER, _no_runner, "")
+SERVICE = (
+    RUNNER,
+    _server_only(RUNNER, _NEW, _runner_cel("self.workloadTemplate.workerTemplate")),
+    _server_only(RUNNER, _OLD, _runner_cel("self.workloadTemplate.leaderWorkerTemplate.workerTemplate")),
+    replace(lws_rules.ROLLOUT_MOVES, cel=""),
+    _server_only(lws_rules.ROLLOUT_MOVES, _NEW),
 )
+"""The rules of a Service's spec."""
+
+# -- forms of several releases: each is complete in itself, and two of them would contradict each other
+
+
+def _both(*pairs: tuple[str, str]) -> Callable[[Json], Iterator[Violation]]:
+    """Return the violations of pairs of fields of which an object may set only one."""
+
+    def broken(value: Json) -> Iterator[Violation]:
+        for pair in pairs:
+            if value.model_fields_set.issuperset(pair):
+                earlier, later = (to_camel(field) for field in pair)
+                yield (
+                    (earlier,),
+                    f"{earlier} and {later} are one setting in different releases; remove one of the two",
+                )
+
+    return broken
+
+
+ONE_NAME_OF_LIMITS = Rule("", _both(("requests", "limits")), "")
+ONE_NAME_OF_BACKEND = Rule("", _both(("name", "backend_name")), "")
+ONE_COMMAND = Rule("", _both(("commands", "command")), "")
+ONE_FORM_OF_CONFIGS = Rule(
+    "", _both(*((field, "recommended_configs") for field in ("args", "resources", "scale_triggers"))), ""
+)
+ONE_TRIGGER = Rule("", _both(("scale_trigger_ref", "scale_trigger")), "")
+
+
+def _two_configs(config: Json) -> Iterator[Violation]:
+    if config.config_name is not None and config.args is not None and not isinstance(config.args, list):
+        yield ("configName",), "args is a map with the name of the configuration already; remove one of the two"
+
+
+ONE_CONFIG = Rule("", _two_configs, "")
+
+
+def _two_triggers(spec: Json) -> Iterator[Violation]:
+    config, elastic = spec.backend_runtime_config, spec.elastic_config
+    if config is None or config.scale_trigger is None or elastic is None:
+        return
+    for field in ("scale_trigger", "scale_trigger_ref"):
+        if getattr(elastic, field) is not None:
+            yield (
+                ("backendRuntimeConfig", "scaleTrigger"),
+                "elasticConfig has a trigger too, which is one setting in different releases; remove one of the two",
+            )
+
+
+ONE_PLACE_OF_TRIGGER = Rule("", _two_triggers, "")
+
+_GROUP_FIELDS = ("leader_template", "worker_template", "size", "restart_policy", "sub_group_policy")
+_SET_FIELDS = ("replicas", "rollout_strategy", "startup_policy", "network_config")
+
+
+def _two_templates(template: Json) -> Iterator[Violation]:
+    written = template.model_fields_set
+    if "leader_worker_template" in written:
+        reason = "is in leaderWorkerTemplate in the releases that have leaderWorkerTemplate; move it there"
+        yield from (((to_camel(field),), reason) for field in _GROUP_FIELDS if field in written)
+        return
+    if "worker_template" not in written:
+        yield ("workerTemplate",), "is required; set it"
+    reason = "is here only in releases that have leaderWorkerTemplate; remove it, or move it to another field of spec"
+    yield from (((to_camel(field),), reason) for field in _SET_FIELDS if field in written)
+
+
+def _old_rollout(template: Json) -> Iterator[Violation]:
+    if template.rollout_strategy is not None:
+        replicas = 1 if template.replicas is None else template.replicas
+        spec = SimpleNamespace(rollout_strategy=template.rollout_strategy, replicas=replicas)
+        yield from lws_rules.ROLLOUT_MOVES.broken(spec)
+
+
+ONE_TEMPLATE = Rule("", _two_templates, "")
+EXCLUDED_LEADER = (replace(lws_rules.LEADER_EXCLUDED, cel=""),)
+WORKLOAD_TEMPLATE = (
+    ONE_TEMPLATE,
+    replace(lws_rules.SUBGROUPS, cel=""),
+    _server_only(lws_rules.SUBGROUPS, _NEW),
+    replace(lws_rules.LEADER_EXCLUDED, cel=""),
+    _server_only(lws_rules.LEADER_EXCLUDED, Span(since="3c13ff3")),
+    replace(lws_rules.ROLLOUT_MOVES, broken=_old_rollout, cel=""),
+    _server_only(lws_rules.ROLLOUT_MOVES, _OLD),
+)
+"""The rules of the template of a Service."""

@@ -111,11 +111,25 @@ class Realized:
     requires: frozenset[str]
 
 
-def realize(source: LoadedResource, desired: DesiredWorkload, options: Options, findings: Findings) -> Realized:
+def realize(
+    source: LoadedResource,
+    desired: DesiredWorkload,
+    options: Options,
+    findings: Findings,
+    *,
+    lacks_service: bool = False,
+) -> Realized:
     """Return the workload, its endpoint and its autoscaler.
 
     With realization operator, the result describes the objects that the operator creates, which is always a
     LeaderWorkerSet.
+
+    Args:
+        source: The resource, in the contract's form.
+        desired: Its workload.
+        options: Rendering options.
+        findings: Receives the problems.
+        lacks_service: Whether the operator creates no Service, which is then created beside it.
     """
     operated = not options.realization.is_native
     metrics = desired.scaling.trigger.metrics if desired.scaling else None
@@ -147,7 +161,7 @@ def realize(source: LoadedResource, desired: DesiredWorkload, options: Options, 
         operated=operated,
     )
     endpoint = _endpoint(source, desired, server)
-    if not operated:
+    if not operated or lacks_service:
         ports = [{"name": "http", "port": PORT, "protocol": "TCP", "targetPort": port}]
         balancer = {"ports": ports, "selector": selector}
         endpoint = replace(endpoint, body=new_object("v1", "Service", endpoint.service, desired.namespace, balancer))
@@ -186,7 +200,8 @@ def _endpoint(source: LoadedResource, desired: DesiredWorkload, server: Server) 
 
 def _workload_shape(desired: DesiredWorkload, options: Options, findings: Findings) -> WorkloadShape:
     """Choose a Deployment if a replica is one pod and needs no feature of LeaderWorkerSets (design decision 5)."""
-    group_fields = [key for key in ("subGroupPolicy", "volumeClaimTemplates") if desired.template.get(key)]
+    fields = ("subGroupPolicy", "volumeClaimTemplates", "networkConfig")
+    group_fields = [key for key in fields if desired.template.get(key)]
     partition = (desired.rollout.get("rollingUpdateConfiguration") or {}).get("partition")
     reasons = [f"{desired.size} pods per replica"] if desired.size > 1 else []
     reasons += [*group_fields, *(["partition"] if partition else [])]
@@ -224,6 +239,8 @@ def _leader_worker_set(desired: DesiredWorkload) -> tuple[Object, dict[str, str]
         "rolloutStrategy": desired.rollout,
         "leaderWorkerTemplate": group,
     }
+    if desired.template.get("networkConfig"):
+        spec["networkConfig"] = desired.template["networkConfig"]
     body = new_object(LEADER_WORKER_SET.api_version, LEADER_WORKER_SET.kind, desired.name, desired.namespace, spec)
     if desired.annotations:
         body["metadata"]["annotations"] = desired.annotations

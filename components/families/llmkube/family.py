@@ -1,12 +1,16 @@
 """The family LLMKube: its kinds and how they are rendered."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...contract.kinds import Column, Kind, Upstream
 from ...contract.problems import Problem
 from ...contract.tables import load_table
+from ...fleet.objects import Object
+from ...fleet.options import Options
 from ...fleet.rendered import Rendered
+from ..adoption import AdoptedWorkload, Adopting
 from ..family import Family, Member
+from .adoption import OWN_VARIABLES, adopt
 from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
 from .types import InferenceService, Model
 
@@ -49,11 +53,20 @@ MODEL = Kind(
 )
 
 
-class Llmkube(Family):
+class Llmkube(Family, Adopting):
     """LLMKube, whose services may share the claim of a model cache."""
 
     def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:
         yield from crowded_claims(rendered)
+
+    def adopt(self, adopted: AdoptedWorkload, options: Options) -> tuple[Object, ...]:  # noqa: ARG002  of the protocol
+        """Return an InferenceService and its Model."""
+        return adopt(adopted)
+
+    @property
+    def own_variables(self) -> Mapping[str, str]:
+        """Return no variables: the operator sets none in every container."""
+        return OWN_VARIABLES
 
 
 FAMILY = Llmkube(

@@ -15,6 +15,7 @@ from ...families.llmaz.types import (
 from ..serving.argument_maps import AUTOSCALED, NAMESPACE, POD_ARGUMENTS, realization
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
+_EARLIER = "an earlier release's name or place of another argument"
 _DECLARED = realization("native registers no Kubernetes object; operator creates the llmaz resource.")
 _CLAIMED = {
     "model": Own(
@@ -58,7 +59,10 @@ OPEN_MODEL = ArgumentMap(
     },
     flat=("source", "source.model_hub", "inference_config"),
     renamed={"source.model_hub.name": "hub"},
-    changed={"model_id": Changed("A model from a uri has none.", required=False)},
+    changed={
+        "model_id": Changed("A model from a uri has none.", required=False),
+        "flavors": Changed("Those of other programs have no names of earlier releases.", type="list[FlavorArgs]"),
+    },
 )
 PLAYGROUND = ArgumentMap(
     "PlaygroundArgs",
@@ -80,8 +84,12 @@ PLAYGROUND = ArgumentMap(
     without={
         "model_claim.model_name": "the name in the manifest of model",
         "model_claims": "built from model, draft_model and inference_flavors",
+        "backend_runtime_config.name": _EARLIER,
+        "backend_runtime_config.scale_trigger": _EARLIER,
+        "elastic_config.scale_trigger_ref": _EARLIER,
     },
     changed={
+        "args": Changed("Only an earlier release has a map.", type="list[str]"),
         "limits": Changed(
             "A recommended configuration overrides nothing.",
             doc="Resource limits; they override the recommended ones by key. Accelerators belong in the model's "
@@ -100,10 +108,18 @@ SERVICE = ArgumentMap(
     base=WORKLOAD,
     own=_CLAIMED,
     flat=("model_claims", "workload_template"),
-    without={"model_claims.models": "built from model and draft_model"},
+    without={
+        "model_claims.models": "built from model and draft_model",
+        "workload_template.leader_worker_template": _EARLIER,
+        "workload_template.replicas": _EARLIER,
+        "workload_template.rollout_strategy": _EARLIER,
+        "workload_template.startup_policy": "it had no effect in the releases that have it",
+        "workload_template.network_config": "it had no effect in the releases that have it",
+    },
     changed={
         "worker_template": Changed(
             "LeaderWorkerSets of other families need no such container.",
+            required=True,
             doc="Pod template of the workers; it must have a container named model-runner.",
         )
     },
@@ -116,6 +132,7 @@ BACKEND_RUNTIME = ArgumentMap(
         "name": Own("str", "Name of the runtime. Default: the component's name."),
         "realization": _DECLARED,
     },
+    without=dict.fromkeys(("commands", "multi_host_commands", "args", "resources", "scale_triggers"), _EARLIER),
     changed={"recommended_configs": Changed("Without one, a Playground would have no arguments.", required=True)},
 )
 

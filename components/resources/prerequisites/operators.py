@@ -5,9 +5,10 @@ from typing import Any
 import pulumi
 
 from ...plan.prerequisites.charts import charts
+from ..serving.arguments import checked_args
 from ..serving.objects import PACKAGE, kubernetes_object, provider_version
 from .args import ChartArgs
-from .chart import NOTHING, FixedChart
+from .chart import NOTHING, ChartComponent, FixedChart
 
 ROUTER_SERVICE = "networking-kthena-router"
 """Service of Kthena's router in the pinned chart; its name does not depend on the release of the chart."""
@@ -20,15 +21,36 @@ def _named(name: str, version: str) -> str:
     return name if version == charts()["kthena"].version else name.partition("-")[2]
 
 
-class LlmazOperator(FixedChart):
+class LlmazOperator(ChartComponent):
     """Installs only llmaz's controller. The other parts of its chart have components of their own, or are omitted."""
 
-    _chart = "llmaz"
+    def __init__(self, name: str, args: ChartArgs = NOTHING, opts: pulumi.ResourceOptions | None = None) -> None:
+        args = checked_args(name, args, ChartArgs)
+        version = args.get("version") or charts()["llmaz"].version
+        self.install("llmaz", name, llmaz_values(version), args, opts)
 
-    @staticmethod
-    def _values() -> dict[str, Any]:
-        names = ("leaderWorkerSet", "envoy-gateway", "envoy-ai-gateway", "open-webui", "prometheus")
-        return {name: {"enabled": False} for name in names}
+
+# InftyAI/llmaz, chart/values.global.yaml at v0.1.0, v0.1.1 and v0.1.2.
+_LLMAZ_SWITCHES = {"0.0.6": "install", "0.0.7": "install", "0.0.8": "enable"}
+_LLMAZ_PARTS = {
+    "0.0.6": ("leaderWorkerSet",),
+    "0.0.7": ("leaderWorkerSet",),
+    "0.0.8": ("leaderWorkerSet", "prometheus"),
+}
+
+
+def llmaz_values(version: str) -> dict[str, Any]:
+    """Return the values of a version of llmaz's chart."""
+    every = ("leaderWorkerSet", "envoy-gateway", "envoy-ai-gateway", "open-webui", "prometheus")
+    values: dict[str, Any] = {
+        name: {_LLMAZ_SWITCHES.get(version, "enabled"): False} for name in _LLMAZ_PARTS.get(version, every)
+    }
+    if _LLMAZ_SWITCHES.get(version) == "install":
+        # The sidecar of these charts is in a registry that was shut down in 2025 (kubernetes-sigs/kubebuilder,
+        # discussion 3907); its project publishes the same tags.
+        image = {"repository": "quay.io/brancz/kube-rbac-proxy"}
+        values["controllerManager"] = {"kubeRbacProxy": {"image": image}}
+    return values
 
 
 class LlmkubeOperator(FixedChart):

@@ -112,11 +112,6 @@ DOUBTFUL = [
     ),
     ("topology", [MODEL, playground(annotations=ZONE)], f"metadata.annotations[{next(iter(ZONE))}]"),
     ("restarts", [MODEL, tolerant(restartPolicy="None")], "spec.workloadTemplate.restartPolicy"),
-    (
-        "a rollout that stops",
-        [MODEL, tolerant() | {"spec": {**tolerant()["spec"], "rolloutStrategy": STOPS}}],
-        "spec.rolloutStrategy.rollingUpdateConfiguration.partition",
-    ),
     ("subgroups", [MODEL, tolerant(subGroupPolicy={"subGroupSize": 1})], "spec.workloadTemplate.subGroupPolicy"),
 ]
 
@@ -127,6 +122,15 @@ def test_what_the_operator_drops_is_told(documents: list[Any], path: str) -> Non
     assert [problem.path for problem in warnings(fleet) if "the llmaz operator" in problem.reason] == [path]
     assert not errors(fleet)
     assert "the llmaz operator" not in str(fleet_of(*documents).problems)
+
+
+def test_fields_that_no_release_has_are_refused() -> None:
+    """The API server rejects them."""
+    stopped = tolerant() | {"spec": {**tolerant()["spec"], "rolloutStrategy": STOPS}}
+    (problem,) = [problem for problem in left(MODEL, stopped) if problem.is_error]
+    assert problem.path == "spec.rolloutStrategy.rollingUpdateConfiguration.partition"
+    assert "no release has it" in problem.reason
+    assert not errors(fleet_of(MODEL, stopped))
 
 
 @pytest.mark.parametrize("made", [playground(), service(), tolerant(restartPolicy="RecreateGroupOnPodRestart")])

@@ -256,6 +256,26 @@ class TestValuesThatMatter:
         assert all(part == {"enabled": False} for part in values("llmaz").values())
         assert "leaderWorkerSet" in values("llmaz")
 
+    @pytest.mark.parametrize(
+        ("version", "switch", "parts"),
+        [
+            ("0.0.6", "install", {"leaderWorkerSet"}),
+            ("0.0.7", "install", {"leaderWorkerSet"}),
+            ("0.0.8", "enable", {"leaderWorkerSet", "prometheus"}),
+            (
+                "0.0.9",
+                "enabled",
+                {"leaderWorkerSet", "prometheus", "envoy-gateway", "envoy-ai-gateway", "open-webui"},
+            ),
+        ],
+    )
+    def test_earlier_charts_of_llmaz_have_other_switches(self, version: str, switch: str, parts: set[str]) -> None:
+        """Source: InftyAI/llmaz, chart/values.global.yaml at each tag."""
+        made = operators.llmaz_values(version)
+        sidecar = made.pop("controllerManager", None)
+        assert made == {name: {switch: False} for name in parts}
+        assert (sidecar is not None) is (switch == "install")
+
     def test_kthenas_parts_are_never_in_two_releases(self) -> None:
         """A part that is on in both would be an object of two releases, which Helm refuses."""
         parts = ("workload", "networking")
