@@ -38,7 +38,7 @@ FAMILIES = Families(
     {
         "llmaz": ("inference.llmaz.io", "llmaz.io"),
         "leaderworkerset": ("leaderworkerset.x-k8s.io",),
-        "llmkube": ("inference.llmkube.dev",),
+        "llmkube": ("federation.llmkube.dev", "inference.llmkube.dev"),
         "kthena": ("networking.serving.volcano.sh", "workload.serving.volcano.sh"),
         "llmd": ("llmd.ai",),
     }

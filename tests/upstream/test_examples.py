@@ -31,7 +31,7 @@ def tells(problem: Problem, reason: str) -> bool:
 
 def _general(word: str) -> str:
     """Leave out of a word what is of our own case alone."""
-    for own in ("v1/Secret ", " 'm'", "org/name", '"s3://bucket/m.gguf"', "v0.9.11 has", "no Model named"):
+    for own in ("v1/Secret ", " 'm'", "org/name", "no Model named"):
         word = word.replace(own, "")
     return word
 

@@ -1,4 +1,4 @@
-"""The examples of every release of Kthena, read in that release: accepted, or refused for a reason that its user needs.
+"""The examples of every release of Kthena, read in that release: accepted, or refused for a reason worth knowing.
 
 ``INFERENCE_PLATFORM_UPSTREAM`` names a folder with the files of each release under ``kthena-RELEASE``: a checkout of
 volcano-sh/kthena, or what ``git archive`` writes.

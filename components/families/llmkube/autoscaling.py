@@ -34,6 +34,8 @@ def autoscaler(serving: ServiceContext, *, operated: bool) -> Autoscaler | None:
     scaling = spec.autoscaling
     if scaling is None:
         return None
+    if spec.suspend:
+        return None  # it would start the pods again
     if scaling.min_replicas > scaling.max_replicas:
         findings.error(
             f"{_PATH}.maxReplicas",

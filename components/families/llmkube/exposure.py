@@ -14,6 +14,7 @@ from .facts import llmkube
 from .pods import selector_of
 from .serving import ServiceContext
 from .types.inference_service import EndpointSpec
+from .weights import repository_of
 
 _OPERATIONS = ("/chat/completions", "/completions", "/embeddings", "/responses")
 """Operations of the OpenAI API; clients append them to its base URL."""
@@ -31,7 +32,9 @@ def service_of(serving: ServiceContext) -> Object:
     """Return the Service; it targets the container's port, which may differ from its own."""
     name = serving.service.metadata.name
     endpoint = serving.service.spec.endpoint or EndpointSpec()
-    port = {"name": "http", "port": endpoint.port, "protocol": "TCP", "targetPort": serving.port}
+    port: Object = {"name": "http", "port": endpoint.port, "protocol": "TCP", "targetPort": serving.port}
+    if endpoint.type == "NodePort" and endpoint.node_port is not None:
+        port["nodePort"] = endpoint.node_port
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -78,7 +81,7 @@ def _api_base(serving: ServiceContext, line: CommandLine, path: str) -> str:
     """
     own = _base(path)
     base = own if own.endswith(_VERSION) or own != path.rstrip("/") else _VERSION
-    if serving.runtime in engines():
+    if serving.program in engines():
         base = path_prefix(line) + _VERSION
     if path != EndpointSpec().path and own != base:
         reason = (
@@ -112,7 +115,7 @@ def _served_name(serving: ServiceContext, line: CommandLine) -> str:
     name = line.value_of(Setting.SERVED_NAME)
     if name:
         # llama.cpp takes a list of aliases.
-        return name.partition(",")[0] if serving.runtime == "llamacpp" else name
+        return name.partition(",")[0] if serving.program == "llamacpp" else name
     if serving.runtime == "vllm":
-        return serving.model_path or serving.model.spec.source
+        return serving.model_path or repository_of(serving.model.spec.source)
     return serving.model.metadata.name

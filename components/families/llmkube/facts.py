@@ -24,7 +24,10 @@ class LlmkubeRuntime:
         health: Path of the probes; empty if they check the port only.
         api: API that clients use.
         metric: Default metric of the autoscaler; empty if the server exports none.
+        engine: Name of its engine.
         loads: Whether an init container fetches the model.
+        folders: Whether it loads a folder of files.
+        ready: Path of the startup and readiness probes, if it is not that of ``health``.
         shared_memory: Whether the processes of several GPUs communicate through ``/dev/shm``.
         service_links: Whether the pod gets environment variables of the namespace's Services.
         formats: Formats of a Model that it reads; empty if unknown.
@@ -36,9 +39,12 @@ class LlmkubeRuntime:
     container: str
     port: int
     api: str
+    engine: str = ""
     health: str = ""
+    ready: str = ""
     metric: str = ""
     loads: bool = False
+    folders: bool = False
     shared_memory: bool = False
     service_links: bool = True
     formats: tuple[str, ...] = ()
@@ -75,6 +81,10 @@ class LlmkubeFacts:
     Attributes:
         resources: Extended resource by vendor.
         accelerators: Vendor by the accelerator's name in a Model.
+        operator_images: By runtime, the operator's images by hardware, and the release ``since`` which it has them.
+        render_device: Extended resource of render devices.
+        mig_prefix: Prefix of the extended resources of MIG devices.
+        undisrupted: Annotations that keep Karpenter from evicting a pod.
         probes: Periods and thresholds of each probe, in wire names.
         fs_group: Group that may write volumes.
         loader_image: Image of the init container.
@@ -84,6 +94,10 @@ class LlmkubeFacts:
     runtimes: Mapping[str, LlmkubeRuntime]
     resources: Mapping[str, str]
     accelerators: Mapping[str, str]
+    operator_images: Mapping[str, Mapping[str, str]]
+    render_device: str
+    mig_prefix: str
+    undisrupted: Mapping[str, str]
     probes: Mapping[str, Mapping[str, int]]
     fs_group: int
     priorities: Mapping[str, PriorityClass]
@@ -102,6 +116,10 @@ def llmkube() -> LlmkubeFacts:
         runtimes=MappingProxyType({name: _runtime(name, facts) for name, facts in rows["runtimes"].items()}),
         resources=MappingProxyType(rows["resources"]),
         accelerators=MappingProxyType(rows["accelerators"]),
+        operator_images=MappingProxyType(rows["operator_images"]),
+        render_device=rows["render_device"],
+        mig_prefix=rows["mig_prefix"],
+        undisrupted=MappingProxyType(rows["undisrupted"]),
         probes=MappingProxyType(rows["probes"]),
         fs_group=rows["fs_group"],
         priorities=MappingProxyType({name: PriorityClass(**facts) for name, facts in rows["priorities"].items()}),
@@ -112,8 +130,8 @@ def llmkube() -> LlmkubeFacts:
 
 
 def _runtime(name: str, facts: dict[str, Any]) -> LlmkubeRuntime:
-    engine = engines().get(name)
-    facts["formats"] = tuple(facts.get("formats", ()))
+    facts = {"engine": name, **facts, "formats": tuple(facts.get("formats", ()))}
+    engine = engines().get(facts["engine"])
     if engine:
         pinned = {Edition.CURRENT: engine.current} if engine.current else {}
         facts = {"port": engine.port, "health": engine.health, **facts}

@@ -2,20 +2,31 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...contract.kinds import Column, Kind, Upstream
+from ...contract.kinds import Column, Kind
 from ...contract.problems import Problem
+from ...contract.releases import Releases, Span
 from ...contract.tables import load_table
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ..adoption import AdoptedWorkload, Adopting
 from ..family import Family, Member
+from ..migration import Migrating, Step
 from .adoption import OWN_VARIABLES, adopt
+from .migration import STEPS
 from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
-from .types import InferenceService, Model
+from .shared import (
+    render_federated_cluster,
+    render_gpu_quota,
+    render_lora_adapter,
+    render_model_pool,
+    render_model_router,
+)
+from .types import FederatedCluster, GPUQuota, InferenceService, LoRAAdapter, Model, ModelPool, ModelRouter
 
 _API = "inference.llmkube.dev/v1alpha1"
-_UPSTREAM = Upstream(**load_table(__package__, "upstream.yaml"))
+_FEDERATION = "federation.llmkube.dev/v1alpha1"
+RELEASES = Releases.from_table("llmkube", load_table(__package__, "releases.yaml"))
 
 INFERENCE_SERVICE = Kind(
     _API,
@@ -34,7 +45,7 @@ INFERENCE_SERVICE = Kind(
         Column("Priority", "string", ".spec.priority", 1),
         Column("Endpoint", "string", ".status.endpoint"),
     ),
-    upstream=_UPSTREAM,
+    releases=RELEASES,
 )
 MODEL = Kind(
     _API,
@@ -49,11 +60,85 @@ MODEL = Kind(
         Column("Accelerator", "string", ".spec.hardware.accelerator"),
         Column("Arch", "string", ".status.gguf.architecture", 1),
     ),
-    upstream=_UPSTREAM,
+    releases=RELEASES,
+)
+MODEL_ROUTER = Kind(
+    _API,
+    "ModelRouter",
+    ModelRouter,
+    "modelrouters",
+    namespaced=True,
+    short_names=("mr",),
+    columns=(
+        Column("Phase", "string", ".status.phase"),
+        Column("Endpoint", "string", ".status.endpoint"),
+        Column("Rules", "integer", ".status.activeRules"),
+    ),
+    releases=RELEASES,
+)
+GPU_QUOTA = Kind(
+    _API,
+    "GPUQuota",
+    GPUQuota,
+    "gpuquotas",
+    namespaced=True,
+    short_names=("gq",),
+    columns=(
+        Column("GPU Count", "integer", ".spec.gpuCount"),
+        Column("Used GPUs", "integer", ".status.usedGPUCount"),
+    ),
+    releases=RELEASES,
+    span=Span(since="v0.9.6"),
+)
+LORA_ADAPTER = Kind(
+    _API,
+    "LoRAAdapter",
+    LoRAAdapter,
+    "loraadapters",
+    namespaced=True,
+    short_names=("lora",),
+    columns=(
+        Column("Service", "string", ".spec.inferenceServiceRef.name"),
+        Column("Adapter", "string", ".spec.name"),
+        Column("Loaded", "string", '.status.conditions[?(@.type=="Loaded")].status'),
+    ),
+    releases=RELEASES,
+    span=Span(since="v0.9.6"),
+)
+MODEL_POOL = Kind(
+    _API,
+    "ModelPool",
+    ModelPool,
+    "modelpools",
+    namespaced=True,
+    short_names=("mpool",),
+    columns=(
+        Column("Policy", "string", ".spec.swapPolicy"),
+        Column("Resident", "string", ".status.residentMember"),
+        Column("Phase", "string", ".status.phase"),
+    ),
+    releases=RELEASES,
+    span=Span(since="v0.9.16"),
+)
+FEDERATED_CLUSTER = Kind(
+    _FEDERATION,
+    "FederatedCluster",
+    FederatedCluster,
+    "federatedclusters",
+    namespaced=False,
+    short_names=("fedcluster", "fc"),
+    columns=(
+        Column("Tier", "string", ".spec.dataResidencyTier"),
+        Column("Phase", "string", ".status.phase"),
+        Column("Last Heartbeat", "date", ".status.lastHeartbeatTime"),
+        Column("GPUs", "string", ".status.capacity.gpusAllocatable"),
+    ),
+    releases=RELEASES,
+    span=Span(since="v0.9.11"),
 )
 
 
-class Llmkube(Family, Adopting):
+class Llmkube(Family, Migrating, Adopting):
     """LLMKube, whose services may share the claim of a model cache."""
 
     def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:
@@ -68,6 +153,9 @@ class Llmkube(Family, Adopting):
         """Return no variables: the operator sets none in every container."""
         return OWN_VARIABLES
 
+    def steps(self) -> tuple[Step, ...]:
+        return STEPS
+
 
 FAMILY = Llmkube(
     name="llmkube",
@@ -76,5 +164,10 @@ FAMILY = Llmkube(
     members=(
         Member(INFERENCE_SERVICE, render_inference_service, serves=True, component="InferenceService"),
         Member(MODEL, render_model, referred=True, component="Model"),
+        Member(MODEL_ROUTER, render_model_router, attached=True, component="ModelRouter"),
+        Member(MODEL_POOL, render_model_pool, attached=True, component="ModelPool"),
+        Member(LORA_ADAPTER, render_lora_adapter, attached=True, component="LoRAAdapter"),
+        Member(GPU_QUOTA, render_gpu_quota, attached=True, component="GPUQuota"),
+        Member(FEDERATED_CLUSTER, render_federated_cluster, component="FederatedCluster"),
     ),
 )

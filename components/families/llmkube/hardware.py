@@ -1,5 +1,6 @@
 """The accelerators that the pods of an InferenceService request, and their nodes (LLMKube spec 4.2)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -7,7 +8,7 @@ from decimal import Decimal
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...contract.quantity import is_quantity, parse_quantity
-from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice, NodeField, instance_type_in
+from ...fleet.demand import INSTANCE_TYPE_LABEL, TYPE_LABELS, NodeChoice, NodeField, instance_type_in
 from ...fleet.instances import instance
 from ...fleet.objects import Object
 from ...fleet.options import Options
@@ -21,6 +22,8 @@ MODEL_PATH = "spec.modelRef"
 """Field at which problems of the Model are reported, since one Model may serve several InferenceServices."""
 NODES_PATH = "spec.nodeSelector"
 """Field that chooses nodes."""
+AFFINITY_PATH = "spec.affinity"
+_MIG_PROFILE = re.compile(r"[0-9]+g\.[0-9]+gb")
 _FEWER = "request at most {count} GPUs in the Model's hardware.gpu.count"
 _GIB, _GB = Decimal(2**30), Decimal(10**9)
 
@@ -32,20 +35,23 @@ class Hardware:
     Attributes:
         gpus: Number of accelerators.
         vendor: ``nvidia``, ``amd`` or ``intel``, even without accelerators.
+        runtime: ``vulkan`` or ``rocm`` if the Model chooses the computing interface of AMD's; else empty.
+        resource: Extended resource of one accelerator.
+        toleration_key: Taint of their nodes that the pods tolerate.
+        claims: Claims of Dynamic Resource Allocation, in wire form.
     """
 
     gpus: int
     vendor: str
-
-    @property
-    def resource(self) -> str:
-        """Extended resource of one accelerator."""
-        return llmkube().resources[self.vendor]
+    runtime: str
+    resource: str
+    toleration_key: str
+    claims: tuple[Object, ...] = ()
 
     @property
     def kind(self) -> str:
-        """Hardware that an image must be built for: a vendor, or ``cpu``."""
-        return self.vendor if self.gpus else CPU
+        """Hardware that an image must be built for: a vendor, AMD's computing interface, or ``cpu``."""
+        return (self.runtime or self.vendor) if self.gpus or self.claims else CPU
 
 
 def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) -> Hardware:
@@ -59,12 +65,14 @@ def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) ->
     gpus = gpu.count or (spec.resources.gpu if spec.resources else None) or 0
     # The operator requests NVIDIA's resource on AMD too.
     vendor = llmkube().accelerators.get(hardware.accelerator, gpu.vendor)
+    if hardware.accelerator == "vulkan" and "vendor" in gpu.model_fields_set:
+        vendor = gpu.vendor  # Vulkan runs on every vendor's accelerators
     subject = f"Model {model.metadata.name!r}: hardware"
     if hardware.accelerator == "metal":
         raise findings.fail(
             MODEL_PATH,
             f"{subject}.accelerator is metal, which runs on a Mac under LLMKube's host agent, not in a cluster; set "
-            "accelerator to cuda, rocm, intel or cpu",
+            "accelerator to cuda, rocm, intel, vulkan or cpu",
             RuleId.NATIVE_UNSUPPORTED,
         )
     if "vendor" in gpu.model_fields_set and gpu.vendor != vendor:
@@ -81,7 +89,7 @@ def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) ->
             "number of GPUs",
             RuleId.FIELD_NO_EFFECT,
         )
-    if not gpus and (gpu.enabled or hardware.accelerator in llmkube().accelerators):
+    if not gpus and not gpu.resource_claims and (gpu.enabled or hardware.accelerator in llmkube().accelerators):
         findings.warn(
             MODEL_PATH,
             f"{subject} names GPUs without a count, so none are requested; set gpu.count",
@@ -101,22 +109,139 @@ def hardware_of(spec: InferenceServiceSpec, model: Model, findings: Findings) ->
             "the two"
         )
         findings.warn("spec.resources.gpu", reason, RuleId.FIELD_OVERRIDDEN)
-    return Hardware(gpus, vendor)
+    runtime = _computing_interface(hardware, gpu, vendor, subject, findings)
+    default = llmkube().render_device if runtime else llmkube().resources[vendor]
+    resource = _shared_resource(spec, gpus, vendor, gpu.resource_name or default, findings)
+    _check_claims(spec, gpus, gpu, subject, findings)
+    return Hardware(
+        gpus=gpus,
+        vendor=vendor,
+        runtime=runtime,
+        resource=resource,
+        toleration_key=gpu.toleration_key or resource,
+        claims=tuple(claim.wire() for claim in gpu.resource_claims or ()),
+    )
+
+
+def _computing_interface(hardware: HardwareSpec, gpu: GPUSpec, vendor: str, subject: str, findings: Findings) -> str:
+    """Return ``vulkan`` or ``rocm`` if a Model chooses it for AMD's accelerators; else an empty string."""
+    chosen = gpu.runtime or ("vulkan" if hardware.accelerator == "vulkan" else "")
+    if vendor == "amd":
+        return chosen
+    if gpu.runtime:
+        findings.warn(
+            MODEL_PATH,
+            f"{subject}.gpu.runtime {gpu.runtime} has no effect: only vendor amd has a choice, found {vendor}; "
+            "remove it",
+            RuleId.FIELD_NO_EFFECT,
+        )
+    return ""
+
+
+def _shared_resource(spec: InferenceServiceSpec, gpus: int, vendor: str, resource: str, findings: Findings) -> str:
+    """Return the extended resource of the service's way to share accelerators, from that of whole ones."""
+    sharing = spec.resources.gpu_sharing if spec.resources else None
+    if sharing is None or sharing.mode == "exclusive":
+        return resource
+    path = "spec.resources.gpuSharing"
+    if gpus != 1:
+        findings.error(
+            f"{path}.mode",
+            f"{sharing.mode} requires exactly 1 GPU, found {gpus}; request one, or use mode exclusive",
+            RuleId.GPUS_MISMATCH,
+        )
+    if sharing.mode == "shared":
+        # One device of AMD's plugin is shared by design; of others, the operator's settings name the nodes.
+        if vendor != "amd":
+            findings.error(
+                f"{path}.mode",
+                "shared runs on the pool of nodes that the operator's gpuSharing.pools.shared.nodeSelector names; "
+                "use mode exclusive, or realization 'operator'",
+                RuleId.NATIVE_UNSUPPORTED,
+            )
+        elif sharing.memory_limit_gib is not None:
+            reason = "has no effect on pods: the operator counts it against a GPUQuota only; remove it"
+            findings.warn(f"{path}.memoryLimitGiB", reason, RuleId.FIELD_NO_EFFECT)
+        return resource
+    if vendor != "nvidia":
+        findings.error(
+            f"{path}.mode",
+            f"partitioned divides NVIDIA's GPUs (MIG), but the Model's vendor is {vendor}; use mode exclusive",
+            RuleId.GPUS_CONTRADICTED,
+        )
+    profile = (sharing.profile or "").strip()
+    if _MIG_PROFILE.fullmatch(profile) is None:
+        reason = f"must be a MIG profile such as 1g.24gb, found {sharing.profile!r}"
+        findings.error(f"{path}.profile", reason, RuleId.GPUS_CONTRADICTED)
+    return f"{llmkube().mig_prefix}{profile}"
+
+
+def _check_claims(spec: InferenceServiceSpec, gpus: int, gpu: GPUSpec, subject: str, findings: Findings) -> None:
+    """Report what cannot be combined with claims of Dynamic Resource Allocation, and that they are not checked."""
+    if not gpu.resource_claims:
+        return
+    if gpu.resource_name is not None:
+        findings.error(
+            MODEL_PATH,
+            f"{subject}.gpu has resourceName and resourceClaims, of which only one can apply; remove one of the two",
+            RuleId.GPUS_CONTRADICTED,
+        )
+    sharing = spec.resources.gpu_sharing if spec.resources else None
+    if sharing and sharing.mode != "exclusive":
+        findings.error(
+            "spec.resources.gpuSharing.mode",
+            f"{sharing.mode} cannot be combined with hardware.gpu.resourceClaims, which choose the devices; use mode "
+            "exclusive, or remove them",
+            RuleId.GPUS_CONTRADICTED,
+        )
+    if not gpus:
+        findings.warn(
+            MODEL_PATH,
+            f"{subject}.gpu.resourceClaims request devices whose number and memory are unknown here, so it is not "
+            "checked whether a node has them or the model fits; set gpu.count too if a device plugin offers them",
+            RuleId.NATIVE_DIFFERS,
+        )
 
 
 # -- nodes
 
 
-def node_choices(selector: Mapping[str, str], options: Options, origin: Origin) -> tuple[NodeChoice, ...]:
-    """Return the nodes that a selector matches; none for an empty selector."""
-    if not selector:
-        return ()
+def node_choices(
+    selector: Mapping[str, str], affinity: Object | None, options: Options, origin: Origin
+) -> tuple[NodeChoice, ...]:
+    """Return the nodes that a selector, or else a required node affinity, matches; none without either.
+
+    Args:
+        selector: Node selector of the pods.
+        affinity: Their affinity, in wire form.
+        options: Rendering options.
+        origin: The field with the selector.
+    """
     name = instance_type_in(selector)
+    by_affinity = () if name else _choices_of(affinity or {}, selector, Origin(origin.source, AFFINITY_PATH))
+    if by_affinity or not selector:
+        return by_affinity
     others = {key: value for key, value in sorted(selector.items()) if key != INSTANCE_TYPE_LABEL}
     # Other labels may name the type as well, but then the pod cannot move to alternatives.
     free = name if INSTANCE_TYPE_LABEL in selector else None
     field = node_field(origin)
     return (NodeChoice("nodeSelector", name, others, options.alternatives.get(free or "", ()), field),)
+
+
+def _choices_of(affinity: Object, selector: Mapping[str, str], origin: Origin) -> tuple[NodeChoice, ...]:
+    """Return the instance types that the terms of a required node affinity name, in their order."""
+    required = (affinity.get("nodeAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    choices: list[NodeChoice] = []
+    for term in required.get("nodeSelectorTerms") or ():
+        expressions = [item for item in term.get("matchExpressions") or () if item.get("operator") == "In"]
+        values = {item["key"]: [str(value) for value in item.get("values") or ()] for item in expressions}
+        label = next((label for label in TYPE_LABELS if label in values), None)
+        if label is None:
+            return ()  # pods may run on nodes of a type that nothing names
+        types = values.pop(label)
+        single = {key: accepted[0] for key, accepted in values.items() if len(accepted) == 1}
+        choices += (NodeChoice("affinity", name, {**selector, **single}, (), node_field(origin)) for name in types)
+    return tuple(choice for position, choice in enumerate(choices) if choice not in choices[:position])
 
 
 def node_field(origin: Origin) -> NodeField:
@@ -176,6 +301,6 @@ def _check_memory(
 
 def tolerations_of(hardware: Hardware, choices: tuple[NodeChoice, ...]) -> list[Object]:
     """Return tolerations for the taints of the pod's nodes, with any value."""
-    keys = [hardware.resource] if hardware.gpus else []
+    keys = [hardware.toleration_key] if hardware.gpus else []
     keys += [taint["key"] for choice in choices for taint in taints(choice.instance_type)]
     return [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in dict.fromkeys(keys)]

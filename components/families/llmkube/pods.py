@@ -1,5 +1,6 @@
 """The pods of an InferenceService: container, probes, security, labels and placement (LLMKube spec 4.1, 4.2, 4.6)."""
 
+import copy
 from typing import TypeVar
 
 from ...contract.load import LoadedResource
@@ -12,11 +13,12 @@ from ...fleet.placement import SHARED_MEMORY, assign_nodes
 from ...fleet.serving import deduplicate_env, disable_token_mount, stricter_settings
 from ...fleet.workloads import PodPriority
 from .arguments.start import StartCommand
+from .checks import check_volumes
 from .facts import llmkube
 from .hardware import Hardware, tolerations_of
 from .serving import ServiceContext
 from .types.inference_service import InferenceServiceSpec, ProbeOverrides
-from .weights import MountedWeights
+from .weights import MountedWeights, has_own_cache
 
 FIRST_UNPRIVILEGED_PORT = 1024
 """Lowest port that needs no capability."""
@@ -60,22 +62,27 @@ def pod_template(
     """
     spec, overrides = serving.service.spec, options.overrides
     metadata: Object = {"labels": {**overrides.labels, **(spec.pod_labels or {}), **labels_of(serving)}}
-    annotations = {**overrides.annotations, **(spec.pod_annotations or {})}
+    protected = llmkube().undisrupted if spec.disruption and spec.disruption.protect_always else {}
+    annotations = {**protected, **overrides.annotations, **(spec.pod_annotations or {})}
     if annotations:
         metadata["annotations"] = annotations
     pod: Object = {"securityContext": _value_or(spec.pod_security_context, _pod_security())}
-    if weights.loader:
-        security = _loader_security(spec, options.cache)
-        pod["initContainers"] = [{**weights.loader, "securityContext": security}]
+    if weights.loaders:
+        security = _loader_security(spec, None if has_own_cache(spec) else options.cache)
+        pod["initContainers"] = [{**loader, "securityContext": security} for loader in weights.loaders]
     shared: list[Object] = []
     if serving.gpus > 1 and llmkube().runtimes[serving.runtime].shared_memory:
         # Processes of several GPUs exchange tensors in /dev/shm, which has 64 MiB by default.
         shared = [{"name": SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108  the name that libraries look for
     pod["containers"] = [_container(serving, command, weights, hardware, shared)]
     volumes = [*weights.volumes, *({"name": v["name"], "emptyDir": {"medium": "Memory"}} for v in shared)]
+    check_volumes(spec, volumes, pod["containers"][0], serving.findings)
+    volumes += spec.extra_volumes or ()
     if volumes:
         pod["volumes"] = volumes
     pod |= _settings(serving, options)
+    if hardware.claims:
+        pod["resourceClaims"] = list(hardware.claims)
     _add_placement(pod, spec, hardware, choices, options)
     if options.realization.is_native:
         disable_token_mount(pod)
@@ -166,17 +173,24 @@ def _container(
         container["env"] = env
     container["ports"] = [{"name": "http", "containerPort": serving.port, "protocol": "TCP"}]
     # The contract makes accelerators limits, and cpu and memory requests without limits.
-    limits = {hardware.resource: hardware.gpus} if hardware.gpus else {}
-    resources = {name: part for name, part in (("limits", limits), ("requests", requests_of(serving))) if part}
+    limits: Object = {hardware.resource: hardware.gpus} if hardware.gpus else {}
+    requests: Object = requests_of(serving)
+    storage = spec.resources.ephemeral_storage if spec.resources else None
+    if storage:
+        limits["ephemeral-storage"] = requests["ephemeral-storage"] = storage
+    claims = [{"name": claim["name"]} for claim in hardware.claims]
+    parts = (("limits", limits), ("requests", requests), ("claims", claims))
+    resources = {name: part for name, part in parts if part}
     if resources:
         container["resources"] = resources
-    mounts = [*weights.mounts, *shared]
+    mounts = [*weights.mounts, *shared, *(spec.extra_volume_mounts or ())]
     if mounts:
         container["volumeMounts"] = mounts
-    probe: Object = {"httpGet": {"path": path_prefix(command.line) + runtime.health, "port": serving.port}}
-    handler: Object = probe if runtime.health else {"tcpSocket": {"port": serving.port}}
     overrides = spec.probe_overrides or ProbeOverrides()
     for name, numbers in llmkube().probes.items():
+        path = runtime.ready if runtime.ready and name != "liveness" else runtime.health
+        probe: Object = {"httpGet": {"path": path_prefix(command.line) + path, "port": serving.port}}
+        handler: Object = probe if runtime.health else {"tcpSocket": {"port": serving.port}}
         # An override replaces the whole probe (LLMKube spec 2).
         container[f"{name}Probe"] = _value_or(getattr(overrides, name), {**handler, **numbers})
     # Without all capabilities, even root needs this one to listen on a low port.
@@ -243,6 +257,10 @@ def _add_placement(
     options: Options,
 ) -> None:
     """Add tolerations and the node selector; alternative instance types need an affinity instead."""
+    if spec.affinity:
+        pod["affinity"] = copy.deepcopy(spec.affinity)  # alternative instance types are added to it
+    if spec.topology_spread_constraints:
+        pod["topologySpreadConstraints"] = spec.topology_spread_constraints
     selector = selected_nodes(spec, options)
     tolerations = tolerations_of(hardware, choices)
     written = [*(spec.tolerations or ()), *options.overrides.tolerations]

@@ -8,6 +8,7 @@ from ...contract.findings.collector import Findings, unknown_reference
 from ...contract.findings.ids import RuleId
 from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity
+from ...contract.releases import Span
 from ...engines.command_line import CommandLine
 from ...fleet.demand import NodeChoice, PodDemand
 from ...fleet.library import Library
@@ -22,7 +23,7 @@ from ...fleet.workloads import Server, SpreadField, Workload
 from .arguments.line import EXTRA
 from .arguments.start import start_command
 from .autoscaling import autoscaler
-from .checks import check_ignored_fields, check_names, check_probes, check_quantities
+from .checks import check_for_native, check_ignored_fields, check_names, check_probes, check_quantities
 from .exposure import endpoint_of, left_to_operator, service_of
 from .facts import LlmkubeRuntime, llmkube
 from .hardware import MODEL_PATH, NODES_PATH, Hardware, check_nodes, hardware_of, node_choices, node_field
@@ -30,7 +31,7 @@ from .operated import check_for_operator
 from .pods import labels_of, pod_priority, pod_template, priority_class, priority_of, selected_nodes, selector_of
 from .serving import ServiceContext
 from .types import InferenceService, InferenceServiceSpec, Model
-from .weights import MountedWeights, cache_claim, named_weights, weights_of
+from .weights import DRAFT_PATH, Draft, MountedWeights, cache_claim, draft_of, merged, named_weights, weights_of
 
 OPERATOR = "llmkube"
 
@@ -49,6 +50,7 @@ class _Resolved:
     hardware: Hardware
     weights: MountedWeights
     choices: tuple[NodeChoice, ...]
+    draft: Draft | None = None
 
 
 def render_inference_service(
@@ -69,6 +71,7 @@ def render_inference_service(
     scaler = autoscaler(serving, operated=not native)
     endpoint = endpoint_of(serving, started.line, _replicas(service.spec))
     if native:
+        check_for_native(service.spec, findings)
         endpoint = replace(endpoint, body=service_of(serving))
     else:
         endpoint = left_to_operator(endpoint, serving)
@@ -93,8 +96,17 @@ def render_inference_service(
     )
 
 
-def render_model(source: LoadedResource, _library: Library, options: Options, _findings: Findings) -> Rendered | None:
+def render_model(source: LoadedResource, _library: Library, options: Options, findings: Findings) -> Rendered | None:
     """Render a Model. Only the operator needs an object."""
+    model = source.resource
+    assert isinstance(model, Model)  # noqa: S101  the caller chose this function by kind
+    if model.spec.prefetch and options.realization.is_native:
+        findings.warn(
+            "spec.prefetch",
+            "has no effect: the first pod of a service downloads the files, only the operator does so before; remove "
+            "it, or use realization 'operator'",
+            RuleId.FIELD_NO_EFFECT,
+        )
     return render_declared(source, options, OPERATOR)
 
 
@@ -107,12 +119,15 @@ def _workload(resolved: _Resolved, line: CommandLine, template: Object, options:
     arguments_at = Origin(source, "spec.args" if spec.args and not spec.extra_args else EXTRA)
     fields = {setting: Origin(source, path) for setting, path in serving.fields.items()}
     weights = tuple(named_weights(serving.model, serving.model_path))
-    is_field = spec.vllm_config is not None and spec.vllm_config.tensor_parallel_size is not None
-    spread = SpreadField("set spec.vllmConfig.tensorParallelSize to {tensor}") if is_field else None
+    if resolved.draft:
+        weights += tuple(named_weights(resolved.draft.model, serving.draft_path))
+    config = {"vllm": spec.vllm_config, "sglang": spec.sglang_config}.get(serving.runtime)
+    is_field = config is not None and config.tensor_parallel_size is not None
+    spread = SpreadField(f"set spec.{serving.runtime}Config.tensorParallelSize to {{tensor}}") if is_field else None
     max_replicas = _max_replicas(spec)
     pods: tuple[PodDemand, ...] = ()
     if not serving.findings.has_errors:  # else quantities may be invalid
-        surge = 0 if serving.gpus else math.ceil(_SURGE * (max_replicas or spec.replicas))
+        surge = 0 if serving.is_accelerated else math.ceil(_SURGE * (max_replicas or _replicas(spec)))
         requests = requests_of(template["spec"])
         nodes_at = node_field(Origin(source, NODES_PATH))
         pods = (PodDemand(_replicas(spec), requests, resolved.choices, max_replicas, surge, node_field=nodes_at),)
@@ -142,7 +157,7 @@ def _resolve(service: InferenceService, library: Library, options: Options, find
     runtime = llmkube().runtimes[spec.runtime]
     hardware = hardware_of(spec, model, findings)
     weights = weights_of(spec, model, runtime, options.cache, findings)
-    max_replicas = _max_replicas(spec) or spec.replicas
+    max_replicas = _max_replicas(spec) or _replicas(spec)
     if weights.claims and max_replicas > 1:
         claim = llmkube().claim
         findings.warn(
@@ -151,8 +166,11 @@ def _resolve(service: InferenceService, library: Library, options: Options, find
             f"run on one node; {_OTHER_CACHE}",
             RuleId.STORAGE_ONE_NODE,
         )
+    draft = _draft(spec, weights, namespace, library, options, findings)
+    if draft:
+        weights = merged(weights, draft.weights)
     origin = Origin(findings.source, NODES_PATH)
-    choices = node_choices(selected_nodes(spec, options), options, origin)
+    choices = node_choices(selected_nodes(spec, options), spec.affinity, options, origin)
     check_nodes(spec, model, hardware, choices, findings)
     # An endpoint without a port has the contract's default, which then takes precedence over the runtime's port.
     port = spec.container_port or (spec.endpoint.port if spec.endpoint else runtime.port)
@@ -165,10 +183,43 @@ def _resolve(service: InferenceService, library: Library, options: Options, find
         image=_image(spec, runtime, hardware, options, findings),
         port=port,
         gpus=hardware.gpus,
+        claims=bool(hardware.claims),
         model_path=weights.path,
+        draft_path=_draft_path(spec, weights, draft),
+        draft_repository=draft.repository if draft else "",
+        projector_path=weights.beside(model.spec.mmproj or ""),
         findings=findings,
     )
-    return _Resolved(serving, hardware, weights, choices)
+    return _Resolved(serving, hardware, weights, choices, draft)
+
+
+def _draft(
+    spec: InferenceServiceSpec,
+    weights: MountedWeights,
+    namespace: str,
+    library: Library,
+    options: Options,
+    findings: Findings,
+) -> Draft | None:
+    """Look up the Model that a llama.cpp server uses as its draft; None without one, or after an error."""
+    speculation = spec.speculative_decoding
+    if spec.runtime != "llamacpp" or speculation is None or not speculation.draft_model_ref:
+        return None
+    models, name = library.all(Model, namespace), speculation.draft_model_ref
+    if name not in models:
+        if not library.is_unread("Model", name):
+            reason = unknown_reference("Model", name, models, "add one to this namespace")
+            findings.error(DRAFT_PATH, reason, RuleId.REFERENCE_MISSING)
+        return None
+    return draft_of(spec, models[name], weights, options.cache, findings)
+
+
+def _draft_path(spec: InferenceServiceSpec, weights: MountedWeights, draft: Draft | None) -> str:
+    """Return the file of the draft model in the container; empty without one."""
+    if draft:
+        return draft.weights.path
+    speculation = spec.speculative_decoding
+    return weights.beside((speculation.draft_model if speculation else None) or "")
 
 
 def _model(spec: InferenceServiceSpec, namespace: str, library: Library, findings: Findings) -> Model:
@@ -203,7 +254,10 @@ def _image(
     spec: InferenceServiceSpec, runtime: LlmkubeRuntime, hardware: Hardware, options: Options, findings: Findings
 ) -> str:
     """Return the user's image, or the default build for the pod's accelerators."""
-    image = spec.image or runtime.image(options.runtimes, hardware.kind)
+    image = spec.image or _operator_image(runtime, hardware, options, findings)
+    image = image or runtime.image(options.runtimes, hardware.kind)
+    if not image and hardware.kind == "rocm":  # a build for AMD's accelerators is one for ROCm
+        image = runtime.image(options.runtimes, hardware.vendor)
     if image:
         return image
     if not runtime.images:
@@ -218,6 +272,16 @@ def _image(
     return ""
 
 
+def _operator_image(runtime: LlmkubeRuntime, hardware: Hardware, options: Options, findings: Findings) -> str | None:
+    """Return the image that the release of the operator chooses, if it is another one than that of the contract's."""
+    images = llmkube().operator_images.get(runtime.name)
+    kind = findings.source.kind
+    if images is None or options.realization.is_native or not kind.release:
+        return None
+    later = kind.releases.covers(Span(since=images["since"]), kind.release)
+    return images.get(hardware.kind) if later else None
+
+
 # -- objects
 
 
@@ -225,9 +289,11 @@ def _deployment(serving: ServiceContext, template: Object) -> Object:
     """Return the Deployment."""
     spec, name = serving.service.spec, serving.service.metadata.name
     # An autoscaler owns the replicas.
-    body: Object = {} if spec.autoscaling else {"replicas": spec.replicas}
+    body: Object = {} if spec.autoscaling and not spec.suspend else {"replicas": 0 if spec.suspend else spec.replicas}
+    if spec.revision_history_limit is not None:
+        body["revisionHistoryLimit"] = spec.revision_history_limit
     body |= {"progressDeadlineSeconds": _LOADING_SECONDS, "selector": {"matchLabels": selector_of(name)}}
-    if serving.gpus:
+    if serving.is_accelerated:
         # Old pods must release their accelerators first: there may be no others.
         body["strategy"] = {"type": "Recreate"}
     body["template"] = template
@@ -243,11 +309,13 @@ def _deployment(serving: ServiceContext, template: Object) -> Object:
 
 
 def _replicas(spec: InferenceServiceSpec) -> int:
+    if spec.suspend:
+        return 0
     return spec.autoscaling.min_replicas if spec.autoscaling else spec.replicas
 
 
 def _max_replicas(spec: InferenceServiceSpec) -> int | None:
-    return spec.autoscaling.max_replicas if spec.autoscaling else None
+    return spec.autoscaling.max_replicas if spec.autoscaling and not spec.suspend else None
 
 
 def crowded_claims(rendered: Iterable[Rendered]) -> Iterator[Problem]:

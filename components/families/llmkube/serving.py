@@ -7,6 +7,7 @@ from ...contract.findings.collector import Findings
 from ...engines.images import parse_image
 from ...engines.registry import Engine, engine_of, engines
 from ...engines.settings import Setting
+from .facts import llmkube
 from .types.inference_service import InferenceService, Model
 
 
@@ -18,8 +19,12 @@ class ServiceContext:
         models: The Models of its namespace by name, among them a draft model.
         image: Image of the container, with its tag.
         port: Port on which the server listens.
-        gpus: Accelerators of one pod.
-        model_path: File of the model in the container; empty if the runtime fetches the model itself.
+        gpus: Accelerators of one pod, by their number.
+        claims: Whether a pod gets accelerators by claims, whose number is unknown.
+        model_path: File or folder of the model in the container; empty if the runtime fetches the model itself.
+        draft_path: File of the draft model in the container; empty if there is none.
+        draft_repository: Repository of the draft model, if the server fetches it.
+        projector_path: File of the model's projector in the container; empty if there is none.
         fields: Origin of each server setting that has been written so far.
     """
 
@@ -33,6 +38,10 @@ class ServiceContext:
     gpus: int
     model_path: str
     findings: Findings
+    claims: bool = False
+    draft_path: str = ""
+    draft_repository: str = ""
+    projector_path: str = ""
     fields: dict[Setting, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -42,10 +51,20 @@ class ServiceContext:
         return known.version_tag(image.repository, image.tag) if known else image.tag
 
     @property
+    def program(self) -> str:
+        """Name of the engine that the runtime stands for."""
+        return llmkube().runtimes[self.runtime].engine
+
+    @property
+    def is_accelerated(self) -> bool:
+        """Whether a pod has accelerators."""
+        return self.gpus > 0 or self.claims
+
+    @property
     def engine(self) -> str:
         """Name of the image's engine. A mirror may rename the image, but the runtime still identifies the engine."""
         return self._engine.name if self._engine else ""
 
     @property
     def _engine(self) -> Engine | None:
-        return engine_of(parse_image(self.image).repository) or engines().get(self.runtime)
+        return engine_of(parse_image(self.image).repository) or engines().get(self.program)

@@ -16,6 +16,13 @@ class PersonaPlexConfigArgs(TypedDict, total=False):
     """Secret with the token of Hugging Face (core/v1 SecretKeySelector, in wire form)."""
 
 
+class NamedObjectArgs(TypedDict, total=False):
+    """A name in the same namespace."""
+
+    name: str
+    """Name of the object."""
+
+
 class ShardingArgs(TypedDict, total=False):
     """How llama.cpp splits a model across several GPUs."""
 
@@ -23,6 +30,17 @@ class ShardingArgs(TypedDict, total=False):
     """layer, tensor, row, pipeline or none. Default: layer."""
     layer_split: list[str]
     """Layers of each GPU, such as 0-15."""
+
+
+class PodResourceClaimArgs(TypedDict, total=False):
+    """A claim of Dynamic Resource Allocation, or the template of one; exactly one of the two."""
+
+    name: Required[str]
+    """Name of the claim in the pod."""
+    resource_claim_name: str
+    """Name of a ResourceClaim in the same namespace."""
+    resource_claim_template_name: str
+    """Name of a ResourceClaimTemplate in the same namespace, of which every pod gets its own claim."""
 
 
 class GpuArgs(TypedDict, total=False):
@@ -40,13 +58,21 @@ class GpuArgs(TypedDict, total=False):
     """Layers on the GPUs; -1 for all of them."""
     sharding: ShardingArgs
     """How the model is split across the GPUs."""
+    runtime: str
+    """With vendor amd: vulkan or rocm, the computing interface of llama.cpp."""
+    resource_name: str
+    """Extended resource that the pods request, instead of the vendor's."""
+    toleration_key: str
+    """Taint that the pods tolerate, instead of the one named like the resource."""
+    resource_claims: list[PodResourceClaimArgs]
+    """Claims of Dynamic Resource Allocation, instead of an extended resource."""
 
 
 class HardwareArgs(TypedDict, total=False):
     """What the model runs on."""
 
     accelerator: str
-    """cpu, metal, cuda, rocm or intel. Default: cpu."""
+    """cpu, metal, cuda, rocm, intel or vulkan. Default: cpu."""
     gpu: GpuArgs
     """The GPUs of one pod."""
     memory_budget: str
@@ -74,7 +100,16 @@ class ModelArgs(TypedDict, total=False):
     realization: str
     """native registers no Kubernetes object; operator creates the LLMKube resource. Default: native."""
     source: Required[str]
-    """Where the weights are: an http(s) URL, a Hugging Face repository, pvc://CLAIM/PATH, or a path on the node."""
+    """Where the weights are: an http(s) URL, a Hugging Face repository (org/name or hf://org/name@revision),
+    s3://BUCKET/KEY, pvc://CLAIM/PATH, or a path on the node."""
+    source_secret_ref: NamedObjectArgs
+    """Secret with AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for an s3:// source."""
+    files: list[str]
+    """Files of the source, by paths below it; the first one is the model."""
+    mmproj: str
+    """File of the source with the projector of images, for llama.cpp."""
+    prefetch: bool
+    """Whether the operator downloads the files before a service needs them."""
     sha256: str
     """Checksum of the file, in hexadecimal digits."""
     refresh_policy: str
@@ -89,6 +124,26 @@ class ModelArgs(TypedDict, total=False):
     """Host resources that it needs."""
 
 
+class AiGatewayRefArgs(TypedDict, total=False):
+    """The Gateway that routes are attached to."""
+
+    name: Required[str]
+    """Name of the Gateway."""
+    namespace: str
+    """Namespace of the Gateway. Default: that of this object."""
+
+
+class AiGatewayRouteArgs(TypedDict, total=False):
+    """A route of Envoy AI Gateway to the Service."""
+
+    enabled: bool
+    """Whether there is a route."""
+    gateway_ref: Required[AiGatewayRefArgs]
+    """The Gateway that the route is attached to."""
+    model_name: str
+    """Model name of the requests that it serves. Default: that of modelRef."""
+
+
 class EndpointArgs(TypedDict, total=False):
     """The Service in front of the pods."""
 
@@ -98,6 +153,21 @@ class EndpointArgs(TypedDict, total=False):
     """Path that clients call. Default: /v1/chat/completions."""
     type: str
     """ClusterIP, NodePort or LoadBalancer. Default: ClusterIP."""
+    node_port: int
+    """Port on the nodes, 30000 to 32767, for type NodePort."""
+    gateway: AiGatewayRouteArgs
+    """A route of Envoy AI Gateway to the Service."""
+
+
+class GpuSharingArgs(TypedDict, total=False):
+    """Whether a pod has its GPU for itself."""
+
+    mode: str
+    """exclusive, shared or partitioned. Default: exclusive."""
+    profile: str
+    """MIG profile such as 1g.24gb, for mode partitioned."""
+    memory_limit_gib: int
+    """GPU memory that the service may use, for mode shared."""
 
 
 class PodResourcesArgs(TypedDict, total=False):
@@ -113,6 +183,54 @@ class PodResourcesArgs(TypedDict, total=False):
     """GPU memory that a pod needs, as a quantity; checked against the instance type."""
     host_memory: str
     """Host memory, as a quantity; takes precedence over memory."""
+    ephemeral_storage: str
+    """Local disk of the node that a pod may use, as a quantity; a request and a limit."""
+    gpu_sharing: GpuSharingArgs
+    """Whether a pod has its GPU for itself. Default: it has."""
+
+
+class EvictionProtectionArgs(TypedDict, total=False):
+    """Whether Karpenter may evict the pods in order to save nodes."""
+
+    protect_startup: bool
+    """Whether pods are protected until the service is ready. Default: true."""
+    protect_always: bool
+    """Whether pods are always protected."""
+
+
+class OwnCacheArgs(TypedDict, total=False):
+    """Where the files of the model are kept, instead of the cache of the namespace."""
+
+    claim_name: str
+    """A PersistentVolumeClaim of the namespace, which must exist."""
+    persistence: str
+    """Cached, or Ephemeral to download the files for every pod."""
+
+
+class RolloutPolicyArgs(TypedDict, total=False):
+    """When pods are replaced by those of a new revision."""
+
+    wait_for_idle: bool
+    """Whether to wait until the server has no requests."""
+    idle_timeout_seconds: int
+    """How long to wait at most, in seconds. Default: 300."""
+    force: bool
+    """Whether to replace the pods at once in spite of waitForIdle."""
+
+
+class SloArgs(TypedDict, total=False):
+    """A service level objective, as a resource of Pyrra."""
+
+    objective: Required[str]
+    """Percentage that must be good, such as '99.5'."""
+    indicator: str
+    """availability or latency. Default: availability."""
+    latency_threshold: str
+    """Seconds in which a request must be served, for indicator latency."""
+    window: str
+    """Period of the objective. Default: 28d."""
+    name: str
+    """Name of the resource. Default: that of the service and the indicator."""
 
 
 class ProbeOverridesArgs(TypedDict, total=False):
@@ -161,6 +279,23 @@ class RopeScalingArgs(TypedDict, total=False):
     """The trained length in tokens, at least 128."""
 
 
+class SpeculativeDecodingArgs(TypedDict, total=False):
+    """llama.cpp: how tokens are proposed, which the model then verifies."""
+
+    type: Required[str]
+    """The method; mtp is draft-mtp, draft is draft-simple, disabled is none. One of none, disabled, mtp, draft,
+    draft-simple, draft-eagle3, draft-mtp, draft-dflash, draft-dspark, ngram-simple, ngram-map-k, ngram-map-k4v,
+    ngram-mod, ngram-cache."""
+    n_draft_max: int
+    """Tokens that are proposed at a time."""
+    p_min: float
+    """Probability below which no further token is proposed."""
+    draft_model_ref: str
+    """Name of a Model in the same namespace that proposes tokens."""
+    draft_model: str
+    """One of the files of the served Model, which proposes tokens."""
+
+
 class SpeculativeArgs(TypedDict, total=False):
     """vLLM: speculative decoding with a draft model."""
 
@@ -180,7 +315,7 @@ class VllmConfigArgs(TypedDict, total=False):
     max_model_len: int
     """Tokens of context."""
     quantization: str
-    """awq, gptq, squeezellm, fp8, nvfp4 or compressed-tensors."""
+    """awq, gptq, squeezellm, fp8, nvfp4, mxfp4 or compressed-tensors."""
     dtype: str
     """auto, float16 or bfloat16."""
     kv_cache_dtype: str
@@ -223,6 +358,89 @@ class TgiConfigArgs(TypedDict, total=False):
     """Secret with the token of Hugging Face (core/v1 SecretKeySelector, in wire form)."""
 
 
+class SglangSpeculativeArgs(TypedDict, total=False):
+    """SGLang: a draft model that proposes tokens."""
+
+    enabled: bool
+    """Whether it is used."""
+    algorithm: str
+    """EAGLE, EAGLE3 or Medusa."""
+    draft_model_path: str
+    """Folder or repository of the draft model."""
+    num_steps: int
+    """Steps of the draft model at a time."""
+    eagle_top_k: int
+    """Branches of each step."""
+    num_draft_tokens: int
+    """Tokens that it proposes at a time. Default: 4."""
+    accept_threshold_single: float
+    """Probability at which a single token is accepted."""
+    accept_threshold_acc: float
+    """Probability at which a sequence of tokens is accepted."""
+
+
+class SglangAdapterArgs(TypedDict, total=False):
+    """An adapter in the container."""
+
+    name: Required[str]
+    """Name under which requests select it."""
+    path: Required[str]
+    """Its folder in the container."""
+
+
+class SglangConfigArgs(TypedDict, total=False):
+    """Settings of SGLang."""
+
+    tensor_parallel_size: int
+    """GPUs to spread each layer over. Default: those of the pod."""
+    data_parallel_size: int
+    """Copies of the model in a pod."""
+    expert_parallel_size: int
+    """GPUs to spread experts over."""
+    context_length: int
+    """Tokens of context."""
+    mem_fraction_static: float
+    """Share of GPU memory for weights and cache, 0.1 to 0.99."""
+    chunked_prefill_size: int
+    """Tokens of a chunk of a prompt."""
+    max_running_requests: int
+    """Concurrent requests."""
+    quantization: str
+    """How the weights are quantized."""
+    kv_cache_dtype: str
+    """auto, fp8_e5m2 or fp8_e4m3. Default: auto."""
+    kv_cache_custom_dtype: str
+    """Type of the KV cache, if it is not in the list of kv_cache_dtype."""
+    attention_backend: str
+    """flashinfer, flash_attn or torch_native."""
+    enable_prefix_caching: bool
+    """Whether to cache common prefixes of requests."""
+    tool_call_parser: str
+    """llama3, qwen3, qwen25, hermes, functionary or mistral."""
+    reasoning_parser: str
+    """qwen3 or deepseek-r1."""
+    chat_template: str
+    """Name or file of the chat template."""
+    speculative: SglangSpeculativeArgs
+    """A draft model that proposes tokens."""
+    lora_modules: list[str]
+    """Adapters as name=path, or as JSON with name and path."""
+    lora_adapters: list[SglangAdapterArgs]
+    """Adapters; they take precedence over lora_modules."""
+    lora_target_modules: list[str]
+    """Modules that adapters may change."""
+    max_lora_rank: int
+    """Maximum rank of an adapter."""
+    log_level: str
+    """debug, info, warning or error."""
+    trust_remote_code: bool
+    """Whether to run code of the model's repository."""
+    skip_tokenizer_init: bool
+    """Whether requests consist of tokens instead of text."""
+    hf_token_secret_ref: dict[str, Any]
+    """Secret with the token of Hugging Face (core/v1 SecretKeySelector, in wire form)."""
+
+
 class InferenceServiceArgs(TypedDict, total=False):
     """Arguments of an InferenceService. All are plain: they decide which objects are created."""
 
@@ -244,13 +462,19 @@ class InferenceServiceArgs(TypedDict, total=False):
     model: Required[pulumi.Input[dict[str, Any]]]
     """The Model to serve, in wire form: the ``manifest`` of a Model component."""
     draft_model: pulumi.Input[dict[str, Any]]
-    """A second Model, for speculative decoding in vllm_config, in wire form."""
+    """A second Model, for vllm_config.speculative or speculative_decoding, in wire form."""
     autoscaled: bool
     """Whether an autoscaler of another component manages the replicas. Default: false."""
     runtime: str
-    """llamacpp, personaplex, vllm, tgi or generic. Default: llamacpp."""
+    """llamacpp, llamacpp-router, personaplex, vllm, tgi, sglang or generic. Default: llamacpp."""
+    mode: str
+    """chat, embedding or rerank. Default: as extraArgs and endpoint.path tell."""
     replicas: int
     """Replicas, 0 to 10, if there is no autoscaler. Default: 1."""
+    suspend: bool
+    """Whether the pods are removed while the replicas are kept. Default: false."""
+    revision_history_limit: int
+    """Old ReplicaSets to keep."""
     image: str
     """Image of the container. Default: the runtime's."""
     image_pull_secrets: list[dict[str, str]]
@@ -273,6 +497,28 @@ class InferenceServiceArgs(TypedDict, total=False):
     """Tolerations of the pods."""
     node_selector: dict[str, str]
     """Labels of the nodes; node.kubernetes.io/instance-type selects the EC2 instance type."""
+    affinity: dict[str, Any]
+    """Affinity of the pods (core/v1 Affinity, in wire form)."""
+    topology_spread_constraints: list[dict[str, Any]]
+    """How the pods are spread (core/v1 TopologySpreadConstraint, in wire form)."""
+    disruption: EvictionProtectionArgs
+    """Whether Karpenter may evict the pods."""
+    extra_volumes: list[dict[str, Any]]
+    """Further volumes of the pods (core/v1 Volume, in wire form)."""
+    extra_volume_mounts: list[dict[str, Any]]
+    """Further mounts of the container (core/v1 VolumeMount, in wire form)."""
+    model_cache: OwnCacheArgs
+    """Where the files of the model are kept. Default: in the cache of the namespace."""
+    bind_address: str
+    """Address on which the server listens."""
+    rollout_policy: RolloutPolicyArgs
+    """When pods are replaced by those of a new revision; needs the operator."""
+    max_pod_lifetime_seconds: int
+    """Age in seconds at which a pod is evicted; needs the operator."""
+    max_pod_lifetime_idle_timeout_seconds: int
+    """How long to wait for such a pod to be idle, in seconds."""
+    slo: SloArgs
+    """A service level objective; needs the operator and Pyrra."""
     runtime_class_name: str
     """RuntimeClass of the pods."""
     priority: str
@@ -333,9 +579,350 @@ class InferenceServiceArgs(TypedDict, total=False):
     """llama.cpp: text that ends reasoning when the budget is used up."""
     metadata_overrides: list[str]
     """llama.cpp: overrides of the model's metadata, such as a.b=int:1."""
+    speculative_decoding: SpeculativeDecodingArgs
+    """llama.cpp: how tokens are proposed."""
+    turbo_quant_bits: int
+    """Only for LLMKube's host agent: bits of the KV cache, 3, 6 or 8."""
+    hot_cache_max_size: str
+    """Only for LLMKube's host agent: size of the cache in memory."""
+    paged_ssd_cache_dir: str
+    """Only for LLMKube's host agent: folder of the cache on disk."""
+    paged_ssd_cache_max_size: str
+    """Only for LLMKube's host agent: size of the cache on disk."""
     persona_plex_config: PersonaPlexConfigArgs
     """Settings of PersonaPlex."""
     vllm_config: VllmConfigArgs
     """Settings of vLLM."""
     tgi_config: TgiConfigArgs
     """Settings of TGI."""
+    sglang_config: SglangConfigArgs
+    """Settings of SGLang."""
+
+
+class ExternalProviderArgs(TypedDict, total=False):
+    """A model of a cloud provider."""
+
+    provider: Required[str]
+    """anthropic, openai, bedrock, vertex_ai or litellm."""
+    model: Required[str]
+    """The provider's name of the model."""
+    url: str
+    """Address of the provider. Default: the public one, if there is one."""
+    credentials_secret_ref: NamedObjectArgs
+    """Secret with the provider's variables, such as OPENAI_API_KEY."""
+
+
+class TokenCostArgs(TypedDict, total=False):
+    """Prices of a backend in USD per million tokens."""
+
+    prompt_usd: str
+    """Price of a million tokens of prompts."""
+    completion_usd: str
+    """Price of a million generated tokens."""
+
+
+class RouterHealthCheckArgs(TypedDict, total=False):
+    """How often a backend is probed."""
+
+    path: str
+    """Path of the probe."""
+    interval_seconds: int
+    """Seconds between probes. Default: 10."""
+    timeout_seconds: int
+    """Seconds until a probe has failed. Default: 2."""
+
+
+class RouterBackendArgs(TypedDict, total=False):
+    """A destination of requests: a service of the namespace, or a cloud provider."""
+
+    name: Required[str]
+    """Name of the backend, unique in the router."""
+    display_name: str
+    """Name in the list of models. Default: name."""
+    inference_service_ref: NamedObjectArgs
+    """An InferenceService of the same namespace."""
+    external: ExternalProviderArgs
+    """A cloud provider, instead of a service."""
+    tier: str
+    """local or cloud. Default: local."""
+    capabilities: list[str]
+    """What the backend can do, for rules that require it."""
+    cost_per_million_tokens: TokenCostArgs
+    """Prices, for budgets in USD."""
+    weight: int
+    """Share of the requests, for the strategy weighted."""
+    timeout: str
+    """How long to wait for a response, as a duration such as 90s."""
+    health_check: RouterHealthCheckArgs
+    """How the backend is probed."""
+
+
+class RouterMatchArgs(TypedDict, total=False):
+    """The requests that a rule applies to; all conditions must hold."""
+
+    models: list[str]
+    """Requested model names."""
+    headers: dict[str, str]
+    """Headers and their values."""
+    data_classification: list[str]
+    """Classifications of the data, such as pii."""
+    task_complexity: str
+    """simple, moderate or complex."""
+    required_capabilities: list[str]
+    """What the backend must be able to do."""
+    latency_slo_ms: int
+    """Required latency in milliseconds."""
+
+
+class RouterRouteArgs(TypedDict, total=False):
+    """The backends of a rule."""
+
+    backends: Required[list[str]]
+    """Names of backends, in order of preference."""
+    strategy: str
+    """primary-fallback, weighted or shadow. Default: primary-fallback."""
+
+
+class RouterRuleArgs(TypedDict, total=False):
+    """Where matching requests go; the first rule that matches applies."""
+
+    name: Required[str]
+    """Name of the rule."""
+    match: RouterMatchArgs
+    """The requests that it applies to. Default: all."""
+    route: Required[RouterRouteArgs]
+    """The backends that it forwards to."""
+    fail_closed: bool
+    """Whether requests fail if no backend of the rule is healthy."""
+    timeout: str
+    """How long to wait for a response, as a duration such as 90s."""
+
+
+class DataClassificationArgs(TypedDict, total=False):
+    """How the classification of a request is found."""
+
+    mode: str
+    """header-only, detector or hybrid. Default: header-only."""
+    header_key: str
+    """Header with the classification."""
+    sensitive_classifications: list[str]
+    """Classifications that must not leave the cluster. Default: pii and phi."""
+
+
+class TokenBudgetArgs(TypedDict, total=False):
+    """A limit of tokens or costs in a period."""
+
+    name: Required[str]
+    """Name of the budget."""
+    scope: Required[str]
+    """router, rule or team."""
+    rule_name: str
+    """The rule, for scope rule."""
+    header_key: str
+    """Header with the team, for scope team."""
+    max_tokens: int
+    """Maximum number of tokens."""
+    max_usd: str
+    """Maximum costs in USD."""
+    window_seconds: int
+    """Length of the period. Default: 3600."""
+
+
+class AuditLogArgs(TypedDict, total=False):
+    """Where requests are logged."""
+
+    sink: str
+    """stdout, file or otlp. Default: stdout."""
+    file_path: str
+    """Path of the log, for sink file."""
+    include_request_body: bool
+    """Whether bodies are logged too."""
+
+
+class RouterTokensArgs(TypedDict, total=False):
+    """Tokens that clients authenticate with."""
+
+    provider: Required[str]
+    """Name of the provider."""
+    issuer: Required[str]
+    """Issuer of the tokens."""
+    jwks_uri: Required[str]
+    """Address of its keys."""
+    team_claim: Required[str]
+    """Claim that names the team."""
+    header_key: str
+    """Header that receives the team."""
+
+
+class TeamAllowlistArgs(TypedDict, total=False):
+    """The models that a team may use."""
+
+    team: Required[str]
+    """Name of the team."""
+    models: list[str]
+    """Names of the models."""
+
+
+class RouterAuthArgs(TypedDict, total=False):
+    """Authentication and authorization, for data plane Gateway."""
+
+    jwt: RouterTokensArgs
+    """Tokens that clients authenticate with."""
+    allowlists: list[TeamAllowlistArgs]
+    """The models that each team may use."""
+
+
+class RouterPolicyArgs(TypedDict, total=False):
+    """Rules for all requests."""
+
+    classification: DataClassificationArgs
+    """How the classification of a request is found."""
+    budgets: list[TokenBudgetArgs]
+    """Limits of tokens or costs."""
+    audit_log: AuditLogArgs
+    """Where requests are logged."""
+    auth: RouterAuthArgs
+    """Authentication and authorization, for data plane Gateway."""
+
+
+class RouterProxyArgs(TypedDict, total=False):
+    """The pods of the router's proxy, for data plane Proxy."""
+
+    image: str
+    """Image of the proxy. Default: the operator's."""
+    image_pull_secrets: list[dict[str, str]]
+    """Secrets to pull the image with."""
+    replicas: int
+    """Replicas, 1 to 10."""
+    resources: dict[str, Any]
+    """Resources of a pod (core/v1 ResourceRequirements, in wire form)."""
+    node_selector: dict[str, str]
+    """Labels of the nodes."""
+    quarantine_duration: str
+    """How long a backend that failed gets no requests, as a duration."""
+    response_header_timeout: str
+    """How long to wait for the headers of a response, as a duration."""
+    revision_history_limit: int
+    """Old ReplicaSets to keep."""
+
+
+class McpServerArgs(TypedDict, total=False):
+    """The MCP endpoint of the proxy."""
+
+    enabled: bool
+    """Whether it is served."""
+
+
+class ModelRouterArgs(TypedDict, total=False):
+    """Arguments of a ModelRouter."""
+
+    name: str
+    """Name of the object. Default: the component's name."""
+    namespace: str
+    """Namespace of the object. Default: default."""
+    backends: Required[list[RouterBackendArgs]]
+    """Destinations of requests."""
+    rules: list[RouterRuleArgs]
+    """Where requests go; the first rule that matches applies."""
+    default_route: str
+    """Name of the backend for requests without a rule."""
+    default_route_strategy: str
+    """Static, or BackendNameMatch for the backend that is named like the requested model. Default: Static."""
+    policy: RouterPolicyArgs
+    """Rules for all requests."""
+    proxy: RouterProxyArgs
+    """The pods of the proxy."""
+    endpoint: EndpointArgs
+    """The Service in front of the proxy."""
+    mcp_server: McpServerArgs
+    """The MCP endpoint of the proxy."""
+    data_plane: str
+    """Proxy, or Gateway for routes of Envoy AI Gateway instead of a proxy. Default: Proxy."""
+    gateway_ref: AiGatewayRefArgs
+    """The Gateway, for data plane Gateway."""
+
+
+class ModelPoolMemberArgs(TypedDict, total=False):
+    """A service of a pool."""
+
+    inference_service_ref: Required[NamedObjectArgs]
+    """An InferenceService of the same namespace."""
+
+
+class ModelPoolArgs(TypedDict, total=False):
+    """Arguments of a ModelPool."""
+
+    name: str
+    """Name of the object. Default: the component's name."""
+    namespace: str
+    """Namespace of the object. Default: default."""
+    members: Required[list[ModelPoolMemberArgs]]
+    """The services."""
+    default: str
+    """Name of the service that starts first. Default: the first one that is requested."""
+    gpu: int
+    """GPUs that they share; informational. Default: 1."""
+    node_selector: dict[str, str]
+    """Labels of the node that they share; informational."""
+    swap_policy: str
+    """sticky."""
+    swap_budget: str
+    """How long a request waits for its service to start, as a duration. Default: 300s."""
+
+
+class ServiceRefArgs(TypedDict, total=False):
+    """An InferenceService."""
+
+    name: Required[str]
+    """Its name."""
+    namespace: str
+    """Its namespace. Default: that of this object."""
+
+
+class LoRAAdapterArgs(TypedDict, total=False):
+    """Arguments of a LoRAAdapter."""
+
+    name: str
+    """Name of the object. Default: the component's name."""
+    namespace: str
+    """Namespace of the object. Default: default."""
+    inference_service_ref: Required[ServiceRefArgs]
+    """An InferenceService with runtime sglang."""
+    adapter: Required[str]
+    """Name under which requests select it."""
+    path: Required[str]
+    """Its folder in the container."""
+
+
+class GPUQuotaArgs(TypedDict, total=False):
+    """Arguments of a GPUQuota."""
+
+    name: str
+    """Name of the object. Default: the component's name."""
+    namespace: str
+    """Namespace of the object. Default: default."""
+    gpu_count: Required[int]
+    """Maximum number of GPUs; 0 allows none."""
+    vram_bytes: int
+    """Maximum GPU memory in bytes; 0 is no limit."""
+    namespace_ref: str
+    """The namespace that it applies to."""
+    selector: dict[str, Any]
+    """Labels of the namespaces that it applies to, instead of one namespace."""
+    min_priority: str
+    """Lowest priority of services that are admitted. One of critical, high, normal, low, batch."""
+    cost_budget_ref: str
+    """Name of a budget; no release reads it."""
+
+
+class FederatedClusterArgs(TypedDict, total=False):
+    """Arguments of a FederatedCluster."""
+
+    name: str
+    """Name of the object. Default: the component's name."""
+    display_name: str
+    """Name of the cluster for people."""
+    data_residency_tier: str
+    """Where data may be kept."""
+    heartbeat_interval_seconds: int
+    """Seconds between reports. Default: 30."""

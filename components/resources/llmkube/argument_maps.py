@@ -1,21 +1,64 @@
 """How the arguments of LLMKube's components map to fields of their resources; unnamed fields map one to one."""
 
 from ...families.llmkube.types import InferenceServiceSpec, ModelSpec
+from ...families.llmkube.types.endpoint import EndpointSpec, GatewaySpec
 from ...families.llmkube.types.inference_service import (
     AutoscalingSpec,
-    EndpointSpec,
+    DisruptionSpec,
+    GPUSharingSpec,
     InferenceResourceRequirements,
     MetricSpec,
+    ModelCacheSpec,
     ProbeOverrides,
+    RolloutPolicySpec,
+    SLOSpec,
 )
-from ...families.llmkube.types.model import GPUShardingSpec, GPUSpec, HardwareSpec, ModelResources
+from ...families.llmkube.types.model import (
+    GPUShardingSpec,
+    GPUSpec,
+    HardwareSpec,
+    ModelResources,
+    PodResourceClaim,
+)
+from ...families.llmkube.types.model_router import (
+    AuditLogPolicy,
+    AuthPolicy,
+    BudgetSpec,
+    ClassificationPolicy,
+    ExternalProvider,
+    HealthCheck,
+    JWTPolicy,
+    MCPServer,
+    ModelRouterSpec,
+    ProxySpec,
+    RouterBackend,
+    RouterPolicy,
+    RouterRule,
+    RuleMatch,
+    RuleRoute,
+    TeamAllowlist,
+    TokenCost,
+)
 from ...families.llmkube.types.runtimes import (
     PersonaPlexConfig,
     RopeScalingSpec,
+    SGLangConfig,
+    SGLangLoRAAdapter,
+    SGLangSpeculativeConfig,
     SpeculativeConfig,
+    SpeculativeDecodingSpec,
     TGIConfig,
     VLLMConfig,
 )
+from ...families.llmkube.types.shared import (
+    FederatedClusterSpec,
+    GPUQuotaSpec,
+    InferenceServiceReference,
+    LoRAAdapterSpec,
+    ModelPoolMember,
+    ModelPoolSpec,
+)
+from ...families.llmkube.types.values import GatewayRef, LocalObjectReference
 from ..serving.argument_maps import AUTOSCALED, realization
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
@@ -52,12 +95,38 @@ INFERENCE_SERVICE = ArgumentMap(
         ),
         "draft_model": Own(
             "pulumi.Input[dict[str, Any]]",
-            "A second Model, for speculative decoding in vllm_config, in wire form.",
+            "A second Model, for vllm_config.speculative or speculative_decoding, in wire form.",
         ),
         "autoscaled": AUTOSCALED,
     },
     without={"model_ref": "the name in the manifest of model"},
     changed={"image_pull_secrets": Changed("A reference is a name and nothing else.", type="list[dict[str, str]]")},
+)
+
+_NAME = Own("str", "Name of the object. Default: the component's name.")
+_NAMESPACE = Own("str", "Namespace of the object. Default: default.")
+MODEL_ROUTER = ArgumentMap(
+    "ModelRouterArgs",
+    ModelRouterSpec,
+    doc="Arguments of a ModelRouter.",
+    own={"name": _NAME, "namespace": _NAMESPACE},
+    renamed={"rules_": "rules"},
+)
+MODEL_POOL = ArgumentMap(
+    "ModelPoolArgs", ModelPoolSpec, doc="Arguments of a ModelPool.", own={"name": _NAME, "namespace": _NAMESPACE}
+)
+LORA_ADAPTER = ArgumentMap(
+    "LoRAAdapterArgs",
+    LoRAAdapterSpec,
+    doc="Arguments of a LoRAAdapter.",
+    own={"name": _NAME, "namespace": _NAMESPACE},
+    renamed={"name": "adapter"},
+)
+GPU_QUOTA = ArgumentMap(
+    "GPUQuotaArgs", GPUQuotaSpec, doc="Arguments of a GPUQuota.", own={"name": _NAME, "namespace": _NAMESPACE}
+)
+FEDERATED_CLUSTER = ArgumentMap(
+    "FederatedClusterArgs", FederatedClusterSpec, doc="Arguments of a FederatedCluster.", own={"name": _NAME}
 )
 
 MAPS = (
@@ -76,6 +145,48 @@ MAPS = (
     ArgumentMap("SpeculativeArgs", SpeculativeConfig, doc="vLLM: speculative decoding with a draft model."),
     ArgumentMap("VllmConfigArgs", VLLMConfig, doc="Settings of vLLM."),
     ArgumentMap("TgiConfigArgs", TGIConfig, doc="Settings of Text Generation Inference."),
+    ArgumentMap("SglangConfigArgs", SGLangConfig, doc="Settings of SGLang."),
+    ArgumentMap("SglangSpeculativeArgs", SGLangSpeculativeConfig),
+    ArgumentMap("SglangAdapterArgs", SGLangLoRAAdapter),
+    ArgumentMap("SpeculativeDecodingArgs", SpeculativeDecodingSpec),
+    ArgumentMap("AiGatewayRouteArgs", GatewaySpec),
+    ArgumentMap("AiGatewayRefArgs", GatewayRef),
+    ArgumentMap("NamedObjectArgs", LocalObjectReference),
+    ArgumentMap("EvictionProtectionArgs", DisruptionSpec),
+    ArgumentMap("GpuSharingArgs", GPUSharingSpec),
+    ArgumentMap("OwnCacheArgs", ModelCacheSpec),
+    ArgumentMap("RolloutPolicyArgs", RolloutPolicySpec),
+    ArgumentMap("SloArgs", SLOSpec),
+    ArgumentMap("PodResourceClaimArgs", PodResourceClaim),
+    MODEL_ROUTER,
+    ArgumentMap("RouterBackendArgs", RouterBackend),
+    ArgumentMap("TokenCostArgs", TokenCost),
+    ArgumentMap("ExternalProviderArgs", ExternalProvider),
+    ArgumentMap("RouterHealthCheckArgs", HealthCheck),
+    ArgumentMap("RouterRuleArgs", RouterRule),
+    ArgumentMap("RouterMatchArgs", RuleMatch),
+    ArgumentMap("RouterRouteArgs", RuleRoute),
+    ArgumentMap("RouterPolicyArgs", RouterPolicy),
+    ArgumentMap("DataClassificationArgs", ClassificationPolicy),
+    ArgumentMap("TokenBudgetArgs", BudgetSpec),
+    ArgumentMap("AuditLogArgs", AuditLogPolicy),
+    ArgumentMap("RouterAuthArgs", AuthPolicy),
+    ArgumentMap("RouterTokensArgs", JWTPolicy),
+    ArgumentMap("TeamAllowlistArgs", TeamAllowlist),
+    ArgumentMap(
+        "RouterProxyArgs",
+        ProxySpec,
+        changed={
+            "image_pull_secrets": Changed("A reference is a name and nothing else.", type="list[dict[str, str]]")
+        },
+    ),
+    ArgumentMap("McpServerArgs", MCPServer),
+    MODEL_POOL,
+    ArgumentMap("ModelPoolMemberArgs", ModelPoolMember),
+    LORA_ADAPTER,
+    ArgumentMap("ServiceRefArgs", InferenceServiceReference),
+    GPU_QUOTA,
+    FEDERATED_CLUSTER,
     ArgumentMap(
         "ProbeOverridesArgs",
         ProbeOverrides,

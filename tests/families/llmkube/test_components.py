@@ -139,7 +139,7 @@ def test_the_operator_gets_typed_resources() -> None:
     ("args", "expected"),
     [
         ({"replicas": 11}, "spec.replicas"),
-        ({"runtime": "sglang"}, "spec.runtime"),
+        ({"runtime": "triton"}, "spec.runtime"),
         ({"model": "m1"}, "pass Model(...).manifest"),
         ({"model": None}, "must be the manifest of a Model, found nothing"),
         ({"draft_model": {}}, "draft_model: must be the manifest of a Model"),

@@ -72,7 +72,7 @@ def test_exclusive_things_are_provided_by_somebody() -> None:
         ("kthena", {"workload.serving.volcano.sh"}),
         ("kthena-router", {"networking.serving.volcano.sh"}),
         ("llmaz", {"llmaz.io", "inference.llmaz.io"}),
-        ("llmkube", {"inference.llmkube.dev"}),
+        ("llmkube", {"federation.llmkube.dev", "inference.llmkube.dev"}),
         ("keda", {"keda.sh", "eventing.keda.sh"}),
         ("metrics-server", set()),
     ],

@@ -8,6 +8,7 @@ from typing import Any
 from ....contract.tables import load_table
 from ....engines.registry import engines
 from ....engines.settings import Feature, Setting
+from ..facts import llmkube
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,17 @@ def _equivalent(runtime: str, cell: str | Mapping[str, str]) -> str:
     if isinstance(cell, str):
         return cell
     ((field_name, setting),) = cell.items()
-    return f"{field_name} with {flag_of(runtime, Setting(setting))}"
+    return f"{field_name} with {flag_of(llmkube().runtimes[runtime].engine, Setting(setting))}"
 
 
 def read_everywhere() -> frozenset[str]:
     """Return the fields of ``spec`` that are the same for every runtime, by their wire names."""
     return frozenset(_facts()["everywhere"])
+
+
+def modes() -> Mapping[str, tuple[str, ...]]:
+    """Return the runtimes that have flags for a mode, by each mode that needs some."""
+    return {mode: tuple(runtimes) for mode, runtimes in _facts()["modes"].items()}
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """Build a command line from settings, spelled for the image's version and checked as they are added."""
 
-from collections.abc import Mapping
+import ipaddress
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....contract.findings.ids import RuleId
@@ -16,9 +17,18 @@ from ....engines.versions import ANY, engine_title
 from ....fleet.objects import Object
 from ..serving import ServiceContext
 from ..types.inference_service import InferenceServiceSpec
+from ..weights import revision_of
 from .facts import flag_of, successor_of
 
 EXTRA = "spec.extraArgs"
+BIND = "spec.bindAddress"
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return address == "localhost"
 
 
 def token_env(serving: ServiceContext, name: str, secret: Mapping[str, Any] | None, path: str) -> list[Object]:
@@ -38,13 +48,17 @@ class Line:
     ``spec.extraArgs`` comes last; a flag in it that a field sets too is reported at that field.
     """
 
-    def __init__(self, serving: ServiceContext) -> None:
+    def __init__(self, serving: ServiceContext, command: Sequence[str] = ()) -> None:
         """Start a line for a runtime whose flags are known.
+
+        Args:
+            serving: The service.
+            command: The command of the runtime; without one, the image's own runs.
 
         Raises:
             LookupError: There is no table of the runtime's flags.
         """
-        table = flags_of(serving.runtime)
+        table = flags_of(serving.program)
         if table is None:
             raise LookupError(f"no table of flags for runtime {serving.runtime!r}")
         self.args: list[str] = []
@@ -53,7 +67,7 @@ class Line:
         self._known = table.version(serving.tag)
         # Flags must be spelled for some version: the newest if the version is unknown.
         self._version = self._known or None
-        self._start = CommandLine(serving.runtime, serving.tag, (), self.spec.command or ())
+        self._start = CommandLine(serving.program, serving.tag, (), self.spec.command or command)
         self._extra = self._start.continued(self.spec.extra_args or ())
 
     @property
@@ -63,7 +77,7 @@ class Line:
 
     def flag(self, setting: Setting) -> str:
         """Return the runtime's flag for a setting."""
-        return flag_of(self._serving.runtime, setting)
+        return flag_of(self._serving.program, setting)
 
     def off(self, setting: Setting) -> str:
         """Return the flag that turns a setting off."""
@@ -95,6 +109,41 @@ class Line:
         self._check_once(flag, path)
         self._serving.fields[setting] = path
         self.args += spelled(self._table.engine.name, flag, str(value), self._serving.tag)
+
+    def add_all(self, setting: Setting, values: Sequence[str], path: str) -> None:
+        """Add a setting with several values behind one flag; nothing without values."""
+        if not values:
+            return
+        flag = self.flag(setting)
+        self._check_known(flag, path)
+        self._check_once(flag, path)
+        self._serving.fields[setting] = path
+        self.args += (flag, *values)
+
+    def bind(self, path: str = "") -> None:
+        """Add the address on which the server listens: the field's, or else every IPv4 address.
+
+        Args:
+            path: Field at which to report the default if ``extraArgs`` has an address too; empty not to report it.
+        """
+        address = self.spec.bind_address
+        if not address:
+            default = "0.0.0.0"  # noqa: S104  a pod listens for its Service
+            if path:
+                self.add(Setting.HOST, default, path)
+            else:
+                self.put(Setting.HOST, default)
+            return
+        if _is_loopback(address):
+            reason = f"{address} is reachable inside the pod only, not by its Service and probes; use :: or 0.0.0.0"
+            self._serving.findings.error(BIND, reason, RuleId.FLAGS_RESERVED)
+        self.add(Setting.HOST, address, BIND)
+
+    def add_revision(self) -> None:
+        """Add the revision of the repository that the server itself fetches, if the Model names one."""
+        revision = revision_of(self._serving.model.spec.source)
+        if revision and not self._serving.model_path:
+            self.add(Setting.MODEL_REVISION, revision, "spec.modelRef")
 
     def add_slots(self) -> None:
         """Add ``spec.parallelSlots`` unless ``extraArgs`` sets the number of concurrent requests."""
@@ -152,7 +201,7 @@ class Line:
         It is a warning for other images, which may be built differently, and if the version is unknown.
         """
         engine = engine_of(parse_image(self._serving.image).repository)
-        if engine is not None and engine.name == self._serving.runtime and self._known != ANY:
+        if engine is not None and engine.name == self._serving.program and self._known != ANY:
             self._serving.findings.error(path, reason, RuleId.FLAGS_UNSUPPORTED)
         else:
             self._serving.findings.warn(
@@ -210,5 +259,5 @@ class Line:
         return self._table.find(name)
 
     def _image(self) -> str:
-        runtime, tag = self._serving.runtime, self._serving.tag
+        runtime, tag = self._serving.program, self._serving.tag
         return engine_title(runtime, tag) if self._known == ANY else f"{runtime} ({tag or 'newest version'})"

@@ -7,14 +7,22 @@ from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
 from ....engines.settings import Feature, Setting
 from ..serving import ServiceContext
-from ..types.model import GPUSpec
+from ..types.model import GPUSpec, Model
+from ..types.runtimes import DRAFT_TYPES
+from ..weights import FOLDER, repository_of, revision_of
 from .facts import has
 from .line import EXTRA, Line
 
 MODELS = (Setting.MODEL, Setting.MODEL_REPOSITORY, Setting.MODEL_ADDRESS)
 _MODEL_ENV = ("LLAMA_ARG_MODEL", "LLAMA_ARG_HF_REPO", "LLAMA_ARG_MODEL_URL")
 _UNQUANTIZED_TYPES = ("f16", "f32", "bf16")
+DRAFTS = (Setting.DRAFT_MODEL, Setting.DRAFT_REPOSITORY)
 _MODEL_REF = "spec.modelRef"
+_MODE = "spec.mode"
+_SPECULATION = "spec.speculativeDecoding"
+_DRAFT_METHODS = {"mtp": "draft-mtp", "draft": "draft-simple", "disabled": "none"}
+"""Methods by their other names (LLMKube v0.9.19, runtime_llamacpp_args.go)."""
+_POOLING = {"embedding": "last", "rerank": "rank"}
 _ALL_LAYERS = 99
 """More layers than any model has, which llama.cpp reads as all."""
 _SPLIT_MODES = {"row": "row", "tensor": "row", "none": "none"}
@@ -37,7 +45,7 @@ def llamacpp_line(serving: ServiceContext) -> CommandLine:
         line.add(Setting.ROPE_ORIGINAL_CONTEXT, rope.original_context, "spec.ropeScaling.originalContext")
     line.add_slots()
     attention = spec.flash_attention
-    if attention and serving.gpus < 1:
+    if attention and not serving.is_accelerated:
         reason = "requires a GPU, but the pod requests none, so the server decides; set resources.gpu, or remove it"
         serving.findings.warn("spec.flashAttention", reason, RuleId.GPUS_ABSENT)
     elif attention is not None:
@@ -51,6 +59,7 @@ def llamacpp_line(serving: ServiceContext) -> CommandLine:
     line.add(Setting.MICRO_BATCH_TOKENS, spec.u_batch_size, "spec.uBatchSize")
     if spec.no_warmup:
         line.turn_off(Setting.WARMUP, "spec.noWarmup")
+    _add_speculation(serving, line)
     line.add(Setting.REASONING_BUDGET, spec.reasoning_budget, "spec.reasoningBudget")
     message, message_path = spec.reasoning_budget_message, "spec.reasoningBudgetMessage"
     if message and spec.reasoning_budget is None:
@@ -58,7 +67,31 @@ def llamacpp_line(serving: ServiceContext) -> CommandLine:
         serving.findings.warn(message_path, reason, RuleId.FIELD_NO_EFFECT)
     elif message:
         line.add(Setting.REASONING_MESSAGE, message, message_path)
+    if serving.projector_path:
+        line.add(Setting.PROJECTOR, serving.projector_path, _MODEL_REF)
     line.put(Setting.MODEL_METADATA, *(spec.metadata_overrides or ()))
+    _add_mode(line, spec.mode)
+    return _with_metrics(line)
+
+
+def llamacpp_router_line(serving: ServiceContext) -> CommandLine:
+    """Return the command line of a llama.cpp server that serves every file of a folder (since LLMKube v0.9.8)."""
+    line, spec = Line(serving), serving.service.spec
+    mounted = [mount["mountPath"].rstrip("/") for mount in spec.extra_volume_mounts or ()]
+    if not any(path == FOLDER or path.startswith(f"{FOLDER}/") for path in mounted):
+        serving.findings.error(
+            "spec.extraVolumeMounts",
+            f"must mount the models at {FOLDER}, because nothing fetches them for runtime llamacpp-router, found "
+            f"{', '.join(mounted) or 'no mount'}; add the volume to extraVolumes too",
+            RuleId.WEIGHTS_UNREACHABLE,
+        )
+    line.put(Setting.MODEL_FOLDER, FOLDER)
+    line.bind()
+    line.listen(serving.port)
+    return _with_metrics(line)
+
+
+def _with_metrics(line: Line) -> CommandLine:
     command_line = line.finish()
     if line.written(Setting.METRICS):
         return command_line
@@ -85,9 +118,67 @@ def _add_model(serving: ServiceContext, line: Line) -> None:
         elif source.startswith(("file://", "/")):
             line.put(Setting.MODEL, source.removeprefix("file://"))
         else:
-            line.put(Setting.MODEL_REPOSITORY, source)
-    line.put(Setting.HOST, "0.0.0.0")  # noqa: S104  a pod listens for its Service
+            line.put(Setting.MODEL_REPOSITORY, _repository(serving, serving.model, _MODEL_REF))
+    line.bind()
     line.listen(serving.port)
+
+
+def _repository(serving: ServiceContext, model: Model, path: str) -> str:
+    """Return the repository of a Model, of which this server downloads the newest revision only."""
+    source = model.spec.source
+    if revision_of(source):
+        reason = (
+            f"Model {model.metadata.name!r} names the revision {revision_of(source)!r}, which llama.cpp's server "
+        )
+        serving.findings.error(
+            path,
+            f"{reason}cannot choose; name its file in the Model's files, or remove the revision",
+            RuleId.WEIGHTS_UNREACHABLE,
+        )
+    return repository_of(source)
+
+
+def _add_speculation(serving: ServiceContext, line: Line) -> None:
+    """Add how tokens are proposed, and the draft model that proposes them."""
+    spec = serving.service.spec.speculative_decoding
+    method = _DRAFT_METHODS.get(spec.type, spec.type) if spec else "none"
+    if spec is None or method == "none":
+        return
+    findings, needs_draft = serving.findings, spec.type in DRAFT_TYPES
+    draft = serving.draft_path or serving.draft_repository
+    for name, value in (("draftModelRef", spec.draft_model_ref), ("draftModel", spec.draft_model)):
+        if value and not (needs_draft or method == "draft-mtp"):
+            reason = f"has no effect: type {spec.type} has no draft model; remove it, or choose a type with one"
+            findings.warn(f"{_SPECULATION}.{name}", reason, RuleId.FIELD_NO_EFFECT)
+    if spec.draft_model_ref and spec.draft_model:
+        reason = "cannot be combined with draftModelRef; remove one of the two"
+        findings.error(f"{_SPECULATION}.draftModel", reason)
+    elif spec.draft_model and spec.draft_model not in (serving.model.spec.files or ()):
+        reason = f"must be one of the files of Model {serving.model.metadata.name!r}, found {spec.draft_model!r}"
+        findings.error(f"{_SPECULATION}.draftModel", reason, RuleId.REFERENCE_MISSING)
+    elif needs_draft and not (spec.draft_model_ref or spec.draft_model) and not line.written(*DRAFTS):
+        reason = f"{spec.type} needs a draft model; set draftModelRef to a Model, or use mtp or a type of ngram"
+        findings.error(f"{_SPECULATION}.type", reason, RuleId.REFERENCE_MISSING)
+    line.add(Setting.DRAFT_METHOD, method, f"{_SPECULATION}.type")
+    if draft and (needs_draft or method == "draft-mtp"):
+        setting = Setting.DRAFT_MODEL if serving.draft_path else Setting.DRAFT_REPOSITORY
+        line.add(setting, draft, f"{_SPECULATION}.{'draftModelRef' if spec.draft_model_ref else 'draftModel'}")
+    line.add(Setting.DRAFT_TOKENS, spec.n_draft_max, f"{_SPECULATION}.nDraftMax")
+    line.add(Setting.DRAFT_PROBABILITY, spec.p_min, f"{_SPECULATION}.pMin")
+
+
+def _add_mode(line: Line, mode: str | None) -> None:
+    """Add the flags that serve embeddings or rankings; those in ``extraArgs`` replace them."""
+    if mode not in _POOLING:
+        return
+    for setting in (Setting.RERANKING, Setting.EMBEDDING) if mode == "rerank" else (Setting.EMBEDDING,):
+        if not line.written(setting):
+            line.switch(setting, _MODE, on=True)
+    if not line.written(Setting.POOLING):
+        line.add(Setting.POOLING, _POOLING[mode], _MODE)
+    # Earlier prompts are of no use here; older versions have no cache of them.
+    if line.knows(Setting.PROMPT_CACHE) and not line.written(Setting.PROMPT_CACHE):
+        line.add(Setting.PROMPT_CACHE, 0, _MODE)
 
 
 def _add_cache_types(serving: ServiceContext, line: Line) -> None:
@@ -107,7 +198,9 @@ def _add_cache_types(serving: ServiceContext, line: Line) -> None:
         return
     # Versions whose flag takes no value leave flash attention off by default; later ones decide by themselves.
     enabled = spec.flash_attention
-    if enabled is False or (not line.takes_value(Setting.FLASH_ATTENTION) and not (enabled and serving.gpus)):
+    if enabled is False or (
+        not line.takes_value(Setting.FLASH_ATTENTION) and not (enabled and serving.is_accelerated)
+    ):
         line.refuse(
             "spec.cacheTypeV", f"{quantized} requires flash attention, which is off; set flashAttention: true"
         )
@@ -138,7 +231,7 @@ def _add_offloading(serving: ServiceContext, line: Line) -> None:
 def _add_sharding(serving: ServiceContext, line: Line) -> None:
     """Distribute layers and tensors over the GPUs."""
     gpu = _gpu(serving)
-    if serving.gpus < 1:
+    if not serving.is_accelerated:
         if gpu.layers is not None or gpu.sharding is not None:
             serving.findings.warn(
                 _MODEL_REF,
@@ -157,7 +250,7 @@ def _add_sharding(serving: ServiceContext, line: Line) -> None:
     # Unset and negative numbers mean all.
     layers = _ALL_LAYERS if gpu.layers is None or gpu.layers < 0 else gpu.layers
     line.add(Setting.GPU_LAYERS, layers, EXTRA)
-    if serving.gpus == 1:
+    if serving.gpus < 2:
         if gpu.sharding and gpu.sharding.layer_split:
             reason = "sharding.layerSplit has no effect with one GPU; increase hardware.gpu.count, or remove it"
             serving.findings.warn(_MODEL_REF, f"{_title(serving)}: {reason}", RuleId.FIELD_NO_EFFECT)

@@ -10,9 +10,10 @@ from ..facts import llmkube
 from ..serving import ServiceContext
 from ..types.model import GPUSpec
 from ..types.runtimes import PersonaPlexConfig
-from .facts import flag_of, readings
+from .facts import flag_of, modes, readings
 from .line import token_env
-from .llamacpp import llamacpp_line
+from .llamacpp import llamacpp_line, llamacpp_router_line
+from .sglang import sglang_env, sglang_line
 from .tgi import tgi_env, tgi_line
 from .vllm import vllm_env, vllm_line
 
@@ -35,6 +36,10 @@ def start_command(serving: ServiceContext) -> StartCommand:
     match serving.runtime:
         case "llamacpp":
             command = StartCommand(llamacpp_line(serving))
+        case "llamacpp-router":
+            command = StartCommand(llamacpp_router_line(serving))
+        case "sglang":
+            command = StartCommand(sglang_line(serving), sglang_env(serving))
         case "vllm":
             command = StartCommand(vllm_line(serving), vllm_env(serving))
         case "tgi":
@@ -73,6 +78,18 @@ def _personaplex(serving: ServiceContext) -> StartCommand:
     return StartCommand(CommandLine(runtime, serving.tag, args, command), env)
 
 
+def _check_mode(serving: ServiceContext) -> None:
+    """Warn of a mode for which the runtime has no flags."""
+    mode = serving.service.spec.mode
+    runtimes = modes().get(mode or "")
+    if runtimes is not None and serving.runtime not in runtimes:
+        reason = (
+            f"{mode} has no effect: runtime {serving.runtime} decides by the model what it serves; remove it, "
+            "and use extraArgs if the server needs a flag"
+        )
+        serving.findings.warn("spec.mode", reason, RuleId.FIELD_NO_EFFECT)
+
+
 def _warn_about_ignored_fields(serving: ServiceContext) -> None:
     """Warn of fields of the service and its Model that the chosen runtime ignores: none is dropped silently."""
     fields = serving.service.spec.wire()
@@ -84,8 +101,16 @@ def _warn_about_ignored_fields(serving: ServiceContext) -> None:
         readers = " and ".join(reading.runtimes)
         reason = f"has no effect: runtime {serving.runtime} does not read it, only {readers} would; {remedy}"
         serving.findings.warn(f"spec.{name}", reason, RuleId.FIELD_NO_EFFECT)
+    _check_mode(serving)
     if serving.runtime == "llamacpp":
         return
+    if serving.model.spec.mmproj:
+        serving.findings.warn(
+            "spec.modelRef",
+            f"mmproj of Model {serving.model.metadata.name!r} has no effect: runtime {serving.runtime} does not read "
+            "it, only llamacpp would; remove it there",
+            RuleId.FIELD_NO_EFFECT,
+        )
     hardware = serving.model.spec.hardware
     gpu = (hardware.gpu if hardware else None) or GPUSpec()
     for name, value in (("layers", gpu.layers), ("sharding", gpu.sharding)):

@@ -6,6 +6,7 @@ from ....engines.settings import Feature, Setting
 from ....fleet.objects import Object
 from ..serving import ServiceContext
 from ..types.runtimes import TGIConfig
+from ..weights import repository_of
 from .facts import has
 from .line import EXTRA, Line, token_env
 
@@ -18,7 +19,7 @@ def tgi_line(serving: ServiceContext) -> CommandLine:
     """Return the command line of the launcher."""
     line, config = Line(serving), serving.service.spec.tgi_config or TGIConfig()
     source = serving.model.spec.source
-    if not serving.model_path and source.startswith(("http://", "https://")):
+    if not serving.model_path and source.startswith(("http://", "https://", "s3://")):
         reason = f"Model {serving.model.metadata.name!r} comes from {source!r}, but tgi cannot load a URL"
         serving.findings.error(
             "spec.modelRef",
@@ -26,8 +27,9 @@ def tgi_line(serving: ServiceContext) -> CommandLine:
             RuleId.WEIGHTS_UNREACHABLE,
         )
     # The mounted file, or else a path in the image or a repository.
-    line.add(Setting.MODEL, serving.model_path or source.removeprefix("file://"), EXTRA)
-    line.add(Setting.HOST, "0.0.0.0", EXTRA)  # noqa: S104  a pod listens for its Service
+    line.add(Setting.MODEL, serving.model_path or repository_of(source).removeprefix("file://"), EXTRA)
+    line.add_revision()
+    line.bind(EXTRA)
     line.listen(serving.port)
     line.add(Setting.QUANTIZATION, config.quantize, f"{_CONFIG}.quantize")
     line.add(Setting.INPUT, config.max_input_length, f"{_CONFIG}.maxInputLength")

@@ -9,6 +9,7 @@ from ....engines.settings import Feature, Setting
 from ....fleet.objects import Object
 from ..serving import ServiceContext
 from ..types.runtimes import VLLMConfig
+from ..weights import repository_of, revision_of
 from .facts import has
 from .line import EXTRA, Line, token_env
 
@@ -31,8 +32,9 @@ def vllm_line(serving: ServiceContext) -> CommandLine:
         reason = f"vllm cannot load a URL, and nothing fetches {source!r} of Model {serving.model.metadata.name!r}"
         serving.findings.error("spec.skipModelInit", f"{reason}; remove skipModelInit", RuleId.WEIGHTS_UNREACHABLE)
     # The mounted file, or else a path in the image or a repository.
-    line.args.append(serving.model_path or source.removeprefix("file://"))
-    line.put(Setting.HOST, "0.0.0.0")  # noqa: S104  a pod listens for its Service
+    line.args.append(serving.model_path or repository_of(source).removeprefix("file://"))
+    line.add_revision()
+    line.bind()
     line.listen(serving.port)
     config = spec.vllm_config
     if config:
@@ -175,6 +177,8 @@ def _draft(serving: ServiceContext, name: str) -> str | None:
         )
         return None
     source = model.spec.source
+    if source.startswith("hf://") and not revision_of(source):
+        return repository_of(source)
     if "://" not in source:
         return source
     claim, _, file = source.removeprefix(_CLAIM).partition("/")

@@ -5,30 +5,91 @@ any (LLMKube spec 1), so this accepts the same, except for one bound of :mod:`.r
 the fields make sense together.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from ....contract import rules
-from ....contract.base import ApiModel, Int32, NaturalInt32, PositiveInt32, Rule, ScaleReplicas
+from ....contract.base import (
+    ApiModel,
+    Int32,
+    Int64,
+    Json,
+    NaturalInt32,
+    PositiveInt32,
+    Rule,
+    ScaleReplicas,
+    Violation,
+    combined_error,
+    whole_float_to_int,
+)
 from ....contract.meta import Resource
+from ....contract.releases import Span
 from ....contract.schema.embedded import EnvList, PodSecurityContext, Probe, PullSecrets, SecurityContext, Tolerations
+from .endpoint import EndpointSpec as EndpointSpec
 from .model import Model as Model
 from .model import ModelSpec as ModelSpec
-from .runtimes import PersonaPlexConfig, RopeScalingSpec, TGIConfig, VLLMConfig
+from .runtimes import PersonaPlexConfig, RopeScalingSpec, SGLangConfig, SpeculativeDecodingSpec, TGIConfig, VLLMConfig
 from .status import InferenceServiceStatus
-from .values import CacheType, ContextSize, GpuCount, Port
+from .values import (
+    Affinity,
+    CacheType,
+    ContextSize,
+    Decimals,
+    GpuCount,
+    ObjectName,
+    Port,
+    SpreadConstraints,
+    StorageAmount,
+    VolumeMounts,
+    Volumes,
+    Window,
+)
 
 
-class EndpointSpec(ApiModel):
-    """The Service in front of the pods. ``path`` is what clients call."""
+def _profile_missing(sharing: Json) -> Iterator[Violation]:
+    if sharing.mode == "partitioned" and not sharing.profile:
+        yield ("profile",), f", found {sharing.profile!r}; set it to one such as 1g.24gb"
 
-    port: Port = 8080
-    """Its port."""
-    path: str = "/v1/chat/completions"
-    """Path that clients call."""
-    type: Literal["ClusterIP", "NodePort", "LoadBalancer"] = "ClusterIP"
-    """ClusterIP, NodePort or LoadBalancer."""
+
+def _profile_unused(sharing: Json) -> Iterator[Violation]:
+    if sharing.profile and sharing.mode != "partitioned":
+        yield ("profile",), f", found mode {sharing.mode}; remove it, or set mode: partitioned"
+
+
+def _limit_unused(sharing: Json) -> Iterator[Violation]:
+    if sharing.memory_limit_gib is not None and sharing.mode != "shared":
+        yield ("memoryLimitGiB",), f", found mode {sharing.mode}; remove it, or set mode: shared"
+
+
+class GPUSharingSpec(ApiModel):
+    """Whether a pod has its GPU for itself."""
+
+    mode: Literal["exclusive", "shared", "partitioned"] = "exclusive"
+    """exclusive, shared or partitioned."""
+    profile: str | None = None
+    """MIG profile such as 1g.24gb, for mode partitioned."""
+    memory_limit_gib: PositiveInt32 | None = Field(default=None, alias="memoryLimitGiB")
+    """GPU memory that the service may use, for mode shared."""
+
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "profile is required when mode is partitioned",
+            _profile_missing,
+            "!has(self.mode) || self.mode != 'partitioned' || (has(self.profile) && self.profile.size() > 0)",
+        ),
+        Rule(
+            "profile is only valid when mode is partitioned",
+            _profile_unused,
+            "!has(self.profile) || self.profile.size() == 0 || (has(self.mode) && self.mode == 'partitioned')",
+        ),
+        Rule(
+            "memoryLimitGiB is only valid when mode is shared",
+            _limit_unused,
+            "!has(self.memoryLimitGiB) || (has(self.mode) && self.mode == 'shared')",
+        ),
+    )
 
 
 class InferenceResourceRequirements(ApiModel):
@@ -44,6 +105,10 @@ class InferenceResourceRequirements(ApiModel):
     """GPU memory that a pod needs, as a quantity; checked against the instance type."""
     host_memory: str | None = None
     """Host memory, as a quantity; takes precedence over memory."""
+    ephemeral_storage: Annotated[StorageAmount | None, Span(since="v0.9.15")] = None
+    """Local disk of the node that a pod may use, as a quantity; a request and a limit."""
+    gpu_sharing: Annotated[GPUSharingSpec | None, Span(since="v0.9.9")] = None
+    """Whether a pod has its GPU for itself. Default: it has."""
 
 
 class MetricSpec(ApiModel):
@@ -81,14 +146,126 @@ class ProbeOverrides(ApiModel):
     """When it accepts requests."""
 
 
+class DisruptionSpec(ApiModel):
+    """Whether Karpenter may evict the pods in order to save nodes."""
+
+    protect_startup: bool = True
+    """Whether pods are protected until the service is ready."""
+    protect_always: bool | None = None
+    """Whether pods are always protected."""
+
+
+class RolloutPolicySpec(ApiModel):
+    """When pods are replaced by those of a new revision."""
+
+    wait_for_idle: bool | None = None
+    """Whether to wait until the server has no requests."""
+    idle_timeout_seconds: Annotated[int, Field(ge=0), BeforeValidator(whole_float_to_int)] = 300
+    """How long to wait at most, in seconds."""
+    force: bool | None = None
+    """Whether to replace the pods at once in spite of waitForIdle."""
+
+
+def _cache_of_neither(cache: Json) -> Iterator[Violation]:
+    if cache.persistence == "Ephemeral" and cache.claim_name is not None:
+        yield ("claimName",), f", found {cache.claim_name!r}; remove one of the two"
+
+
+class ModelCacheSpec(ApiModel):
+    """Where the files of the model are kept, instead of the cache of the namespace."""
+
+    claim_name: ObjectName | None = None
+    """A PersistentVolumeClaim of the namespace, which must exist."""
+    persistence: Annotated[Literal["Cached", "Ephemeral"] | None, Span(since="v0.9.15")] = None
+    """Cached, or Ephemeral to download the files for every pod."""
+
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "claimName cannot be set when persistence is Ephemeral: one names a cache volume to use, the other "
+            "declines to use any",
+            _cache_of_neither,
+            "!(has(self.persistence) && self.persistence == 'Ephemeral' && has(self.claimName))",
+            span=Span(since="v0.9.15"),
+        ),
+    )
+
+
+_OBJECTIVE = "objective must be a number between 50 and 99.999"
+
+
+def _in_bounds(text: str) -> str:
+    if not 50 <= float(text) <= 99.999:
+        raise combined_error([((), f"must be a number between 50 and 99.999, found {text!r}")])
+    return text
+
+
+def _threshold_missing(slo: Json) -> Iterator[Violation]:
+    if slo.indicator == "latency" and slo.latency_threshold is None:
+        yield ("latencyThreshold",), "; set it to seconds such as '2.5'"
+
+
+class SLOSpec(ApiModel):
+    """A service level objective, as a resource of Pyrra."""
+
+    objective: Annotated[
+        Decimals,
+        Field(
+            json_schema_extra={
+                "x-kubernetes-validations": [
+                    {"rule": "double(self) >= 50.0 && double(self) <= 99.999", "message": _OBJECTIVE}
+                ]
+            }
+        ),
+        AfterValidator(_in_bounds),
+    ]
+    """Percentage that must be good, such as '99.5'."""
+    indicator: Literal["availability", "latency"] = "availability"
+    """availability or latency."""
+    latency_threshold: Decimals | None = None
+    """Seconds in which a request must be served, for indicator latency."""
+    window: Window = "28d"
+    """Period of the objective."""
+    name: str | None = None
+    """Name of the resource. Default: that of the service and the indicator."""
+
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "latencyThreshold is required when indicator is latency",
+            _threshold_missing,
+            "self.indicator != 'latency' || has(self.latencyThreshold)",
+        ),
+    )
+
+
+def _turbo_bits(bits: int) -> int:
+    if bits not in (3, 6, 8):
+        raise combined_error([((), f"must be 3, 6 or 8, found {bits}")])
+    return bits
+
+
+RUNTIMES = ("llamacpp", "llamacpp-router", "personaplex", "vllm", "tgi", "sglang", "generic")
+_WITHOUT_ROUTER = [name for name in RUNTIMES if name != "llamacpp-router"]
+
+
 class InferenceServiceSpec(ApiModel):
     """A model, a runtime and its pods. Fields of one runtime have no effect with the others."""
 
     model_ref: str
-    runtime: Literal["llamacpp", "personaplex", "vllm", "tgi", "generic"] = "llamacpp"
-    """llamacpp, personaplex, vllm, tgi or generic."""
+    runtime: Annotated[
+        Literal["llamacpp", "llamacpp-router", "personaplex", "vllm", "tgi", "sglang", "generic"],
+        Span(until="v0.9.3", enum=[name for name in _WITHOUT_ROUTER if name != "sglang"]),
+        Span("v0.9.4", "v0.9.7", enum=_WITHOUT_ROUTER),
+        Span(since="v0.9.8"),
+    ] = "llamacpp"
+    """llamacpp, llamacpp-router, personaplex, vllm, tgi, sglang or generic."""
+    mode: Annotated[Literal["chat", "embedding", "rerank"] | None, Span(since="v0.8.20")] = None
+    """chat, embedding or rerank. Default: as extraArgs and endpoint.path tell."""
     replicas: Annotated[ScaleReplicas, Field(le=10)] = 1
     """Replicas, 0 to 10, if there is no autoscaler."""
+    suspend: Annotated[bool, Span(since="v0.9.11")] = False
+    """Whether the pods are removed while the replicas are kept."""
+    revision_history_limit: Annotated[NaturalInt32 | None, Span(since="v0.8.14")] = None
+    """Old ReplicaSets to keep."""
 
     # The pods, whatever runs in them.
     image: str | None = None
@@ -113,6 +290,30 @@ class InferenceServiceSpec(ApiModel):
     """Tolerations of the pods."""
     node_selector: dict[str, str] | None = None
     """Labels of the nodes; node.kubernetes.io/instance-type selects the EC2 instance type."""
+    affinity: Annotated[Affinity | None, Span(since="v0.8.14")] = None
+    """Affinity of the pods (core/v1 Affinity, in wire form)."""
+    topology_spread_constraints: Annotated[SpreadConstraints | None, Span(since="v0.8.14")] = None
+    """How the pods are spread (core/v1 TopologySpreadConstraint, in wire form)."""
+    disruption: Annotated[DisruptionSpec | None, Span(since="v0.8.12")] = None
+    """Whether Karpenter may evict the pods."""
+    extra_volumes: Annotated[Volumes | None, Span(since="v0.9.5")] = None
+    """Further volumes of the pods (core/v1 Volume, in wire form)."""
+    extra_volume_mounts: Annotated[VolumeMounts | None, Span(since="v0.9.5")] = None
+    """Further mounts of the container (core/v1 VolumeMount, in wire form)."""
+    model_cache: Annotated[ModelCacheSpec | None, Span(since="v0.8.28")] = None
+    """Where the files of the model are kept. Default: in the cache of the namespace."""
+    bind_address: Annotated[str | None, Span(since="v0.9.11")] = None
+    """Address on which the server listens."""
+    rollout_policy: Annotated[RolloutPolicySpec | None, Span(since="v0.8.23")] = None
+    """When pods are replaced by those of a new revision; needs the operator."""
+    max_pod_lifetime_seconds: Annotated[Annotated[Int64, Field(ge=1)] | None, Span(since="v0.9.9")] = None
+    """Age in seconds at which a pod is evicted; needs the operator."""
+    max_pod_lifetime_idle_timeout_seconds: Annotated[Annotated[Int64, Field(ge=0)] | None, Span(since="v0.9.11")] = (
+        None
+    )
+    """How long to wait for such a pod to be idle, in seconds."""
+    slo: Annotated[SLOSpec | None, Span(since="v0.9.8")] = None
+    """A service level objective; needs the operator and Pyrra."""
     runtime_class_name: str | None = None
     """RuntimeClass of the pods."""
     priority: Literal["critical", "high", "normal", "low", "batch"] = "normal"
@@ -133,7 +334,8 @@ class InferenceServiceSpec(ApiModel):
     """Whether the runtime fetches the weights itself."""
     autoscaling: AutoscalingSpec | None = None
     """Bounds of the replicas, and what to scale on. Default: no autoscaler."""
-    eviction_protection: bool = False
+    # Upstream's definition has no default; the contract states it in prose.
+    eviction_protection: Annotated[bool, Span(default=None)] = False
     """Only for LLMKube's host agent."""
 
     # llama.cpp; parallelSlots is for vLLM too. Sizes are tokens.
@@ -175,6 +377,23 @@ class InferenceServiceSpec(ApiModel):
     """llama.cpp: text that ends reasoning when the budget is used up."""
     metadata_overrides: list[str] | None = None
     """llama.cpp: overrides of the model's metadata, such as a.b=int:1."""
+    speculative_decoding: Annotated[SpeculativeDecodingSpec | None, Span(since="v0.8.17")] = None
+    """llama.cpp: how tokens are proposed."""
+
+    # oMLX, which runs on a Mac.
+    turbo_quant_bits: Annotated[
+        Annotated[Int32, Field(json_schema_extra={"enum": [3, 6, 8]}), AfterValidator(_turbo_bits)] | None,
+        Span(since="v0.8.23"),
+    ] = None
+    """Only for LLMKube's host agent: bits of the KV cache, 3, 6 or 8."""
+    hot_cache_max_size: Annotated[str | None, Span(since="v0.9.7")] = None
+    """Only for LLMKube's host agent: size of the cache in memory."""
+    paged_ssd_cache_dir: Annotated[str | None, Span(since="v0.9.7")] = Field(default=None, alias="pagedSSDCacheDir")
+    """Only for LLMKube's host agent: folder of the cache on disk."""
+    paged_ssd_cache_max_size: Annotated[str | None, Span(since="v0.9.7")] = Field(
+        default=None, alias="pagedSSDCacheMaxSize"
+    )
+    """Only for LLMKube's host agent: size of the cache on disk."""
 
     # The other runtimes.
     persona_plex_config: PersonaPlexConfig | None = None
@@ -183,6 +402,8 @@ class InferenceServiceSpec(ApiModel):
     """Settings of vLLM."""
     tgi_config: TGIConfig | None = None
     """Settings of TGI."""
+    sglang_config: Annotated[SGLangConfig | None, Span(since="v0.9.4")] = None
+    """Settings of SGLang."""
 
 
 class InferenceService(Resource):

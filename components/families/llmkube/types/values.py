@@ -8,10 +8,10 @@ import math
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 
-from ....contract.base import Int32, Json, NaturalInt32, PositiveInt32, combined_error
-from ....contract.schema.embedded import format_value
+from ....contract.base import ApiModel, Int32, Json, NaturalInt32, PositiveInt32, combined_error
+from ....contract.schema.embedded import CORE, META, Embedded, JsonObject, format_value, ref
 
 
 def _text(published: str, grammar: str, description: str) -> tuple[object, ...]:
@@ -55,10 +55,10 @@ Sha256 = Annotated[str, *_text("^[a-fA-F0-9]{64}$", r"[a-fA-F0-9]{64}\Z", "64 he
 Source = Annotated[
     str,
     *_text(
-        r"^(https?|file|pvc)://.*|^/[^\s]+$|^[a-zA-Z0-9][\w\-\.\/]+$",
-        r"(https?|file|pvc)://|/[^\t\n\f\r ]+\Z|[a-zA-Z0-9][\w\-./]+\Z",
-        "an http://, https://, file:// or pvc:// URL, an absolute path without whitespace, or a repository ID such "
-        "as org/name",
+        r"^(https?|file|pvc|hf|s3)://.*|^/[^\s]+$|^[a-zA-Z0-9][\w\-\.\/]+$",
+        r"(https?|file|pvc|hf|s3)://|/[^\t\n\f\r ]+\Z|[a-zA-Z0-9][\w\-./]+\Z",
+        "an http://, https://, file://, pvc://, hf:// or s3:// URL, an absolute path without whitespace, or a "
+        "repository ID such as org/name",
     ),
 ]
 """Where weights come from."""
@@ -99,3 +99,82 @@ ContextSize = Annotated[Int32, Field(ge=128, le=2_097_152)]
 
 CacheType = Literal["f16", "f32", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl"]
 """Element types of llama.cpp's key-value cache."""
+
+Share = Annotated[float, _number(0, 1), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
+"""A probability or a threshold."""
+
+StorageAmount = Annotated[
+    str,
+    *_text(
+        r"^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$",
+        r"([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)\Z",
+        "a quantity such as 60Gi",
+    ),
+]
+"""An amount of storage; rendering checks that it is a quantity."""
+
+DeviceResource = Annotated[
+    str,
+    *_text(
+        r"^[a-z0-9.\-]+/[a-z0-9._\-]+$",
+        r"[a-z0-9.\-]+/[a-z0-9._\-]+\Z",
+        "a domain and a name such as amd.com/gpu",
+    ),
+]
+"""Name of an extended resource, or of the taint of its nodes."""
+
+Window = Annotated[str, *_text("^[0-9]+[mhdw]$", r"[0-9]+[mhdw]\Z", "a duration such as 28d")]
+"""A number of minutes, hours, days or weeks."""
+
+ShortName = Annotated[
+    str,
+    *_text(
+        "^[a-z0-9][a-z0-9-]{0,62}$",
+        r"[a-z0-9][a-z0-9-]{0,62}\Z",
+        "at most 63 lower-case letters, digits and '-', beginning with a letter or digit",
+    ),
+]
+"""Name of a backend, rule or budget of a router."""
+
+AdapterName = Annotated[
+    str,
+    Field(min_length=1, max_length=63),
+    *_text(
+        "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        r"[A-Za-z0-9][A-Za-z0-9._-]*\Z",
+        "letters, digits, '.', '_' and '-', beginning with a letter or digit",
+    ),
+]
+"""Name under which requests select an adapter."""
+
+Text = Annotated[str, Field(min_length=1)]
+"""Text that is not empty."""
+ObjectName = Annotated[str, Field(min_length=1, max_length=253)]
+
+# Core types, in wire form.
+Affinity = Annotated[JsonObject, Embedded(ref(CORE + "Affinity"))]
+SpreadConstraints = Annotated[
+    list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "TopologySpreadConstraint")})
+]
+Volumes = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "Volume")})]
+VolumeMounts = Annotated[list[JsonObject], Embedded({"type": "array", "items": ref(CORE + "VolumeMount")})]
+ResourceRequirements = Annotated[JsonObject, Embedded(ref(CORE + "ResourceRequirements"))]
+LabelSelector = Annotated[JsonObject, Embedded(ref(META + "LabelSelector"))]
+
+
+class LocalObjectReference(ApiModel):
+    """A name in the same namespace."""
+
+    model_config = ConfigDict(json_schema_extra={"x-kubernetes-map-type": "atomic"})
+
+    name: str = ""
+    """Name of the object."""
+
+
+class GatewayRef(ApiModel):
+    """The Gateway that routes are attached to."""
+
+    name: str
+    """Name of the Gateway."""
+    namespace: str | None = None
+    """Namespace of the Gateway. Default: that of this object."""

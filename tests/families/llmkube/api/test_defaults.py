@@ -21,7 +21,7 @@ from tests.fleets import read
 @pytest.mark.parametrize(
     ("base", "changes", "stored"),
     [
-        (LEAST, {}, {"modelRef": "m1", "runtime": "llamacpp", "replicas": 1, "priority": "normal", "evictionProtection": False}),
+        (LEAST, {}, {"modelRef": "m1", "runtime": "llamacpp", "replicas": 1, "priority": "normal"}),
         (REPOSITORY, {}, {"source": "org/repo", "refreshPolicy": "IfNotPresent", "format": "gguf"}),
     ],
 )  # fmt: skip

@@ -107,13 +107,13 @@ def test_good_sources(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["", "a", "/", "/a b", "/a\n", "ftp://x/y", "hf://org/repo", "-a/b", "org/repo\n", "org/modèle"]
+    "source", ["", "a", "/", "/a b", "/a\n", "ftp://x/y", "gs://org/repo", "-a/b", "org/repo\n", "org/modèle"]
 )
 def test_bad_sources(source: str) -> None:
     ((path, reason),) = problems(REPOSITORY, {"spec/source": source})
     assert path == "spec/source"
     assert reason.startswith(
-        "must be an http://, https://, file:// or pvc:// URL, an absolute path without whitespace"
+        "must be an http://, https://, file://, pvc://, hf:// or s3:// URL, an absolute path without whitespace"
     )
     assert "found " in reason
 
@@ -128,7 +128,7 @@ BAD: list[tuple[int, dict[str, Any], str, str]] = [
     (LEAST, {"spec/modelRef": 7}, "spec/modelRef", "must be a string, found 7; put it in quotes"),
     (LEAST, {"spec/modelref": "x"}, "spec/modelref", "unknown field; did you mean 'modelRef'?"),
     (LEAST, {"spec/gateway": {}}, "spec/gateway", "unknown field"),  # arrives in v0.8.8
-    (LEAST, {"spec/runtime": "sglang"}, "spec/runtime", "must be 'llamacpp', 'personaplex', 'vllm', 'tgi' or 'generic'"),
+    (LEAST, {"spec/runtime": "triton"}, "spec/runtime", "'personaplex', 'vllm', 'tgi', 'sglang' or 'generic'"),
     (LEAST, {"spec/runtime": "vLLM"}, "spec/runtime", "did you mean 'vllm'?"),
     (LEAST, {"spec/replicas": -1}, "spec/replicas", "must be at least 0, found -1"),
     (LEAST, {"spec/replicas": 11}, "spec/replicas", "must be at most 10, found 11"),
@@ -139,7 +139,7 @@ BAD: list[tuple[int, dict[str, Any], str, str]] = [
     (LEAST, {"spec/endpoint/port": 0}, "spec/endpoint/port", "must be at least 1"),
     (LEAST, {"spec/endpoint/type": "ExternalName"}, "spec/endpoint/type", "'ClusterIP', 'NodePort' or 'LoadBalancer'"),
     (LEAST, {"spec/endpoint/path": 1}, "spec/endpoint/path", "must be a string"),
-    (LEAST, {"spec/endpoint/nodePort": 30000}, "spec/endpoint/nodePort", "unknown field"),
+    (LEAST, {"spec/endpoint/nodePort": 80}, "spec/endpoint/nodePort", "must be at least 30000"),
     (LEAST, {"spec/resources/gpu": 9}, "spec/resources/gpu", "must be at most 8, found 9"),
     (LEAST, {"spec/resources/gpu": -1}, "spec/resources/gpu", "must be at least 0"),
     (LEAST, {"spec/resources/cpu": 2}, "spec/resources/cpu", "must be a string, found 2; put it in quotes"),
@@ -175,7 +175,7 @@ BAD: list[tuple[int, dict[str, Any], str, str]] = [
     (VLLM, {f"{VLLM_}/gpuMemoryUtilization": True}, f"{VLLM_}/gpuMemoryUtilization", "must be a number, found true"),
     (VLLM, {f"{VLLM_}/maxNumBatchedTokens": 511}, f"{VLLM_}/maxNumBatchedTokens", "must be at least 512"),
     (VLLM, {f"{VLLM_}/cpuOffloadGB": -1}, f"{VLLM_}/cpuOffloadGB", "must be at least 0"),
-    (VLLM, {f"{VLLM_}/quantization": "gguf"}, f"{VLLM_}/quantization", "'awq', 'gptq', 'squeezellm', 'fp8', 'nvfp4' or 'compressed-tensors'"),
+    (VLLM, {f"{VLLM_}/quantization": "gguf"}, f"{VLLM_}/quantization", "'awq', 'gptq', 'squeezellm', 'fp8', 'nvfp4', 'mxfp4' or 'compressed-tensors'"),
     (VLLM, {f"{VLLM_}/dtype": "float32"}, f"{VLLM_}/dtype", "'auto', 'float16' or 'bfloat16'"),
     (VLLM, {f"{VLLM_}/kvCacheDtype": "fp8"}, f"{VLLM_}/kvCacheDtype", "'auto', 'fp8_e5m2' or 'fp8_e4m3'"),
     (VLLM, {f"{VLLM_}/attentionBackend": "Flashinfer"}, f"{VLLM_}/attentionBackend", "found \"Flashinfer\""),
@@ -204,7 +204,7 @@ BAD: list[tuple[int, dict[str, Any], str, str]] = [
     (WEIGHTS, {"spec/sha256": "abc"}, "spec/sha256", "must be 64 hexadecimal digits, found \"abc\""),
     (WEIGHTS, {"spec/refreshPolicy": "Always"}, "spec/refreshPolicy", "must be 'IfNotPresent' or 'OnChange'"),
     (WEIGHTS, {"spec/format": "onnx"}, "spec/format", "'gguf', 'mlx', 'safetensors', 'pytorch' or 'custom'"),
-    (WEIGHTS, {"spec/hardware/accelerator": "tpu"}, "spec/hardware/accelerator", "'cpu', 'metal', 'cuda', 'rocm' or 'intel'"),
+    (WEIGHTS, {"spec/hardware/accelerator": "tpu"}, "spec/hardware/accelerator", "'cpu', 'metal', 'cuda', 'rocm', 'intel' or 'vulkan'"),
     (WEIGHTS, {f"{GPU}/count": 9}, f"{GPU}/count", "must be at most 8"),
     (WEIGHTS, {f"{GPU}/layers": -2}, f"{GPU}/layers", "must be at least -1"),
     (WEIGHTS, {f"{GPU}/vendor": "NVIDIA"}, f"{GPU}/vendor", "did you mean 'nvidia'?"),

@@ -21,10 +21,20 @@ IMAGES = {
     "llamacpp": "ghcr.io/ggml-org/llama.cpp:server",
     "vllm": "vllm/vllm-openai:v0.20.0",
     "tgi": "ghcr.io/huggingface/text-generation-inference:latest",
+    "sglang": "lmsysorg/sglang:v0.5.15.post1-cu129",
+    "llamacpp-router": "ghcr.io/ggml-org/llama.cpp:server",
     "personaplex": "registry.example.com/personaplex:1",
     "generic": "registry.example.com/server:1",
 }
-PORTS = {"llamacpp": 8080, "vllm": 8000, "tgi": 80, "personaplex": 8998, "generic": 8080}
+PORTS = {
+    "llamacpp": 8080,
+    "llamacpp-router": 8080,
+    "vllm": 8000,
+    "tgi": 80,
+    "sglang": 30000,
+    "personaplex": 8998,
+    "generic": 8080,
+}
 LLAMA = "ghcr.io/ggml-org/llama.cpp:server-"
 VLLM = "vllm/vllm-openai:"
 TGI = "ghcr.io/huggingface/text-generation-inference:"

@@ -50,6 +50,9 @@ SEEN: dict[str, tuple[Any, str]] = {
     "vllmConfig": ({"maxModelLen": 999}, "999"),
     "tgiConfig": ({"maxTotalTokens": 998}, "998"),
     "personaPlexConfig": ({"cpuOffload": True}, "--cpu-offload"),
+    "sglangConfig": ({"contextLength": 997}, "997"),
+    "speculativeDecoding": ({"type": "ngram-mod"}, "ngram-mod"),
+    "bindAddress": ("::", "::"),
 }
 
 

@@ -34,8 +34,11 @@ def test_a_generic_server_gets_what_is_written() -> None:
 @pytest.mark.parametrize("runtime", PORTS)
 def test_a_command_of_ones_own_wins(runtime: str) -> None:
     assert start(runtime, {"command": ["/mine", "-x"]}).command == ["/mine", "-x"]
-    default = ["/app/moshi/.venv/bin/python", "-m", "moshi.server"] if runtime == "personaplex" else None
-    assert start(runtime, {"command": []}).command == default
+    default = {
+        "personaplex": ["/app/moshi/.venv/bin/python", "-m", "moshi.server"],
+        "sglang": ["python3", "-m", "sglang.launch_server"],
+    }
+    assert start(runtime, {"command": []}).command == default.get(runtime)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,380 @@
+"""The kinds that concern several services. All need LLMKube's controllers; realization operator leaves them to it."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from ...contract.findings.collector import Findings, unknown_reference
+from ...contract.findings.ids import RuleId
+from ...contract.load import LoadedResource
+from ...engines.registry import engines
+from ...engines.settings import Setting
+from ...fleet.library import Library
+from ...fleet.options import Options
+from ...fleet.rendered import Rendered
+from ...fleet.serving import render_declared
+from .rendering import OPERATOR
+from .types.inference_service import InferenceService, Model
+from .types.model_router import ModelRouter, ModelRouterSpec, RouterBackend, RouterRule
+from .types.shared import FederatedCluster, GPUQuota, LoRAAdapter, ModelPool
+
+_WITH_OPERATOR = "use realization 'operator'"
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+_SHORTEST, _LONGEST = 0.1, 1800
+"""Bounds of a timeout in seconds (modelrouter_validation.go at v0.9.19)."""
+_SENSITIVE = ("pii", "phi")
+
+
+def render_model_router(
+    source: LoadedResource, library: Library, options: Options, findings: Findings
+) -> Rendered | None:
+    """Leave a ModelRouter to the operator, whose proxy is an image of the project.
+
+    Raises:
+        Unrenderable: realization native; it is in ``findings``.
+    """
+    router = source.resource
+    assert isinstance(router, ModelRouter)  # noqa: S101  the caller chose this function by kind
+    if options.realization.is_native:
+        raise findings.fail(
+            "",
+            "needs the operator, which configures its own proxy by the state of services and providers; "
+            f"{_WITH_OPERATOR}, or frontDoor of the environment, which routes to models by their names",
+            RuleId.NATIVE_UNSUPPORTED,
+        )
+    _check_router(router, router.metadata.namespace or options.namespace, library, findings)
+    return render_declared(source, options, OPERATOR)
+
+
+def render_model_pool(
+    source: LoadedResource, library: Library, options: Options, findings: Findings
+) -> Rendered | None:
+    """Leave a ModelPool to the operator.
+
+    Raises:
+        Unrenderable: realization native; it is in ``findings``.
+    """
+    pool = source.resource
+    assert isinstance(pool, ModelPool)  # noqa: S101  the caller chose this function by kind
+    if options.realization.is_native:
+        raise findings.fail(
+            "",
+            "needs the operator, which stops one service and starts another when requests arrive; "
+            f"{_WITH_OPERATOR}, or suspend all services but one",
+            RuleId.NATIVE_UNSUPPORTED,
+        )
+    namespace = pool.metadata.namespace or options.namespace
+    services = library.all(InferenceService, namespace)
+    names: list[str] = []
+    for index, member in enumerate(pool.spec.members):
+        name, path = member.inference_service_ref.name, f"spec.members[{index}].inferenceServiceRef.name"
+        _check_service(name, path, namespace, library, findings)
+        if name in names:
+            findings.error(path, f"{name!r} is a member already; remove one of the two", RuleId.NAMES_TAKEN)
+        names.append(name)
+        service = services.get(name)
+        if service and service.spec.autoscaling and not service.spec.suspend:
+            reason = f"{name!r} has an autoscaler, which would start it again; remove its autoscaling"
+            findings.error(path, reason, RuleId.AUTOSCALING_CONTESTED)
+    if pool.spec.default and pool.spec.default not in names:
+        reason = f"must be one of the members {', '.join(names)}, found {pool.spec.default!r}"
+        findings.error("spec.default", reason, RuleId.REFERENCE_MISSING)
+    if _seconds(pool.spec.swap_budget) is None:
+        reason = f"must be a duration such as 300s or 5m, found {pool.spec.swap_budget!r}"
+        findings.error("spec.swapBudget", reason)
+    for name_, value in (("gpu", "gpu" in pool.spec.model_fields_set), ("nodeSelector", pool.spec.node_selector)):
+        if value:
+            reason = "has no effect: the members name their own GPUs and nodes; set them there, and remove it"
+            findings.warn(f"spec.{name_}", reason, RuleId.FIELD_NO_EFFECT)
+    return render_declared(source, options, OPERATOR)
+
+
+def render_lora_adapter(
+    source: LoadedResource, library: Library, options: Options, findings: Findings
+) -> Rendered | None:
+    """Leave a LoRAAdapter to the operator, which sends it to the running server.
+
+    Raises:
+        Unrenderable: realization native; it is in ``findings``.
+    """
+    adapter = source.resource
+    assert isinstance(adapter, LoRAAdapter)  # noqa: S101  the caller chose this function by kind
+    if options.realization.is_native:
+        raise findings.fail(
+            "",
+            "needs the operator, which loads adapters into running servers; add {name, path} to "
+            f"sglangConfig.loraAdapters of its InferenceService, or {_WITH_OPERATOR}",
+            RuleId.NATIVE_UNSUPPORTED,
+        )
+    reference, path = adapter.spec.inference_service_ref, "spec.inferenceServiceRef.name"
+    namespace = reference.namespace or adapter.metadata.namespace or options.namespace
+    _check_service(reference.name, path, namespace, library, findings)
+    service = library.all(InferenceService, namespace).get(reference.name)
+    if service is not None:
+        _check_adapted(service, path, findings)
+    for name, other in library.all(LoRAAdapter, adapter.metadata.namespace or options.namespace).items():
+        if (
+            name < adapter.metadata.name
+            and _target(other) == _target(adapter)
+            and other.spec.name == adapter.spec.name
+        ):
+            reason = (
+                f"{adapter.spec.name!r} is already the name of an adapter, {name!r}, of the same service; rename it"
+            )
+            findings.error("spec.name", reason, RuleId.NAMES_TAKEN)
+    return render_declared(source, options, OPERATOR)
+
+
+def render_gpu_quota(
+    source: LoadedResource, library: Library, options: Options, findings: Findings
+) -> Rendered | None:
+    """Leave a GPUQuota to the operator, whose webhook enforces it.
+
+    Raises:
+        Unrenderable: realization native; it is in ``findings``.
+    """
+    quota = source.resource
+    assert isinstance(quota, GPUQuota)  # noqa: S101  the caller chose this function by kind
+    spec = quota.spec
+    if options.realization.is_native:
+        raise findings.fail(
+            "",
+            "needs the operator, whose webhook counts the GPUs of InferenceServices; a ResourceQuota counts those of "
+            f"all pods, also while they are replaced; {_WITH_OPERATOR}, or write a ResourceQuota",
+            RuleId.NATIVE_UNSUPPORTED,
+        )
+    findings.warn(
+        "",
+        "is enforced only if the operator's chart has webhook.enabled and multitenancy.enabled, which are off as it "
+        "is installed here; until then the operator only reports the use",
+        RuleId.OPERATOR_DIFFERS,
+    )
+    if spec.cost_budget_ref:
+        reason = "has no effect: no release of LLMKube has budgets; remove it"
+        findings.warn("spec.costBudgetRef", reason, RuleId.FIELD_NO_EFFECT)
+    used = sum(_gpus(service, library, spec.namespace_ref) for service in _services(library, spec.namespace_ref))
+    if spec.namespace_ref and used > spec.gpu_count:
+        findings.warn(
+            "spec.gpuCount",
+            f"the services of namespace {spec.namespace_ref} request up to {used} GPUs, more than {spec.gpu_count}; "
+            "raise it, or lower their replicas",
+            RuleId.OPERATOR_DIFFERS,
+        )
+    return render_declared(source, options, OPERATOR)
+
+
+def render_federated_cluster(
+    source: LoadedResource, _library: Library, options: Options, findings: Findings
+) -> Rendered | None:
+    """Leave a FederatedCluster to the operator.
+
+    Raises:
+        Unrenderable: realization native; it is in ``findings``.
+    """
+    assert isinstance(source.resource, FederatedCluster)  # noqa: S101  the caller chose this function by kind
+    if options.realization.is_native:
+        raise findings.fail(
+            "",
+            f"needs the operator, which the operators of other clusters report to; {_WITH_OPERATOR}",
+            RuleId.NATIVE_UNSUPPORTED,
+        )
+    return render_declared(source, options, OPERATOR)
+
+
+# -- services that others refer to
+
+
+def _check_service(name: str, path: str, namespace: str, library: Library, findings: Findings) -> None:
+    services = library.all(InferenceService, namespace)
+    if name in services or library.is_unread(InferenceService.__name__, name):
+        return
+    elsewhere = library.namespaces_with(InferenceService, name)
+    remedy = f"it exists in namespace {', '.join(elsewhere)}" if elsewhere else f"add one to namespace {namespace}"
+    reason = unknown_reference(InferenceService.__name__, name, services, remedy)
+    findings.error(path, reason, RuleId.REFERENCE_MISSING)
+
+
+def _check_adapted(service: InferenceService, path: str, findings: Findings) -> None:
+    """Report a service into whose servers the operator cannot load adapters."""
+    spec, name = service.spec, service.metadata.name
+    if spec.runtime != "sglang":
+        findings.error(
+            path,
+            f"{name!r} has runtime {spec.runtime}, but only sglang loads adapters while it runs",
+            RuleId.ADAPTERS_WRONG,
+        )
+        return
+    config, flag = spec.sglang_config, engines()["sglang"].flag(Setting.ADAPTERS_ON)
+    has_some = config is not None and (config.lora_adapters or config.lora_modules)
+    if not has_some and flag not in (spec.extra_args or ()):
+        findings.error(
+            path,
+            f"the server of {name!r} starts without adapters and refuses to load one; add {flag} to its extraArgs, "
+            "with maxLoraRank and loraTargetModules in sglangConfig",
+            RuleId.ADAPTERS_WRONG,
+        )
+    most = spec.autoscaling.max_replicas if spec.autoscaling else spec.replicas
+    if most > 1:
+        findings.error(
+            path,
+            f"the operator sends an adapter to the Service of {name!r}, so only one of its {most} pods loads it; use "
+            "sglangConfig.loraAdapters of the service, or one replica",
+            RuleId.OPERATOR_UNSUPPORTED,
+        )
+
+
+def _target(adapter: LoRAAdapter) -> tuple[str, str | None]:
+    reference = adapter.spec.inference_service_ref
+    return reference.name, reference.namespace or adapter.metadata.namespace
+
+
+def _services(library: Library, namespace: str | None) -> list[InferenceService]:
+    return list(library.all(InferenceService, namespace).values()) if namespace else []
+
+
+def _gpus(service: InferenceService, library: Library, namespace: str | None) -> int:
+    """Return the GPUs that a service may request, as the webhook counts them."""
+    spec = service.spec
+    model = library.all(Model, namespace or "").get(spec.model_ref)
+    hardware = model.spec.hardware if model else None
+    own = spec.resources.gpu if spec.resources else None
+    gpus = (hardware.gpu.count if hardware and hardware.gpu else None) or own or 0
+    return gpus * (spec.autoscaling.max_replicas if spec.autoscaling else spec.replicas)
+
+
+# -- routers
+
+
+def _check_router(router: ModelRouter, namespace: str, library: Library, findings: Findings) -> None:
+    """Report what LLMKube's webhook and controllers refuse (modelrouter_validation.go at v0.9.19), and ignore."""
+    spec = router.spec
+    names: list[str] = []
+    for index, backend in enumerate(spec.backends):
+        path = f"spec.backends[{index}]"
+        _check_backend(backend, path, namespace, library, findings)
+        if backend.name in names:
+            findings.error(
+                f"{path}.name", f"{backend.name!r} is used twice; names must be unique", RuleId.NAMES_TAKEN
+            )
+        names.append(backend.name)
+    _check_backend_names([("spec.defaultRoute", spec.default_route)] if spec.default_route else [], names, findings)
+    backends = {backend.name: backend for backend in spec.backends}
+    for index, rule in enumerate(spec.rules_ or ()):
+        path = f"spec.rules[{index}]"
+        routes = [(f"{path}.route.backends[{place}]", name) for place, name in enumerate(rule.route.backends)]
+        _check_backend_names(routes, names, findings)
+        _check_timeout(rule.timeout, f"{path}.timeout", findings)
+        _check_sensitive(rule, spec, path, backends, findings)
+    _check_budgets(spec, findings)
+    for path, what in _ignored(spec):
+        reason = f"has no effect with data plane {spec.data_plane}: {what}; remove it"
+        findings.warn(path, reason, RuleId.OPERATOR_DIFFERS)
+    if spec.data_plane == "Gateway" and spec.gateway_ref is None:
+        reason = "is required with data plane Gateway; name the Gateway of Envoy AI Gateway"
+        findings.error("spec.gatewayRef", reason, RuleId.OPERATOR_UNSUPPORTED)
+
+
+def _check_backend(backend: RouterBackend, path: str, namespace: str, library: Library, findings: Findings) -> None:
+    if (backend.inference_service_ref is None) == (backend.external is None):
+        found = "neither" if backend.external is None else "both"
+        reason = f"must have exactly one of inferenceServiceRef and external, found {found}"
+        findings.error(path, reason, RuleId.OPERATOR_UNSUPPORTED)
+    elif backend.inference_service_ref is not None:
+        name = backend.inference_service_ref.name
+        _check_service(name, f"{path}.inferenceServiceRef.name", namespace, library, findings)
+        if backend.tier == "cloud":
+            reason = "must be local for a service of the cluster, found cloud; remove it"
+            findings.error(f"{path}.tier", reason, RuleId.OPERATOR_UNSUPPORTED)
+    elif "tier" not in backend.model_fields_set:
+        findings.warn(
+            f"{path}.tier",
+            "is local by default, even for a cloud provider, so rules for sensitive data may use it; set it to cloud",
+            RuleId.OPERATOR_DIFFERS,
+        )
+    external = backend.external
+    if external and not external.url and external.provider not in ("anthropic", "openai", "litellm"):
+        reason = f"is required for provider {external.provider}, which has no default address; set it"
+        findings.error(f"{path}.external.url", reason, RuleId.OPERATOR_UNSUPPORTED)
+    _check_timeout(backend.timeout, f"{path}.timeout", findings)
+
+
+def _check_backend_names(references: list[tuple[str, str]], names: list[str], findings: Findings) -> None:
+    for path, name in references:
+        if name not in names:
+            reason = f"must be one of the backends {', '.join(names)}, found {name!r}"
+            findings.error(path, reason, RuleId.REFERENCE_MISSING)
+
+
+def _check_sensitive(
+    rule: RouterRule, spec: ModelRouterSpec, path: str, backends: Mapping[str, RouterBackend], findings: Findings
+) -> None:
+    """Report rules for sensitive data that could leave the cluster, which the webhook refuses."""
+    classification = spec.policy.classification if spec.policy else None
+    sensitive = (classification.sensitive_classifications if classification else None) or _SENSITIVE
+    matched = [name for name in (rule.match.data_classification if rule.match else None) or () if name in sensitive]
+    if not matched:
+        return
+    if not rule.fail_closed:
+        reason = f"must be true in a rule for {', '.join(matched)}, which are sensitive"
+        findings.error(f"{path}.failClosed", reason, RuleId.OPERATOR_UNSUPPORTED)
+    for index, name in enumerate(rule.route.backends):
+        if name in backends and backends[name].tier == "cloud":
+            reason = f"{name!r} is a cloud provider, but the rule is for {', '.join(matched)}, which are sensitive"
+            findings.error(f"{path}.route.backends[{index}]", reason, RuleId.OPERATOR_UNSUPPORTED)
+
+
+def _check_budgets(spec: ModelRouterSpec, findings: Findings) -> None:
+    rules = [rule.name for rule in spec.rules_ or ()]
+    for index, budget in enumerate((spec.policy.budgets if spec.policy else None) or ()):
+        path = f"spec.policy.budgets[{index}]"
+        if budget.scope == "rule" and budget.rule_name not in rules:
+            reason = (
+                f"must be one of the rules {', '.join(rules) or '(none)'} for scope rule, found {budget.rule_name!r}"
+            )
+            findings.error(f"{path}.ruleName", reason, RuleId.REFERENCE_MISSING)
+        if budget.max_tokens is None and not budget.max_usd:
+            reason = "must have a limit, found none; set maxTokens or maxUSD"
+            findings.error(path, reason, RuleId.OPERATOR_UNSUPPORTED)
+
+
+def _ignored(spec: ModelRouterSpec) -> Iterator[tuple[str, str]]:
+    """Yield fields that no controller passes on to the data plane (router_config_builder.go at v0.9.19)."""
+    if spec.data_plane == "Gateway":
+        if spec.proxy is not None:
+            yield "spec.proxy", "there is no proxy"
+        return
+    for index, backend in enumerate(spec.backends):
+        for name, value in (
+            ("costPerMillionTokens", backend.cost_per_million_tokens),
+            ("healthCheck", backend.health_check),
+        ):
+            if value is not None:
+                yield f"spec.backends[{index}].{name}", "the proxy does not read it"
+    for index, rule in enumerate(spec.rules_ or ()):
+        if rule.match and rule.match.latency_slo_ms is not None:
+            yield f"spec.rules[{index}].match.latencySLOMs", "the proxy does not read it"
+    policy = spec.policy
+    if policy and policy.budgets:
+        yield "spec.policy.budgets", "only data plane Gateway has them"
+    if policy and policy.auth is not None:
+        yield "spec.policy.auth", "only data plane Gateway has it"
+    if spec.mcp_server is not None:
+        yield "spec.mcpServer", "no release serves it"
+    if spec.gateway_ref is not None:
+        yield "spec.gatewayRef", "the proxy needs no gateway"
+
+
+def _check_timeout(text: str | None, path: str, findings: Findings) -> None:
+    if text is None:
+        return
+    seconds = _seconds(text)
+    if seconds is None or not _SHORTEST <= seconds <= _LONGEST:
+        findings.error(path, f"must be a duration from 100ms to 30m such as 90s, found {text!r}")
+
+
+def _seconds(duration: str) -> float | None:
+    """Return the seconds of a duration; None for a malformed one."""
+    parts = _DURATION.findall(duration)
+    if not parts or "".join(number + unit for number, unit in parts) != duration:
+        return None
+    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
