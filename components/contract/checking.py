@@ -41,13 +41,11 @@ def check(value: dict[str, Any], kind: Kind, *, odd: bool = True) -> tuple[Resou
         schema = schema_graph(kind)
         value = normalize(value, schema, schema.root)
         if "status" in value and "status" in schema.root["properties"]:
-            from .messages import later_field
             from .schema.structural import unknown_fields
 
             observed, hints = value["status"], Hints()
             for path in unknown_fields(observed, schema, schema.root["properties"]["status"], ("status",)):
-                later = later_field(path, kind)
-                hint = later or hints.did_you_mean(str(path[-1]), schema.fields_at(path[:-1]))
+                hint = hints.did_you_mean(str(path[-1]), schema.fields_at(path[:-1]))
                 problems.append((path, f"unknown field{hint}"))
             value = {key: inner for key, inner in value.items() if key != "status"}
     try:

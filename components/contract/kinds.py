@@ -2,7 +2,7 @@
 
 import difflib
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -25,23 +25,6 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Upstream:
-    """The supported release of an upstream project, and what later releases add to its API.
-
-    Attributes:
-        release: The supported release, such as ``Example v1.2``.
-        fields: The first release that has a field, by kind and path without indexes.
-        kinds: The first release that has a further kind of the API group, by kind.
-        values: The first release that has a value, by kind, path without indexes, and value.
-    """
-
-    release: str = ""
-    fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    values: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Kind:
     """One kind and how the API server serves it."""
 
@@ -56,7 +39,6 @@ class Kind:
     scales_unselected: bool = False
     """Whether the scale subresource lacks a selector, so that clients can use it but autoscalers cannot."""
     columns: tuple[Column, ...] = ()
-    upstream: Upstream = field(default=Upstream(), repr=False, compare=False)
     reads_status: bool = False
     """Whether plans use the status that a controller wrote; otherwise status is dropped, as on creation."""
     releases: Releases = field(default=Releases(), repr=False, compare=False)
@@ -78,15 +60,6 @@ class Kind:
     def has_rule(self, span: Span) -> bool:
         """Whether a rule of some releases applies: only if one of them is set."""
         return bool(self.release) and self.releases.covers(span, self.release)
-
-    def release_with_field(self, path: Iterable[str | int]) -> str:
-        """Return the first later upstream release that has a field, or an empty string."""
-        return self.upstream.fields.get(self.kind, {}).get(_without_indexes(path), "")
-
-    def release_with_value(self, path: Iterable[str | int], value: object) -> str:
-        """Return the first later upstream release that accepts a value, or an empty string."""
-        values = self.upstream.values.get(self.kind, {}).get(_without_indexes(path), {})
-        return values.get(value, "") if isinstance(value, str) else ""
 
     @property
     def group(self) -> str:
@@ -112,10 +85,6 @@ class Kind:
     def title(self) -> str:
         """``apiVersion/Kind``."""
         return f"{self.api_version}/{self.kind}"
-
-
-def _without_indexes(path: Iterable[str | int]) -> str:
-    return ".".join(part for part in path if isinstance(part, str))
 
 
 class Kinds:
@@ -181,7 +150,7 @@ class Kinds:
         if not group:  # only built-in kinds have no group, so this is not a third-party API
             known_kinds = f"; known kinds: {', '.join(self.titles)}"
             return "kind", f"unknown kind '{api_version}/{kind}'{hint or known_kinds}"
-        if hint and not any(kind in known.upstream.kinds for known in candidates):
+        if hint:
             return "kind", f"unknown kind '{api_version}/{kind}'{hint}"
         return None
 

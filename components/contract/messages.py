@@ -39,25 +39,12 @@ def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
             if (path, reason) in seen:
                 continue
             seen.add((path, reason))
-            later = later_field(path, kind) if reason == UNKNOWN else ""
-            if reason != UNKNOWN and item["type"] == "literal_error":
-                release = kind.release_with_value(path, item["input"])
-                later = f"; {kind.upstream.release} has no such value; {release} has" if release else ""
-            if later:
-                # The release that has the value is the better advice than a value of a similar spelling.
-                reason = reason.partition("; did you mean")[0]
-            elif reason == UNKNOWN and hints > 0:
+            if reason == UNKNOWN and hints > 0:
                 hints -= 1
                 known = schema_graph(kind).fields_at(path[:-1])
                 hint = did_you_mean(str(path[-1]), known)
                 reason += hint or (f"; known fields: {', '.join(sorted(known))}" if known else "")
-            yield path, reason + later
-
-
-def later_field(path: tuple[str | int, ...], kind: Kind) -> str:
-    """Return a message suffix that names the later upstream release with this field, or an empty string."""
-    release = kind.release_with_field(path)
-    return f": {kind.upstream.release} has no such field; {release} has; remove it" if release else ""
+            yield path, reason
 
 
 def _paths_and_reasons(item: dict[str, Any]) -> Iterator[Found]:

@@ -39,10 +39,11 @@ def check_release(source: LoadedResource, options: Options) -> Iterator[Problem]
             yield source.problem(field_path(path), reason, Severity.NOTE, RuleId.RELEASE_UNSET)
         return
     if fitting:
+        others = f", or another of {described(fitting, releases)}" if fitting[1:] else ""
         for path, reason in outside:
             reason = (
                 f"{_first_clause(reason)}, which realization 'operator' installs; set "
-                f"releases: {{{releases.family}: {fitting[-1]}}}, or another of {described(fitting, releases)}"
+                f"releases: {{{releases.family}: {fitting[-1]}}}{others}"
             )
             yield source.problem(field_path(path), reason, rule=RuleId.RELEASE_MISMATCH)
         return

@@ -99,5 +99,6 @@ def migrate(
 def _diff(path: Path, text: str) -> Iterator[str]:
     before = path.read_text(encoding="utf-8").splitlines(keepends=True)
     after = text.splitlines(keepends=True)
-    for line in difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"):
+    name = path.as_posix().lstrip("/")
+    for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
