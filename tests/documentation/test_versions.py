@@ -49,16 +49,16 @@ def test_kubernetes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "family"), [("LLMKube", "llmkube"), ("Kthena", "kthena"), ("llm-d (VariantAutoscaling)", "llmd")]
+    ("row", "family"),
+    [("llmaz", "llmaz"), ("LLMKube", "llmkube"), ("Kthena", "kthena"), ("llm-d (VariantAutoscaling)", "llmd")],
 )
 def test_families(row: str, family: str) -> None:
-    release = yaml.safe_load((COMPONENTS / f"families/{family}/upstream.yaml").read_text())["release"]
-    assert release.rpartition(" ")[2] in ROWS[row]
-
-
-def test_llmaz() -> None:
-    assert "llmaz at `3c13ff3`, after v0.1.4" in (ROOT / "docs/deviations.md").read_text()
-    assert ROWS["llmaz"] == "commit `3c13ff3`, after v0.1.4"
+    table = yaml.safe_load((COMPONENTS / f"families/{family}/releases.yaml").read_text())
+    supported, _, default = ROWS[row].replace("`", "").partition("; default ")
+    names = [release["name"] for release in table["releases"]]
+    assert supported.startswith(names[0])
+    assert supported.endswith(names[-1])
+    assert default.partition(",")[0] == table["contract"]
 
 
 def test_leader_worker_sets() -> None:

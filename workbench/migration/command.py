@@ -70,7 +70,8 @@ def migrate(
         raise WorkbenchError("--release is required: the release to convert to, such as --release kthena=v1.0.0", 2)
     project = None if paths else Project(cwd, stack)
     if project:
-        origins = {family: project.release(family) for family in targets} | origins
+        declared = {family: project.release(family) for family in targets}
+        origins = {family: release for family, release in declared.items() if release} | origins
     converted = convert(files_in(project.models if project else paths or []), targets, origins, lossy=lossy)
     texts = dict(converted.texts)
     if project:

@@ -1,0 +1,164 @@
+"""``workbench migrate``: diffs, files in place, losses, projects, and texts that keep their formatting."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.commands.support import workbench
+
+BOOSTER = """# A model.
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelBooster   # the kind
+metadata: {name: qwen3-8b}
+spec:
+  # One way to run it.
+  backends:
+  - name: l40s   # the accelerator
+    type: vLLM
+    modelURI: "hf://Qwen/Qwen3-8B"
+    minReplicas: 2
+    maxReplicas: 2
+    workers:
+      - image: 'vllm/vllm-openai:v0.20.0'
+        config: {max-model-len: 32768}   # of 40960
+        resources: {limits: {nvidia.com/gpu: "1"}}
+"""
+OTHER = """---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: other}
+data: {a:   "1"}   # kept as it is
+"""
+PROJECT = """name: fleet
+runtime: python
+config:
+  fleet:models: {type: array, items: {type: string}, default: [models]}
+  fleet:releases: {type: object, default: {}}
+"""
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    path = tmp_path / "model.yaml"
+    path.write_text(BOOSTER + OTHER)
+    return path
+
+
+def test_a_diff_by_default(manifest: Path) -> None:
+    done = workbench("migrate", manifest, "--release", "kthena=v1.0.0")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "-  backends:" in done.stdout
+    assert "+  backend:" in done.stdout
+    assert manifest.read_text() == BOOSTER + OTHER
+
+
+def test_in_place_with_comments_and_formatting(manifest: Path) -> None:
+    done = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--write")
+    assert (done.returncode, done.stdout) == (0, "1 file changed\n")
+    converted = manifest.read_text()
+    assert converted.endswith(OTHER)
+    for kept in ("# A model.", "kind: ModelBooster   # the kind", "  # One way to run it.", "  # of 40960"):
+        assert kept in converted
+    spec = next(yaml.safe_load_all(converted))["spec"]
+    assert spec["backend"]["replicas"] == 2
+    assert (
+        workbench("validate", manifest, "--alone", "--other-kinds", "skip", "--release", "kthena=v1.0.0").returncode
+        == 0
+    )
+    again = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--check")
+    assert (again.returncode, again.stdout) == (0, "")
+
+
+def test_check_fails_if_a_file_would_change(manifest: Path) -> None:
+    done = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--check")
+    assert done.returncode == 1
+    assert done.stderr == "1 file would change; run 'workbench migrate --write'\n"
+    assert manifest.read_text() == BOOSTER + OTHER
+
+
+def test_to_standard_output(manifest: Path) -> None:
+    done = workbench("migrate", manifest, "--release", "kthena=v0.2.0", "--stdout")
+    first, other = yaml.safe_load_all(done.stdout)
+    assert first["spec"]["backend"]["maxReplicas"] == 2
+    assert other["kind"] == "ConfigMap"
+
+
+def test_nothing_is_written_if_something_is_lost(manifest: Path) -> None:
+    text = BOOSTER.replace("    type: vLLM", "    type: vLLM\n    loraAdapters: [{name: a, artifactURL: hf://Qwen/a}]")
+    manifest.write_text(text)
+    done = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--write")
+    assert done.returncode == 1
+    assert "loss: ModelBooster/qwen3-8b: spec.back" in done.stderr
+    assert "loraAdapters" in done.stderr
+    assert re.search(r"1 loss: nothing is written; pass --lossy", done.stderr)
+    assert manifest.read_text() == text
+    assert workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--write", "--lossy").returncode == 0
+    assert "loraAdapters" not in manifest.read_text()
+
+
+def test_items_of_a_list_are_converted(manifest: Path) -> None:
+    item = yaml.safe_load(BOOSTER)
+    manifest.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [item]}))
+    assert workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--write").returncode == 0
+    (converted,) = yaml.safe_load(manifest.read_text())["items"]
+    assert "backend" in converted["spec"]
+
+
+def test_a_project_with_its_stack_files(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "model.yaml").write_text(BOOSTER)
+    (tmp_path / "Pulumi.yaml").write_text(PROJECT)
+    stack = "config:\n  # The models.\n  fleet:models: [models]\n"
+    (tmp_path / "Pulumi.dev.yaml").write_text(stack)
+    (tmp_path / "Pulumi.prod.yaml").write_text(stack + "  fleet:releases: {llmkube: v0.9.0}   # pinned\n")
+    done = workbench("migrate", "--release", "kthena=v1.0.0", "--write", "--cwd", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3 files changed\n", "")
+    dev, prod = ((tmp_path / f"Pulumi.{name}.yaml").read_text() for name in ("dev", "prod"))
+    assert "# The models." in dev
+    assert yaml.safe_load(dev)["config"]["fleet:releases"] == {"kthena": "v1.0.0"}
+    assert yaml.safe_load(prod)["config"]["fleet:releases"] == {"llmkube": "v0.9.0", "kthena": "v1.0.0"}
+    assert "backend:" in (tmp_path / "models" / "model.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "--release is required"),
+        (["--release", "kthena"], "--release: must be FAMILY=RELEASE"),
+        (["--release", "kthena=v9"], "--release: Kthena has no release 'v9'; releases: 97b99f41, v0.1.0"),
+        (["--release", "leaderworkerset=v1"], "--release: 'leaderworkerset' has no releases; families: kthena"),
+        (["--release", "kthena=v1.0.0", "--from", "kthena=v9"], "--from: Kthena has no release 'v9'"),
+    ],
+)
+def test_wrong_options(manifest: Path, arguments: list[str], message: str) -> None:
+    done = workbench("migrate", manifest, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (BOOSTER.replace("minReplicas: 2", "minReplicas: two"), "correct the manifests first"),
+        ("a: [", "correct the manifests first"),
+    ],
+)
+def test_invalid_manifests_are_not_converted(manifest: Path, text: str, message: str) -> None:
+    manifest.write_text(text)
+    done = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--write")
+    assert (done.returncode, manifest.read_text()) == (1, text)
+    assert message in done.stderr
+
+
+def test_a_manifest_that_its_release_does_not_have(manifest: Path) -> None:
+    done = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--from", "kthena=v0.4.0")
+    assert done.returncode == 1
+    assert "unknown field of Kthena v0.4.0" in done.stderr
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    done = workbench("migrate", tmp_path / "none.yaml", "--release", "kthena=v1.0.0")
+    assert done.returncode == 2
+    assert "no such file or folder" in done.stderr
