@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pulumi
-from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
 
 from ...plan.prerequisites.charts import charts
 from ..serving.arguments import checked_args
@@ -52,6 +51,9 @@ class ChartComponent(pulumi.ComponentResource):
             args: The component's arguments, whose ``values`` override ``values``.
             opts: The component's options.
         """
+        # Imports requests and a YAML reader, which most programs without charts do not need.
+        from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
+
         super().__init__(token(type(self).__name__), name, {}, opts)
         pin = charts()[chart]
         self.release = Release(
