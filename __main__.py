@@ -1,5 +1,6 @@
 """What `pulumi up` runs: one environment, as Pulumi.<stack>.yaml describes it."""
 
+import gc
 from pathlib import Path
 
 import pulumi
@@ -10,6 +11,8 @@ from stacks.environment import deploy
 from stacks.secrecy import secret_settings
 from stacks.settings import read
 
+# Registrations stay alive until this process exits. Traversing them again and again took a sixth of its CPU time.
+gc.disable()
 try:
     deploy(read())
 except (pulumi.RunError, pulumi.InputPropertiesError) as error:

@@ -60,3 +60,48 @@ def test_only_a_stack_with_a_cloud_loads_it(project: Path, how: str, stack: str,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == loaded
+
+
+MODEL = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: qwen}
+spec:
+  familyName: qwen2
+  source: {modelHub: {modelID: Qwen/Qwen2-7B-Instruct}}
+  inferenceConfig:
+    flavors: [{name: l40s, limits: {nvidia.com/gpu: 1}, params: {INSTANCE-TYPE: g6e.2xlarge}}]
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: qwen, namespace: models}
+spec: {replicas: 1, modelClaim: {modelName: qwen}}
+"""
+STACK = """\
+config:
+  inference-platform:kubeconfig: Pulumi.yaml
+  inference-platform:models: [models.yaml]
+"""
+UNUSED = """
+unused = {"components.families.kthena.family", "components.families.llmkube.family", "pulumi_kubernetes.helm.v3"}
+print(sorted(unused & set(sys.modules)))
+"""
+
+
+def test_a_program_loads_neither_other_families_nor_the_classes_of_charts(tmp_path: Path) -> None:
+    for name in ("__main__.py", "stacks", "Pulumi.yaml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "models.yaml").write_text(MODEL)
+    (tmp_path / "Pulumi.small.yaml").write_text(STACK)
+    program = PROGRAM.format(stack="small", overrides="{}").replace("> 20", "> 3")
+    done = subprocess.run(
+        [sys.executable, "-c", program + UNUSED],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"

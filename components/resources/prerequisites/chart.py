@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pulumi
-from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
 
 from ...plan.prerequisites.charts import charts
 from ..serving.arguments import checked_args
@@ -53,6 +52,9 @@ class ChartComponent(pulumi.ComponentResource):
                 pinned one.
             opts: The component's options.
         """
+        # Imports requests and a YAML reader, which most programs without charts do not need.
+        from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
+
         super().__init__(token(type(self).__name__), name, {}, opts)
         pin = charts()[chart]
         version = args.get("version") or pin.version

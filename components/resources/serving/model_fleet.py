@@ -24,7 +24,7 @@ import pulumi
 from ...checks.hardening.network_policies import guards_of
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
-from ...families import members
+from ...families import member_of
 from ...fleet.nodes.groups import NodeGroupDemand
 from ...fleet.objects import Key, Object, key_of
 from ...fleet.rendered import Rendered
@@ -177,7 +177,9 @@ class ModelFleet(pulumi.ComponentResource):
             },
             "cost": cost_of(planned, bill),
         }
-        self.endpoints = pulumi.Output.from_input(self.described["endpoints"])
+        endpoints = self.described["endpoints"]
+        has_outputs = any(isinstance(value, pulumi.Output) for each in endpoints.values() for value in each.values())
+        self.endpoints = pulumi.Output.from_input(endpoints) if has_outputs else _known(endpoints)
         self.models = _known(self.described["models"])
         self.nodes = _known(self.described["nodes"])
         self.prerequisites = _known(self.described["prerequisites"])
@@ -251,8 +253,8 @@ class ModelFleet(pulumi.ComponentResource):
         """Create a component for a serving resource, plain objects for others."""
         before = self._dependencies(item)
         name = f"{self._name}-{item.namespace}/{item.name}" if item.namespace else f"{self._name}-{item.name}"
-        family, member = members().get(item.source.kind.title, (None, None))
-        if family and member and member.serves and member.component and member.kind.kind == item.kind:
+        family, member = member_of(item.source.kind)
+        if member.serves and member.component and member.kind.kind == item.kind:
             component: type[WorkloadComponent] = family.component(member)
             return component.from_rendered(name, item, self._child(before))
         for value in item.objects:

@@ -56,22 +56,23 @@ class WorkloadComponent(pulumi.ComponentResource):
             kubernetes_object(value, f"{name}-{value['kind']}".lower(), pulumi.ResourceOptions(parent=self))
             for value in (rendered.shared if shared else ())
         ]
-        self.endpoints = {endpoint.name: pulumi.Output.from_input(endpoint.url) for endpoint in rendered.endpoints}
+        self.endpoints: dict[str, pulumi.Input[str]] = {
+            endpoint.name: endpoint.url for endpoint in rendered.endpoints
+        }
         self._create_objects(name, rendered, before)
         first = next(iter(rendered.endpoints), None)
-        self.endpoint = self.endpoints[first.name] if first else pulumi.Output.from_input("")
-        self.model = pulumi.Output.from_input(first.model if first else "")
-        self.workload_name = pulumi.Output.from_input(next((w.name for w in rendered.workloads), ""))
-        self.namespace = pulumi.Output.from_input(rendered.namespace)
-        self.register_outputs(
-            {
-                "endpoint": self.endpoint,
-                "model": self.model,
-                "workloadName": self.workload_name,
-                "namespace": self.namespace,
-                **self.further_outputs(rendered),
-            }
-        )
+        # Plain values are registered as they are: the SDK spends several tasks of its event loop on each output.
+        outputs = {
+            "endpoint": self.endpoints[first.name] if first else "",
+            "model": first.model if first else "",
+            "workloadName": next((workload.name for workload in rendered.workloads), ""),
+            "namespace": rendered.namespace,
+        }
+        self.endpoint = pulumi.Output.from_input(outputs["endpoint"])
+        self.model = pulumi.Output.from_input(outputs["model"])
+        self.workload_name = pulumi.Output.from_input(outputs["workloadName"])
+        self.namespace = pulumi.Output.from_input(outputs["namespace"])
+        self.register_outputs({**outputs, **self.further_outputs(rendered)})
 
     def further_outputs(self, rendered: Rendered) -> dict[str, Any]:  # noqa: ARG002  for subclasses
         """Set and return outputs that only some components have."""
