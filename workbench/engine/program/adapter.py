@@ -7,6 +7,7 @@ the SDK still works as expected.
 
 import asyncio
 import contextlib
+import gc
 import logging
 import runpy
 import sys
@@ -270,12 +271,14 @@ def program_at(folder: Path, main: str = "") -> Program:
     script = path / "__main__.py" if path.is_dir() else path
 
     def program() -> None:
-        original_path = list(sys.path)
+        original_path, collects = list(sys.path), gc.isenabled()
         sys.path.insert(0, str(script.parent))
         try:
             with contextlib.chdir(folder):  # like the CLI
                 runpy.run_path(str(script), run_name="__main__")
         finally:
             sys.path[:] = original_path
+            if collects:  # a program owns its process under the CLI, and may turn the collector off
+                gc.enable()
 
     return program
