@@ -128,7 +128,7 @@ def test_how_uncertain_reference_figures_are(tmp_path: Path) -> None:
 def test_where_nothing_can_be_drawn_that_is_told(tmp_path: Path) -> None:
     done = run("size", *ONE[:10], "--profile", "FLAT=1x20.58/0@4", "--plot", str(tmp_path / "plot.svg"))
     assert done.code == 1
-    assert "note: no plot of FLAT: a token takes 20.58 ms under any load" in done.stderr
+    assert "note: no plot of FLAT: a token takes 20.58 ms at any load" in done.stderr
     assert not (tmp_path / "plot.svg").exists()
 
 

@@ -34,10 +34,16 @@ REFUSED = [
     (("--profile", "H100=1x1./1@4"), "--profile: must be ACC=COUNTxALPHA/BETA@BATCH"),
     (("--profile", "H100=1x1e9/1@4"), "--profile: must be ACC=COUNTxALPHA/BETA@BATCH"),
     (("--profile", "H100=1x1/1@4\n"), "--profile: must be ACC=COUNTxALPHA/BETA@BATCH"),
-    (("--profile", "H100=0x1/1@4"), "--profile H100: the number of accelerators of a replica is 0: 1 to 2147483647"),
+    (
+        ("--profile", "H100=0x1/1@4"),
+        "--profile H100: the number of accelerators of a replica must be between 1 and 2147483647, found 0",
+    ),
     (("--profile", "H100=1x1/1@0"), "--profile H100: the maximum batch size must be between 1 and 65536, found 0"),
-    (("--profile", "H100=1x1/1@999999999"), "--profile H100: the largest batch is 999999999: 1 to 65536"),
-    (("--profile", "H100=1x0/0@4"), "--profile H100: alpha and beta are 0: a token would take no time"),
+    (
+        ("--profile", "H100=1x1/1@999999999"),
+        "--profile H100: the maximum batch size must be between 1 and 65536, found 999999999",
+    ),
+    (("--profile", "H100=1x0/0@4"), "--profile H100: alpha and beta are both 0, so a token would take no time"),
     (("--price", "A100"), "--price: must be ACC=CENTS such as A100=40, found 'A100'"),
     (("--price", "=4"), "--price: must be ACC=CENTS such as A100=40, found '=4'"),
     (("--price", "A100=41"), "--price: 'A100' has two prices; pass one"),
@@ -113,7 +119,7 @@ FILES = [
     ('[{"accelerator": "A", "count": 1, "alpha": 1, "beta": 1, "batchs": 4}]', "unknown key; did you mean 'batch'?"),
     (
         '[{"accelerator": "A", "count": 1, "alpha": 1, "beta": 1, "batch": 99999}]',
-        "profiles[0]: the largest batch is 99999",
+        "profiles[0]: the maximum batch size must be between 1 and 65536, found 99999",
     ),
 ]
 
