@@ -326,7 +326,7 @@ CASES: dict[str, Case] = {
     ),
     "a source": (SCALED, {SOURCES: POD}, ("v1.0.0",), NONE, "", ""),
     "no source": (
-        SCALED, {SOURCES: {"a": {}}}, ("v1.0.0",), ("v1.0.0",), f"{SOURCES}/a", "set exactly one of pod and prometheus"
+        SCALED, {SOURCES: {"a": {}}}, ("v1.0.0",), ("v1.0.0",), f"{SOURCES}/a", "exactly one of pod and prometheus"
     ),
     "two sources": (
         SCALED,
