@@ -7,7 +7,9 @@ from typing import Any
 import yaml
 
 from components.contract.problems import Problem
+from components.contract.releases import Span
 from components.families import parse
+from components.families.kthena.kinds import RELEASES
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet
 from components.fleet.words import Realization
@@ -36,3 +38,26 @@ def operated(release: str, *documents: Object, **options: Any) -> list[Problem]:
     """What is wrong with documents under the controllers of a release."""
     options = {"realization": Realization.OPERATOR, "tolerates_devices": True, **options}
     return list(fleet_in(release, *documents, **options).problems)
+
+
+def as_one(document: Object) -> Object:
+    """A booster of one backend in the form since v0.2.0."""
+    changed = copy.deepcopy(document)
+    (changed["spec"]["backend"],) = changed["spec"].pop("backends")
+    return changed
+
+
+def as_replicas(document: Object) -> Object:
+    """A booster of one backend in the form of v1.0.0."""
+    changed = as_one(document)
+    chosen = changed["spec"]["backend"]
+    chosen["replicas"] = chosen.pop("minReplicas")
+    del chosen["maxReplicas"]
+    return changed
+
+
+def in_form(document: Object, release: str) -> Object:
+    """A booster of one backend in the form of a release."""
+    if RELEASES.covers(Span(until="v0.1.0"), release):
+        return document
+    return as_replicas(document) if release == RELEASES.names[-1] else as_one(document)

@@ -9,28 +9,12 @@ import pytest
 from components.fleet.rendered import Fleet
 from tests.families.kthena.autoscaling.bindings import QUEUE, binding, bounded, policy, serving
 from tests.families.kthena.booster.support import KEYS, POLICY, backend, booster, pair, worker
-from tests.families.kthena.in_release import bodies, fleet_in
+from tests.families.kthena.in_release import as_one, as_replicas, bodies, fleet_in
 from tests.families.kthena.routing.routes import ROUTER, model_route, model_server, pool, rule
 from tests.families.kthena.serving.support import engine, model_serving, pods, role
 
 Object = dict[str, Any]
 CONTRACT, SECOND, NEWEST = "97b99f41", "v0.2.0", "v1.0.0"
-
-
-def as_one(document: Object) -> Object:
-    """A booster of one backend in the form since v0.2.0."""
-    changed = copy.deepcopy(document)
-    (changed["spec"]["backend"],) = changed["spec"].pop("backends")
-    return changed
-
-
-def as_replicas(document: Object) -> Object:
-    """A booster of one backend in the form of v1.0.0."""
-    changed = as_one(document)
-    chosen = changed["spec"]["backend"]
-    chosen["replicas"] = chosen.pop("minReplicas")
-    del chosen["maxReplicas"]
-    return changed
 
 
 def found(fleet: Fleet) -> list[tuple[str, str, str]]:
