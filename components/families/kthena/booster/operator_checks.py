@@ -61,7 +61,8 @@ def _message(reason: str) -> str:
 
 def _booster_errors(backends: Sequence[BackendContext]) -> Iterator[Defect]:
     spec = backends[0].booster.spec
-    if spec.autoscaling_policy is not None and spec.cost_expansion_rate_percent is None:
+    is_optimized = spec.autoscaling_policy is not None and spec.backend is None
+    if is_optimized and spec.cost_expansion_rate_percent is None:
         yield (
             "spec.costExpansionRatePercent",
             "crashes without it, after it has created everything else (D-25); set 200, the default",

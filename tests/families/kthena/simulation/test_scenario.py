@@ -223,3 +223,51 @@ def test_whether_a_target_says_where_its_metrics_are(written: Any, *, has: bool)
     resource = parse(yaml.safe_dump(body)).resources[0].resource
     assert isinstance(resource, AutoscalingPolicyBinding)
     assert bound_settings(scaling_of(resource)).targets == (ScaledTarget("chat", 1, 4, has_endpoint=has),)
+
+
+# -- the forms of later releases
+
+BOUNDS = {"minReplicas": 1, "maxReplicas": 4}
+CHAT = {"targetRef": {"kind": "ModelServing", "name": "chat"}, "metricSources": {"load": {"pod": {}}}}
+
+
+def scaling(name: str = "p", **targets: Any) -> dict[str, Any]:
+    """A policy that names its targets itself."""
+    return policy(name, **{"metrics": [{"name": "load", "targetValue": "500m"}], **targets})
+
+
+def test_a_policy_with_a_target_is_simulated_like_policy_and_binding() -> None:
+    older = scenario(policy(), binding())
+    newer = scenario(scaling(homogeneousTarget={"target": CHAT, **BOUNDS}), names=AutoscalerQuery("p", "", "default"))
+    assert [source.title for source in newer.sources] == ["AutoscalingPolicy/p"] * 2
+    assert (newer.targets, newer.metrics) == (older.targets, older.metrics)
+    read = [Moment(number * 60_000, {"chat": TargetReading({"load": Fraction(2)})}) for number in range(3)]
+    assert newer.run(read, {"chat": 1}, ()) == older.run(read, {"chat": 1}, ())
+
+
+@pytest.mark.parametrize("form", ["optimizerConfiguration", "heterogeneousTarget"])
+def test_an_optimizer_in_both_forms_of_a_binding(form: str) -> None:
+    found = scenario(policy(), binding(**{form: {"params": [{"target": target("a"), "cost": 30, **BOUNDS}]}}))
+    assert [(each.name, each.minimum, each.maximum) for each in found.targets] == [("a", 1, 4)]
+
+
+def test_a_policy_that_several_targets_share() -> None:
+    params = [{"target": {**CHAT, "targetRef": {"name": name}}, "cost": 1, **BOUNDS} for name in ("a", "b")]
+    resource = parse(yaml.safe_dump(scaling(heterogeneousTarget={"params": params}))).resources[0].resource
+    assert isinstance(resource, AutoscalingPolicy)
+    assert bound_settings(scaling_of(resource)) == Bound((ScaledTarget("a", 1, 4, 1), ScaledTarget("b", 1, 4, 1)), 200)
+
+
+def test_one_backend_is_found() -> None:
+    body = booster()
+    (body["spec"]["backend"],) = body["spec"].pop("backends")
+    body["spec"]["autoscalingPolicy"] = body["spec"]["backend"].pop("autoscalingPolicy")
+    found = scenario(body, names=BOOSTED)
+    assert [(each.name, each.maximum) for each in found.targets] == [("demo-small", 6)]
+
+
+def test_roles_are_not_simulated() -> None:
+    side = {**BOUNDS, "metricSources": {"load": {"pod": {}}}}
+    roles = {"targetRef": {"name": "chat"}, "roles": {"leader": side}}
+    with pytest.raises(ScenarioError, match="scales no ModelServing as a whole; set homogeneousTarget"):
+        scenario(scaling(disaggregatedTarget=roles), names=AutoscalerQuery("p", "", "default"))
