@@ -19,6 +19,7 @@ from ..fleet.objects import Object
 from ..fleet.options import Options
 from ..fleet.origins import Argument
 from .family import (
+    AnnotationReader,
     Family,
     FlavorReader,
     FlavorReading,
@@ -135,6 +136,15 @@ def operator_objects(name: str, site: OperatorSite) -> tuple[Object, ...]:
         ValueError: no family renders objects for it, or several do.
     """
     return _maker_of(name)[1].operator_objects(site)
+
+
+def annotation_problems(value: Object) -> Iterator[tuple[str, str]]:
+    """Yield what keeps controllers from reading an object of another API as it is meant, as path and reason."""
+    if not (value.get("metadata") or {}).get("annotations"):
+        return  # without a look at the families, which would import all of them
+    for family in FAMILIES:
+        if isinstance(family, AnnotationReader):
+            yield from family.annotation_problems(value)
 
 
 def operator_family(name: str) -> str:

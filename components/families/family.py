@@ -8,6 +8,7 @@ a protocol, and their order in the list never matters (:mod:`components.families
 - :class:`ScalingSimulator`: the simulator of the kind with the named autoscaler runs. A name in several kinds is an
   error that names all of them.
 - :class:`VariantDescriber`: a resource is described by its own family. A profile is printed once per family.
+- :class:`AnnotationReader`: each family checks the annotations that are its own.
 - :class:`SharedObjects`: all families create their objects. An object of two families is an error that names both.
 - :class:`OperatorObjects`: the operator's family renders its objects. An operator of two families is an error.
 - :class:`Expandable`, :class:`Convertible`: they belong to a member, and a kind has one family.
@@ -177,6 +178,18 @@ class VariantDescriber(Protocol):
 
     def profile_entry(self, profile: "Profile") -> Json:
         """Return a measured profile in the form to paste into such a resource."""
+        ...
+
+
+@runtime_checkable
+class AnnotationReader(Protocol):
+    """A family whose controller reads annotations of objects of other APIs, which plans pass through."""
+
+    def annotation_problems(self, value: Object) -> Iterator[tuple[str, str]]:
+        """Yield what keeps the controller from reading an object as it is meant, as path and reason.
+
+        Called with every object that is passed through.
+        """
         ...
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from ..contract.findings.ids import RuleId
 from ..contract.load import OtherObject
 from ..contract.names import is_dns1123_label
-from ..contract.problems import Problem
+from ..contract.problems import Problem, Severity
 from ..contract.schema.builtin import is_namespaced
 from ..contract.schema.embedded import format_value
-from ..families import kinds
+from ..families import annotation_problems, kinds
 from ..fleet.objects import Object
 from ..fleet.words import OtherKinds
 from .environment import Environment
@@ -83,6 +83,10 @@ def passed_through(others: Iterable[OtherObject], environment: Environment, ours
         position = f"{other.file}:{other.line}" if other.line else other.file
         taken[identity(body)] = f"is already defined in {position}"
         objects.append(body)
+        problems += [
+            other.problem(path, reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
+            for path, reason in annotation_problems(body)
+        ]
     return Passed(tuple(objects), tuple(problems))
 
 

@@ -1,6 +1,6 @@
 """llm-d's Workload Variant Autoscaler as a family."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ...contract.base import Json
 from ...contract.load import LoadedResource
@@ -10,8 +10,9 @@ from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...performance.sizing.cases import ModelVariant, Profile
-from ..family import Family, Member, OperatorObjects, OperatorSite, SharedObjects, VariantDescriber
+from ..family import AnnotationReader, Family, Member, OperatorObjects, OperatorSite, SharedObjects, VariantDescriber
 from ..migration import Migrating, Step
+from .annotations import annotation_problems
 from .controller.installation import uninstallable
 from .controller.objects import controller_objects
 from .kinds import VARIANT_AUTOSCALING
@@ -22,7 +23,7 @@ from .rendering import render_variant_autoscaling
 from .shared import shared_objects
 
 
-class Llmd(Family, Migrating, OperatorObjects, SharedObjects, VariantDescriber):
+class Llmd(Family, AnnotationReader, Migrating, OperatorObjects, SharedObjects, VariantDescriber):
     """llm-d's autoscaler: variants with profiles, and one controller with ConfigMaps for all of them."""
 
     def operator_objects(self, site: OperatorSite) -> tuple[Object, ...]:
@@ -35,6 +36,9 @@ class Llmd(Family, Migrating, OperatorObjects, SharedObjects, VariantDescriber):
         self, rendered: Sequence[Rendered], library: Library, options: Options
     ) -> tuple[list[Problem], tuple[Rendered, ...]]:
         return shared_objects(rendered, library, options)
+
+    def annotation_problems(self, value: Object) -> Iterator[tuple[str, str]]:
+        return annotation_problems(value)
 
     def steps(self) -> tuple[Step, ...]:
         return steps()

@@ -10,8 +10,8 @@ RULES = "RuleId"
 _SAYING = {"warn": "WARNING", "note": "NOTE"}
 _SEVERITIES = ("WARNING", "NOTE")
 _WITH_SEVERITY = ("record", "problem", "Problem")
-_OTHERS = ("pulumi", "logging", "warnings")
-"""Modules with a function ``warn`` of their own."""
+_OTHERS = ("pulumi", "logging", "warnings", "batch")
+"""Modules with a function ``warn`` of their own, and the batch of a migration, whose notes are no findings."""
 
 
 @dataclass(frozen=True, slots=True)

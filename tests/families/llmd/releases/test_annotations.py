@@ -4,8 +4,13 @@ import copy
 from typing import Any
 
 import pytest
+import yaml
 
+from components.families import parse
 from components.families.llmd.annotations import annotation_problems, scaled_by
+from components.fleet.words import OtherKinds
+from components.plan.environment import Environment
+from components.plan.plan import plan
 
 Object = dict[str, Any]
 AT = "metadata.annotations[llm-d.ai/{}]"
@@ -147,3 +152,18 @@ def test_what_a_variant_is_made_of() -> None:
     keda = scaled_by(scaled_object())
     assert keda
     assert (keda.target_kind, keda.target_api, keda.least, keda.most) == ("Deployment", "apps/v1", None, 10)
+
+
+def test_a_plan_that_passes_it_through_warns_of_it() -> None:
+    bad, good = hpa({"managed": "true"}), hpa()
+    good["metadata"]["name"] = "chat-hpa"
+    bad["metadata"]["name"] = "other"
+    bad["spec"]["metrics"] = []
+    manifests = parse(yaml.safe_dump_all([good, bad]), "scalers.yaml")
+    found = plan(manifests, Environment(other_kinds=OtherKinds.APPLY))
+    assert [
+        (each.name, each.path, str(each.rule), each.line > 0) for each in found.problems if not each.is_error
+    ] == [("other", AT.format("model-id"), "field-no-effect", True)]
+    assert len(found.others) == 2
+    skipped = plan(manifests, Environment(other_kinds=OtherKinds.SKIP))
+    assert not skipped.problems

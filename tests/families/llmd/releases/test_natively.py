@@ -255,6 +255,15 @@ def test_another_kind_than_the_workload_has_is_warned_of(kind: str, field: str) 
     assert paths == ([f"spec.scaleTargetRef.{field}"] if field else [])
 
 
+@pytest.mark.parametrize(("version", "is_warned"), [("apps/v1", False), ("apps/v1beta1", True), (None, False)])
+def test_another_api_than_the_workload_has_is_warned_of(version: str | None, is_warned: bool) -> None:
+    document = of_target()
+    if version:
+        document["spec"]["scaleTargetRef"]["apiVersion"] = version
+    paths = [path for rule, path, _ in findings(rendered(document, *of_llmkube())) if rule == "field-no-effect"]
+    assert paths == (["spec.scaleTargetRef.apiVersion"] if is_warned else [])
+
+
 def test_a_leader_worker_set_is_scaled_too() -> None:
     document = of_target(kind="LeaderWorkerSet")
     document["spec"]["scaleTargetRef"]["apiVersion"] = "leaderworkerset.x-k8s.io/v1"
