@@ -57,8 +57,13 @@ def test_families(row: str, family: str) -> None:
 
 
 def test_llmaz() -> None:
-    assert "llmaz at `3c13ff3`, after v0.1.4" in (ROOT / "docs/deviations.md").read_text()
-    assert ROWS["llmaz"] == "commit `3c13ff3`, after v0.1.4"
+    table = yaml.safe_load((COMPONENTS / "families/llmaz/releases.yaml").read_text())
+    names = [release["name"] for release in table["releases"]]
+    tags, commits = ([name for name in names if name.startswith("v") == tagged] for tagged in (True, False))
+    row = f"every release, from {tags[0]} to {tags[-1]}, and commits `{commits[0]}` and `{commits[1]}`, the last one"
+    assert len(commits) == 2
+    assert ROWS["llmaz"] == f"{row} ([releases](docs/llmaz.md))"
+    assert f"llmaz at `{names[-1]}`, after {tags[-1]}" in (ROOT / "docs/deviations.md").read_text()
 
 
 def test_leader_worker_sets() -> None:
