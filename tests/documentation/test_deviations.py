@@ -11,7 +11,7 @@ NAMED = [
     ("`minReplicas` above `maxReplicas` in a binding", "rejected"),
     ("`envFrom` of the runtime beside prefill", "both"),
     ("the role that an autoscaler of `vLLMDisaggregated` reads", "`decode`"),
-    ("`rolloutStrategy.rollingUpdateConfiguration.partition` of a Service", "a warning with realization `operator`"),
+    ("`rolloutStrategy.rollingUpdateConfiguration.partition` of a Service", "an error with realization `operator`"),
     ("a variable twice in `envs` of a BackendRuntime or Playground", "the last one"),
     ("`RUNTIME_URL` and `RUNTIME_METRICS_PATH` with `valueFrom`", "$(RUNTIME_URL)"),
     ("labels of pods under `modelserving.volcano.sh/`", "`revision` are missing"),

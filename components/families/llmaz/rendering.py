@@ -329,6 +329,8 @@ def _started(container: Object, line: CommandLine) -> Object:
 
 def _pod_spec(container: Object, backend: ChosenBackend, options: Options) -> Object:
     spec: Object = {"terminationGracePeriodSeconds": options.grace_seconds, "containers": [container]}
+    if (container.get("lifecycle") or {}).get("stopSignal"):
+        spec["os"] = {"name": "linux"}  # the API server rejects signals of unknown systems
     size = shared_memory(backend)
     if size is not None:
         add_shared_memory(spec, size)

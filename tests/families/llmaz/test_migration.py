@@ -53,6 +53,16 @@ def _objects(fleet: Fleet) -> list[Object]:
     return [body for item in fleet.rendered for body in item.objects]
 
 
+def without_default(document: Object) -> Object:
+    """Leave out the default that v0.1.0 has for a name that later releases write or infer."""
+    config = document["spec"].get("backendRuntimeConfig") or {}
+    args = config.get("args")
+    if not isinstance(args, dict) or args.get("name") != "default":
+        return document
+    named = {key: value for key, value in args.items() if key != "name"}
+    return {**document, "spec": {**document["spec"], "backendRuntimeConfig": {**config, "args": named}}}
+
+
 # -- whatever is generated
 
 
@@ -73,7 +83,7 @@ def test_what_is_rendered_stays_and_there_and_back_is_where_one_was(pair: tuple[
         assert not back.losses
         if not (batch.notes or back.notes):
             clean.append(1)
-            assert values(back) == documents
+            assert [*map(without_default, values(back))] == [*map(without_default, documents)]
 
     holds()
     assert len(clean) >= EXAMPLES // 20

@@ -190,6 +190,14 @@ def test_a_group_needs_both_commands() -> None:
     assert "multiHostCommands of BackendRuntime 'own' has no command for the worker; add it" in problem.reason
 
 
+@pytest.mark.parametrize("hook", [{"stopSignal": "SIGINT"}, {"preStop": {"sleep": {"seconds": 5}}}])
+def test_pods_with_a_stop_signal_name_the_system_that_it_is_of(hook: Object) -> None:
+    documents = MODEL, runtime(lifecycle=hook), playground(backendRuntimeConfig={"backendName": "own"})
+    pod = objects(*documents)["Deployment"]["spec"]["template"]["spec"]
+    assert pod["containers"][0]["lifecycle"] == hook
+    assert pod.get("os") == ({"name": "linux"} if "stopSignal" in hook else None)
+
+
 # -- problems are reported where the manifest has the field
 
 WRONG: dict[str, tuple[list[Object], str, RuleId]] = {
