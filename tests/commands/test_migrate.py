@@ -86,7 +86,9 @@ def test_to_standard_output(manifest: Path) -> None:
 
 
 def test_nothing_is_written_if_something_is_lost(manifest: Path) -> None:
-    text = BOOSTER.replace("    type: vLLM", "    type: vLLM\n    loraAdapters: [{name: a, artifactURL: hf://Qwen/a}]")
+    text = BOOSTER.replace(
+        "    type: vLLM", "    type: vLLM\n    loraAdapters: [{name: a, artifactURL: hf://Qwen/a}]"
+    )
     manifest.write_text(text)
     done = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--write")
     assert done.returncode == 1

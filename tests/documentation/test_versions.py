@@ -61,6 +61,12 @@ def test_families(row: str, family: str) -> None:
     assert default.partition(",")[0] == table["contract"]
 
 
+def test_deviations_from_llmaz_are_those_from_its_last_commit() -> None:
+    table = yaml.safe_load((COMPONENTS / "families/llmaz/releases.yaml").read_text())
+    names = [release["name"] for release in table["releases"]]
+    assert f"llmaz at `{names[-1]}`, after {names[-2]}" in (ROOT / "docs/deviations.md").read_text()
+
+
 def test_leader_worker_sets() -> None:
     charts = yaml.safe_load((COMPONENTS / "plan/prerequisites/charts.yaml").read_text())
     assert ROWS["LeaderWorkerSet"] == charts["leader-worker-set"]["app"]

@@ -21,7 +21,7 @@ OWN = {
     "scaleTrigger recommendedConfigs workloadTemplate INSTANCE-TYPE",
     "llmkube": "modelRef moeCPUOffload moe_cpu_offload vllmConfig tgiConfig personaPlexConfig podSecurityContext "
     "probeOverrides skipModelInit hfTokenSecretRef evictionProtection",
-    "kthena": "loraAdapters lora_adapters routeWeight scalingCost modelURI cacheURI entryTemplate workerReplicas "
+    "kthena": "routeWeight scalingCost modelURI cacheURI entryTemplate workerReplicas "
     "gangPolicy minRoleReplicas tolerancePercent panicPolicy optimizerConfiguration modelServerName workloadSelector "
     "kvConnector",
     "llmd": "sloClassRef slo_class_ref modelProfile acc accCount maxBatchSize variantCost arrivalRate",

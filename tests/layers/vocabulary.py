@@ -32,9 +32,10 @@ ORDINARY = {
     "fields of Kubernetes' own objects": (
         "availableReplicas currentReplicas desiredReplicas resourceVersion resource_version targetRef"
     ),
-    "what a fleet is made of, here and in every family": "pod_annotations pod_labels",
-    "parts of requests, gateways and clouds": "rateLimit rate_limit target_value",
+    "what a fleet is made of, here and in every family": "modelCache model_cache pod_annotations pod_labels",
+    "parts of requests, gateways and clouds": "jwks_uri max_tokens rateLimit rate_limit target_value",
     "fields of Volcano's PodGroup": "highestTierAllowed highest_tier_allowed networkTopology network_topology",
+    "a title for readers, of a guardrail here": "display_name",
     "a value of the chart of the Cluster Autoscaler": "extraArgs",
     "metadata of Envoy AI Gateway": "backend_name",
     "fields of OpenAI's list of models": "max_model_len owned_by",

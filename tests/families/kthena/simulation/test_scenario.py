@@ -255,7 +255,9 @@ def test_a_policy_that_several_targets_share() -> None:
     params = [{"target": {**CHAT, "targetRef": {"name": name}}, "cost": 1, **BOUNDS} for name in ("a", "b")]
     resource = parse(yaml.safe_dump(scaling(heterogeneousTarget={"params": params}))).resources[0].resource
     assert isinstance(resource, AutoscalingPolicy)
-    assert bound_settings(scaling_of(resource)) == Bound((ScaledTarget("a", 1, 4, 1), ScaledTarget("b", 1, 4, 1)), 200)
+    assert bound_settings(scaling_of(resource)) == Bound(
+        (ScaledTarget("a", 1, 4, 1), ScaledTarget("b", 1, 4, 1)), 200
+    )
 
 
 def test_one_backend_is_found() -> None:
