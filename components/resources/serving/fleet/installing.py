@@ -22,13 +22,15 @@ from ...prerequisites.args import (
     PrometheusArgs,
     VariantAutoscalerArgs,
 )
-from ...prerequisites.chart import SYSTEM, ChartComponent, FixedChart
+from ...prerequisites.chart import SYSTEM, ChartComponent
 from ..objects import KubernetesObject, kubernetes_object
 from ..site import Site
 from .cloud_charts import COMPONENTS, ROLE_ANNOTATION, OnCloud
 
 _DELETE_TIMEOUT = "20m"
 """Deleting a load balancer takes minutes, and releasing its addresses some more."""
+_Chart = Callable[[str, ChartArgs, pulumi.ResourceOptions], ChartComponent]
+"""Creates the component of a chart that has no settings of its own."""
 _Make = Callable[[str, "Installation", pulumi.ResourceOptions], pulumi.ComponentResource]
 
 
@@ -162,7 +164,7 @@ def _variant_autoscaler(
     return variants.VariantAutoscaler(name, args, opts)
 
 
-def _fixed(chart: str, component: type[FixedChart]) -> _Make:
+def _fixed(chart: str, component: _Chart) -> _Make:
     """Return a factory for a chart without settings, except the image cache and the release of an API."""
 
     def make(name: str, installation: Installation, opts: pulumi.ResourceOptions) -> ChartComponent:
@@ -180,7 +182,7 @@ def _sited(chart: str, component: OnCloud) -> _Make:
     return lambda name, installation, opts: component(name, installation.site, installation.image_values(chart), opts)
 
 
-_FIXED: Mapping[str, type[FixedChart]] = {
+_FIXED: Mapping[str, _Chart] = {
     "ai-gateway": networking.AiGateway,
     "ai-gateway-crds": networking.AiGatewayKinds,
     "dcgm-exporter": accelerators.DcgmExporter,
