@@ -20,7 +20,7 @@ def table() -> list[str]:
     """Return the lines of the table."""
     lines, known = [HEAD, "|---|---|---|---|---|"], dict[str, set[str]]()
     for release in RELEASES.releases:
-        own = {name: set(_fields(kinds().by_name(name), release.name)) for name in NAMES}
+        own = {name: set(fields_of(kinds().by_name(name), release.name)) for name in NAMES}
         added, gone = _changes(own, known), _changes(known, own)
         if not known:
             added = "the form of the contract"
@@ -43,7 +43,7 @@ def _changes(one: dict[str, set[str]], other: dict[str, set[str]]) -> str:
     return "; ".join(found)
 
 
-def _fields(kind: Kind, release: str) -> Iterator[str]:
+def fields_of(kind: Kind, release: str) -> Iterator[str]:
     if not kind.at(release).exists:
         return
     graph = release_graph(kind, release)

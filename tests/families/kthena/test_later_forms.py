@@ -162,6 +162,13 @@ def test_the_plugin_that_changes_pods(scope: Object | None, entry: bool, workers
         ({"name": "lws-standard-labels", "type": "BuiltIn"}, "warning", "spec.plugins[0]", "has no effect"),
         ({"name": "own", "type": "BuiltIn"}, "error", "spec.plugins[0].name", "must be demo-pod-tweaks or"),
         ({**TWEAKS, "config": {"env": "A=1"}}, "error", "spec.plugins[0].config.env", "must be a list of"),
+        ({**TWEAKS, "config": {"env": [{"value": "1"}]}}, "error", "spec.plugins[0].config.env", "must be a list of"),
+        (
+            {**TWEAKS, "config": {"runtimeClassName": 1}},
+            "error",
+            "spec.plugins[0].config.runtimeClassName",
+            "a string",
+        ),
         ({**TWEAKS, "config": {"x": 1}}, "warning", "spec.plugins[0].config.x", "has no effect"),
         ({**TWEAKS, "scope": {"roles": ["x"]}}, "error", "spec.plugins[0].scope.roles[0]", "names no role"),
     ],

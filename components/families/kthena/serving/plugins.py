@@ -51,24 +51,28 @@ def _check_tweaks(serving: ServingContext, path: str, config: Mapping[str, Any])
             reason = f"has no effect: {_TWEAKS} reads {', '.join(_TWEAK_TYPES)}; remove it"
             serving.findings.warn(f"{path}.{key}", reason, RuleId.FIELD_NO_EFFECT)
             continue
-        expected, title = _TWEAK_TYPES[key]
-        is_valid = isinstance(value, expected) and (
-            key != "env" or all(isinstance(item, dict) and item.get("name") for item in value)
-        )
-        if not is_valid:
-            serving.findings.error(f"{path}.{key}", f"must be {title}, found {value!r}")
+        if not _is_valid(key, value):
+            serving.findings.error(f"{path}.{key}", f"must be {_TWEAK_TYPES[key][1]}, found {value!r}")
+
+
+def _is_valid(key: str, value: Any) -> bool:  # noqa: ANN401  any JSON
+    return isinstance(value, _TWEAK_TYPES[key][0]) and (
+        key != "env" or all(isinstance(item, dict) and isinstance(item.get("name"), str) for item in value)
+    )
 
 
 def apply_plugins(serving: ServingContext, role: str, body: Object, *, entry: bool) -> None:
     """Change the pod template of the entry pods or the workers of a role."""
     for plugin in _running(serving.spec.plugins or (), role, entry=entry):
-        config = plugin.config or {}
-        if isinstance(config.get("runtimeClassName"), str) and config["runtimeClassName"]:
+        written = (plugin.config or {}).items()
+        # What is invalid is an error already.
+        config = {key: value for key, value in written if value and key in _TWEAK_TYPES and _is_valid(key, value)}
+        if "runtimeClassName" in config:
             body["spec"]["runtimeClassName"] = config["runtimeClassName"]
-        if isinstance(config.get("annotations"), dict) and config["annotations"]:
+        if "annotations" in config:
             annotations = body["metadata"].get("annotations") or {}
             body["metadata"] = {**body["metadata"], "annotations": {**annotations, **config["annotations"]}}
-        if isinstance(config.get("env"), list) and config["env"]:
+        if "env" in config:
             added = {variable["name"]: variable for variable in config["env"]}
             for field in ("initContainers", "containers"):
                 if body["spec"].get(field):
