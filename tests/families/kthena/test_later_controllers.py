@@ -11,8 +11,8 @@ from tests.families.kthena.autoscaling.test_operated import OTHER, PANIC, WHOLE,
 from tests.families.kthena.booster.support import POLICY, booster, pair
 from tests.families.kthena.booster.test_operated import AFFINITY, NAMED, fit, without
 from tests.families.kthena.in_release import in_form, operated
-from tests.families.kthena.serving.support import model_serving, pods, role
-from tests.families.kthena.serving.test_operated import NO_PODS, NOTED, SPREAD, VOLCANO, WIDE, engine, updated
+from tests.families.kthena.serving.support import engine, model_serving, pods, role
+from tests.families.kthena.serving.test_operated import NO_PODS, NOTED, SPREAD, VOLCANO, WIDE, updated
 
 Object = dict[str, Any]
 ALL = RELEASES.names
@@ -79,10 +79,10 @@ def test_the_optimizer_of_several_backends(release: str) -> None:
 
 
 def test_the_variables_of_modelscope() -> None:
-    env = [{"name": "MS_TOKEN", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]
+    env: list[Object] = [{"name": "MS_TOKEN", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]
     written = in_form(booster("m", fit(modelURI="ms://org/name", env=env)), NEWEST)
     assert told(NEWEST, "MS_TOKEN", written) == [("warning", "spec.backend.env")]
-    env[0] = {"name": "MS_TOKEN", "value": "x"}  # type: ignore[dict-item]
+    env = [{"name": "MS_TOKEN", "value": "x"}]
     written = in_form(booster("m", fit(modelURI="ms://org/name", env=env)), NEWEST)
     assert told(NEWEST, "MS_TOKEN", written) == []
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import MutableMapping
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ from tests.families.kthena.migrating import (
     serving,
 )
 
-Object = dict[str, Any]
+Object = MutableMapping[str, Any]
 FIRST, OLDEST, NEWEST = "97b99f41", "v0.1.0", "v1.0.0"
 
 

@@ -10,7 +10,7 @@ from tests.contract.changing import REMOVED, changed, problems_of
 from tests.families.kthena.api.samples import kind_of, made
 
 Document = dict[str, Any]
-ALL = RELEASES.names
+ALL = tuple(RELEASES.names)
 NONE: tuple[str, ...] = ()
 ANY = ("",)
 """Without a release, where forms of several releases can meet."""
@@ -50,7 +50,7 @@ SEVERAL = made("ModelBooster", "m", {"backends": [BOUNDED]})
 ONE = made("ModelBooster", "m", {"backend": BOUNDED})
 LAST = made("ModelBooster", "m", {"backend": {**BACKEND, "replicas": 2}})
 TARGET = {"target": {"targetRef": {"kind": "ModelServing", "name": "s"}}, "minReplicas": 1, "maxReplicas": 2}
-POD = {"a": {"pod": {}}}
+POD: Document = {"a": {"pod": {}}}
 SCALED = made("AutoscalingPolicy", "p", {"metrics": [{"name": "a", "targetValue": 1}], "homogeneousTarget": TARGET})
 SIDE = {"minReplicas": 1, "maxReplicas": 4, "metricSources": POD}
 ROLES = made(

@@ -247,7 +247,8 @@ def test_a_policy_with_a_target_is_simulated_like_policy_and_binding() -> None:
 
 @pytest.mark.parametrize("form", ["optimizerConfiguration", "heterogeneousTarget"])
 def test_an_optimizer_in_both_forms_of_a_binding(form: str) -> None:
-    found = scenario(policy(), binding(**{form: {"params": [{"target": target("a"), "cost": 30, **BOUNDS}]}}))
+    spec: dict[str, Any] = {form: {"params": [{"target": target("a"), "cost": 30, **BOUNDS}]}}
+    found = scenario(policy(), binding(**spec))
     assert [(each.name, each.minimum, each.maximum) for each in found.targets] == [("a", 1, 4)]
 
 
