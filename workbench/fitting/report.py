@@ -105,7 +105,12 @@ def as_dict(fitted: LineFit, profile: "Profile", warned: Sequence[str]) -> dict[
             for measurement in fitted.measurements
         ],
         "warnings": list(warned),
-        "profiles": [asdict(profile)] if profile.accelerator else [],
-        "ends": {name: asdict(end) if end else None for name, end in zip(("fast", "slow"), ends, strict=True)},
+        "profiles": [_decoding(profile)] if profile.accelerator else [],
+        "ends": {name: _decoding(end) if end else None for name, end in zip(("fast", "slow"), ends, strict=True)},
         "option": option_of(profile) if profile.accelerator else None,
     }
+
+
+def _decoding(profile: "Profile") -> dict[str, Any]:
+    """Return a fitted profile without the prefill, which is not fitted."""
+    return {key: value for key, value in asdict(profile).items() if key not in ("gamma", "delta")}

@@ -185,7 +185,7 @@ def _notes(target: SizedModel, assessments: "Sequence[Assessment]") -> Iterator[
     if unpriced:
         yield f"the price of {', '.join(unpriced)} is unknown; pass --price {unpriced[0]}=<cents per hour>"
     yield from _limit_notes(target, candidates)
-    if question.prefill_ms is None:
+    if not all(assessment.has_prefill for assessment in assessments):
         compared = ", and the TTFT target is compared with it alone" if question.targets.ttft_ms else ""
         yield (
             f"only the queueing time is predicted{compared}; measure the prefill time and pass it with --prefill-ms"

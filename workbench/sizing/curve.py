@@ -39,5 +39,5 @@ def curve_of(sized: "Sized", prefill_ms: int | None, points: int, up_to: float |
         return None
     rates = tuple(last * (number + 1) / points for number in range(points))
     latencies = behaviours(sized.case, rates)
-    first = tuple(latency.wait_p95_ms + (prefill_ms or 0) for latency in latencies)
+    first = tuple(latency.first_token_p95_ms + (prefill_ms or 0) for latency in latencies)
     return Curve(rates, tuple(latency.itl_ms for latency in latencies), first)

@@ -31,7 +31,7 @@ def write_plot(assessment: "Assessment", curve: Curve, title: str, path: Path) -
         above, below = figure.subplots(2, 1, sharex=True)
         above.set_ylabel("ITL, mean, ms")
         _draw(above, "itl", curve, curve.itl_ms, targets.itl_ms)
-        below.set_ylabel(f"{first_token_title(assessment.question)}, 95 %, ms")
+        below.set_ylabel(f"{first_token_title([assessment])}, 95 %, ms")
         _draw(below, "ttft", curve, curve.ttft_p95_ms, targets.ttft_ms)
         below.set_xlabel("requests per minute and replica")
         for name, end in _ends(assessment, curve):

@@ -51,7 +51,7 @@ def show(assessments: "Sequence[Assessment]", title: str) -> None:
     if any(assessment.ends for assessment in assessments):
         console.print("Reference figures with their uncertainty range; benchmark before relying on them.")
     console.print()
-    latency = f"{first_token_title(assessments[0].question)} ms"
+    latency = f"{first_token_title(assessments)} ms"
     table = Table(*(title or latency for title in _COLUMNS), box=None)
     for assessment in assessments:
         table.add_row(*map(printable, _cells(assessment)))
@@ -76,9 +76,11 @@ def _load(question: "Question") -> str:
     return f"{summary}; target: {', '.join(slo) or 'none'}{prefill}"
 
 
-def first_token_title(question: "Question") -> str:
-    """Return the title of the latency column; without a prefill time it is only the queueing time."""
-    return "TTFT" if question.has_prefill else "queueing"
+def first_token_title(assessments: "Sequence[Assessment]") -> str:
+    """Return the title of the latency column; without prefill times it is only the queueing time."""
+    if all(assessment.has_prefill for assessment in assessments):
+        return "TTFT"
+    return "TTFT or queueing" if any(assessment.has_prefill for assessment in assessments) else "queueing"
 
 
 def _cells(assessment: "Assessment") -> Iterator[str]:
@@ -123,7 +125,7 @@ def _plots(assessment: "Assessment", width: int) -> Iterator[str]:
     yield from _plot(f"{name}: ITL in ms", curve.itl_ms, targets.itl_ms, behavior.itl_ms if behavior else 0, room)
     yield from _axis(assessment, room)
     yield ""
-    title = f"{name}: {first_token_title(assessment.question)} in ms, 95 %"
+    title = f"{name}: {first_token_title([assessment])} in ms, 95 %"
     yield from _plot(title, curve.ttft_p95_ms, targets.ttft_ms, assessment.first_p95_ms or 0, room)
     yield from _axis(assessment, room)
     sized = assessment.sized

@@ -191,6 +191,10 @@ def _to_target(batch: Batch, document: Document, spec: Fields) -> None:
         reference.update(_target(batch, document))
         inserted(spec, 0, "scaleTargetRef", reference)
     if spec.pop("modelProfile", None) is not None:
+        # What was written about the profile on the way here is lost with it.
+        batch.notes[:] = [
+            note for note in batch.notes if (note.title, note.path[:18]) != (document.title, "spec.modelProfile.")
+        ]
         batch.loss(
             document,
             "spec.modelProfile",

@@ -136,13 +136,18 @@ class Assessment:
     @property
     def ttft_p95_ms(self) -> float | None:
         """95th percentile of the time to the first token; None without prefill."""
-        return self.first_p95_ms if self.question.has_prefill else None
+        return self.first_p95_ms if self.has_prefill else None
+
+    @property
+    def has_prefill(self) -> bool:
+        """Whether the prefill is known, from the request or from the profile."""
+        return self.question.has_prefill or any(self.sized.case.prefill)
 
     @property
     def first_p95_ms(self) -> float | None:
         """95th percentile of the time to the first token; of the time in the queue if prefill is unknown."""
         behaviour = self.sized.behaviour
-        return None if behaviour is None else behaviour.wait_p95_ms + (self.question.prefill_ms or 0)
+        return None if behaviour is None else behaviour.first_token_p95_ms + (self.question.prefill_ms or 0)
 
     def _per_month(self, sized: Sized) -> float | None:
         cents = self._cents(sized)

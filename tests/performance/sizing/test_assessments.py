@@ -102,6 +102,21 @@ class TestPrefill:
         assert found.sized == same.sized
         assert found.ttft_p95_ms == pytest.approx((same.ttft_p95_ms or 0) + 100)
 
+    def test_that_of_the_profile_counts_with_the_prompts_of_the_load(self) -> None:
+        profile = replace(A100.profile, gamma=50.0, delta=0.05)
+        asked = question("40")
+        asked = replace(asked, load=replace(asked.load, input_tokens=Decimal(512)), prefill_ms=None)
+        (found,) = assessed(asked, [replace(A100, profile=profile)])
+        behaviour = found.sized.behaviour
+        assert behaviour
+        assert found.has_prefill
+        assert found.ttft_p95_ms == behaviour.wait_p95_ms + behaviour.prefill_ms > behaviour.wait_p95_ms + 50
+        (given,) = assessed(replace(asked, prefill_ms=100), [replace(A100, profile=profile)])
+        assert given.sized.behaviour
+        assert given.sized.behaviour.prefill_ms == 0, "the measured time takes its place"
+        (without,) = assessed(replace(question("40"), prefill_ms=None), [replace(A100, profile=profile)])
+        assert not without.has_prefill
+
     def test_where_nothing_is_promised_it_takes_nothing(self) -> None:
         free = LatencyTargets(24, 0)
         (found,) = assessed(question("40", targets=free, prefill_ms=100), [A100])

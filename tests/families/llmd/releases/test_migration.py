@@ -134,6 +134,7 @@ def test_the_workload_is_named_and_the_profile_is_lost() -> None:
         "modelID": "tiny",
     } | {"sloClassRef": variant()["spec"]["sloClassRef"]}
     assert losses(batch) == ["spec.modelProfile", "spec.sloClassRef"]
+    assert not [note for note in converted(variant(), origin=CONTRACT, target=TARGET).notes if "Profile" in note.path]
 
 
 def test_the_kind_of_the_workload_is_that_in_the_files() -> None:
