@@ -79,7 +79,7 @@ def _plain(schema: Json) -> Json:
         elif key == "const":
             out["enum"] = [value]
         elif key == SPANS:
-            out[key] = value  # patches, in which None removes a keyword
+            out[key] = _with_references(value)  # patches, in which None removes a keyword
         elif key == "x-core-ref":
             out["$ref"] = value
         elif key != "title" and key not in _BOUNDS:
@@ -88,6 +88,15 @@ def _plain(schema: Json) -> Json:
         if name in schema:
             out[bound] = schema[name]
     return out
+
+
+def _with_references(patches: Json) -> Json:
+    """Rename references to core definitions back, see :mod:`.embedded`."""
+    if isinstance(patches, list):
+        return [_with_references(item) for item in patches]
+    if not isinstance(patches, dict):
+        return patches
+    return {"$ref" if key == "x-core-ref" else key: _with_references(value) for key, value in patches.items()}
 
 
 def _set(default: Json) -> Json:
