@@ -35,8 +35,9 @@ def problem_lines(problems: "Sequence[Problem]") -> str:
 
 
 def pluralize(number: int, word: str) -> str:
-    """Return ``1 file``, ``3 files``."""
-    return f"{number} {word}{'s' * (number != 1)}"
+    """Return ``1 file``, ``3 files``, ``2 losses``."""
+    ending = "es" if word.endswith("s") else "s"
+    return f"{number} {word}{ending * (number != 1)}"
 
 
 def print_to_stderr(lines: Iterable[str]) -> None:

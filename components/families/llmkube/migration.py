@@ -5,6 +5,7 @@ from typing import Any
 
 from ..migration import Batch, Document, Step
 
+_HUB = "hf://"
 _FIELD = "spec.speculativeDecoding"
 _OLDER_NAMES = {"none": "disabled", "draft-mtp": "mtp"}
 """Names of methods up to v0.9.17, by those since v0.9.18, which keeps the older ones."""
@@ -40,6 +41,18 @@ def _use_older_names(batch: Batch) -> None:
             block["type"] = method
 
 
+def _remove_scheme(batch: Batch) -> None:
+    """Up to v0.8.17 a repository of the hub has no scheme, no revision and no list of files."""
+    for document in batch.of_kind("Model"):
+        spec = document.value.get("spec") or {}
+        source = spec.get("source")
+        if isinstance(source, str) and source.startswith(_HUB) and "@" not in source and not spec.get("files"):
+            spec["source"] = source.removeprefix(_HUB)
+            batch.note(
+                document, "spec.source", "has no scheme now, as earlier releases name repositories without one"
+            )
+
+
 def _resource_names(batch: Batch) -> Iterator[Any]:
     for document in batch.of_kind("Model"):
         spec = document.value.get("spec") or {}
@@ -67,6 +80,7 @@ def _keep(_batch: Batch) -> None:
 STEPS: tuple[Step, ...] = (
     Step("v0.8.8", "v0.8.9", _add_empty_claims, _remove_empty_claims),
     Step("v0.8.9", "v0.8.10", _remove_empty_claims, _add_empty_claims),
+    Step("v0.8.17", "v0.8.18", _keep, _remove_scheme),
     Step("v0.9.14", "v0.9.15", _require_weights, _keep),
     Step("v0.9.17", "v0.9.18", _keep, _use_older_names),
 )

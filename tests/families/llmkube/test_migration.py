@@ -130,9 +130,11 @@ def converted(value_: Object, origin: str, target: str) -> Batch:
     return batch
 
 
-def rendered(value_: Object) -> list[Any]:
-    """Return everything that a document becomes, apart from notes on its release."""
-    fleet = render_fleet(objects([value_, model()]).resources, Options())
+def rendered(*values: Object) -> list[Any]:
+    """Return everything that documents become, apart from notes on their release."""
+    named = {(each["kind"], each["metadata"]["name"]) for each in values}
+    others = [] if ("Model", "m1") in named else [model()]
+    fleet = render_fleet(objects([*values, *others]).resources, Options())
     return [list(fleet.objects), [(p.path, p.rule) for p in fleet.problems if p.severity != "note"]]
 
 
@@ -208,3 +210,25 @@ def test_names_of_resources_across_the_release_that_needs_an_empty_list() -> Non
         )
     ]
     assert gpus == [{**named, "resourceClaims": []}] * 2 + [named] * 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "source", "losses"),
+    [
+        ({"source": "hf://org/repo"}, "org/repo", 0),
+        ({"source": "org/repo"}, "org/repo", 0),
+        ({"source": HTTP}, HTTP, 0),
+        ({"source": "hf://org/repo@v1"}, "hf://org/repo@v1", 1),
+        ({"source": "hf://org/repo", "files": ["a.gguf"]}, "hf://org/repo", 2),
+    ],
+)
+def test_repositories_without_a_scheme(fields: Object, source: str, losses: int) -> None:
+    original = model(**fields)
+    batch = converted(original, "v0.8.18", "v0.8.17")
+    changed = dict(batch.documents[0].value)
+    assert changed["spec"]["source"] == source
+    assert len(batch.losses) == losses
+    if not losses:
+        assert rendered(isvc(runtime="vllm", skipModelInit=True), changed) == rendered(
+            isvc(runtime="vllm", skipModelInit=True), original
+        )
