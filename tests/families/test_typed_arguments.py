@@ -119,7 +119,7 @@ OWN = {
         *("name", "namespace", "realization", "service_account_name", "cache_claim", "cache_host_path", "shared"),
         *("draft_model", "autoscaled"),
     },
-    **dict.fromkeys(("ModelRouter", "ModelPool", "LoRAAdapter", "GPUQuota"), {"name", "namespace"}),
+    **{key: {"name", "namespace"} for key in ("ModelRouter", "ModelPool", "LoRAAdapter", "GPUQuota")},
     "Playground": {*WorkloadArgs.__annotations__, "backend_runtime"},
     "Service": {*WorkloadArgs.__annotations__},
     "ModelBooster": {*ServingArgs.__annotations__},
