@@ -397,7 +397,7 @@ def test_two_roles_are_lost() -> None:
 
 @pytest.mark.parametrize("target", RELEASES.names)
 def test_documents_in_the_form_of_the_target_are_left_alone(target: str) -> None:
-    newer = {
+    newer: dict[str, list[Object]] = {
         "v0.2.0": [booster("m", {**BOOSTER, "minReplicas": 2, "maxReplicas": 2}, form="backend"), bound("x", "s")],
         NEWEST: [booster("m", {**BOOSTER, "replicas": 2}, form="backend")],
     }
