@@ -397,7 +397,7 @@ def test_two_roles_are_lost() -> None:
 
 @pytest.mark.parametrize("target", RELEASES.names)
 def test_documents_in_the_form_of_the_target_are_left_alone(target: str) -> None:
-    newer = {
+    newer: dict[str, list[Object]] = {
         "v0.2.0": [booster("m", {**BOOSTER, "minReplicas": 2, "maxReplicas": 2}, form="backend"), bound("x", "s")],
         NEWEST: [booster("m", {**BOOSTER, "replicas": 2}, form="backend")],
     }
@@ -416,20 +416,20 @@ def fleets(draw: st.DrawFn) -> list[Object]:
     sides = ["prefill", "decode"] if kind == "vLLMDisaggregated" else ["server"]
     workers, image = [], draw(IMAGES)
     for side in sides:
-        worker = {"type": side, "image": image, "replicas": 1, "pods": draw(st.integers(1, 3))}
+        worker: dict[str, Any] = {"type": side, "image": image, "replicas": 1, "pods": draw(st.integers(1, 3))}
         for field, strategy in (("config", CONFIGS), ("resources", RESOURCES)):
             value = draw(strategy)
             worker |= {field: value} if value else {}
         workers.append(worker)
     least = draw(st.integers(1, 3))
-    backend = {"name": draw(NAMES), "type": kind, "modelURI": "hf://org/name", "workers": workers}
+    backend: dict[str, Any] = {"name": draw(NAMES), "type": kind, "modelURI": "hf://org/name", "workers": workers}
     backend |= {"env": [*draw(ENVS), *KEYS], "minReplicas": least, "maxReplicas": least}
     cache = draw(CACHES)
     backend |= {"cacheURI": cache} if cache else {}
     if kind == "vLLM" and draw(st.booleans()):
         backend |= {"autoscalingPolicy": {"metrics": METRICS}, "maxReplicas": least + draw(st.integers(0, 3))}
     topology = draw(st.sampled_from([None, {"highestTierAllowed": 2}, {"mode": "soft", "highestTierAllowed": 1}]))
-    group: Object = {"gangPolicy": {"minRoleReplicas": {"leader": 1}}} if draw(st.booleans()) else {}
+    group: dict[str, Any] = {"gangPolicy": {"minRoleReplicas": {"leader": 1}}} if draw(st.booleans()) else {}
     group |= {"networkTopology": topology} if topology else {}
     replicas = draw(st.integers(1, 4))
     groups = serving("groups", **group)
@@ -461,7 +461,7 @@ def test_the_same_is_rendered_and_comes_back(origin: str, target: str, documents
     assert batch.losses == []
     for value in after:
         kind = kinds().by_name(value["kind"]).at(target)
-        assert check(value, kind)[1] == [], "it is valid in the release that it was converted to"
+        assert check(dict(value), kind)[1] == [], "it is valid in the release that it was converted to"
     assert rendered(*before) == rendered(*after)
     back = migrated(target, origin, *after)
     assert back.losses == []
