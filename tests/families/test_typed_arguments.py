@@ -50,6 +50,8 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "ModelBooster": {"name": "model_name"},
     "AutoscalingPolicyBinding": {"policy_ref.name": "policy", "policy_ref": ""},
     "ModelRoute": {"rules_": "rules"},
+    "ModelRouter": {"rules_": "rules"},
+    "LoRAAdapter": {"name": "adapter"},
 }
 """Where arguments are flatter than the contract, or have a name of their own: the longest path that fits counts."""
 
@@ -64,10 +66,16 @@ def fields(model: type[BaseModel], path: Path = ()) -> Iterator[tuple[Path, Any]
             yield (*path, name), field
 
 
+def spec_of(model: type[BaseModel]) -> type[BaseModel]:
+    found: type[BaseModel] | None = model_in(model.model_fields["spec"].annotation)
+    assert found is not None
+    return found
+
+
 FIELDS = [
     pytest.param(kind, path, id=f"{kind}-{'.'.join(path)}")
     for kind, (_, model) in COMPONENTS.items()
-    for path, _ in fields(model.model_fields["spec"].annotation)  # type: ignore[arg-type]
+    for path, _ in fields(spec_of(model))
 ]
 
 
@@ -111,6 +119,11 @@ OWN = {
         *("name", "namespace", "realization", "service_account_name", "cache_claim", "cache_host_path", "shared"),
         *("draft_model", "autoscaled"),
     },
+    "ModelRouter": {"name", "namespace"},
+    "ModelPool": {"name", "namespace"},
+    "LoRAAdapter": {"name", "namespace"},
+    "GPUQuota": {"name", "namespace"},
+    "FederatedCluster": {"name"},
     "Playground": {*WorkloadArgs.__annotations__, "backend_runtime"},
     "Service": {*WorkloadArgs.__annotations__},
     "ModelBooster": {*ServingArgs.__annotations__},
@@ -130,8 +143,7 @@ OWN = {
 @pytest.mark.parametrize("kind", COMPONENTS)
 def test_there_are_no_arguments_of_the_contract_beside_its_fields(kind: str) -> None:
     component, model = COMPONENTS[kind]
-    spec: Any = model.model_fields["spec"].annotation
-    of_contract = {argument(kind, path)[0] for path, _ in fields(spec)}
+    of_contract = {argument(kind, path)[0] for path, _ in fields(spec_of(model))}
     assert set(keys_of(args_of(component))) == of_contract | OWN[kind]
 
 
@@ -151,8 +163,7 @@ def documented(typed: Any) -> dict[str, str]:
 def pairs() -> Iterator[tuple[Any, type[BaseModel]]]:
     """Types of arguments, each with the type of the contract behind it."""
     for kind, (component, model) in COMPONENTS.items():
-        spec: Any = model.model_fields["spec"].annotation
-        for path, inner in containers(spec):
+        for path, inner in containers(spec_of(model)):
             typed, key = find(args_of(component), argument(kind, path) or ("",))
             inside = item(keys_of(typed).get(key)) if key else None
             if is_typeddict(inside):
