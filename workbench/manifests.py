@@ -191,7 +191,10 @@ def crds(kinds: Kinds = None, release: Releases = None) -> None:
     from components.contract.documents.writer import dump_all
     from components.contract.schema.crds import crd
 
-    sys.stdout.write(dump_all([crd(kind) for kind in _kinds(kinds, release)]))
+    chosen = _kinds(kinds, release)
+    if not kinds:
+        chosen = [kind for kind in chosen if kind.at(kind.release or kind.releases.contract).exists]
+    sys.stdout.write(dump_all([crd(kind) for kind in chosen]))
 
 
 def schema(

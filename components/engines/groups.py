@@ -13,7 +13,7 @@ from .command_line import CommandLine
 from .registry import Engine
 from .settings import Setting
 from .shell import SHELL, script_words
-from .versions import Span
+from .versions import VersionSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class _Method:
         worker_script: Shell script of the workers.
     """
 
-    span: Span
+    span: VersionSpan
     args: tuple[str, ...] = ()
     worker_args: tuple[str, ...] = ()
     instead: Mapping[str, Any] | None = None
@@ -54,7 +54,7 @@ class _Method:
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "_Method":
         return cls(
-            span=Span.from_row(row),
+            span=VersionSpan.from_row(row),
             args=tuple(row.get("args", ())),
             worker_args=tuple(row.get("worker_args", ())),
             instead=row.get("instead"),

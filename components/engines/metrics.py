@@ -25,7 +25,7 @@ from typing import Any
 from ..contract.tables import load_table, read_table
 from .registry import Engine, engines, folders
 from .settings import Setting
-from .versions import ALWAYS, COLUMNS, Span, Version
+from .versions import ALWAYS, COLUMNS, Version, VersionSpan
 
 TYPES = ("gauge", "counter", "histogram")
 PROMETHEUS, NONE, UNKNOWN = "prometheus", "none", "unknown"
@@ -51,7 +51,7 @@ class Metric:
     type: str
     ratio: bool = False
     lifetime: bool = False
-    span: Span = ALWAYS
+    span: VersionSpan = ALWAYS
     instead: str | None = None
     namespace: str | None = None
     target: str | None = None
@@ -162,7 +162,7 @@ def _engine_metrics(_folders: tuple[Traversable, ...]) -> Mapping[str, EngineMet
 
 
 def _metric(row: dict[str, Any]) -> Metric:
-    return Metric(**{key: value for key, value in row.items() if key not in COLUMNS}, span=Span.from_row(row))
+    return Metric(**{key: value for key, value in row.items() if key not in COLUMNS}, span=VersionSpan.from_row(row))
 
 
 @functools.lru_cache(maxsize=1024)

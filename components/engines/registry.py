@@ -35,7 +35,7 @@ from ..contract.tables import read_table
 from .images import Image, is_one_of, parse_image
 from .settings import Feature, Setting
 from .users import ImageUser
-from .versions import Span, Version, version_of, without_version
+from .versions import Version, VersionSpan, version_of, without_version
 
 FOLDERS: list[Traversable] = [files(__package__)]
 """Search path of engines: every subfolder with an ``engine.yaml`` is one."""
@@ -68,7 +68,7 @@ class Engine:
     port: int | None = None
     health: str = ""
     settings: Mapping[Setting, Flags] = field(default_factory=dict)
-    features: Mapping[Feature, Span] = field(default_factory=dict)
+    features: Mapping[Feature, VersionSpan] = field(default_factory=dict)
     groups: tuple[Mapping[str, Any], ...] = ()
     lacks: tuple[Mapping[str, Any], ...] = ()
     user: ImageUser | None = None
@@ -177,7 +177,7 @@ def _engine(folder: Traversable) -> Engine:
     if "floating" in facts:
         facts["floating"] = tuple(facts["floating"])
     facts["settings"] = _settings(facts)
-    facts["features"] = {Feature(name): Span.from_row(row) for name, row in facts.get("features", {}).items()}
+    facts["features"] = {Feature(name): VersionSpan.from_row(row) for name, row in facts.get("features", {}).items()}
     if "user" in facts:
         facts["user"] = ImageUser.of(facts["user"], facts["images"])
     return Engine(name=folder.name, folder=folder, **facts)

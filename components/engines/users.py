@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .versions import ALWAYS, Span
+from .versions import ALWAYS, VersionSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ImageUser:
     reason: str
     user: int | None = None
     group: int | None = None
-    span: Span = ALWAYS
+    span: VersionSpan = ALWAYS
     home: bool = False
     env: Mapping[str, str] = field(default_factory=dict)
 
@@ -46,7 +46,7 @@ class ImageUser:
             reason=row["reason"],
             user=row.get("user"),
             group=row.get("group"),
-            span=Span.from_row(row),
+            span=VersionSpan.from_row(row),
             home=row.get("home", False),
             env=row.get("env", {}),
         )

@@ -63,7 +63,7 @@ def format_version(version: Version, *, builds: bool = False) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class VersionSpan:
     """The versions that have something: a flag, a value, a metric, a feature, the user of an image.
 
     The version None is the newest; :data:`ANY` is an unknown version.
@@ -85,7 +85,7 @@ class Span:
     deprecated: Version | bool = False
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> "Span":
+    def from_row(cls, row: Mapping[str, Any]) -> "VersionSpan":
         """Read the columns ``from``, ``absent``, ``until``, ``gone``, ``never`` and ``deprecated`` of a row."""
         if COLUMNS.isdisjoint(row):
             return ALWAYS
@@ -127,6 +127,6 @@ class Span:
         return version is None or version >= self.deprecated
 
 
-ALWAYS = Span()
+ALWAYS = VersionSpan()
 COLUMNS = frozenset({*_BOUNDS.values(), "gone", "never", "deprecated"})
 """Columns of a row that describe a span."""

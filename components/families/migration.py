@@ -23,7 +23,7 @@ Fields = MutableMapping[str, Any]
 
 
 @dataclass(slots=True)
-class Document:
+class MigratedDocument:
     """One manifest of a migration.
 
     Attributes:
@@ -52,7 +52,7 @@ class Document:
         return f"{self.kind}/{self.name}"
 
 
-class Change(NamedTuple):
+class MigrationNote(NamedTuple):
     """Something that a migration changes in meaning, or that a reader should know about it."""
 
     title: str
@@ -75,37 +75,37 @@ class Batch:
         price: Returns the price of an instance type on demand, in USD an hour; None if it is unknown.
     """
 
-    documents: list[Document]
-    others: list[Document] = field(default_factory=list)
-    losses: list[Change] = field(default_factory=list)
-    notes: list[Change] = field(default_factory=list)
+    documents: list[MigratedDocument]
+    others: list[MigratedDocument] = field(default_factory=list)
+    losses: list[MigrationNote] = field(default_factory=list)
+    notes: list[MigrationNote] = field(default_factory=list)
     price: Callable[[str], float | None] = lambda _: None
 
-    def of_kind(self, kind: str) -> list[Document]:
+    def of_kind(self, kind: str) -> list[MigratedDocument]:
         """Return the manifests of a kind; conversions may change the batch while they go through the list."""
         return [document for document in self.documents if document.kind == kind]
 
-    def add(self, value: Fields, after: Document) -> Document:
+    def add(self, value: Fields, after: MigratedDocument) -> MigratedDocument:
         """Add a manifest to the file of another one, behind it."""
-        added = Document(value, after.file)
+        added = MigratedDocument(value, after.file)
         self.documents.insert(self._index(after) + 1, added)
         return added
 
-    def remove(self, document: Document) -> None:
+    def remove(self, document: MigratedDocument) -> None:
         del self.documents[self._index(document)]
 
-    def loss(self, document: Document, path: str, reason: str) -> None:
-        self.losses.append(Change(document.title, path, reason))
+    def loss(self, document: MigratedDocument, path: str, reason: str) -> None:
+        self.losses.append(MigrationNote(document.title, path, reason))
 
-    def note(self, document: Document, path: str, reason: str) -> None:
-        self.notes.append(Change(document.title, path, reason))
+    def note(self, document: MigratedDocument, path: str, reason: str) -> None:
+        self.notes.append(MigrationNote(document.title, path, reason))
 
-    def _index(self, document: Document) -> int:
+    def _index(self, document: MigratedDocument) -> int:
         return next(index for index, other in enumerate(self.documents) if other is document)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReleaseStep:
     """The conversion between two adjacent releases.
 
     Both functions leave documents alone that are in the form of their target already.
@@ -127,12 +127,14 @@ class Step:
 class Migrating(Protocol):
     """A family whose manifests differ in form between releases."""
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ReleaseStep, ...]:
         """Return the conversions, oldest first."""
         ...
 
 
-def migrate(batch: Batch, kinds: Kinds, releases: Releases, steps: Iterable[Step], origin: str, target: str) -> None:
+def migrate(
+    batch: Batch, kinds: Kinds, releases: Releases, steps: Iterable[ReleaseStep], origin: str, target: str
+) -> None:
     """Convert a batch from one release to another.
 
     Fields that the target does not accept stay in the documents and are listed as losses; :func:`drop_losses` removes
@@ -169,7 +171,7 @@ def unfit(value: Mapping[str, Any], kinds: Kinds, target: str) -> Iterator[tuple
         yield from misfits(resource, kind, target)
 
 
-def drop_losses(document: Document, kinds: Kinds, target: str) -> list[str]:
+def drop_losses(document: MigratedDocument, kinds: Kinds, target: str) -> list[str]:
     """Remove the fields that a release does not accept; return those that cannot be removed."""
     for path, _ in list(unfit(document.value, kinds, target)):
         owner: Any = document.value
@@ -183,7 +185,7 @@ def drop_losses(document: Document, kinds: Kinds, target: str) -> list[str]:
     return [f"{field_path(path)}: {reason}" for path, reason in unfit(document.value, kinds, target)]
 
 
-def origin_of(documents: Iterable[Document], kinds: Kinds, releases: Releases, target: str) -> str:
+def origin_of(documents: Iterable[MigratedDocument], kinds: Kinds, releases: Releases, target: str) -> str:
     """Return the release from which documents without a declared release are converted.
 
     Forward conversions leave newer forms alone, so that the contract's release is right for older and newer forms at

@@ -8,7 +8,7 @@ from typing import Any
 from components.contract.tables import load_table
 from components.engines.metrics import engine_metrics
 from components.engines.registry import engines
-from components.engines.versions import Span
+from components.engines.versions import VersionSpan
 
 Bounds = tuple[float, ...]
 Labels = tuple[tuple[str, str], ...]
@@ -77,7 +77,7 @@ def page_of(engine: str, version: str, context: int | None) -> MetricsPage:
     exported = facts.of_version(version) if facts else ()
     metrics = [{"name": metric.name, "type": metric.type, **rows["metrics"][metric.name]} for metric in exported]
     parsed_version = engines()[engine].version(version) if engine in engines() else None
-    metrics += [row for row in rows["more"] if Span.from_row(row).includes(parsed_version)]
+    metrics += [row for row in rows["more"] if VersionSpan.from_row(row).includes(parsed_version)]
     bounds = {name: _bounds(row, context or _ASSUMED_CONTEXT) for name, row in rows.get("bounds", {}).items()}
     return MetricsPage(
         path=facts.path if facts else rows["path"],

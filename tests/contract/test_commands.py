@@ -105,7 +105,9 @@ def test_defaults(good: Path, bad: Path) -> None:
 def test_crds_and_schemas() -> None:
     done = run("crds", "Playground")
     assert list(yaml.safe_load_all(done.stdout)) == [crd(kinds().by_name("Playground"))]
-    assert len(list(yaml.safe_load_all(run("crds").stdout))) == 14
+    assert len(list(yaml.safe_load_all(run("crds").stdout))) == 14  # those of the contract's releases
+    later = yaml.safe_load_all(run("crds", "--release", "llmkube=v0.9.19").stdout)
+    assert len(list(later)) == 19
     done = run("schema", "Playground", "OpenModel")
     assert json.loads(done.stdout) == {
         "inference.llmaz.io/v1alpha1/Playground": json_schema(kinds().by_name("Playground")),

@@ -17,8 +17,7 @@ def text(api_version: str, kind: str) -> str:
         ("serving.knative.dev/v1", "Service"),
         ("serving.kserve.io/v1beta1", "InferenceService"),  # LLMKube has a kind of this name
         ("aigateway.envoyproxy.io/v1alpha1", "AIGatewayRoute"),
-        ("inference.llmkube.dev/v1alpha1", "ModelPool"),  # later than the release that is supported
-        ("inference.llmkube.dev/v1alpha1", "ModelRouter"),
+        ("foreman.llmkube.dev/v1alpha1", "Workload"),  # LLMKube's kinds about agents
         ("apps/v1", "Deployment"),
         ("batch/v1", "Job"),
         ("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet"),

@@ -11,7 +11,7 @@ from components.engines.flags.tables import (
     flags_of,
 )
 from components.engines.registry import engines
-from components.engines.versions import Span, Version, without_trailing_zeros
+from components.engines.versions import Version, VersionSpan, without_trailing_zeros
 
 ENGINES = tuple(engine for engine in engines() if flags_of(engine))
 ROWS = [(engine, flag) for engine in ENGINES for flag in (flags_of(engine) or pytest.fail(engine)).flags]
@@ -34,7 +34,7 @@ def forms(flag: Flag) -> tuple[Form, ...]:
     return (*flag.earlier, flag.form)
 
 
-def spans(flag: Flag) -> list[Span]:
+def spans(flag: Flag) -> list[VersionSpan]:
     return [flag.span, *(choice.span for form in forms(flag) for choice in form.values)]
 
 
@@ -101,7 +101,7 @@ def test_a_version_is_never_before_and_after_a_flag(row: tuple[str, Flag], numbe
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9))
 def test_a_span_holds_between_its_bounds(low: int, middle: int, high: int) -> None:
     low, middle, high = sorted((low, middle, high))
-    span = Span(since=(low,), until=(high,))
+    span = VersionSpan(since=(low,), until=(high,))
     assert span.is_before((middle,)) == (middle < low)
     assert span.is_after((middle,)) == (middle >= high)
     assert span.is_after(None)
@@ -111,7 +111,7 @@ def test_a_span_holds_between_its_bounds(low: int, middle: int, high: int) -> No
     ("version", "early"), [((1,), True), ((2,), True), ((3,), False), ((5,), False), (None, False)]
 )
 def test_nothing_is_said_between_lacking_and_having(version: Version | None, early: bool) -> None:
-    assert Span(since=(5,), absent=(2,)).is_before(version) is early
+    assert VersionSpan(since=(5,), absent=(2,)).is_before(version) is early
 
 
 @pytest.mark.parametrize(

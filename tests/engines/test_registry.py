@@ -3,7 +3,7 @@
 import pytest
 
 from components.engines.registry import engine_of, engines
-from components.engines.versions import Span, version_of
+from components.engines.versions import VersionSpan, version_of
 from components.families.llmaz.shipped import shipped, shipped_names
 
 
@@ -28,7 +28,7 @@ def test_tags_are_read(tag: str, version: tuple[int, ...] | None) -> None:
     ("tag", "expected"), [("v0.8.2", True), ("v0.8.1", False), ("v0.10.0", True), ("nightly", True), ("v0.8", False)]
 )
 def test_versions_are_compared_as_numbers(tag: str, expected: bool) -> None:
-    assert Span(since=(0, 8, 2)).includes(version_of(tag)) is expected
+    assert VersionSpan(since=(0, 8, 2)).includes(version_of(tag)) is expected
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from components.engines.flags.tables import EngineFlags, flags_of
 from components.engines.metrics import EngineMetrics, Metric, engine_metrics
 from components.engines.registry import Engine, engines
 from components.engines.settings import Setting
-from components.engines.versions import Span, Version
+from components.engines.versions import Version, VersionSpan
 
 FAMILIES = Path(__file__).parents[2] / "components" / "families"
 ENGINES = tuple(engines().values())
@@ -26,14 +26,14 @@ LATER = (10**6,)
 """A version after every one in a table."""
 
 
-def bounds(span: Span) -> list[Version]:
+def bounds(span: VersionSpan) -> list[Version]:
     return [bound for bound in (span.absent, span.since, span.until) if bound]
 
 
-def spans(engine: Engine) -> Iterator[tuple[str, Span]]:
+def spans(engine: Engine) -> Iterator[tuple[str, VersionSpan]]:
     """Yield every span that is known of an engine, with what it is of."""
     yield from ((f"feature {name}", span) for name, span in engine.features.items())
-    yield from ((f"group {number}", Span.from_row(row)) for number, row in enumerate(engine.groups))
+    yield from ((f"group {number}", VersionSpan.from_row(row)) for number, row in enumerate(engine.groups))
     if engine.user:
         yield "user", engine.user.span
     if engine.name in engine_metrics():
@@ -71,7 +71,7 @@ def before(version: Version) -> Version:
     return (*version[:-1], version[-1] - 1, LATER[0])
 
 
-def is_exact(span: Span) -> bool:
+def is_exact(span: VersionSpan) -> bool:
     """Tell whether of every version it is known if it is in the span."""
     return not span.gone and (span.absent is None or span.never)
 
@@ -91,7 +91,7 @@ def test_what_something_else_is_written_for_is_known_of_every_version(engine: En
 
 @pytest.mark.parametrize("engine", [e for e in ENGINES if e.groups], ids=lambda engine: engine.name)
 def test_each_version_has_one_way_to_join_pods(engine: Engine) -> None:
-    rows = [Span.from_row(row) for row in engine.groups]
+    rows = [VersionSpan.from_row(row) for row in engine.groups]
     edges = {edge for span in rows for edge in bounds(span)} | {(0,), LATER}
     for version in (*edges, None):
         assert sum(span.includes(version) for span in rows) == 1, version
@@ -142,6 +142,6 @@ def test_each_choice_is_there_in_some_version_of_its_flag(table: EngineFlags) ->
 
 def test_a_gap_is_told_from_an_exact_bound() -> None:
     """The counter-examples of the checks above."""
-    assert not is_exact(Span(since=(0, 13), absent=(0, 11)))
-    assert is_exact(Span(since=(0, 13)))
-    assert bounds(Span(since=(2,), until=(1,))) != sorted(bounds(Span(since=(2,), until=(1,))))
+    assert not is_exact(VersionSpan(since=(0, 13), absent=(0, 11)))
+    assert is_exact(VersionSpan(since=(0, 13)))
+    assert bounds(VersionSpan(since=(2,), until=(1,))) != sorted(bounds(VersionSpan(since=(2,), until=(1,))))

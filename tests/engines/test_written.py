@@ -10,7 +10,7 @@ from components.engines.flags.tables import (
     successor,
 )
 from components.engines.registry import engine_of, engines
-from components.engines.versions import Span
+from components.engines.versions import VersionSpan
 from components.families.llmaz.shipped import shipped
 from tests.engines.test_flags import ENGINES, find, table
 
@@ -67,7 +67,7 @@ def test_python_negates_long_spellings_only() -> None:
     ("facts", "found"), [({"since": (2,)}, False), ({"deprecated": (2,)}, True), ({"deprecated": True}, False)]
 )
 def test_a_deprecation_without_a_version_is_that_of_the_newest(facts: dict[str, Any], found: bool) -> None:
-    span = Span(**facts)
+    span = VersionSpan(**facts)
     assert span.is_deprecated((2,)) is found
     assert span.is_deprecated(None) is ("deprecated" in facts)
 

@@ -7,8 +7,8 @@ import pytest
 from components.contract.kinds import Kinds
 from components.families.migration import (
     Batch,
-    Document,
-    Step,
+    MigratedDocument,
+    ReleaseStep,
     drop_losses,
     inserted,
     migrate,
@@ -38,11 +38,11 @@ def _to_several(batch: Batch) -> None:
             spec["backends"] = [spec.pop("backend")]
 
 
-STEPS = (Step("v1", "v2", _to_one, _to_several),)
+STEPS = (ReleaseStep("v1", "v2", _to_one, _to_several),)
 
 
 def migrated(spec: dict[str, Any], origin: str, target: str) -> tuple[dict[str, Any], list[str]]:
-    batch = Batch([Document(toy(spec))])
+    batch = Batch([MigratedDocument(toy(spec))])
     migrate(batch, KINDS, RELEASES, STEPS, origin, target)
     return dict(batch.documents[0].value["spec"]), [str(loss) for loss in batch.losses]
 
@@ -73,10 +73,10 @@ def test_a_document_takes_the_steps_of_its_route(
 
 
 def test_losses_are_dropped_but_not_what_is_missing() -> None:
-    lossy = Document(toy({"backend": {"name": "x", "old": 1}}))
+    lossy = MigratedDocument(toy({"backend": {"name": "x", "old": 1}}))
     assert drop_losses(lossy, KINDS, "v3") == []
     assert lossy.value["spec"] == {"backend": {"name": "x"}}
-    (left,) = drop_losses(Document(toy({"backends": [{"name": "x"}]})), KINDS, "v1")
+    (left,) = drop_losses(MigratedDocument(toy({"backends": [{"name": "x"}]})), KINDS, "v1")
     assert left.startswith("spec.backends[0].old: is required by Toys v1")
 
 
@@ -85,11 +85,11 @@ def test_losses_are_dropped_but_not_what_is_missing() -> None:
     [([OLD], "v3", "v1"), ([OLD, NEW], "v3", "v1"), ([NEW], "v1", "v2"), ([{**NEW, "mode": "b"}], "v1", "v2")],
 )
 def test_the_origin_of_documents_without_a_release(specs: list[dict[str, Any]], target: str, origin: str) -> None:
-    assert origin_of([Document(toy(spec)) for spec in specs], KINDS, RELEASES, target) == origin
+    assert origin_of([MigratedDocument(toy(spec)) for spec in specs], KINDS, RELEASES, target) == origin
 
 
 def test_added_documents_follow_theirs() -> None:
-    first, second = Document(toy(OLD), "a.yaml"), Document(toy(NEW), "b.yaml")
+    first, second = MigratedDocument(toy(OLD), "a.yaml"), MigratedDocument(toy(NEW), "b.yaml")
     batch = Batch([first, second])
     added = batch.add(toy(NEW), after=first)
     assert batch.documents == [first, added, second]

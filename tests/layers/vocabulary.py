@@ -30,7 +30,8 @@ CLAIMED_KINDS = ("Playground",)
 ORDINARY = {
     "kinds of core Kubernetes and of this project as well": "Service Model",
     "fields of Kubernetes' own objects": (
-        "availableReplicas currentReplicas desiredReplicas resourceVersion resource_version targetRef"
+        "availableReplicas currentReplicas desiredReplicas parentRefs parent_refs resourceVersion resource_version "
+        "scaleTargetRef scale_target_ref targetRef"
     ),
     "what a fleet is made of, here and in every family": "modelCache model_cache pod_annotations pod_labels",
     "parts of requests, gateways and clouds": "jwks_uri max_tokens rateLimit rate_limit target_value",

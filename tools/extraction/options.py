@@ -68,7 +68,7 @@ class Option:
 
 
 @dataclass
-class Release:
+class EngineRelease:
     """The options of a release, and what could not be read.
 
     Attributes:
@@ -86,10 +86,10 @@ class Reader(abc.ABC):
 
     def __init__(self, sources: PackageSources) -> None:
         self.sources = sources
-        self.release = Release()
+        self.release = EngineRelease()
 
     @abc.abstractmethod
-    def read(self) -> Release:
+    def read(self) -> EngineRelease:
         """Return what the server's parser accepts."""
 
     def note(self, module: Module, node: ast.AST, text: str) -> None:

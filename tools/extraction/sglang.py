@@ -4,14 +4,14 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from .options import Option, Reader, Release
+from .options import EngineRelease, Option, Reader
 from .sources import Module, Scope, UnreadableError, last_name, text_of
 
 
 class SglangReader(Reader):
     """Reads SGLang's annotated fields as its ``add_cli_args_from_dataclass`` does."""
 
-    def read(self) -> Release:
+    def read(self) -> EngineRelease:
         module = self.sources.module("sglang.srt.server_args")
         if module is None:
             raise SystemExit("no sglang/srt/server_args.py: is this the folder of an unpacked SGLang?")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from .options import Option, Release
+from .options import EngineRelease, Option
 from .table import FORM, Row, Table, Version, tuple_of
 
 
@@ -27,7 +27,7 @@ class Update:
         self.by_hand: list[str] = []
         self.notes: list[str] = []
 
-    def compare(self, release: Release) -> None:
+    def compare(self, release: EngineRelease) -> None:
         accepted: set[str] = set()
         for option in release.options:
             owners = [owner for owner in map(self.table.owner, option.names) if owner is not None]

@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from .options import Option, Reader, Release
+from .options import EngineRelease, Option, Reader
 from .sources import Module, Scope, UnreadableError, last_name, method_of, text_of
 
 BOUNDS = {"ge": "min", "le": "max", "gt": "above", "lt": "below"}
@@ -13,7 +13,7 @@ BOUNDS = {"ge": "min", "le": "max", "gt": "above", "lt": "below"}
 class VllmReader(Reader):
     """Reads the fields of vLLM's configuration classes as its ``get_kwargs`` does."""
 
-    def read(self) -> Release:
+    def read(self) -> EngineRelease:
         paths = sorted((self.sources.folder / "vllm" / "entrypoints").rglob("cli_args.py"))
         for path in paths:  # the front end's module moved several times
             module = self.sources.module(".".join(path.relative_to(self.sources.folder).with_suffix("").parts))

@@ -63,12 +63,12 @@ def migrate(
     Exit codes: 0 success, 1 losses without --lossy, invalid manifests, or changes with --check, 2 usage error.
     """
     from .conversion import convert, files_in
-    from .project import Project
+    from .project import MigratedProject
 
     targets, origins = parse_releases(release) or {}, parse_releases(origin) or {}
     if not targets:
         raise WorkbenchError("--release is required: the release to convert to, such as --release kthena=v1.0.0", 2)
-    project = None if paths else Project(cwd, stack)
+    project = None if paths else MigratedProject(cwd, stack)
     if project:
         declared = {family: project.release(family) for family in targets}
         origins = {family: release for family, release in declared.items() if release} | origins

@@ -9,7 +9,15 @@ from components.contract.kinds import Kinds
 from components.contract.problems import Problem, errors
 from components.families import FAMILIES, load, parse, released, releases_of
 from components.families.family import Family
-from components.families.migration import Batch, Change, Document, Migrating, drop_losses, migrate, origin_of
+from components.families.migration import (
+    Batch,
+    MigratedDocument,
+    Migrating,
+    MigrationNote,
+    drop_losses,
+    migrate,
+    origin_of,
+)
 
 from ..errors import WorkbenchError
 from .files import ManifestFile
@@ -26,8 +34,8 @@ class Converted:
     """
 
     texts: dict[Path, str]
-    losses: list[Change] = field(default_factory=list)
-    notes: list[Change] = field(default_factory=list)
+    losses: list[MigrationNote] = field(default_factory=list)
+    notes: list[MigrationNote] = field(default_factory=list)
 
 
 def files_in(paths: Iterable[Path]) -> list[Path]:
@@ -106,12 +114,12 @@ def _convert_family(converted: Converted, family: Family, origin: str, target: s
         converted.texts[file.path] = file.converted(placed)
 
 
-def _in_order(documents: list[Document], batch: Batch) -> list[Document]:
+def _in_order(documents: list[MigratedDocument], batch: Batch) -> list[MigratedDocument]:
     """Return all documents by file, with added ones behind those that they were added after."""
     original = {id(document) for document in documents}
     kept = {id(document) for document in (*batch.documents, *batch.others)}
-    added: dict[int | str, list[Document]] = {}
-    previous: Document | None = None
+    added: dict[int | str, list[MigratedDocument]] = {}
+    previous: MigratedDocument | None = None
     for document in batch.documents:
         if id(document) in original:
             previous = document
@@ -119,7 +127,7 @@ def _in_order(documents: list[Document], batch: Batch) -> list[Document]:
             # The document that it was added after may have been removed: then it follows the one before.
             is_behind = previous is not None and previous.file == document.file
             added.setdefault(id(previous) if is_behind else document.file, []).append(document)
-    placed: list[Document] = []
+    placed: list[MigratedDocument] = []
     for document in documents:
         placed += added.pop(document.file, ())
         if id(document) in kept:
@@ -127,7 +135,7 @@ def _in_order(documents: list[Document], batch: Batch) -> list[Document]:
     return placed
 
 
-def _title(document: Document) -> tuple[object, object]:
+def _title(document: MigratedDocument) -> tuple[object, object]:
     return document.value.get("apiVersion"), document.value.get("kind")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 
-from components.families.migration import Document, plain
+from components.families.migration import MigratedDocument, plain
 
 _STYLES = ((2, 0), (4, 2))
 """Indentation of lists below their key: of the items' content, and of the dashes."""
@@ -26,7 +26,7 @@ class _Place:
     """
 
     value: Any
-    documents: list[Document] = field(default_factory=list)
+    documents: list[MigratedDocument] = field(default_factory=list)
 
     @property
     def is_list(self) -> bool:
@@ -49,15 +49,15 @@ class ManifestFile:
         for value in _yaml(self._style).load_all(text):
             place = _Place(value)
             items = value["items"] if place.is_list else [value]
-            place.documents = [Document(item, str(path)) for item in items if isinstance(item, CommentedMap)]
+            place.documents = [MigratedDocument(item, str(path)) for item in items if isinstance(item, CommentedMap)]
             self._places.append(place)
 
     @property
-    def documents(self) -> list[Document]:
+    def documents(self) -> list[MigratedDocument]:
         """The manifests of the file, in order."""
         return [document for place in self._places for document in place.documents]
 
-    def converted(self, documents: list[Document]) -> str:
+    def converted(self, documents: list[MigratedDocument]) -> str:
         """Return the text with the documents of a batch in place of those that were read.
 
         Lines of the original text are kept where nothing changed.
@@ -69,10 +69,10 @@ class ManifestFile:
         places = list(self._rearranged([document for document in documents if document.file == str(self.path)]))
         return _edited(self.text, places, self._style)
 
-    def _rearranged(self, documents: list[Document]) -> Iterator[Any]:
+    def _rearranged(self, documents: list[MigratedDocument]) -> Iterator[Any]:
         """Yield the documents of the file as they are after the conversion."""
         origins = {id(document): place for place in self._places for document in place.documents}
-        by_place: dict[int, list[Document]] = {}
+        by_place: dict[int, list[MigratedDocument]] = {}
         current = next((place for place in self._places if place.documents), None)
         for document in documents:
             current = origins.get(id(document), current)

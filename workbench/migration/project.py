@@ -11,7 +11,7 @@ from .files import with_setting
 _MODELS, _RELEASES = "models", "releases"
 
 
-class Project:
+class MigratedProject:
     """A project folder with the stacks to convert.
 
     Args:

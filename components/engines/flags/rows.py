@@ -21,7 +21,7 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 
-from ..versions import ALWAYS, ANY, Span, Version, without_trailing_zeros
+from ..versions import ALWAYS, ANY, Version, VersionSpan, without_trailing_zeros
 
 SWITCH, BOOL, ENUM = "switch", "bool", "enum"
 NUMBERS = ("int", "human", "float")
@@ -33,7 +33,7 @@ class Choice:
     """A value of an enum."""
 
     value: str
-    span: Span = ALWAYS
+    span: VersionSpan = ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Flag:
     aliases: tuple[str, ...] = ()
     negatives: tuple[str, ...] = ()
     earlier: tuple[Form, ...] = ()
-    span: Span = ALWAYS
+    span: VersionSpan = ALWAYS
     instead: str | None = None
     excludes: tuple[str, ...] = ()
 
@@ -138,7 +138,7 @@ def form_of(row: dict[str, Any]) -> Form:
     known = {column.name for column in fields(Form)}
     facts = {key: value for key, value in row.items() if key in known}
     facts["values"] = tuple(
-        Choice(value) if isinstance(value, str) else Choice(value["value"], Span.from_row(value))
+        Choice(value) if isinstance(value, str) else Choice(value["value"], VersionSpan.from_row(value))
         for value in row.get("values", ())
     )
     facts["words"] = tuple(row.get("words", ()))

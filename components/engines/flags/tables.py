@@ -20,7 +20,7 @@ from typing import Any
 
 from ...contract.tables import read_table
 from ..registry import Engine, engines
-from ..versions import Span, Version, without_trailing_zeros
+from ..versions import Version, VersionSpan, without_trailing_zeros
 from .rows import BOOL, NUMBERS, Flag, form_of
 
 ARGPARSE, CLAP, LLAMA = "argparse", "clap", "llama"
@@ -114,7 +114,7 @@ class EngineFlags:
                 aliases=tuple(row.get("alias", ())),
                 negatives=tuple(self._negatives(name, row)),
                 earlier=tuple(form_of(form) for form in row.get("earlier", ())),
-                span=Span.from_row(row),
+                span=VersionSpan.from_row(row),
                 instead=row.get("instead"),
                 excludes=tuple(row.get("excludes", ())),
             )

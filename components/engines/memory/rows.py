@@ -21,7 +21,7 @@ from typing import Any
 
 from ...contract.tables import read_table
 from ..registry import Engine
-from ..versions import Span
+from ..versions import VersionSpan
 from .budget import EngineMemory
 
 _MIB = 2**20
@@ -71,7 +71,7 @@ def memory_of(engine: Engine, tag: str, device: Device, batch_tokens: int | None
     version = engine.version(tag)
     for row in _rows(engine):
         applies = (
-            Span.from_row(row).includes(version)
+            VersionSpan.from_row(row).includes(version)
             and row.get("above", 0) * _GIB <= device.memory
             and ("below" not in row or device.memory < row["below"] * _GIB)
             and device.name not in row.get("except", ())

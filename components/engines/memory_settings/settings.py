@@ -10,7 +10,7 @@ from ..flags.tables import EngineFlags
 from ..flags.values import is_filled_later
 from ..numbers import parse_decimal, parse_int
 from ..settings import Setting
-from ..versions import ANY, Span
+from ..versions import ANY, VersionSpan
 from .table import MemorySettingsTable
 
 OFF = "off"
@@ -80,7 +80,7 @@ class SettingsReader:
         text = self.text(setting)
         return text is not None and text.lower() not in (OFF, "false", "0")
 
-    def holds(self, span: Span | None, what: str) -> bool:
+    def holds(self, span: VersionSpan | None, what: str) -> bool:
         """Return whether the version of the engine is in a span; ``what`` names the fact in messages.
 
         Raises:

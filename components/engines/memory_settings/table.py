@@ -29,7 +29,7 @@ from typing import Any
 from ...contract.tables import read_table
 from ..registry import Engine, engines
 from ..settings import Setting
-from ..versions import Span, Version
+from ..versions import Version, VersionSpan
 
 
 class Spread(StrEnum):
@@ -44,7 +44,7 @@ class Spread(StrEnum):
 class DefaultContext:
     """Default tokens of a request in some versions; None if the engine chooses it by the remaining memory."""
 
-    span: Span
+    span: VersionSpan
     tokens: int | None
 
 
@@ -65,9 +65,9 @@ class MemorySettingsTable:
     speculation: Mapping[str, Any] = field(default_factory=dict)
     unclear: Mapping[str, str] = field(default_factory=dict)
     unclear_variables: Mapping[str, str] = field(default_factory=dict)
-    all_layers: Span | None = None
-    adapts: Span | None = None
-    batch_of_input: Span | None = None
+    all_layers: VersionSpan | None = None
+    adapts: VersionSpan | None = None
+    batch_of_input: VersionSpan | None = None
 
     def context(self, version: Version | None) -> DefaultContext | None:
         """Return the default context of a version; None for that of the model."""
@@ -93,7 +93,7 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
             for name, names in facts.get("variables", {}).items()
         },
         spread=Spread(facts.get("spread", Spread.ONE)),
-        contexts=tuple(DefaultContext(Span.from_row(row), row["tokens"]) for row in facts.get("contexts", ())),
+        contexts=tuple(DefaultContext(VersionSpan.from_row(row), row["tokens"]) for row in facts.get("contexts", ())),
         shared_context=facts.get("shared_context", False),
         single_files=facts.get("single_files", False),
         cache={str(name): Decimal(str(number)) for name, number in facts.get("cache", {}).items()},
@@ -103,5 +103,9 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
         speculation=facts.get("speculation", {}),
         unclear=facts.get("unclear", {}),
         unclear_variables=facts.get("unclear_variables", {}),
-        **{name: Span.from_row(facts[name]) for name in ("all_layers", "adapts", "batch_of_input") if name in facts},
+        **{
+            name: VersionSpan.from_row(facts[name])
+            for name in ("all_layers", "adapts", "batch_of_input")
+            if name in facts
+        },
     )

@@ -33,7 +33,7 @@ from typing import Any
 from ...contract.tables import read_table
 from ..registry import Engine, engines
 from ..settings import Setting
-from ..versions import Span, Version
+from ..versions import Version, VersionSpan
 
 _SCALARS = ("name", "instead", "plugin", "local", "parts", "router", "any_port", "caution", "caution_unless")
 """Columns of a connector that are used as they are."""
@@ -74,7 +74,7 @@ class EfaChoice:
     """
 
     value: str
-    span: Span
+    span: VersionSpan
     key: str = ""
     variable: str = ""
     several: bool = False
@@ -95,7 +95,7 @@ class PortRow:
     """A port that a side listens on; the columns of ``ports``."""
 
     name: str
-    span: Span
+    span: VersionSpan
     sides: frozenset[Stage]
     variable: str = ""
     json: str = ""
@@ -109,22 +109,22 @@ class Connector:
     """A row of ``connectors``; the attributes are its columns."""
 
     name: str
-    span: Span
+    span: VersionSpan
     instead: str = ""
     plugin: str = ""
     local: bool = False
     parts: str = ""
     library: str = ""
-    shipped: Span | None = None
+    shipped: VersionSpan | None = None
     router: str = ""
     rdma: Rdma = Rdma.NONE
     transports: tuple[TransportRow, ...] = ()
     efa: EfaChoice | None = None
     shared: tuple[str, ...] = ()
-    undirected: Span | None = None
-    both: Span | None = None
-    tensor_parallel: tuple[tuple[Span, str], ...] = ()
-    same_version: Span | None = None
+    undirected: VersionSpan | None = None
+    both: VersionSpan | None = None
+    tensor_parallel: tuple[tuple[VersionSpan, str], ...] = ()
+    same_version: VersionSpan | None = None
     same_version_unless: str = ""
     variables: tuple[tuple[frozenset[Stage], Variable], ...] = ()
     ports: tuple[PortRow, ...] = ()
@@ -183,7 +183,7 @@ def _read(engine: Engine) -> TransferTable | None:
 def _connector(row: Mapping[str, Any]) -> Connector:
     efa = row.get("efa")
     return Connector(
-        span=Span.from_row(row),
+        span=VersionSpan.from_row(row),
         rdma=Rdma(row.get("rdma", "none")),
         transports=tuple(
             TransportRow(
@@ -195,7 +195,7 @@ def _connector(row: Mapping[str, Any]) -> Connector:
         ),
         efa=EfaChoice(
             value=efa["value"],
-            span=Span.from_row(efa),
+            span=VersionSpan.from_row(efa),
             key=efa.get("key", ""),
             variable=efa.get("variable", ""),
             several=efa.get("several", False),
@@ -204,7 +204,7 @@ def _connector(row: Mapping[str, Any]) -> Connector:
         if efa
         else None,
         shared=tuple(row.get("shared", ())),
-        tensor_parallel=tuple((Span.from_row(rule), rule["rule"]) for rule in row.get("tensor_parallel", ())),
+        tensor_parallel=tuple((VersionSpan.from_row(rule), rule["rule"]) for rule in row.get("tensor_parallel", ())),
         variables=tuple(
             (_sides(variable), Variable(variable["name"], variable.get("value", ""), variable.get("field", "")))
             for variable in row.get("variables", ())
@@ -212,7 +212,7 @@ def _connector(row: Mapping[str, Any]) -> Connector:
         ports=tuple(
             PortRow(
                 name=port["name"],
-                span=Span.from_row(port),
+                span=VersionSpan.from_row(port),
                 sides=_sides(port),
                 variable=port.get("variable", ""),
                 json=port.get("json", ""),
@@ -232,8 +232,8 @@ def _connector(row: Mapping[str, Any]) -> Connector:
     )
 
 
-def _span(row: Mapping[str, Any], column: str) -> Span | None:
-    return Span.from_row(row[column]) if column in row else None
+def _span(row: Mapping[str, Any], column: str) -> VersionSpan | None:
+    return VersionSpan.from_row(row[column]) if column in row else None
 
 
 def _sides(row: Mapping[str, Any]) -> frozenset[Stage]:

@@ -9,7 +9,7 @@ from ...contract.problems import Severity
 from ..command_line import CommandLine
 from ..lint import lint
 from ..registry import engines
-from ..versions import ANY, Span, engine_title
+from ..versions import ANY, VersionSpan, engine_title
 from .commands import commands_of, engine_line
 
 _RUNNERS = ("bash", "sh", "exec", "source", ".")
@@ -51,7 +51,7 @@ def _missing(line: CommandLine) -> Iterator[ScriptFault]:
         for word in (command[:2] if command and command[0] in _RUNNERS else command[:1])
     }
     for row in engine.lacks if engine and version != ANY else ():
-        if row["name"] in called and Span.from_row(row).includes(version):
+        if row["name"] in called and VersionSpan.from_row(row).includes(version):
             reason = (
                 f"calls {row['name']}, and the image of {engine_title(line.engine, line.tag)} {row['why']}; "
                 "use one that has it, or let the engine join the pods"

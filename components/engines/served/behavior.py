@@ -40,7 +40,7 @@ from ..numbers import parse_int
 from ..registry import Engine, engines
 from ..scripts.commands import engine_line
 from ..settings import Setting
-from ..versions import ANY, Span, Version, engine_title, without_trailing_zeros
+from ..versions import ANY, Version, VersionSpan, engine_title, without_trailing_zeros
 
 OPENAI = "openai"
 _BOUNDS = ("batch", "queue", "in_flight", "context", "inputs")
@@ -109,7 +109,7 @@ class ConcurrencyLimit:
 class _DefaultLimit:
     """A default and its conditions; the attributes are the columns of a row."""
 
-    span: Span
+    span: VersionSpan
     number: int
     above: int = 0
     without: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ class _DefaultLimit:
             return False
         if device and (device.memory < self.above * _GIB or device.name in self.without):
             return False
-        is_open = (version == ANY and self.span != Span()) or (device is None and (self.above or self.without))
+        is_open = (version == ANY and self.span != VersionSpan()) or (device is None and (self.above or self.without))
         return None if is_open else True
 
 
@@ -220,7 +220,7 @@ def server_behavior(container: Mapping[str, Any], line: CommandLine) -> ServerBe
             truncates = text == "true"
         else:
             is_switch_on = not text and own.holds(*row["flags"])
-            truncates = is_switch_on or Span.from_row(row).includes(table.version(own.tag))
+            truncates = is_switch_on or VersionSpan.from_row(row).includes(table.version(own.tag))
     tools = table.facts.get("tools", {})
     return ServerBehavior(
         api=table.api,
@@ -339,7 +339,7 @@ def _read(facts: Mapping[str, Any], engine: Engine | None, embeds: Mapping[str, 
             continue
         defaults = tuple(
             _DefaultLimit(
-                Span.from_row(row),
+                VersionSpan.from_row(row),
                 int(row["number"]),
                 row.get("above", 0),
                 tuple(row.get("except", ())),

@@ -19,14 +19,14 @@ from typing import Any
 
 from ...contract.tables import read_table
 from ..registry import Engine, engines
-from ..versions import Span, Version
+from ..versions import Version, VersionSpan
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterSyntax:
     """A version's syntax for adapters; the attributes are the columns."""
 
-    span: Span
+    span: VersionSpan
     json: Mapping[str, str] = field(default_factory=dict)
     read: re.Pattern[str] | None = None
     unsafe: str = ""
@@ -69,7 +69,7 @@ def _read(engine: Engine) -> ServedNames | None:
 
 def _adapter_syntax(row: Mapping[str, Any]) -> AdapterSyntax:
     return AdapterSyntax(
-        span=Span.from_row(row),
+        span=VersionSpan.from_row(row),
         json=row.get("json", {}),
         read=re.compile(row["read"], re.DOTALL) if "read" in row else None,
         unsafe=row.get("unsafe", ""),

@@ -11,7 +11,7 @@ from ...fleet.rendered import Rendered
 from ...performance.simulation.scenario import Simulator
 from ..adoption import AdoptedWorkload, Adopting
 from ..family import Convertible, Expandable, Family, Member, ScalingSimulator
-from ..migration import Migrating, Step
+from ..migration import Migrating, ReleaseStep
 from .adoption import OWN_VARIABLES, adopt
 from .autoscaling.rendering import render_binding, render_policy
 from .booster.literal.conversion import convert
@@ -43,7 +43,7 @@ class Kthena(Family, ScalingSimulator, Migrating, Adopting):
         """Yield models that several routes lead to."""
         yield from duplicate_models(rendered)
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ReleaseStep, ...]:
         """Return the conversions between releases."""
         from .migration import STEPS
 

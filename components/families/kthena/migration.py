@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..leaderworkerset.rules import is_share, share
-from ..migration import Batch, Document, Fields, Step, inserted, renamed
+from ..migration import Batch, Fields, MigratedDocument, ReleaseStep, inserted, renamed
 from .names import NETWORKING_API, SERVING_LABEL, VOLCANO, WORKLOAD_API, backend_name
 
 _ROLE = f"{SERVING_LABEL}/role"
 _SERVED_NAME = "served-model-name"
 
 
-def _each(kind: str, convert: Callable[[Batch, Document, Fields], None]) -> Callable[[Batch], None]:
+def _each(kind: str, convert: Callable[[Batch, MigratedDocument, Fields], None]) -> Callable[[Batch], None]:
     """Return a conversion of every document of a kind that has a spec."""
 
     def converted(batch: Batch) -> None:
@@ -40,7 +40,7 @@ def _nothing(_batch: Batch) -> None:
     """Convert nothing: in this direction, the target accepts the form, or a misfit is removed."""
 
 
-def _beside(document: Document, api_version: str, kind: str, name: str, spec: Fields) -> Fields:
+def _beside(document: MigratedDocument, api_version: str, kind: str, name: str, spec: Fields) -> Fields:
     """Return a new manifest in the namespace of another one."""
     namespace = {"namespace": document.namespace} if document.namespace else {}
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, **namespace}, "spec": spec}
@@ -58,7 +58,7 @@ def _role_of(backend: Fields) -> str:
 # v0.1.0 and v0.2.0: one backend instead of several
 
 
-def _one_backend(batch: Batch, document: Document, spec: Fields) -> None:
+def _one_backend(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     backends = spec.get("backends")
     if not isinstance(backends, list) or not backends or not all(isinstance(item, dict) for item in backends):
         return
@@ -87,7 +87,7 @@ def _one_backend(batch: Batch, document: Document, spec: Fields) -> None:
         _insert_behind(spec, "backend", "autoscalingPolicy", backend.pop("autoscalingPolicy"))
 
 
-def _split_booster(batch: Batch, document: Document, spec: Fields, backends: list[Fields]) -> None:
+def _split_booster(batch: Batch, document: MigratedDocument, spec: Fields, backends: list[Fields]) -> None:
     """Convert several backends into a booster for each, behind one ModelRoute.
 
     A booster always routes its own name, so none of the new ones may be named like the old one, whose name the
@@ -139,7 +139,7 @@ def _split_booster(batch: Batch, document: Document, spec: Fields, backends: lis
         batch.add(_beside(document, WORKLOAD_API, "AutoscalingPolicyBinding", model, binding), after=last)
 
 
-def _taken_names(batch: Batch, document: Document) -> set[str]:
+def _taken_names(batch: Batch, document: MigratedDocument) -> set[str]:
     """Return the names that no new booster may have: those of boosters and of routes in its namespace."""
     kinds = (*batch.of_kind("ModelBooster"), *batch.of_kind("ModelRoute"))
     return {other.name for other in kinds if other.namespace == document.namespace}
@@ -163,7 +163,7 @@ def _moved(owner: Fields, **names: str) -> Fields:
     return {new: owner.pop(old) for old, new in names.items() if old in owner}
 
 
-def _param(batch: Batch, document: Document, path: str, backend: Fields, serving: str) -> Fields:
+def _param(batch: Batch, document: MigratedDocument, path: str, backend: Fields, serving: str) -> Fields:
     """Return a target of a binding for a backend, and fix the replicas of the backend itself."""
     if "scaleToZeroGracePeriod" in backend:
         del backend["scaleToZeroGracePeriod"]
@@ -190,7 +190,7 @@ def _serve_under(backend: Fields, model: str) -> None:
                 config[_SERVED_NAME] = model
 
 
-def _list_of_backends(_batch: Batch, _document: Document, spec: Fields) -> None:
+def _list_of_backends(_batch: Batch, _document: MigratedDocument, spec: Fields) -> None:
     backend = spec.get("backend")
     if not isinstance(backend, dict) or "backends" in spec:
         return
@@ -221,7 +221,7 @@ def _targets_in(spec: Fields, *fields: str) -> Iterator[tuple[str, Fields]]:
                 yield f"{path}.target", item["target"]
 
 
-def _named_targets(_batch: Batch, _document: Document, spec: Fields) -> None:
+def _named_targets(_batch: Batch, _document: MigratedDocument, spec: Fields) -> None:
     for old, new in _TARGETS.items():
         renamed(spec, old, new)
     for _, target in _targets_in(spec, *_TARGETS.values()):
@@ -234,7 +234,7 @@ def _named_targets(_batch: Batch, _document: Document, spec: Fields) -> None:
             target["metricEndpoint"] = {"labelSelector": labels}
 
 
-def _configurations(_batch: Batch, _document: Document, spec: Fields) -> None:
+def _configurations(_batch: Batch, _document: MigratedDocument, spec: Fields) -> None:
     for new, old in _TARGETS.items():
         renamed(spec, old, new)
     for _, target in _targets_in(spec, *_TARGETS):
@@ -258,7 +258,7 @@ def _topology_of(spec: Fields) -> tuple[Fields, Fields] | None:
     return (template, topology) if isinstance(topology, dict) and isinstance(template, dict) else None
 
 
-def _group_policy(_batch: Batch, _document: Document, spec: Fields) -> None:
+def _group_policy(_batch: Batch, _document: MigratedDocument, spec: Fields) -> None:
     found = _topology_of(spec)
     if found is None or found[1].keys() & {"groupPolicy", "rolePolicy"}:
         return
@@ -268,7 +268,7 @@ def _group_policy(_batch: Batch, _document: Document, spec: Fields) -> None:
     template["networkTopology"] = {"groupPolicy": topology}
 
 
-def _whole_topology(batch: Batch, document: Document, spec: Fields) -> None:
+def _whole_topology(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     if not spec.get("schedulerName"):
         inserted(spec, 0, "schedulerName", VOLCANO)
     elif spec["schedulerName"] != VOLCANO:
@@ -292,7 +292,7 @@ def _whole_topology(batch: Batch, document: Document, spec: Fields) -> None:
 # v0.2.0 to v0.4.0: ModelServings
 
 
-def _gang_of_instances(batch: Batch, document: Document, spec: Fields) -> None:
+def _gang_of_instances(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     """Limit the gang to the instances of each role: larger numbers, accepted until v0.2.0, mean all of them."""
     template = spec.get("template")
     gang = template.get("gangPolicy") if isinstance(template, dict) else None
@@ -307,7 +307,7 @@ def _gang_of_instances(batch: Batch, document: Document, spec: Fields) -> None:
             least[name] = replicas
 
 
-def _whole_partition(batch: Batch, document: Document, spec: Fields) -> None:
+def _whole_partition(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     strategy = spec.get("rolloutStrategy")
     update = strategy.get("rollingUpdateConfiguration") if isinstance(strategy, dict) else None
     partition = update.get("partition") if isinstance(update, dict) else None
@@ -326,7 +326,7 @@ def _whole_partition(batch: Batch, document: Document, spec: Fields) -> None:
 # v0.4.0 and v1.0.0: policies that name their targets
 
 
-def _fixed_replicas(batch: Batch, document: Document, spec: Fields) -> None:
+def _fixed_replicas(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     backend = spec.get("backend")
     if not isinstance(backend, dict) or "replicas" in backend or "minReplicas" not in backend:
         return
@@ -397,7 +397,7 @@ def _merge_bindings(batch: Batch) -> None:
                 batch.loss(policy, "spec", reason)
 
 
-def _merge(batch: Batch, policy: Document, binding: Document, binding_spec: Fields) -> None:
+def _merge(batch: Batch, policy: MigratedDocument, binding: MigratedDocument, binding_spec: Fields) -> None:
     spec, metadata = policy.value["spec"], policy.value["metadata"]
     if policy.name != binding.name:
         reason = f"is renamed to {binding.name}, the name of its binding, so that the autoscaler keeps its name"
@@ -458,7 +458,7 @@ def _split_policies(batch: Batch) -> None:
             renamed(metric, "name", "metricName")
 
 
-def _is_of_booster(policy: Document, booster: Document) -> bool:
+def _is_of_booster(policy: MigratedDocument, booster: MigratedDocument) -> bool:
     """Return whether a booster can have a policy itself: with what its controllers generate for one."""
     spec, backend = policy.value["spec"], booster.value["spec"]["backend"]
     target = spec.get("homogeneousTarget")
@@ -474,7 +474,7 @@ def _is_of_booster(policy: Document, booster: Document) -> bool:
     )
 
 
-def _fold(batch: Batch, policy: Document, booster: Document) -> None:
+def _fold(batch: Batch, policy: MigratedDocument, booster: MigratedDocument) -> None:
     spec, owner = policy.value["spec"], booster.value["spec"]
     target = spec.pop("homogeneousTarget")
     for metric in spec.get("metrics") or ():
@@ -485,7 +485,7 @@ def _fold(batch: Batch, policy: Document, booster: Document) -> None:
     batch.remove(policy)
 
 
-def _bind(batch: Batch, policy: Document, spec: Fields) -> None:
+def _bind(batch: Batch, policy: MigratedDocument, spec: Fields) -> None:
     """Move the targets of a policy into a binding of the same name."""
     binding: Fields = {"policyRef": {"name": policy.name}}
     roles = (spec.get("disaggregatedTarget") or {}).get("roles")
@@ -509,7 +509,7 @@ def _bind(batch: Batch, policy: Document, spec: Fields) -> None:
     batch.add(_beside(policy, WORKLOAD_API, "AutoscalingPolicyBinding", policy.name, binding), after=policy)
 
 
-def _endpoint_of(batch: Batch, policy: Document, spec: Fields, path: str, target: Fields) -> None:
+def _endpoint_of(batch: Batch, policy: MigratedDocument, spec: Fields, path: str, target: Fields) -> None:
     """Replace the sources of the metrics by one endpoint, and list what differs between them."""
     sources = target.get("metricSources")
     if not isinstance(sources, dict):
@@ -535,7 +535,7 @@ def _endpoint_of(batch: Batch, policy: Document, spec: Fields, path: str, target
     target["metricEndpoint"] = endpoints[0][1] if endpoints else {}
 
 
-def _bounded_replicas(batch: Batch, document: Document, spec: Fields) -> None:
+def _bounded_replicas(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     backend = spec.get("backend")
     if not isinstance(backend, dict) or "replicas" not in backend:
         return
@@ -547,7 +547,7 @@ def _bounded_replicas(batch: Batch, document: Document, spec: Fields) -> None:
 
 
 STEPS = (
-    Step(
+    ReleaseStep(
         "v0.1.0",
         "v0.2.0",
         forward=_together(
@@ -561,9 +561,9 @@ STEPS = (
             _each("ModelServing", _whole_topology),
         ),
     ),
-    Step("v0.2.0", "v0.3.0", forward=_each("ModelServing", _gang_of_instances), backward=_nothing),
-    Step("v0.3.0", "v0.4.0", forward=_nothing, backward=_each("ModelServing", _whole_partition)),
-    Step(
+    ReleaseStep("v0.2.0", "v0.3.0", forward=_each("ModelServing", _gang_of_instances), backward=_nothing),
+    ReleaseStep("v0.3.0", "v0.4.0", forward=_nothing, backward=_each("ModelServing", _whole_partition)),
+    ReleaseStep(
         "v0.4.0",
         "v1.0.0",
         forward=_together(_each("ModelBooster", _fixed_replicas), _merge_bindings),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ...contract.base import Json
 from ...fleet.origins import Argument
 from ..family import Family, FlavorReader, FlavorReading, Member
-from ..migration import Migrating, Step
+from ..migration import Migrating, ReleaseStep
 from .flavors import read_flavor
 from .kinds import BACKEND_RUNTIME, OPEN_MODEL, PLAYGROUND, SERVICE
 from .migration import steps
@@ -19,7 +19,7 @@ class Llmaz(Family, FlavorReader, Migrating):
         """Read a flavor of llmaz, with INSTANCE-TYPE among its params."""
         return read_flavor(value, at, alternatives)
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ReleaseStep, ...]:
         """Return the conversions between releases."""
         return steps()
 

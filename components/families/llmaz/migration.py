@@ -4,7 +4,7 @@ from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 from ...fleet.demand import UNLIMITED
-from ..migration import Batch, Document, Fields, Step, inserted, plain, renamed
+from ..migration import Batch, Fields, MigratedDocument, ReleaseStep, inserted, plain, renamed
 from .loaders import SKIP_LOADER
 
 _MODEL, _RUNTIME, _PLAYGROUND, _SERVICE = "OpenModel", "BackendRuntime", "Playground", "Service"
@@ -19,14 +19,14 @@ _DEFAULT, _DRAFTED, _SPREAD = "default", "speculative-decoding", "model-parallel
 _GROUP_FIELDS = ("leaderTemplate", "workerTemplate", "size", "restartPolicy", "subGroupPolicy")
 
 
-def steps() -> tuple[Step, ...]:
+def steps() -> tuple[ReleaseStep, ...]:
     """Return the conversions, oldest first."""
     return (
-        Step("v0.1.0", "v0.1.1", _to_configs, _from_configs),
-        Step("v0.1.1", "79d833c", _to_inline_templates, _from_inline_templates),
-        Step("79d833c", "v0.1.2", _to_bounded, _from_bounded),
-        Step("v0.1.2", "v0.1.3", _name_configurations, _leave),
-        Step("v0.1.3", "v0.1.4", _leave, _without_streaming),
+        ReleaseStep("v0.1.0", "v0.1.1", _to_configs, _from_configs),
+        ReleaseStep("v0.1.1", "79d833c", _to_inline_templates, _from_inline_templates),
+        ReleaseStep("79d833c", "v0.1.2", _to_bounded, _from_bounded),
+        ReleaseStep("v0.1.2", "v0.1.3", _name_configurations, _leave),
+        ReleaseStep("v0.1.3", "v0.1.4", _leave, _without_streaming),
     )
 
 
@@ -59,12 +59,12 @@ def _from_configs(batch: Batch) -> None:
         _runtime_from_configs(batch, document)
 
 
-def _flavors(document: Document) -> Iterator[Fields]:
+def _flavors(document: MigratedDocument) -> Iterator[Fields]:
     config = _part(document.value, "spec", "inferenceConfig")
     yield from (flavor for flavor in (config or {}).get("flavors") or () if isinstance(flavor, MutableMapping))
 
 
-def _runtime_to_configs(batch: Batch, document: Document) -> None:
+def _runtime_to_configs(batch: Batch, document: MigratedDocument) -> None:
     spec = _part(document.value, "spec")
     if spec is None or not {"args", "resources", "scaleTriggers"} & set(spec):
         return
@@ -100,7 +100,7 @@ def _config(args: Fields, resources: Any, triggers: list[Fields]) -> Iterator[tu
         yield "scaleTrigger", {"hpa": plain(triggers[0].get("hpa") or {})}
 
 
-def _runtime_from_configs(batch: Batch, document: Document) -> None:
+def _runtime_from_configs(batch: Batch, document: MigratedDocument) -> None:
     spec = _part(document.value, "spec")
     if spec is None:
         return
@@ -124,7 +124,7 @@ def _runtime_from_configs(batch: Batch, document: Document) -> None:
         spec["scaleTriggers"] = [{"name": _DEFAULT, **plain(trigger)}]
 
 
-def _common(batch: Batch, document: Document, configs: list[Fields], field: str) -> Any:  # noqa: ANN401  YAML
+def _common(batch: Batch, document: MigratedDocument, configs: list[Fields], field: str) -> Any:  # noqa: ANN401  YAML
     """Return the value that all configurations of a runtime share in v0.1.0; the others are losses."""
     values = [plain(config.get(field)) or None for config in configs]
     first = next((value for value in values if value), None)
@@ -135,7 +135,7 @@ def _common(batch: Batch, document: Document, configs: list[Fields], field: str)
     return first
 
 
-def _playground_to_configs(batch: Batch, document: Document, runtimes: dict[str, Document]) -> None:
+def _playground_to_configs(batch: Batch, document: MigratedDocument, runtimes: dict[str, MigratedDocument]) -> None:
     spec = _part(document.value, "spec")
     if spec is None:
         return
@@ -171,7 +171,11 @@ def _playground_to_configs(batch: Batch, document: Document, runtimes: dict[str,
 
 
 def _referred(
-    batch: Batch, document: Document, reference: Fields, config: Fields | None, runtimes: dict[str, Document]
+    batch: Batch,
+    document: MigratedDocument,
+    reference: Fields,
+    config: Fields | None,
+    runtimes: dict[str, MigratedDocument],
 ) -> Fields | None:
     """Return a copy of the trigger that a Playground of v0.1.0 refers to."""
     path, name = f"spec.{_ELASTIC}.scaleTriggerRef", str((config or {}).get("backendName", "vllm"))
@@ -186,7 +190,7 @@ def _referred(
     return {"hpa": plain(found.get("hpa") or {})}
 
 
-def _playground_from_configs(batch: Batch, document: Document) -> None:
+def _playground_from_configs(batch: Batch, document: MigratedDocument) -> None:
     spec = _part(document.value, "spec")
     if spec is None:
         return
@@ -266,7 +270,7 @@ def _to_inline_templates(batch: Batch) -> None:
         _to_inline_template(batch, document)
 
 
-def _to_inline_template(batch: Batch, document: Document) -> None:
+def _to_inline_template(batch: Batch, document: MigratedDocument) -> None:
     spec = _part(document.value, "spec")
     template = _part(spec, _TEMPLATE) if spec is not None else None
     group = _part(template, _GROUP) if template is not None else None

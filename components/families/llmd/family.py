@@ -11,7 +11,7 @@ from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...performance.sizing.cases import ModelVariant, Profile
 from ..family import AnnotationReader, Family, Member, OperatorObjects, OperatorSite, SharedObjects, VariantDescriber
-from ..migration import Migrating, Step
+from ..migration import Migrating, ReleaseStep
 from .annotations import annotation_problems
 from .controller.installation import uninstallable
 from .controller.objects import controller_objects
@@ -40,7 +40,7 @@ class Llmd(Family, AnnotationReader, Migrating, OperatorObjects, SharedObjects, 
     def annotation_problems(self, value: Object) -> Iterator[tuple[str, str]]:
         return annotation_problems(value)
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ReleaseStep, ...]:
         return steps()
 
     def variant(self, source: LoadedResource) -> ModelVariant | None:

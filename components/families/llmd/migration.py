@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from ...performance.sizing.accelerators import known_accelerator
-from ..migration import Batch, Document, Fields, Step, inserted, plain, renamed
+from ..migration import Batch, Fields, MigratedDocument, ReleaseStep, inserted, plain, renamed
 from .annotations import MANAGED, MODEL_ID, VARIANT_COST, scaled_by
 from .checks.variant_costs import DEFAULT_COST
 from .names import ACCELERATOR_LABEL, API, CLASSES
@@ -27,19 +27,19 @@ _HPA_API, _HPA = "autoscaling/v2", "HorizontalPodAutoscaler"
 _SIGNAL = "wva_desired_replicas"
 
 
-def steps() -> tuple[Step, ...]:
+def steps() -> tuple[ReleaseStep, ...]:
     """Return the conversions, oldest first."""
     return (
-        Step("c0f645c", "v0.0.1", _each(_to_parameters), _each(_to_line)),
-        Step("v0.0.4", "v0.0.5", _each(_to_cost), _each(_to_class)),
-        Step("v0.0.5", "v0.4.1", _each(_without_class), lambda _: None),
-        Step("v0.4.2", "v0.5.0", _each(_to_target), _each(_to_own_name)),
-        Step("v0.5.1", "v0.6.0", _each(_to_bounds), _each(_without_bounds)),
-        Step("4bbb15fa", "v0.9.0", _each(_to_annotations), _to_variants),
+        ReleaseStep("c0f645c", "v0.0.1", _each(_to_parameters), _each(_to_line)),
+        ReleaseStep("v0.0.4", "v0.0.5", _each(_to_cost), _each(_to_class)),
+        ReleaseStep("v0.0.5", "v0.4.1", _each(_without_class), lambda _: None),
+        ReleaseStep("v0.4.2", "v0.5.0", _each(_to_target), _each(_to_own_name)),
+        ReleaseStep("v0.5.1", "v0.6.0", _each(_to_bounds), _each(_without_bounds)),
+        ReleaseStep("4bbb15fa", "v0.9.0", _each(_to_annotations), _to_variants),
     )
 
 
-def _each(convert: Callable[[Batch, Document, Fields], None]) -> Callable[[Batch], None]:
+def _each(convert: Callable[[Batch, MigratedDocument, Fields], None]) -> Callable[[Batch], None]:
     """Return a conversion of every VariantAutoscaling with a spec."""
 
     def converted(batch: Batch) -> None:
@@ -54,7 +54,7 @@ def _each(convert: Callable[[Batch, Document, Fields], None]) -> Callable[[Batch
 # -- v0.0.1: perfParms in place of alpha and beta
 
 
-def _to_parameters(batch: Batch, document: Document, spec: Fields) -> None:
+def _to_parameters(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     for index, entry in _entries(spec):
         if "perfParms" in entry or "alpha" not in entry or "beta" not in entry:
             continue
@@ -81,7 +81,7 @@ def _to_parameters(batch: Batch, document: Document, spec: Fields) -> None:
         renamed(document.value["status"]["currentAlloc"], "waitAverage", "ttftAverage")
 
 
-def _to_line(batch: Batch, document: Document, spec: Fields) -> None:
+def _to_line(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     for index, entry in _entries(spec):
         parameters, path = entry.get("perfParms"), f"spec.modelProfile.accelerators[{index}].perfParms"
         decode, prefill = (_at(parameters, name) or {} for name in ("decodeParms", "prefillParms"))
@@ -129,7 +129,7 @@ def _decimal(text: object) -> str | None:
 # -- v0.0.5: a cost, and a service class that need not be there
 
 
-def _to_cost(batch: Batch, document: Document, spec: Fields) -> None:
+def _to_cost(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     if "variantCost" in spec or "modelProfile" not in spec:
         return
     cost = _price(batch, document, spec)
@@ -145,7 +145,7 @@ def _to_cost(batch: Batch, document: Document, spec: Fields) -> None:
     batch.note(document, "spec.variantCost", f"{cost} cents an hour of a replica on demand, of the price table")
 
 
-def _to_class(batch: Batch, document: Document, spec: Fields) -> None:
+def _to_class(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     price = _price(batch, document, spec)
     if "variantCost" in spec and spec["variantCost"] == price:
         del spec["variantCost"]
@@ -160,7 +160,7 @@ def _to_class(batch: Batch, document: Document, spec: Fields) -> None:
         batch.loss(document, "spec.sloClassRef", reason)
 
 
-def _without_class(batch: Batch, document: Document, spec: Fields) -> None:
+def _without_class(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     reference = spec.pop("sloClassRef", None)
     if reference is not None:
         key = f"{reference.get('name')}/{reference.get('key')}"
@@ -168,7 +168,7 @@ def _without_class(batch: Batch, document: Document, spec: Fields) -> None:
         batch.loss(document, "spec.sloClassRef", reason)
 
 
-def _price(batch: Batch, document: Document, spec: Fields) -> str | None:
+def _price(batch: Batch, document: MigratedDocument, spec: Fields) -> str | None:
     """Return the price of a replica on the accelerator of the label, in cents an hour; None if it is unknown."""
     name = str((_at(document.value, "metadata", "labels") or {}).get(ACCELERATOR_LABEL, ""))
     counts = [entry.get("accCount") for _, entry in _entries(spec) if entry.get("acc") == name]
@@ -185,7 +185,7 @@ def _price(batch: Batch, document: Document, spec: Fields) -> str | None:
 # -- v0.5.0: a reference in place of the same name, and no profile
 
 
-def _to_target(batch: Batch, document: Document, spec: Fields) -> None:
+def _to_target(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     if "scaleTargetRef" not in spec:
         reference = type(spec)()
         reference.update(_target(batch, document))
@@ -206,7 +206,7 @@ def _to_target(batch: Batch, document: Document, spec: Fields) -> None:
         batch.loss(document, "status.currentAlloc", "has no place from v0.5.0 on: the load is not in the status")
 
 
-def _to_own_name(batch: Batch, document: Document, spec: Fields) -> None:
+def _to_own_name(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     reference = spec.pop("scaleTargetRef", None)
     if not isinstance(reference, dict):
         return
@@ -228,7 +228,7 @@ def _to_own_name(batch: Batch, document: Document, spec: Fields) -> None:
             batch.loss(document, f"spec.scaleTargetRef.{field}", reason)
 
 
-def _target(batch: Batch, document: Document) -> dict[str, str]:
+def _target(batch: Batch, document: MigratedDocument) -> dict[str, str]:
     """Return the workload with the name of a VariantAutoscaling: a Deployment unless another one is known."""
     same = (
         other.kind for other in batch.others if (other.name, other.namespace) == (document.name, document.namespace)
@@ -240,7 +240,7 @@ def _target(batch: Batch, document: Document) -> dict[str, str]:
 # -- v0.6.0: bounds of its own
 
 
-def _to_bounds(batch: Batch, document: Document, spec: Fields) -> None:
+def _to_bounds(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     if "minReplicas" in spec or "maxReplicas" in spec:
         return
     bounds = _known_bounds(batch, document, spec)
@@ -251,7 +251,7 @@ def _to_bounds(batch: Batch, document: Document, spec: Fields) -> None:
     batch.note(document, "spec.maxReplicas", f"{reason}{DEFAULT_BOUNDS[1]}")
 
 
-def _without_bounds(batch: Batch, document: Document, spec: Fields) -> None:
+def _without_bounds(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     known = _known_bounds(batch, document, spec)
     written = {key: spec.pop(key) for key in ("minReplicas", "maxReplicas") if key in spec}
     if written == known:
@@ -260,7 +260,7 @@ def _without_bounds(batch: Batch, document: Document, spec: Fields) -> None:
         batch.loss(document, f"spec.{key}", f"{value} has no place up to v0.5.1: set it in the autoscaler")
 
 
-def _known_bounds(batch: Batch, document: Document, spec: Fields) -> dict[str, int]:
+def _known_bounds(batch: Batch, document: MigratedDocument, spec: Fields) -> dict[str, int]:
     """Return the bounds of the autoscaler of the same workload, or else upstream's upper bound."""
     for scaler in _scalers(batch, document, spec):
         found = {"minReplicas": scaler.least, "maxReplicas": scaler.most}
@@ -268,7 +268,7 @@ def _known_bounds(batch: Batch, document: Document, spec: Fields) -> dict[str, i
     return {"maxReplicas": MAX_REPLICAS}
 
 
-def _scalers(batch: Batch, document: Document, spec: Fields) -> list[Any]:
+def _scalers(batch: Batch, document: MigratedDocument, spec: Fields) -> list[Any]:
     reference = spec.get("scaleTargetRef")
     name = str(reference.get("name", "")) if isinstance(reference, dict) else document.name
     found = (scaled_by(plain(other.value)) for other in batch.others)
@@ -278,7 +278,7 @@ def _scalers(batch: Batch, document: Document, spec: Fields) -> list[Any]:
 # -- v0.9.0: annotations of an autoscaler in place of the kind
 
 
-def _to_annotations(batch: Batch, document: Document, spec: Fields) -> None:
+def _to_annotations(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     if "modelID" not in spec or not isinstance(spec.get("scaleTargetRef"), dict):
         return
     annotations = {MANAGED: "true", MODEL_ID: str(spec["modelID"])}
@@ -304,7 +304,7 @@ def _to_annotations(batch: Batch, document: Document, spec: Fields) -> None:
     batch.remove(document)
 
 
-def _autoscaler(document: Document, spec: Fields, annotations: dict[str, str]) -> Fields:
+def _autoscaler(document: MigratedDocument, spec: Fields, annotations: dict[str, str]) -> Fields:
     """Return an autoscaler that follows the controller's signal (config/samples/hpa/annotations/hpa.yaml at v0.9.0).
 
     The signal has the autoscaler's name as ``variant_name``; upstream's sample selects another one.
@@ -336,7 +336,7 @@ def _to_variants(batch: Batch) -> None:
             batch.add(variant, after=document)
             batch.remove(document)
         else:
-            batch.documents.append(Document(variant, document.file))
+            batch.documents.append(MigratedDocument(variant, document.file))
             batch.note(
                 document,
                 f"metadata.annotations[{MANAGED}]",
@@ -344,7 +344,7 @@ def _to_variants(batch: Batch) -> None:
             )
 
 
-def _variant(document: Document, found: Any) -> Fields:  # noqa: ANN401
+def _variant(document: MigratedDocument, found: Any) -> Fields:  # noqa: ANN401
     old, new = document.value["metadata"], type(document.value)
     metadata, spec, value = new(), new(), new()
     metadata.update({key: inner for key, inner in old.items() if key != "annotations"})

@@ -20,7 +20,7 @@ _PARMS = {"decodeParms": ("alpha", "beta"), "prefillParms": ("gamma", "delta")}
 
 
 @dataclass(frozen=True, slots=True)
-class Speed:
+class ProfiledSpeed:
     """The numbers of a profile entry as they are written, with the paths of those of the decoding in the entry."""
 
     alpha: str
@@ -31,15 +31,17 @@ class Speed:
     beta_path: str = "beta"
 
 
-def speed_of(entry: AcceleratorProfile) -> Speed | None:
+def speed_of(entry: AcceleratorProfile) -> ProfiledSpeed | None:
     """Return the speed in a profile entry; None if it has none, or one that cannot be read."""
     if entry.alpha is not None and entry.beta is not None:
-        return Speed(entry.alpha, entry.beta)
+        return ProfiledSpeed(entry.alpha, entry.beta)
     if entry.perf_parms is None or next(parameter_problems(entry.perf_parms), None):
         return None
     decode, prefill = entry.perf_parms.decode_parms, entry.perf_parms.prefill_parms
     at = "perfParms.decodeParms"
-    return Speed(decode["alpha"], decode["beta"], prefill["gamma"], prefill["delta"], f"{at}.alpha", f"{at}.beta")
+    return ProfiledSpeed(
+        decode["alpha"], decode["beta"], prefill["gamma"], prefill["delta"], f"{at}.alpha", f"{at}.beta"
+    )
 
 
 def parameter_problems(parms: PerfParms) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,7 @@ _SATURATION_SERIES = ("vllm:kv_cache_usage_perc", "vllm:num_requests_waiting")
 
 
 @dataclass(frozen=True, slots=True)
-class Controller:
+class ControllerRelease:
     """The behavior of the controller of one release.
 
     Attributes:
@@ -58,7 +58,7 @@ class Controller:
         return RELEASES.title(self.release)
 
 
-def controller_of(kind: Kind) -> Controller:
+def controller_of(kind: Kind) -> ControllerRelease:
     """Return the controller of the release that a kind is read in, or the contract's."""
     release = kind.release or RELEASES.contract
 
@@ -66,7 +66,7 @@ def controller_of(kind: Kind) -> Controller:
         return RELEASES.covers(span, release)
 
     computes_size = is_in(_MODELS)
-    return Controller(
+    return ControllerRelease(
         release,
         computes_size,
         is_in(_BY_NAME),  # the model-based optimizer is part of the releases up to v0.4.2

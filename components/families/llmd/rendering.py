@@ -32,7 +32,7 @@ from .metrics import engine_metrics
 from .names import ACCELERATOR_LABEL, OPERATOR
 from .notes import bounds_note, cheaper_note
 from .profiles import entries_of, profile_of
-from .releases import Controller, bounds_of, controller_of
+from .releases import ControllerRelease, bounds_of, controller_of
 from .saturation import MAX_REPLICAS, check_unsized, saturation_metrics
 from .sizing import SizedVariant, SizingBasis, check_feasible, declared_by, sized, sized_at_peak, sizing_basis
 from .types import VariantAutoscaling
@@ -163,7 +163,7 @@ def _render_unsized(variant: Variant) -> Rendered:
     )
 
 
-def _render_for_controller(variant: Variant, basis: SizingBasis | None, controller: Controller) -> Rendered:
+def _render_for_controller(variant: Variant, basis: SizingBasis | None, controller: ControllerRelease) -> Rendered:
     """Return the resource for the controller, and an autoscaler that follows the controller's signal."""
     source, findings, workload = variant.source, variant.findings, variant.workload
     if basis is None and controller.computes_size:

@@ -11,7 +11,7 @@ from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ..adoption import AdoptedWorkload, Adopting
 from ..family import Family, Member
-from ..migration import Migrating, Step
+from ..migration import Migrating, ReleaseStep
 from .adoption import OWN_VARIABLES, adopt
 from .migration import STEPS
 from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
@@ -153,7 +153,7 @@ class Llmkube(Family, Migrating, Adopting):
         """Return no variables: the operator sets none in every container."""
         return OWN_VARIABLES
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ReleaseStep, ...]:
         return STEPS
 
 

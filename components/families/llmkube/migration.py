@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ..migration import Batch, Document, Step
+from ..migration import Batch, MigratedDocument, ReleaseStep
 
 _HUB = "hf://"
 _FIELD = "spec.speculativeDecoding"
@@ -12,7 +12,7 @@ _OLDER_NAMES = {"none": "disabled", "draft-mtp": "mtp"}
 _OLDER = ("mtp", "draft", "disabled")
 
 
-def _speculating(batch: Batch) -> Iterator[tuple[Document, Any]]:
+def _speculating(batch: Batch) -> Iterator[tuple[MigratedDocument, Any]]:
     for document in batch.of_kind("InferenceService"):
         spec = document.value.get("spec") or {}
         if isinstance(spec.get("speculativeDecoding"), dict):
@@ -77,10 +77,10 @@ def _keep(_batch: Batch) -> None:
     """Change nothing: the other release accepts the form."""
 
 
-STEPS: tuple[Step, ...] = (
-    Step("v0.8.8", "v0.8.9", _add_empty_claims, _remove_empty_claims),
-    Step("v0.8.9", "v0.8.10", _remove_empty_claims, _add_empty_claims),
-    Step("v0.8.17", "v0.8.18", _keep, _remove_scheme),
-    Step("v0.9.14", "v0.9.15", _require_weights, _keep),
-    Step("v0.9.17", "v0.9.18", _keep, _use_older_names),
+STEPS: tuple[ReleaseStep, ...] = (
+    ReleaseStep("v0.8.8", "v0.8.9", _add_empty_claims, _remove_empty_claims),
+    ReleaseStep("v0.8.9", "v0.8.10", _remove_empty_claims, _add_empty_claims),
+    ReleaseStep("v0.8.17", "v0.8.18", _keep, _remove_scheme),
+    ReleaseStep("v0.9.14", "v0.9.15", _require_weights, _keep),
+    ReleaseStep("v0.9.17", "v0.9.18", _keep, _use_older_names),
 )

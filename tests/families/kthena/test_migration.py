@@ -13,7 +13,7 @@ from components.contract.checking import check
 from components.families import kinds, objects
 from components.families.kthena.kinds import RELEASES
 from components.families.kthena.migration import STEPS
-from components.families.migration import Batch, Document, migrate
+from components.families.migration import Batch, MigratedDocument, migrate
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet
 from components.plan.rendering import render_fleet
@@ -34,7 +34,7 @@ FIRST, OLDEST, NEWEST = "97b99f41", "v0.1.0", "v1.0.0"
 
 
 def migrated(origin: str, target: str, *documents: Object) -> Batch:
-    batch = Batch([Document(copy.deepcopy(document), "m.yaml") for document in documents])
+    batch = Batch([MigratedDocument(copy.deepcopy(document), "m.yaml") for document in documents])
     migrate(batch, kinds(), RELEASES, STEPS, origin, target)
     return batch
 

@@ -17,7 +17,7 @@ from components.families import objects
 from components.families.llmaz.family import FAMILY
 from components.families.llmaz.kinds import RELEASES
 from components.families.llmaz.migration import steps
-from components.families.migration import Batch, Document, migrate, plain
+from components.families.migration import Batch, MigratedDocument, migrate, plain
 from components.fleet.rendered import Fleet
 from components.plan.rendering import render_fleet
 from tests.families.llmaz.generated import CPU, manifests
@@ -32,7 +32,7 @@ HPA: Object = {"hpa": {"metrics": [CPU]}}
 
 
 def migrated(documents: list[Object], origin: str, target: str) -> Batch:
-    batch = Batch([Document(copy.deepcopy(document)) for document in documents])
+    batch = Batch([MigratedDocument(copy.deepcopy(document)) for document in documents])
     migrate(batch, KINDS, RELEASES, steps(), origin, target)
     return batch
 
@@ -376,7 +376,7 @@ def written(text: str, origin: str, target: str) -> str:
     yaml.preserve_quotes = True
     yaml.indent(mapping=2, sequence=4, offset=2)
     document: Any = yaml.load(text)
-    migrate(Batch([Document(document)]), KINDS, RELEASES, steps(), origin, target)
+    migrate(Batch([MigratedDocument(document)]), KINDS, RELEASES, steps(), origin, target)
     stream = io.StringIO()
     yaml.dump(document, stream)
     return stream.getvalue()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from components.families import kinds, objects
 from components.families.llmkube.family import FAMILY, RELEASES
-from components.families.migration import Batch, Document, migrate
+from components.families.migration import Batch, MigratedDocument, migrate
 from components.fleet.options import Options
 from components.plan.rendering import render_fleet
 from tests.families.llmkube.api.test_releases import FORMS, KINDS, expected
@@ -125,7 +125,7 @@ def document(random: Random, kind: str, release: str) -> Object:
 
 
 def converted(value_: Object, origin: str, target: str) -> Batch:
-    batch = Batch([Document(copy.deepcopy(value_))])
+    batch = Batch([MigratedDocument(copy.deepcopy(value_))])
     migrate(batch, kinds(), RELEASES, FAMILY.steps(), origin, target)
     return batch
 

@@ -23,7 +23,7 @@ from .targets import (
     BindingTarget,
     PolicyBinding,
     ScaledServing,
-    Scaling,
+    TargetScaling,
     check_measured_pods,
     find_serving,
     find_target,
@@ -147,7 +147,7 @@ def _policy_of(
 
 
 def _existing_targets(
-    scaling: Scaling, namespace: str, library: Library, options: Options, findings: Findings
+    scaling: TargetScaling, namespace: str, library: Library, options: Options, findings: Findings
 ) -> tuple[ScaledServing, ...]:
     """Return the targets that exist, and report the others and those that are the same."""
     first_by_name: dict[str, BindingTarget] = {}

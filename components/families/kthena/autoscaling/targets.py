@@ -38,7 +38,7 @@ MEASURED_ROLE = "leader"
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
+class TargetMeasurement:
     """How pods of a target are measured, for all metrics or for one of them.
 
     Attributes:
@@ -56,7 +56,7 @@ class Measurement:
     selector: Mapping[str, Any]
 
     @classmethod
-    def at(cls, path: str, endpoint: MetricEndpoint | None) -> "Measurement":
+    def at(cls, path: str, endpoint: MetricEndpoint | None) -> "TargetMeasurement":
         """Return the measurement of an endpoint."""
         selector = (endpoint and endpoint.label_selector) or {}
         labels_path = f"{path}.labelSelector.matchLabels"
@@ -95,20 +95,20 @@ class BindingTarget:
         return "cost" in self.bounds.model_fields_set
 
     @property
-    def measurements(self) -> tuple[Measurement, ...]:
+    def measurements(self) -> tuple[TargetMeasurement, ...]:
         """How its pods are measured: one way for all metrics, or one for each that has a source of its own."""
         path = f"{self.path}.target"
         if self.spec.metric_sources is not None:
             return tuple(
-                Measurement.at(f"{path}.{field_path(('metricSources', key, 'pod'))}", source.pod)
+                TargetMeasurement.at(f"{path}.{field_path(('metricSources', key, 'pod'))}", source.pod)
                 for key, source in self.spec.metric_sources.items()
                 if source.pod
             )
         if self.spec.additional_match_labels is not None:
             labels = self.spec.additional_match_labels
             endpoint_path, endpoint = f"{path}.metricEndpoint", self.spec.metric_endpoint
-            return (Measurement(endpoint_path, endpoint, f"{path}.additionalMatchLabels", labels, {}),)
-        return (Measurement.at(f"{path}.metricEndpoint", self.spec.metric_endpoint),)
+            return (TargetMeasurement(endpoint_path, endpoint, f"{path}.additionalMatchLabels", labels, {}),)
+        return (TargetMeasurement.at(f"{path}.metricEndpoint", self.spec.metric_endpoint),)
 
     def source_of(self, key: str) -> tuple[str, MetricSource | None]:
         """Return the field of a metric's source, and the source; None without one."""
@@ -117,7 +117,7 @@ class BindingTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class Scaling:
+class TargetScaling:
     """What a binding or policy scales, in any form.
 
     Attributes:
@@ -131,27 +131,27 @@ class Scaling:
     targets: tuple[BindingTarget, ...]
 
 
-def scaling_of(resource: AutoscalingPolicyBinding | AutoscalingPolicy) -> Scaling:
+def scaling_of(resource: AutoscalingPolicyBinding | AutoscalingPolicy) -> TargetScaling:
     """Return what a binding or policy scales."""
     spec = resource.spec
     if isinstance(spec, AutoscalingPolicyBindingSpec):
         if spec.scaling_configuration:
             path = "spec.scalingConfiguration"
-            return Scaling(None, path, (BindingTarget(path, spec.scaling_configuration),))
+            return TargetScaling(None, path, (BindingTarget(path, spec.scaling_configuration),))
         if spec.optimizer_configuration:
             return _optimizer("spec.optimizerConfiguration", spec.optimizer_configuration)
     if spec.homogeneous_target:
         path = "spec.homogeneousTarget"
-        return Scaling(None, path, (BindingTarget(path, spec.homogeneous_target),))
+        return TargetScaling(None, path, (BindingTarget(path, spec.homogeneous_target),))
     if spec.heterogeneous_target:
         return _optimizer("spec.heterogeneousTarget", spec.heterogeneous_target)
-    return Scaling(None, "spec", ())
+    return TargetScaling(None, "spec", ())
 
 
-def _optimizer(path: str, configuration: OptimizerConfiguration) -> Scaling:
+def _optimizer(path: str, configuration: OptimizerConfiguration) -> TargetScaling:
     params = enumerate(configuration.params)
     targets = tuple(BindingTarget(f"{path}.params[{position}]", param) for position, param in params)
-    return Scaling(configuration, path, targets)
+    return TargetScaling(configuration, path, targets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class PolicyBinding:
     """
 
     source: LoadedResource
-    scaling: Scaling
+    scaling: TargetScaling
     namespace: str
     policy: AutoscalingPolicy
     targets: tuple[ScaledServing, ...]
@@ -292,7 +292,7 @@ def check_measured_pods(scaled: ScaledServing, findings: Findings) -> None:
         _check_measurement(scaled, measurement, findings)
 
 
-def _check_measurement(scaled: ScaledServing, measurement: Measurement, findings: Findings) -> None:
+def _check_measurement(scaled: ScaledServing, measurement: TargetMeasurement, findings: Findings) -> None:
     exporter, role = scaled.exporter, scaled.role
     labels = (role.entry.body["metadata"].get("labels") or {}) if role else {}
     for key, value in measurement.labels.items():

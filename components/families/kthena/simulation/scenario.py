@@ -14,7 +14,7 @@ from ....performance.simulation.runs import ScalingRun
 from ....performance.simulation.scenario import AutoscalerQuery, Scenario, ScenarioError, SimulatedTarget, Simulator
 from ....performance.simulation.trace import Moment, Trace
 from ..autoscaling.effective import effective_policy
-from ..autoscaling.targets import Scaling, scaling_of
+from ..autoscaling.targets import TargetScaling, scaling_of
 from ..booster.context import ExpansionOptions
 from ..booster.expansion import expand
 from ..generated import Generated
@@ -109,7 +109,7 @@ def _as_sent(policy: AutoscalingPolicy) -> AutoscalingPolicy:
     return AutoscalingPolicy.model_validate(body)
 
 
-def bound_settings(scaling: Scaling, costs: Mapping[str, int] = _NO_COSTS) -> Bound:
+def bound_settings(scaling: TargetScaling, costs: Mapping[str, int] = _NO_COSTS) -> Bound:
     """Return the settings of the targets of a binding or policy.
 
     Args:
@@ -152,7 +152,9 @@ def _has_target(loaded: LoadedResource) -> bool:
     return isinstance(loaded.resource, AutoscalingPolicy) and loaded.resource.spec.has_target
 
 
-def _with_scraped_names(source: LoadedResource, policy: AutoscalingPolicy, scaling: Scaling) -> AutoscalingPolicy:
+def _with_scraped_names(
+    source: LoadedResource, policy: AutoscalingPolicy, scaling: TargetScaling
+) -> AutoscalingPolicy:
     """Return a policy whose metrics have the names under which the pods of all targets, and so traces, have them."""
     if any(target.spec.sub_targets for target in scaling.targets):
         raise ScenarioError(f"{source.where}: scales a role, which cannot be simulated; name another autoscaler")

@@ -6,7 +6,7 @@ from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
 from ....contract.problems import did_you_mean
 from ..names import ACCELERATOR_LABEL
-from ..profiles import Speed, entries_of, parameter_problems, speed_of, unread_parameters
+from ..profiles import ProfiledSpeed, entries_of, parameter_problems, speed_of, unread_parameters
 from ..types import AcceleratorProfile, VariantAutoscaling
 
 LABEL_PATH = f"metadata.labels[{ACCELERATOR_LABEL}]"
@@ -21,7 +21,7 @@ class Entry:
 
     profile: AcceleratorProfile
     path: str
-    speed: Speed
+    speed: ProfiledSpeed
 
 
 def chosen_entry(resource: VariantAutoscaling, findings: Findings) -> Entry | None:

@@ -10,7 +10,7 @@ from ....fleet.levels import ServiceLevels
 from ....fleet.library import Library
 from ....fleet.rendered import Rendered
 from ..profiles import entries_of, speed_of
-from ..releases import Controller
+from ..releases import ControllerRelease
 from ..types import AcceleratorProfile, VariantAutoscaling
 from .accelerator import ENTRIES
 from .targets import shortened
@@ -19,7 +19,7 @@ _KIND = VariantAutoscaling.__name__
 _Variants = Sequence[tuple[Rendered, VariantAutoscaling]]
 
 
-def check_conflicts(items: Sequence[Rendered], controller: Controller | None) -> Iterator[Problem]:
+def check_conflicts(items: Sequence[Rendered], controller: ControllerRelease | None) -> Iterator[Problem]:
     """Yield conflicts between VariantAutoscalings.
 
     The controller keeps one state for all variants of the cluster. Natively each variant has its own load, profile

@@ -10,7 +10,7 @@ from ....fleet.workloads import Workload
 from ....performance.sizing.accelerators import known_accelerator
 from ....performance.sizing.engine_limits import limit_on
 from ..costs import accelerators_of
-from ..releases import Controller
+from ..releases import ControllerRelease
 from ..variant import Variant
 from .accelerator import LABEL_PATH, Entry
 from .service_class import LEVELS
@@ -25,7 +25,7 @@ def check_profile(variant: Variant, entry: Entry) -> None:
     _check_accelerator_count(variant, entry)
 
 
-def check_workload(variant: Variant, controller: Controller) -> None:
+def check_workload(variant: Variant, controller: ControllerRelease) -> None:
     """Report differences between a VariantAutoscaling and the workload that it scales, whether it has a profile."""
     _check_model(variant, controller.series)
     _check_nodes(variant)

@@ -12,7 +12,7 @@ from ....contract.problems import Problem
 from ....fleet.levels import ServiceClass, ServiceLevels, VariantController
 from ....fleet.objects import Object
 from ..names import CLASSES, COSTS, NAMESPACE
-from .installation import Installation
+from .installation import ControllerInstallation
 
 _MAX_BYTES = 1024 * 1024
 """Size limit of a ConfigMap (kubernetes/kubernetes v1.36.3, pkg/apis/core/types.go: MaxSecretSize)."""
@@ -87,7 +87,7 @@ def _escaped(character: str) -> str:
     return f"\\u{ord(character):04x}" if ord(character) <= 0xFFFF else f"\\U{ord(character):08x}"
 
 
-def settings_map(controller: VariantController, installation: Installation) -> Object:
+def settings_map(controller: VariantController, installation: ControllerInstallation) -> Object:
     """Return the ConfigMap of settings with every key; the controller scales to zero unless set to ``false``."""
     data = {
         _BASE_URL: controller.prometheus,

@@ -24,7 +24,7 @@ _LATER_SETTINGS = "workload-variant-autoscaler-variantautoscaling-config"
 
 
 @dataclass(frozen=True, slots=True)
-class Installation:
+class ControllerInstallation:
     """The objects of one release, where they differ.
 
     Attributes:
@@ -39,7 +39,7 @@ class Installation:
     watches_pods: bool
 
 
-def installation_of(release: str) -> Installation:
+def installation_of(release: str) -> ControllerInstallation:
     """Return how a release is installed; empty for the contract's.
 
     Raises:
@@ -47,7 +47,9 @@ def installation_of(release: str) -> Installation:
     """
     release = release or RELEASES.contract
     is_first = release == RELEASES.contract
-    return Installation(_IMAGES[release], SETTINGS if is_first else _LATER_SETTINGS, watches_pods=not is_first)
+    return ControllerInstallation(
+        _IMAGES[release], SETTINGS if is_first else _LATER_SETTINGS, watches_pods=not is_first
+    )
 
 
 def uninstallable(release: str) -> str:

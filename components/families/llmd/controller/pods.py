@@ -7,7 +7,7 @@ from ....fleet.levels import VariantController
 from ....fleet.objects import Object
 from .config_maps import MANDATORY, settings_map
 from .identity import ACCOUNT, HEALTH_PORT, LABELS, MANAGER, METRICS_PORT, namespaced
-from .installation import Installation
+from .installation import ControllerInstallation
 
 _CERTIFICATES, _CA = "/etc/prometheus-certs", "ca.crt"
 _TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # noqa: S105  a path
@@ -15,7 +15,7 @@ _USER = 65532
 """User of the image: ``nonroot`` of distroless."""
 
 
-def deployment(controller: VariantController, installation: Installation) -> Object:
+def deployment(controller: VariantController, installation: ControllerInstallation) -> Object:
     """Return the Deployment: one pod decides, the other one waits for its lease."""
     # The settings are environment variables, which the process reads at its start: the checksum restarts it.
     data = settings_map(controller, installation)["data"]
@@ -55,7 +55,7 @@ def deployment(controller: VariantController, installation: Installation) -> Obj
     return namespaced("apps/v1", "Deployment", MANAGER, {"spec": spec})
 
 
-def _container(controller: VariantController, installation: Installation) -> Object:
+def _container(controller: VariantController, installation: ControllerInstallation) -> Object:
     # With the address of Prometheus in its environment, the controller does not look for it in the ConfigMap.
     env: list[Object] = [
         {"name": "LOG_LEVEL", "value": "info"},

@@ -18,7 +18,7 @@ from ...family import OperatorSite
 from ..kinds import VARIANT_AUTOSCALING
 from ..names import GROUP, NAMESPACE
 from .identity import ACCOUNT, LABELS, PREFIX, namespaced
-from .installation import Installation
+from .installation import ControllerInstallation
 
 _RBAC = "rbac.authorization.k8s.io"
 _LEASE = "72dd1cf1.llm-d.ai"
@@ -26,7 +26,7 @@ _MANAGER, _ELECTION, _READER = f"{PREFIX}-manager", f"{PREFIX}-leader-election",
 _VARIANTS = VARIANT_AUTOSCALING.plural
 
 
-def rbac_objects(site: OperatorSite, installation: Installation) -> tuple[Object, ...]:
+def rbac_objects(site: OperatorSite, installation: ControllerInstallation) -> tuple[Object, ...]:
     """Return roles and bindings of the controller, and of Prometheus if its namespace is known."""
     account = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}
     read = ["list", "watch"]

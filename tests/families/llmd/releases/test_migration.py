@@ -14,7 +14,7 @@ from components.contract.checking import check
 from components.contract.kinds import Kinds
 from components.families.llmd.family import FAMILY
 from components.families.llmd.kinds import RELEASES, VARIANT_AUTOSCALING
-from components.families.migration import Batch, Document, drop_losses, migrate
+from components.families.migration import Batch, MigratedDocument, drop_losses, migrate
 from tests.families.llmd.support import LABEL, fleet, hpa_in, of_lws, variant
 
 Object = dict[str, Any]
@@ -29,8 +29,8 @@ PRICE = {"g6.xlarge": 0.8048}
 def converted(*documents: Object, origin: str, target: str, others: tuple[Object, ...] = ()) -> Batch:
     """Convert copies of documents."""
     batch = Batch(
-        [Document(copy.deepcopy(each), "models.yaml") for each in documents],
-        [Document(copy.deepcopy(each), "models.yaml") for each in others],
+        [MigratedDocument(copy.deepcopy(each), "models.yaml") for each in documents],
+        [MigratedDocument(copy.deepcopy(each), "models.yaml") for each in others],
         price=PRICE.get,
     )
     migrate(batch, KINDS, RELEASES, FAMILY.steps(), origin, target)
@@ -299,7 +299,7 @@ spec:
 """
     yaml = YAML()
     yaml.preserve_quotes = True
-    batch = Batch([Document(yaml.load(text))])
+    batch = Batch([MigratedDocument(yaml.load(text))])
     migrate(batch, KINDS, RELEASES, FAMILY.steps(), CONTRACT, PARAMETERS)
     out = io.StringIO()
     yaml.dump(batch.documents[0].value, out)
