@@ -105,7 +105,7 @@ def test_defaults(good: Path, bad: Path) -> None:
 def test_crds_and_schemas() -> None:
     done = run("crds", "Playground")
     assert list(yaml.safe_load_all(done.stdout)) == [crd(kinds().by_name("Playground"))]
-    assert len(list(yaml.safe_load_all(run("crds").stdout))) == 14  # those of the contract's releases
+    assert len(list(yaml.safe_load_all(run("crds").stdout))) == 15  # those of the default releases
     later = yaml.safe_load_all(run("crds", "--release", "llmkube=v0.9.19").stdout)
     assert len(list(later)) == 19
     done = run("schema", "Playground", "OpenModel")
