@@ -67,7 +67,7 @@ def test_pairs_are_counted() -> None:
     agreeing = len(PAIRS) - disagreeing
     assert f"{failing} of them servers that ran out of memory; the verdict agrees with {agreeing}." in text
     assert f"The verdict disagrees with {disagreeing} pairs:" in text
-    assert f"{others} are of SGLang, llama.cpp and Text Generation Inference." in text
+    assert f"{others} are for SGLang, llama.cpp and Text Generation Inference." in text
 
 
 def test_how_far_predicted_caches_are_off_is_measured() -> None:
