@@ -127,7 +127,9 @@ def test_a_project_with_its_stack_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "--release is required"),
+        ([], "pass --release"),
+        (["--release", "kthena=v1.0.0", "--to-family", "kthena"], "pass --release"),
+        (["--to-family", "llmaz"], "--to-family: cannot convert to 'llmaz'"),
         (["--release", "kthena"], "--release: must be FAMILY=RELEASE"),
         (["--release", "kthena=v9"], "--release: Kthena has no release 'v9'; releases: 97b99f41, v0.1.0"),
         (["--release", "leaderworkerset=v1"], "--release: 'leaderworkerset' has no releases; families: kthena"),
@@ -164,3 +166,44 @@ def test_missing_files(tmp_path: Path) -> None:
     done = workbench("migrate", tmp_path / "none.yaml", "--release", "kthena=v1.0.0")
     assert done.returncode == 2
     assert "no such file or folder" in done.stderr
+
+
+PLAYGROUND = """apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: qwen2-7b}
+spec:
+  familyName: qwen2
+  source: {modelHub: {modelID: Qwen/Qwen2-7B-Instruct}}
+  inferenceConfig:
+    flavors: [{name: a10g, limits: {nvidia.com/gpu: 1}, params: {INSTANCE-TYPE: g5.2xlarge}}]
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: qwen-chat}
+spec:
+  replicas: 1
+  modelClaim: {modelName: qwen2-7b}
+  backendRuntimeConfig: {args: [--max-model-len, "16384"]}
+"""
+
+
+def test_to_another_family(manifest: Path) -> None:
+    manifest.write_text(PLAYGROUND + OTHER)
+    done = workbench("migrate", manifest, "--to-family", "kthena", "--write")
+    assert (done.returncode, done.stdout) == (0, "1 file changed\n")
+    assert "loss:" not in done.stderr
+    documents = list(yaml.safe_load_all(manifest.read_text()))
+    assert [document["kind"] for document in documents] == ["ModelServing", "ModelServer", "ModelRoute", "ConfigMap"]
+    assert all("namespace" not in document["metadata"] for document in documents)
+    container = documents[0]["spec"]["template"]["roles"][0]["entryTemplate"]["spec"]["containers"][0]
+    assert container["args"][-2:] == ["--max-model-len", "16384"]
+    assert workbench("validate", manifest, "--other-kinds", "skip").returncode == 0
+
+
+def test_what_another_family_cannot_express_is_listed(manifest: Path) -> None:
+    manifest.write_text(PLAYGROUND)
+    done = workbench("migrate", manifest, "--to-family", "llmkube", "--write")
+    assert done.returncode == 1
+    assert re.search(r"loss: Playground/qwen-chat: .* becomes ", done.stderr)
+    assert "nothing is written; pass --lossy" in done.stderr
+    assert manifest.read_text() == PLAYGROUND

@@ -43,6 +43,13 @@ def migrate(
             "manifest.",
         ),
     ] = None,
+    to_family: Annotated[
+        str,
+        typer.Option(
+            metavar="FAMILY",
+            help="Convert the resources of other families to the kinds of this one instead: kthena or llmkube.",
+        ),
+    ] = "",
     stack: Annotated[str, typer.Option(help="Only this stack of the project.", autocompletion=complete_stack)] = "",
     cwd: Annotated[Path, typer.Option(help="Project folder.", metavar="DIR")] = Path(),
     write: Annotated[
@@ -55,7 +62,7 @@ def migrate(
     ] = False,
     check: Annotated[bool, typer.Option("--check", help="Exit with 1 if a file would change.")] = False,
 ) -> None:
-    """Convert manifests from one release of their API to another.
+    """Convert manifests from one release of their API to another, or to another family.
 
     Comments, the order of keys and formatting are kept. What the release cannot express is listed on stderr, and
     nothing is written without --lossy.
@@ -63,18 +70,22 @@ def migrate(
     Exit codes: 0 success, 1 losses without --lossy, invalid manifests, or changes with --check, 2 usage error.
     """
     from .conversion import convert, files_in
+    from .leaving import convert_to_family
     from .project import MigratedProject
 
     targets, origins = parse_releases(release) or {}, parse_releases(origin) or {}
-    if not targets:
-        raise WorkbenchError("--release is required: the release to convert to, such as --release kthena=v1.0.0", 2)
+    if bool(targets) == bool(to_family):
+        raise WorkbenchError(
+            "pass --release, the release to convert to, such as --release kthena=v1.0.0, or --to-family; not both", 2
+        )
     project = None if paths else MigratedProject(cwd, stack)
     if project:
         declared = {family: project.release(family) for family in targets}
         origins = {family: release for family, release in declared.items() if release} | origins
-    converted = convert(files_in(project.models if project else paths or []), targets, origins, lossy=lossy)
+    files = files_in(project.models if project else paths or [])
+    converted = convert_to_family(files, to_family) if to_family else convert(files, targets, origins, lossy=lossy)
     texts = dict(converted.texts)
-    if project:
+    if project and targets:
         texts |= project.with_releases(targets)
     for line in (*(f"loss: {loss}" for loss in converted.losses), *(f"note: {note}" for note in converted.notes)):
         print(printable(line), file=sys.stderr)  # noqa: T201

@@ -69,14 +69,14 @@ def convert(
     for option, releases in (("--release", targets), ("--from", origins)):
         for family, release in releases.items():
             _check_known(option, family, release)
-    _raise_errors(load(paths, origins).problems, "correct the manifests first")
-    converted = Converted({path: _text(path) for path in paths})
+    raise_errors(load(paths, origins).problems, "correct the manifests first")
+    converted = Converted({path: text_of(path) for path in paths})
     for family, target in targets.items():
         _convert_family(converted, _family(family), origins.get(family, ""), target, lossy=lossy)
     if lossy or not converted.losses:
         for path, text in converted.texts.items():
             problems = parse(text, str(path), targets).problems
-            _raise_errors(problems, "the converted manifest is invalid, so that nothing is written")
+            raise_errors(problems, "the converted manifest is invalid, so that nothing is written")
     return converted
 
 
@@ -139,14 +139,14 @@ def _title(document: MigratedDocument) -> tuple[object, object]:
     return document.value.get("apiVersion"), document.value.get("kind")
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
     problems: list[Problem] = []
     text = read_text(path.read_bytes, path, problems)
-    _raise_errors(problems, "correct the file first")
+    raise_errors(problems, "correct the file first")
     return text or ""
 
 
-def _raise_errors(problems: Iterable[Problem], remedy: str) -> None:
+def raise_errors(problems: Iterable[Problem], remedy: str) -> None:
     lines = list(map(str, errors(problems)))
     if lines:
         raise WorkbenchError("\n".join([*lines, remedy]))

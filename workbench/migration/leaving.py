@@ -1,0 +1,76 @@
+"""Converts manifest files to the kinds of another family."""
+
+import copy
+from collections.abc import Iterable
+from pathlib import Path
+
+from components.contract.load import LoadedResource
+from components.contract.schema.embedded import format_value
+from components.families import load
+from components.families.migration import MigratedDocument, MigrationNote
+from components.fleet.objects import Object
+from components.plan.conversion.convert import Replacement, convert_family
+
+from ..errors import WorkbenchError
+from .conversion import Converted, raise_errors, text_of
+from .files import ManifestFile
+
+_Key = tuple[str, str, str, str]
+"""File, kind, namespace and name of a manifest."""
+
+
+def convert_to_family(paths: Iterable[Path], family: str) -> Converted:
+    """Convert the resources of other families that serve a model.
+
+    The manifests of a resource take its place in its file; those that only converted resources refer to are removed.
+    A loss is a difference between what is rendered before and after.
+
+    Raises:
+        WorkbenchError: the family cannot adopt resources of others, or a manifest is invalid.
+    """
+    paths = list(paths)
+    manifests = load(paths)
+    raise_errors(manifests.problems, "correct the manifests first")
+    try:
+        conversion = convert_family(manifests.resources, family=family)
+    except ValueError as error:
+        raise WorkbenchError(f"--to-family: {error}", 2) from None
+    raise_errors(conversion.problems, "correct the manifests first")
+    replaced = {_key(item.source): item for item in conversion.converted if item.documents}
+    unused = {_key(source) for source in conversion.unused}
+    converted = Converted({path: text_of(path) for path in paths})
+    for path, text in converted.texts.items():
+        file = ManifestFile(path, text)
+        placed: list[MigratedDocument] = []
+        for document in file.documents:
+            key = document.file, document.kind, document.namespace, document.name
+            if key in replaced:
+                placed += [_placed(body, document) for body in replaced[key].documents]
+            elif key not in unused:
+                placed.append(document)
+        converted.texts[path] = file.converted(placed)
+    for item in conversion.converted:
+        converted.losses += [
+            _remark(item, difference.path, difference.before, difference.after) for difference in item.differences
+        ]
+        converted.notes += [_remark(item, note.path, note.before, note.after) for note in item.notes]
+    return converted
+
+
+def _placed(body: Object, document: MigratedDocument) -> MigratedDocument:
+    """Return a manifest in the place of another one, without a namespace if that one names none.
+
+    The environment then decides about the namespace, as before.
+    """
+    value = copy.deepcopy(body)
+    if not document.namespace:
+        value["metadata"].pop("namespace", None)
+    return MigratedDocument(value, document.file)
+
+
+def _key(source: LoadedResource) -> _Key:
+    return source.file, source.kind.kind, source.resource.metadata.namespace or "", source.name
+
+
+def _remark(item: Replacement, path: str, before: object, after: object) -> MigrationNote:
+    return MigrationNote(item.source.title, path, f"{format_value(before)} becomes {format_value(after)}")
