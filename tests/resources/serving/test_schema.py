@@ -94,7 +94,7 @@ def test_arguments_are_optional_but_for_what_a_component_cannot_do_without() -> 
     assert required["OpenModel"] == ["familyName"]
     assert required["ModelBooster"] == [], "backends or backend, by the release of Kthena"
     assert required["AutoscalingPolicyBinding"] == ["policy", "targets"]
-    assert required["VariantAutoscaling"] == ["accelerator", "modelId", "modelProfile", "promise", "targets"]
+    assert required["VariantAutoscaling"] == ["accelerator", "modelId", "targets"], "a profile, by the release"
 
 
 @pytest.mark.parametrize("component", PUBLIC)
