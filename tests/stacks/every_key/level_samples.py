@@ -22,6 +22,7 @@ _VARIANT_OPERATED: dict[str, Any] = {
 }
 
 LEVEL_SAMPLES: dict[str, Sample] = {
+    "releases": Sample({"llmaz": "v0.1.3"}, {"realizations": {"llmaz": "operator"}}),
     "realizations": Sample(
         {"llmd": "operator"}, {key: value for key, value in _VARIANT_OPERATED.items() if key != "realizations"}
     ),
