@@ -56,13 +56,28 @@ _SCRIPTED = (
 """Engines that a shell starts, as most pods written by hand do."""
 
 
+_LLMKUBE = "inference.llmkube.dev/v1alpha1"
+_REFERENCE = {"inferenceServiceRef": {"name": "chat"}}
+_OPERATED: tuple[dict[str, Any], ...] = tuple(
+    {"apiVersion": api_version, "kind": kind, "metadata": {"name": "other"}, "spec": spec}
+    for api_version, kind, spec in (
+        (_LLMKUBE, "ModelRouter", {"backends": [{"name": "a", **_REFERENCE}], "defaultRoute": "a"}),
+        (_LLMKUBE, "ModelPool", {"members": [_REFERENCE], "swapBudget": "300s"}),
+        (_LLMKUBE, "LoRAAdapter", {**_REFERENCE, "name": "sql", "path": "/adapters/sql"}),
+        (_LLMKUBE, "GPUQuota", {"gpuCount": 4, "namespaceRef": "models"}),
+        ("federation.llmkube.dev/v1alpha1", "FederatedCluster", {"displayName": "a"}),
+    )
+)
+"""Kinds that need LLMKube's operator."""
+
+
 @functools.cache
 def samples() -> tuple[tuple[dict[str, Any], ...], ...]:
     """Return files of documents that are valid and refer to each other."""
     folders = (ROOT / "stacks/models", ROOT / "stacks/variants", ROOT / "tests/families/llmaz/data/samples")
     files = [file for folder in folders for file in sorted(folder.glob("*.yaml"))]
     read = [tuple(d for d in yaml.safe_load_all(f.read_text()) if _is_known(d)) for f in files]
-    single = tuple((copy.deepcopy(document),) for document in (*DOCUMENTS, *_SCRIPTED))
+    single = tuple((copy.deepcopy(document),) for document in (*DOCUMENTS, *_SCRIPTED, *_OPERATED))
     return tuple(documents for documents in read if documents) + single
 
 

@@ -135,6 +135,6 @@ def test_what_a_trespass_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     write(folder / MODELS, "kind: 'a\u202eb'\napiVersion: 'a\u202eb'\n")
     with pytest.raises(TrespassError, match="something invisible"):
         checked("validate", MODELS)
-    monkeypatch.setattr("components.families.load", lambda _: 1 / 0)
+    monkeypatch.setattr("components.families.load", lambda *_: 1 / 0)
     with pytest.raises(TrespassError, match="ZeroDivisionError"):
         checked("validate", MODELS)
