@@ -76,6 +76,12 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
         (("Playground/chat", "broken"), 1, r"broken/models\.yaml:4: "),
         (("Playground/chat",), 1, "stacks/models:1: no such file or folder"),
     ],
+    ("migrate",): [
+        ((FOLDER,), 2, "pass --release, the release to convert to"),
+        ((FOLDER, "--release", "llmaz=v9"), 2, "llmaz has no release 'v9'"),
+        (("--release", "llmaz=v0.1.4"), 2, "has no stacks"),
+        (("broken", "--release", "llmaz=v0.1.4"), 1, r"broken/models\.yaml:4: "),
+    ],
     ("simulate",): [((FOLDER,), 2, "Missing option '--binding'")],
     ("size",): [
         (("--model", "llama-7b", "--rate", "480", "--output-tokens", "512", "--slo-itl", "30"), 0, "replicas"),
