@@ -14,12 +14,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from components.contract.checking import check
+from components.contract.kinds import Kind
 from components.contract.load import LoadedResource
 from components.contract.schema.crds import crd
 from components.contract.schema.defaults import USER_METADATA, with_defaults
 from components.families import kinds
 from tests.contract.breaking import broken, sent
-from tests.contract.documents import DOCUMENTS, Document, kind_of
+from tests.contract.documents import DOCUMENTS, Document
+from tests.contract.documents import kind_of as any_release_of
 from tests.families.kthena.api.table import KINDS as KTHENA
 from tests.families.kthena.random import documents, faults
 from tests.families.llmd.random.documents import document as variant
@@ -56,6 +58,13 @@ def _established(kube: Kube, name: str) -> None:
             return
         time.sleep(0.1)
     pytest.fail(f"{name} was not established")
+
+
+def kind_of(document: Document) -> Kind:
+    """Return the kind of a document in the release of the definition on the server."""
+    kind = any_release_of(document)
+    contract = kind.releases.contract
+    return kind.at(contract if not contract or kind.releases.covers(kind.span, contract) else kind.span.since)
 
 
 def answer(kube: Kube, document: Document) -> dict[str, Any] | str:

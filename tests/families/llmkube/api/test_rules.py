@@ -102,8 +102,10 @@ def test_good(base: int, changes: dict[str, Any]) -> None:
         "8B/9",
     ],
 )
-def test_good_sources(source: str) -> None:
-    assert problems(REPOSITORY, {"spec/source": source}) == []
+@pytest.mark.parametrize("release", ["", "v0.8.7", "v0.8.18", "v0.9.19"])
+def test_good_sources(source: str, release: str) -> None:
+    document = changed(DOCUMENTS[REPOSITORY], {"spec/source": source})
+    assert check(document, kind_of(document).at(release))[1] == []
 
 
 @pytest.mark.parametrize(
