@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NoReturn
 
 from components.contract.texts.printable import printable, printable_lines
-from components.contract.texts.secrets import masked_text
 
 from .errors import WorkbenchError
 
@@ -79,6 +78,8 @@ def _system_error(error: OSError) -> str:
 
 
 def _end(message: str, code: int) -> NoReturn:
+    from components.contract.texts.secrets import masked_text
+
     print(printable_lines(masked_text(message)), file=sys.stderr)  # noqa: T201
     sys.exit(code)
 

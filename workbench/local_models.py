@@ -63,11 +63,13 @@ def local_shape(name: str) -> "Shape | None":
 
 
 def _read(file: Path, name: str) -> "Shape":
-    from components.checks.memory.config import read_config
     from components.resources.serving.fleet.files import read_text
 
-    size = _weights_of(file.parent)
-    shape = read_config(read_text(file), name)
+    text = read_text(file)
+    # Imported after reading, because the paths of most servers exist only in their pods.
+    from components.checks.memory.config import read_config
+
+    shape, size = read_config(text, name), _weights_of(file.parent)
     return replace(shape, weights_bytes=size, source=f"{file}") if size else replace(shape, source=f"{file}")
 
 

@@ -53,7 +53,7 @@ class Subject:
     configs: tuple[str, ...] = ()
 
     def manifests(
-        self, paths: Sequence[Path] | None, settings: "FleetSettings", default: Path | None = None
+        self, paths: Sequence[Path] | None, settings: "FleetSettings | None", default: Path | None = None
     ) -> "Manifests":
         """Read files, folders and stdin; without paths, the models of the stack or a default path.
 
@@ -67,7 +67,7 @@ class Subject:
             files = [default]
         if not files:
             raise WorkbenchError("no manifests: pass files or folders, - for stdin, or --stack", 2)
-        return read(files, settings.releases)
+        return read(files, settings.releases if settings else {})
 
     def settings(self) -> "FleetSettings":
         """Return the settings of the stack, or defaults without one, with the overrides of the command line.
@@ -84,14 +84,21 @@ class Subject:
         except ModuleNotFoundError as error:
             raise without_stacks(error, "omit --stack to check manifests on their own") from None
 
-    def environment(self, settings: "FleetSettings") -> "Environment":
-        """Return the environment to check manifests against, with model shapes from this machine."""
+    def environment(self, settings: "FleetSettings | None") -> "Environment":
+        """Return the environment to check manifests against, with model shapes from this machine.
+
+        Args:
+            settings: None if nothing is set. An environment has the defaults of the settings, whose models take
+                longer to import and to build than the plan of one manifest.
+        """
         from components.plan.environment import Environment
         from components.resources.serving.fleet.files import read_text
 
         from .local_models import local_shape, shapes_in
 
-        if self.stack:
+        if settings is None:
+            environment = Environment()
+        elif self.stack:
             environment = settings.environment(lambda path: read_text(self.folder / path))
         else:
             environment = Environment(options=settings.options(), other_kinds=settings.other_kinds)
@@ -152,7 +159,7 @@ def planned(subject: Subject, paths: Sequence[Path] | None, default: Path | None
     """Read and plan manifests; the plan holds their problems."""
     from components.plan.plan import plan
 
-    settings = subject.settings()
+    settings = subject.settings() if subject.stack or subject.overrides else None
     manifests = subject.manifests(paths, settings, default)
     return manifests, plan(manifests, subject.environment(settings))
 

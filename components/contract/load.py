@@ -17,7 +17,6 @@ from .findings.ids import RuleId
 from .kinds import Kind, Kinds
 from .meta import Resource
 from .problems import Owner, Problem, Severity, field_path
-from .texts.secrets import masked_text, secret_texts
 
 _MOST_BREAKS = 20
 """Maximum number of invalid YAML documents per file; the rest of the file is then not read."""
@@ -71,6 +70,8 @@ class LoadedResource:
     def secrets(self) -> frozenset[str]:
         """Plain-text secrets in the manifest, which messages must mask."""
         if not self._secrets:
+            from .texts.secrets import secret_texts
+
             self._secrets.append(secret_texts(self.resource.wire()))
         return self._secrets[0]
 
@@ -86,6 +87,8 @@ class LoadedResource:
         self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
     ) -> Problem:
         """Return a problem of this resource, at the line of the field."""
+        from .texts.secrets import masked_text
+
         reason = masked_text(reason, self.secrets)
         line = self.location.line(path) if self.location else self.line
         metadata = self.resource.metadata
@@ -289,6 +292,8 @@ class _ManifestReader:
         secrets: list[frozenset[str]] = []
 
         def problem(path: str, reason: str) -> None:
+            from .texts.secrets import masked_text, secret_texts
+
             problem_line = location.line(path) if location else line
             secrets[:] = secrets or [secret_texts(value)]
             self.problems.append(

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from .findings.ids import RuleId
 from .texts.printable import printable
-from .texts.secrets import masked_text
 
 
 class Severity(enum.StrEnum):
@@ -88,6 +87,9 @@ _PLAIN = (RuleId.CONTRACT, RuleId.SETTINGS)
 
 
 def _clean(text: str) -> str:
+    # Imported here, because most manifests have no problems.
+    from .texts.secrets import masked_text
+
     return printable(masked_text(text))
 
 

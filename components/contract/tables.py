@@ -14,6 +14,11 @@ def load_table(package: str | None, *path: str) -> Any:  # noqa: ANN401 - any YA
 
 
 def read_table(file: Traversable) -> Any:  # noqa: ANN401
+    return parse_table(file.read_text(encoding="utf-8"))
+
+
+def parse_table(text: str) -> Any:  # noqa: ANN401
+    """Return the value of a table, or of a part of one."""
     # Collection is paused because every command reads a few tables, some of them long.
     with paused_collection():
-        return next(read_documents(file.read_text(encoding="utf-8"))).value
+        return next(read_documents(text)).value

@@ -147,6 +147,20 @@ class CommandLine:
         values = list(self._values(wanted))
         return values[-1] if values else None
 
+    def json_uses(self, setting: Setting) -> Iterator[tuple[FlagUse, str]]:
+        """Yield the uses of a setting that takes JSON, including those of single keys, each with its text."""
+        reading = self.reading
+        if reading is None:
+            return
+        flags = {
+            flag.name for flag in map(reading.table.find, reading.table.engine.settings.get(setting, ())) if flag
+        }
+        words, start = self.words, len(self.command)
+        for use in reading.uses:
+            if use.flag and use.flag.name in flags:
+                word = words[start + use.values[0].position] if use.values else ""
+                yield use, word.partition("=")[2] if use.joined else word
+
     def number_of(self, *wanted: Setting | str) -> int | None:
         """Return the value of the last use of some settings or flags, if it is a whole number."""
         values = list(self._values(wanted))

@@ -7,7 +7,7 @@ such as ``{{ .ModelPath }}``, which are filled in afterwards if the values canno
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from .command_line import CommandLine
 from .lint import Finding, lint
@@ -23,8 +23,7 @@ ManagedSettings = tuple[tuple[Setting, str], ...]
 """Settings and their values."""
 
 
-@dataclass(frozen=True, slots=True)
-class UserLine:
+class UserLine(NamedTuple):
     """The user's arguments.
 
     Attributes:
@@ -36,8 +35,7 @@ class UserLine:
     origins: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ComposedLine:
+class ComposedLine(NamedTuple):
     """A command line and its findings.
 
     Attributes:
@@ -83,7 +81,7 @@ def compose_line(
         composed = _composed(recommended, user, decided, fit=fit)
         if not composed.of_recommended:
             own = len(user.line.args)
-            return replace(composed, line=composed.line.filled(filled, len(composed.line.args) - own))
+            return composed._replace(line=composed.line.filled(filled, len(composed.line.args) - own))
     first = CommandLine(
         recommended.engine, recommended.tag, tuple(map(filled, recommended.args)), recommended.command
     )

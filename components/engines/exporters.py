@@ -1,8 +1,7 @@
 """Whether the engine in a container exports metrics."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .command_line import CommandLine
 from .metrics import NONE, PROMETHEUS, EngineMetrics, Metric, engine_metrics
@@ -10,8 +9,7 @@ from .metrics import NONE, PROMETHEUS, EngineMetrics, Metric, engine_metrics
 _FALSE = ("", "0", "false", "off")
 
 
-@dataclass(frozen=True, slots=True)
-class Exporter:
+class Exporter(NamedTuple):
     """The metrics of one container.
 
     Attributes:

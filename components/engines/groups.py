@@ -7,7 +7,7 @@ leader's script as its parameters, ``"$@"``.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .command_line import CommandLine
 from .registry import Engine
@@ -31,8 +31,7 @@ class GroupVariables:
     index: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Method:
+class _Method(NamedTuple):
     """How the pods of a group are joined.
 
     Attributes:

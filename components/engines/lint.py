@@ -1,7 +1,8 @@
 """Checks the arguments of an engine against the flags of the version in its image tag (LLMKube spec 8)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..contract.findings.collector import Findings
 from ..contract.findings.ids import RuleId
@@ -11,14 +12,13 @@ from .flags.rows import BOOL, SWITCH, Flag, Form
 from .flags.splitting import FlagUse
 from .flags.tables import CLAP, LLAMA, EngineFlags
 from .flags.values import expected_value, is_filled_later, value_fault
-from .pairs.checks import handover_rule, transfer_faults
+from .settings import Setting
 from .versions import ANY, Version, engine_title, format_version
 
 _BOOLEANS = ("true", "false", "on", "off", "yes", "no", "1", "0")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A problem with one argument.
 
     Attributes:
@@ -34,7 +34,7 @@ class Finding:
     def relocated(self, skip: int, origins: Sequence[int] | None = None) -> "Finding":
         """Return the finding with its index in the field from which the arguments after ``skip`` were generated."""
         position = self.position - skip
-        return replace(self, position=position if origins is None else origins[position])
+        return self._replace(position=position if origins is None else origins[position])
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,21 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
     for use in reading.uses:
         if use.last >= skip and not use.stray:
             findings += _flag_findings(use, engine)
-    for fault in transfer_faults(line):
-        findings.append(Finding(fault.position, fault.severity, fault.reason, handover_rule(fault.severity)))
+    findings += _transfer_findings(line)
     findings = [finding for finding in findings if finding.position >= skip]
     if reading.version == ANY:
-        findings = [replace(finding, severity=Severity.WARNING) for finding in findings]
+        findings = [finding._replace(severity=Severity.WARNING) for finding in findings]
     return tuple(sorted(findings, key=lambda finding: (finding.position, finding.reason)))
+
+
+def _transfer_findings(line: CommandLine) -> Iterator[Finding]:
+    if not any(line.json_uses(Setting.TRANSFER)):
+        return
+    # Imported here, because few command lines transfer caches, and the connectors are a table of their own.
+    from .pairs.checks import handover_rule, transfer_faults
+
+    for fault in transfer_faults(line):
+        yield Finding(fault.position, fault.severity, fault.reason, handover_rule(fault.severity))
 
 
 def report_findings(

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..contract.tables import load_table, read_table
 from .registry import Engine, engines, folders
@@ -32,8 +32,7 @@ PROMETHEUS, NONE, UNKNOWN = "prometheus", "none", "unknown"
 _PARTS = ("_bucket", "_sum", "_count")
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(NamedTuple):
     """A metric as Prometheus stores it.
 
     Attributes:

@@ -3,8 +3,7 @@
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Version = tuple[int, ...]
 """Without trailing zeros, so that 0.20 equals 0.20.0."""
@@ -62,8 +61,7 @@ def format_version(version: Version, *, builds: bool = False) -> str:
     return ".".join(map(str, version if len(version) > 1 else (*version, 0)))
 
 
-@dataclass(frozen=True, slots=True)
-class VersionSpan:
+class VersionSpan(NamedTuple):
     """The versions that have something: a flag, a value, a metric, a feature, the user of an image.
 
     The version None is the newest; :data:`ANY` is an unknown version.

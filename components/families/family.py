@@ -10,6 +10,7 @@ a protocol, and their order in the list never matters (:mod:`components.families
 - :class:`VariantDescriber`: a resource is described by its own family. A profile is printed once per family.
 - :class:`AnnotationReader`: each family checks the annotations that are its own.
 - :class:`SharedObjects`: all families create their objects. An object of two families is an error that names both.
+- :class:`Migrating`: the manifests of a family are converted by its own steps.
 - :class:`OperatorObjects`: the operator's family renders its objects. An operator of two families is an error.
 - :class:`Expandable`, :class:`Convertible`: they belong to a member, and a kind has one family.
 """
@@ -17,7 +18,7 @@ a protocol, and their order in the list never matters (:mod:`components.families
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from ..contract.base import Json
 from ..contract.findings.collector import Findings
@@ -36,6 +37,7 @@ from ..fleet.rendered import Rendered
 if TYPE_CHECKING:
     from ..performance.simulation.scenario import Simulator
     from ..performance.sizing.cases import ModelVariant, Profile
+    from .migration import ReleaseStep
 
 Render = Callable[[LoadedResource, Library, Options, Findings], Rendered | None]
 """Renders a resource; None if nothing is created for it alone.
@@ -66,6 +68,15 @@ class Member:
     referred: bool = False
     attached: bool = False
     component: str = ""
+
+
+@runtime_checkable
+class Migrating(Protocol):
+    """A family whose manifests differ in form between releases."""
+
+    def steps(self) -> "tuple[ReleaseStep, ...]":
+        """Return the conversions, oldest first."""
+        ...
 
 
 @runtime_checkable
@@ -124,8 +135,7 @@ class Family:
         return getattr(importlib.import_module(self.package), member.component)
 
 
-@dataclass(frozen=True, slots=True)
-class FlavorReading:
+class FlavorReading(NamedTuple):
     """The result of reading a flavor.
 
     Attributes:

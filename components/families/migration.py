@@ -10,7 +10,7 @@ order of keys of a parsed file survive.
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 from ..contract.checking import check
 from ..contract.kinds import Kinds
@@ -121,15 +121,6 @@ class ReleaseStep:
     after: str
     forward: Callable[[Batch], None]
     backward: Callable[[Batch], None]
-
-
-@runtime_checkable
-class Migrating(Protocol):
-    """A family whose manifests differ in form between releases."""
-
-    def steps(self) -> tuple[ReleaseStep, ...]:
-        """Return the conversions, oldest first."""
-        ...
 
 
 def migrate(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 
 from .cloud_facts import capacity_in, type_named_by_cloud
 from .instances import Instance, instance
@@ -17,8 +18,7 @@ UNLIMITED = 99999
 """Maximum replicas that llmaz gives an autoscaler without an upper bound (llmaz spec 1.3)."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeField:
+class NodeField(NamedTuple):
     """The manifest field that selects nodes, and the wording of messages about it.
 
     Attributes:

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .objects import Object, is_balanced
 from .origins import Origin
 from .words import HeaderKind, Routing
 
 
-@dataclass(frozen=True, slots=True)
-class WeightsOwner:
+class WeightsOwner(NamedTuple):
     """The resource that defines a model's weights; two resources of one name may be different models."""
 
     kind: str
@@ -17,8 +17,7 @@ class WeightsOwner:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Router:
+class Router(NamedTuple):
     """A router behind a Service that forwards requests to pods that it selects itself.
 
     Attributes:
@@ -55,8 +54,7 @@ class Backend:
     router: Router | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderMatch:
+class HeaderMatch(NamedTuple):
     """A condition on a request header.
 
     Attributes:
@@ -70,8 +68,7 @@ class HeaderMatch:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
-class GatewayFeature:
+class GatewayFeature(NamedTuple):
     """A routing feature of an endpoint that needs a gateway in front of the models."""
 
     routing: Routing

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 
 LOWEST_PRIORITY = 100
 """Lowest priority of a service class; 1 is the highest (WVA spec 4)."""
@@ -35,8 +36,7 @@ class ServiceClass:
     targets: Mapping[str, LatencyTargets] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(NamedTuple):
     """Expected load of one variant of a model.
 
     Attributes:
@@ -52,8 +52,7 @@ class Load:
     least_per_minute: Decimal = Decimal(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Accelerator:
+class Accelerator(NamedTuple):
     """Overrides of the tables for one kind of accelerator.
 
     Attributes:
@@ -65,8 +64,7 @@ class Accelerator:
     device: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class VariantController:
+class VariantController(NamedTuple):
     """Settings of the controller that sizes variants in the cluster, with realization ``operator`` (WVA spec 4, 6).
 
     Attributes:

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from .clouds import clouds
 
 
-@dataclass(frozen=True, slots=True)
-class BalancerSeconds:
+class BalancerSeconds(NamedTuple):
     """Timeouts of a load balancer, in seconds.
 
     Attributes:

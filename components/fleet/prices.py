@@ -1,9 +1,8 @@
 """Prices as a cloud publishes them: quotes with their source and date, in US dollars an hour."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..contract.clock import HOURS_PER_MONTH
 from ..contract.words import Word
@@ -56,8 +55,7 @@ class Per(Word):
     GIGABYTE = "gigabyte"
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(NamedTuple):
     """A published price, in US dollars per hour.
 
     Attributes:
@@ -92,8 +90,7 @@ def per_hour(usd: Decimal, per: str) -> Decimal:
     return usd / HOURS_PER_MONTH if per == Per.MONTH else usd
 
 
-@dataclass(frozen=True, slots=True)
-class DiskRate:
+class DiskRate(NamedTuple):
     """Throughput in MiB/s and IOPS that the price of a disk includes."""
 
     throughput: int = 0

@@ -8,9 +8,8 @@ so that supporting another kind means adding an entry to ``SHAPES``.
 import functools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from .objects import LWS_LABEL, Object
 from .words import LEADER_WORKER_SET as LWS_CONTROLLER
@@ -22,8 +21,7 @@ POD = "Pod"
 _DEFAULT_SURGE = "25%"
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateField:
+class TemplateField(NamedTuple):
     """A field that holds a pod template.
 
     Attributes:
@@ -35,8 +33,7 @@ class TemplateField:
     role: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PodTemplate:
+class PodTemplate(NamedTuple):
     """A pod template of one workload.
 
     Attributes:
@@ -48,8 +45,7 @@ class PodTemplate:
     pods: int
 
 
-@dataclass(frozen=True, slots=True)
-class PodUpdate:
+class PodUpdate(NamedTuple):
     """How the controller of a workload replaces its pods when their template changes.
 
     Attributes:
@@ -85,8 +81,7 @@ def _count(amount: int | str, replicas: int, rounding: Callable[[Decimal], int])
     return int(amount)
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadShape:
+class WorkloadShape(NamedTuple):
     """What all workloads of one kind have in common.
 
     Attributes:
@@ -189,8 +184,7 @@ def _at(body: Object, path: str) -> Any:  # noqa: ANN401  any field
 
 @functools.cache
 def _as_single_pods(shape: WorkloadShape) -> WorkloadShape:
-    return replace(
-        shape,
+    return shape._replace(
         kind=POD,
         api_version="v1",
         rollout_status=None,

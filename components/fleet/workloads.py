@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ..engines.command_line import CommandLine
 from ..engines.groups import GroupVariables
@@ -16,8 +17,7 @@ LWS_VARIABLES = GroupVariables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORK
 """Environment variables that the LeaderWorkerSet controller sets in every pod."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamedWeights:
+class NamedWeights(NamedTuple):
     """Weights that a server loads from a location that does not name their origin.
 
     Attributes:
@@ -78,8 +78,7 @@ class Server:
         return self.args if position is None else replace(self.args, path=f"{self.args.path}[{position}]")
 
 
-@dataclass(frozen=True, slots=True)
-class PodSet:
+class PodSet(NamedTuple):
     """Pods that are scraped, protected by a disruption budget and drained together, whichever objects create them.
 
     Attributes:
@@ -95,8 +94,7 @@ class PodSet:
     prefix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PodPriority:
+class PodPriority(NamedTuple):
     """The priority of a family's pods, in addition to the class in their templates.
 
     Attributes:

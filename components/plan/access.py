@@ -7,12 +7,10 @@ from ..checks.front_door.balancers import guarded
 from ..checks.front_door.door import ENVOY_GATEWAY, ENVOY_NAMESPACE, FrontDoorPlan
 from ..checks.front_door.rollout_checks import idle_timeout_is_used, rollout_risks
 from ..checks.front_door.words import Exposure
-from ..checks.hardening.network_policies import Allowed, network_policies
+from ..checks.hardening.settings import Hardening
 from ..checks.hardening.words import PodSecurity, Priority
-from ..checks.hardening.workloads import Hardening, harden, restricted_exemptions
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem, Severity, errors
-from ..fleet.cloud_providers import balancer_controllers
 from ..fleet.load_balancers import LoadBalancers
 from ..fleet.objects import Object, is_balanced
 from ..fleet.rendered import Fleet
@@ -25,8 +23,10 @@ _CLIENTS, _BALANCERS = "frontDoor.clientCidrs", "frontDoor.balancerCidrs"
 def charts_for(door: FrontDoorPlan, environment: Environment) -> list[str]:
     """Return the charts that a front door needs. Without a cloud, the cluster provides load balancers itself."""
     if not door.needs:
-        # The controllers of the clouds are known by their providers, which take long to import.
         return []
+    # The controllers of the clouds are known by their providers, which take long to import.
+    from ..fleet.cloud_providers import balancer_controllers
+
     balancers = balancers_of(environment)
     own = {balancers.controller} if balancers else set[str]()
     return sorted(door.needs - (balancer_controllers() - own))
@@ -220,13 +220,26 @@ def placed(fleet: Fleet, environment: Environment) -> Fleet:
 def hardened(fleet: Fleet, environment: Environment) -> Fleet:
     if environment.hardening == Hardening():
         return fleet
+    from ..checks.hardening.workloads import harden
+
     return replace(fleet, rendered=tuple(harden(item, environment.hardening) for item in fleet.rendered))
+
+
+def classes_of(environment: Environment) -> tuple[Object, ...]:
+    """Return the PriorityClasses, if pods use one of them."""
+    if not environment.hardening.class_name:
+        return ()
+    from ..checks.hardening.workloads import priority_classes
+
+    return priority_classes()
 
 
 def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
     """Warn about pods that violate the profile of the environment: one finding per reason."""
     if environment.hardening.pod_security != PodSecurity.RESTRICTED:
         return
+    from ..checks.hardening.workloads import restricted_exemptions
+
     parts_by_reason: dict[tuple[str, str], list[str]] = {}
     for item in fleet.rendered:
         for exemption in restricted_exemptions(item):
@@ -253,6 +266,8 @@ def policies_of(
     """Return the NetworkPolicies; behind a gateway, only the gateway and Prometheus may connect."""
     if not environment.network_policies or errors(door.problems):
         return ()
+    from ..checks.hardening.network_policies import Allowed, network_policies
+
     behind_gateway = environment.door.expose == Exposure.GATEWAY
     allowed = Allowed(
         gateway_namespace=ENVOY_NAMESPACE if behind_gateway else None,

@@ -2,19 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..checks.front_door.balancers import Balancing
 from ..checks.front_door.settings import Door
-from ..checks.hardening.workloads import Hardening
+from ..checks.hardening.settings import Hardening
 from ..checks.memory.workloads.known import KnownShapes
 from ..checks.metrics.chain import MetricSettings
 from ..families import are_operated
-from ..fleet.cloud import Cloud
-from ..fleet.images import PullThroughCache
 from ..fleet.load_balancers import default_load_balancers
 from ..fleet.options import BoundClaim, Options
 from ..fleet.words import OtherKinds
-from .prerequisites.needed import ClusterFacts
+
+if TYPE_CHECKING:
+    from ..fleet.cloud import Cloud
+    from ..fleet.images import PullThroughCache
+    from .prerequisites.needed import ClusterFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Environment:
 
     options: Options = field(default_factory=Options)
     metrics: MetricSettings = field(default_factory=MetricSettings)
-    cluster: ClusterFacts | None = None
+    cluster: "ClusterFacts | None" = None
     install: bool = False
     storage_gib: int | None = None
     watched: bool = False
@@ -51,7 +54,7 @@ class Environment:
     hardening: Hardening = field(default_factory=Hardening)
     network_policies: bool = False
     scraper: str | None = None
-    cloud: Cloud | None = None
+    cloud: "Cloud | None" = None
     simulated: bool = False
     claims: tuple[BoundClaim, ...] = ()
     other_kinds: OtherKinds = OtherKinds.ERROR
@@ -70,7 +73,7 @@ class Environment:
         return self.simulated or (self.cloud is not None and self.cloud.owns_nodes)
 
     @property
-    def image_cache(self) -> PullThroughCache | None:
+    def image_cache(self) -> "PullThroughCache | None":
         """The pull-through cache for images; None without one."""
         return self.cloud.image_cache if self.cloud else None
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from ..checks.front_door.door import FrontDoorPlan
 from ..checks.front_door.words import Exposure
@@ -11,20 +12,19 @@ from ..checks.metrics.words import Adapter
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem
 from ..families import uninstallable
-from ..fleet.cloud_providers import default_provider
 from ..fleet.nodes.groups import NodeGroupDemand
 from ..fleet.objects import Object
-from ..fleet.prices import Buying
 from ..fleet.rendered import Fleet
 from .environment import Environment
-from .prerequisites.charts import charts
-from .prerequisites.needed import Prerequisite
 from .prerequisites.prometheus import PROMETHEUS_URL
+
+if TYPE_CHECKING:
+    from .prerequisites.needed import Prerequisite
 
 _NAME = "models"
 _CONTROLLER = "wva"
 """The controller of variants (``objects.yaml`` of the prerequisites)."""
-_SERVICE = re.compile(r"https?://[^/.:]+\.(?P<namespace>[a-z0-9-]+)\.svc(\.cluster\.local)?\.?([:/]|\Z)")
+_SERVICE = r"https?://[^/.:]+\.(?P<namespace>[a-z0-9-]+)\.svc(\.cluster\.local)?\.?([:/]|\Z)"
 
 
 def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Problem]:
@@ -66,7 +66,7 @@ def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Prob
         yield Problem(environment.file, 0, "", "", "prerequisites.prometheusNamespace", reason, rule=RuleId.SETTINGS)
 
 
-def check_controller(needed: Iterable[Prerequisite], environment: Environment) -> Iterable[Problem]:
+def check_controller(needed: "Iterable[Prerequisite]", environment: Environment) -> Iterable[Problem]:
     """Reject a controller of variants without an https URL of Prometheus, and one that cannot be installed."""
     if not any(prerequisite.chart.name == _CONTROLLER for prerequisite in needed):
         return
@@ -96,8 +96,15 @@ def asked_over_https(environment: Environment) -> str:
 def scraper_of(environment: Environment) -> str | None:
     """Return the namespace of Prometheus: that of the installed one, or the one configured for an existing one."""
     if not _is_present(environment):
-        return charts()["prometheus"].namespace
+        return _prometheus_namespace()
     return environment.scraper or namespace_in(environment.metrics.prometheus)
+
+
+def _prometheus_namespace() -> str:
+    """Return the namespace of an installed Prometheus."""
+    from .prerequisites.charts import charts
+
+    return charts()["prometheus"].namespace
 
 
 def namespace_in(url: str) -> str | None:
@@ -107,7 +114,7 @@ def namespace_in(url: str) -> str | None:
     """
     if url.startswith(PROMETHEUS_URL):
         return None
-    match = _SERVICE.match(url)
+    match = re.match(_SERVICE, url)
     return match["namespace"] if match else None
 
 
@@ -115,7 +122,7 @@ def _is_present(environment: Environment) -> bool:
     return "prometheus" in environment.present
 
 
-def has_prometheus(needed: Iterable[Prerequisite], environment: Environment) -> bool:
+def has_prometheus(needed: "Iterable[Prerequisite]", environment: Environment) -> bool:
     """Return whether PodMonitors can be created: the API server rejects unknown kinds."""
     installed = environment.install and any(prerequisite.chart.name == "prometheus" for prerequisite in needed)
     return installed or _is_present(environment)
@@ -136,7 +143,7 @@ def monitoring_objects(
     from ..checks.metrics.dashboard import DashboardSettings, dashboard_config_map
 
     # An existing Prometheus may be anywhere; the namespace of the models always exists.
-    namespace = environment.options.namespace if _is_present(environment) else charts()["prometheus"].namespace
+    namespace = environment.options.namespace if _is_present(environment) else _prometheus_namespace()
     rule = prometheus_rule(_NAME, namespace, fleet)
     gateway = bool(door.objects) and environment.door.expose == Exposure.GATEWAY
     settings = DashboardSettings(costs=costs(groups, environment), gateway=gateway)
@@ -148,6 +155,9 @@ def monitoring_objects(
 
 def costs(groups: Iterable[NodeGroupDemand], environment: Environment) -> dict[str, Decimal]:
     """Return the known on-demand prices of the instance types in use."""
+    from ..fleet.cloud_providers import default_provider
+    from ..fleet.prices import Buying
+
     prices = environment.cloud.provider.prices if environment.cloud else default_provider().prices
     region = (environment.cloud.region if environment.cloud else "") or prices.region
     known = {group.instance_type: prices.quoted(region, group.instance_type, Buying.ON_DEMAND) for group in groups}

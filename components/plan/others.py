@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..contract.findings.ids import RuleId
 from ..contract.load import OtherObject
@@ -29,8 +29,7 @@ _Identity = tuple[str, str, str, str]
 """API group, kind, namespace and name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passed:
+class Passed(NamedTuple):
     """Objects that are passed through, and problems."""
 
     objects: tuple[Object, ...] = ()

@@ -3,20 +3,17 @@
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ..checks.front_door.door import FrontDoorPlan, front_door
-from ..checks.front_door.proxy_image import with_proxy_image
 from ..checks.front_door.words import Exposure
 from ..checks.hardening.secrets import check_secrets
-from ..checks.hardening.workloads import priority_classes
 from ..checks.memory.verdicts import WorkloadVerdict, check_memory, verdicts
 from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..contract.collection import paused_collection
 from ..contract.findings.ignoring import Ignored, Scope, without_ignored
 from ..contract.load import Manifests
 from ..contract.problems import Problem, root_causes
-from ..fleet.cloud import NodePlan
-from ..fleet.images import cached_fleet, cached_objects
 from ..fleet.nodes.fit import fit
 from ..fleet.nodes.groups import NodeGroupDemand, node_groups, offered_by
 from ..fleet.nodes.policy import NodePolicy
@@ -24,14 +21,16 @@ from ..fleet.nodes.preemption import DefaultClass, preemptions
 from ..fleet.nodes.unschedulable import NodeKind, unschedulable
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet
-from .access import charts_for, check_access, check_exemptions, hardened, placed, policies_of
+from .access import charts_for, check_access, check_exemptions, classes_of, hardened, placed, policies_of
 from .claims import claim_objects
 from .environment import Environment
-from .images import check_images
 from .monitoring import check_chain, check_controller, check_scraper, has_prometheus, monitoring_objects
 from .others import passed_through
-from .prerequisites.needed import Prerequisite, check_ages, check_prerequisites, prerequisites
 from .rendering import render_fleet
+
+if TYPE_CHECKING:
+    from ..fleet.cloud import NodePlan
+    from .prerequisites.needed import Prerequisite
 
 _ANYWHERE = Environment()
 
@@ -62,7 +61,7 @@ class Plan:
     problems: tuple[Problem, ...]
     fleet: Fleet
     groups: tuple[NodeGroupDemand, ...]
-    prerequisites: tuple[Prerequisite, ...]
+    prerequisites: "tuple[Prerequisite, ...]"
     chain: MetricChain
     monitoring: tuple[Object, ...]
     door: FrontDoorPlan
@@ -70,7 +69,7 @@ class Plan:
     classes: tuple[Object, ...]
     claims: tuple[Object, ...] = ()
     others: tuple[Object, ...] = ()
-    cloud_groups: tuple[NodePlan, ...] = ()
+    cloud_groups: "tuple[NodePlan, ...]" = ()
     verdicts: tuple[WorkloadVerdict, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     manifests: Manifests = field(default_factory=Manifests, repr=False, compare=False)
@@ -139,7 +138,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         monitoring=monitoring,
         door=door,
         policies=policies_of(fleet, door, environment, monitored=bool(monitoring)),
-        classes=priority_classes() if environment.hardening.class_name else (),
+        classes=classes_of(environment),
         claims=claim_objects(environment.claims, namespaces_of(fleet)),
         cloud_groups=cloud_groups,
         verdicts=memory,
@@ -157,14 +156,14 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     )
     problems = [
         *root_causes([*planned.problems, *passed.problems, *preempting]),
-        *check_images(fleet, passed.objects, needed, environment),
+        *_check_images(fleet, passed.objects, needed, environment),
     ]
     scope = Scope(environment.ignore, environment.file, is_known=environment.cluster is not None)
     effective, ignored = without_ignored(problems, manifests.resources, scope)
     return _with_cached_images(replace(planned, others=passed.objects, problems=effective, ignored=ignored))
 
 
-def _cloud_nodes(fleet: Fleet, environment: Environment) -> tuple[tuple[NodePlan, ...], list[Problem]]:
+def _cloud_nodes(fleet: Fleet, environment: Environment) -> "tuple[tuple[NodePlan, ...], list[Problem]]":
     """Return the node groups of the cloud, with problems of nodes, volumes and load balancers."""
     cloud, expose = environment.cloud, environment.door.expose
     if cloud is None:
@@ -183,14 +182,26 @@ def _needed(
     groups: tuple[NodeGroupDemand, ...],
     environment: Environment,
     in_use: Iterable[tuple[str, str]],
-) -> tuple[tuple[Prerequisite, ...], Iterable[Problem]]:
+) -> "tuple[tuple[Prerequisite, ...], Iterable[Problem]]":
     """Return the prerequisites and their problems; none if the cluster is unknown."""
     if environment.cluster is None:
         return (), ()
+    from .prerequisites.needed import check_ages, check_prerequisites, prerequisites
+
     needed = prerequisites(fleet, groups, environment.cluster, in_use)
     unmet = itertools.chain(check_prerequisites(needed, environment.cluster), check_controller(needed, environment))
     ages = check_ages(needed, environment.cluster) if environment.install else ()
     return needed, itertools.chain(unmet, ages)
+
+
+def _check_images(
+    fleet: Fleet, others: Iterable[Object], needed: "Iterable[Prerequisite]", environment: Environment
+) -> Iterable[Problem]:
+    if environment.cloud is None:
+        return ()
+    from .images import check_images
+
+    return check_images(fleet, others, needed, environment)
 
 
 def _node_kinds(groups: tuple[NodeGroupDemand, ...], environment: Environment) -> list[NodeKind]:
@@ -236,6 +247,9 @@ def _with_cached_images(planned: Plan) -> Plan:
     cache = planned.environment.image_cache
     if cache is None:
         return planned
+    from ..checks.front_door.proxy_image import with_proxy_image
+    from ..fleet.images import cached_fleet, cached_objects
+
     fleet = cached_fleet(planned.fleet, cache)
     # Verdicts refer to the resources and workloads of the fleet, so they move to the changed ones.
     items = {id(old): new for old, new in zip(planned.fleet.rendered, fleet.rendered, strict=True)}
@@ -244,7 +258,7 @@ def _with_cached_images(planned: Plan) -> Plan:
     return replace(
         planned,
         fleet=fleet,
-        door=replace(planned.door, objects=with_proxy_image(planned.door.objects, cache.reference)),
+        door=planned.door._replace(objects=with_proxy_image(planned.door.objects, cache.reference)),
         others=cached_objects(planned.others, cache),
         verdicts=tuple(
             replace(

@@ -5,7 +5,6 @@ Speculative decoding, LoRA adapters and the network between nodes are not modell
 
 import functools
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -116,7 +115,7 @@ def _work(case: MemoryCase, on_host: int = 0) -> StepWork | None:
     weights = weights_of(shape, case.weights_dtype)
     if isinstance(weights, str) or not shape.layers:
         return None
-    dense_weights = replace(weights, total=weights.total - weights.experts, experts=0)
+    dense_weights = weights._replace(total=weights.total - weights.experts, experts=0)
     total, dense = (
         rank_bytes(sizes, shape, parallel, spread=case.budget.spreads_experts) for sizes in (weights, dense_weights)
     )

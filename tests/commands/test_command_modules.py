@@ -1,4 +1,4 @@
-"""A command line imports the module of its command, and no other."""
+"""A command line imports the module of its command, and no other; validation only the checks that it needs."""
 
 import subprocess
 import sys
@@ -6,8 +6,45 @@ import sys
 import pytest
 import typer
 
+from components.plan.environment import Environment
 from tests.layers.modules import ROOT
 from workbench.cli import MODULES, app, command_line
+from workbench.subject import fleet_settings
+
+UNUSED = (
+    "components.checks.front_door.gateway",
+    "components.checks.front_door.rate_limits",
+    "components.checks.front_door.routes",
+    "components.checks.front_door.rules",
+    "components.checks.hardening.network_policies",
+    "components.checks.hardening.pods",
+    "components.checks.hardening.workloads",
+    "components.checks.memory.config",
+    "components.checks.memory.naming",
+    "components.clouds.aws.environment",
+    "components.clouds.aws.provider",
+    "components.contract.texts.secrets",
+    "components.engines.pairs",
+    "components.families.llmaz.operator",
+    "components.fleet.cloud",
+    "components.fleet.cloud_providers",
+    "components.fleet.images",
+    "components.fleet.prices",
+    "components.performance",
+    "components.plan.costs",
+    "components.plan.faults",
+    "components.plan.images",
+    "components.plan.prerequisites.charts",
+    "components.plan.prerequisites.needed",
+    "components.plan.review",
+    "components.plan.sections",
+    "components.plan.settings",
+    "components.plan.view",
+    "rich",
+    "stacks",
+)
+"""What one manifest of a model in the catalog does not need without settings: clouds, settings, prerequisites, front
+door, hardening, cache transfer, masking of messages, and reading the size of a model from its name or config.json."""
 
 
 def names(line: typer.Typer) -> list[str]:
@@ -35,12 +72,42 @@ def test_anything_else_has_every_command(word: str) -> None:
     [(["validate", "stacks/models/qwen-chat.yaml"], {"workbench.manifests"}), (["--version"], set())],
 )
 def test_other_modules_are_not_imported(words: list[str], own: set[str]) -> None:
-    modules = [f"workbench.{module}" for module in MODULES]
+    modules = {f"workbench.{module}" for module in MODULES}
+    assert modules & imported(*words) == own
+
+
+def test_validating_one_manifest_imports_nothing_that_it_does_not_need() -> None:
+    modules = imported("validate", "stacks/models/gemma-elastic.yaml")
+    assert {"components.checks.memory.verdicts", "components.plan.plan"} <= modules
+    assert [name for name in UNUSED if name in modules] == []
+
+
+@pytest.mark.parametrize(
+    ("option", "needed"),
+    [
+        (["--namespace", "models"], "components.plan.settings"),
+        (["--stack", "local"], "components.checks.front_door.gateway"),
+    ],
+)
+def test_options_import_what_they_need(option: list[str], needed: str) -> None:
+    assert needed in UNUSED
+    assert needed in imported("validate", "stacks/models/gemma-elastic.yaml", *option)
+
+
+def test_the_defaults_of_settings_are_those_of_the_environment() -> None:
+    """Without a stack and options, the settings are not read."""
+    settings, environment = fleet_settings({"namespace": "default"}), Environment()
+    assert settings.options() == environment.options
+    assert settings.other_kinds == environment.other_kinds
+
+
+def imported(*words: str) -> set[str]:
+    """Return the modules that a command imports."""
     script = (
         f"import sys\nfrom workbench.cli import main\nsys.argv = ['workbench', *{words}]\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
-        f"print('loaded', *(name for name in {modules} if name in sys.modules))"
+        "print('loaded', *sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert set(done.stdout.splitlines()[-1].split()[1:]) == own
+    return set(done.stdout.splitlines()[-1].split()[1:])

@@ -4,11 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.contract.documents.reader import YamlError
+from components.contract.tables import read_table
 from components.engines.flags.rows import BOOL, ENUM, NUMBERS, TYPES, Flag, Form
 from components.engines.flags.tables import (
     STYLES,
     EngineFlags,
     flags_of,
+    read_flags,
 )
 from components.engines.registry import engines
 from components.engines.versions import Version, VersionSpan, without_trailing_zeros
@@ -41,6 +44,25 @@ def spans(flag: Flag) -> list[VersionSpan]:
 def test_the_engines_are_those_of_the_catalog() -> None:
     assert set(ENGINES) == {"llamacpp", "sglang", "tgi", "vllm"} < set(engines())
     assert flags_of("ollama") is None
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rows_that_are_parsed_one_by_one_are_those_of_the_whole_file(engine: str) -> None:
+    rows = read_table(engines()[engine].folder.joinpath("flags.yaml"))["flags"]
+    assert list(table(engine)._rows.items()) == list(rows.items())
+    assert len(table(engine).flags) == len(table(engine)._rows) == len(rows)
+
+
+def test_only_the_row_of_a_flag_is_parsed() -> None:
+    head = "style: argparse\nflags:\n"
+    found = read_flags(engines()["vllm"], f"{head}  --port: {{type: int}}\n  --broken: {{type: int, }}}}\n")
+    flag = found.find("--port")
+    assert flag is not None
+    assert flag.form == Form("int")
+    with pytest.raises(YamlError):
+        found.find("--broken")
+    with pytest.raises(YamlError):
+        found.find("--no-such-flag")
 
 
 @pytest.mark.parametrize("engine", ENGINES)

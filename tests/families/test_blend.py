@@ -9,8 +9,8 @@ import yaml
 
 from components.checks.front_door.settings import Door
 from components.checks.front_door.words import Exposure
+from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity
-from components.checks.hardening.workloads import Hardening
 from components.families import load
 from components.fleet.nodes.groups import node_groups
 from components.plan.environment import Environment

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from components.checks.front_door.settings import Door
 from components.checks.front_door.words import Exposure
+from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity
-from components.checks.hardening.workloads import Hardening
 from components.families import load, parse
 from components.fleet.nodes.groups import node_groups
 from components.fleet.rendered import Fleet

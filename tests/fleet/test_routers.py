@@ -17,7 +17,7 @@ from tests.fleet.sets import FRONT, GROUP, HELP, behind_router, parts, roles
 def apart(fleet: Fleet) -> Fleet:
     """The same roles, of which no pod talks to another one."""
     (item,) = fleet.rendered
-    workloads = (replace(each, part_of=replace(each.pod_set, group=None)) for each in item.workloads)
+    workloads = (replace(each, part_of=each.pod_set._replace(group=None)) for each in item.workloads)
     return replace(fleet, rendered=(replace(item, workloads=tuple(workloads)),))
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from components.checks.hardening.network_policies import Allowed, network_policies
-from components.checks.hardening.workloads import Hardening, harden
+from components.checks.hardening.settings import Hardening
+from components.checks.hardening.workloads import harden
 from components.checks.metrics.alerts import alerts
 from components.checks.metrics.chain import metric_chain
 from components.fleet.combining import check_group_names, without_clashes
@@ -69,7 +70,7 @@ def test_an_operators_pods_have_no_budget() -> None:
 
 
 def test_alerts_know_each_set_by_its_name_and_pods_by_what_their_names_begin_with() -> None:
-    of_parts, of_bare = expressions(parts(2)), expressions(bare(replace(SET, prefix="p")))
+    of_parts, of_bare = expressions(parts(2)), expressions(bare(SET._replace(prefix="p")))
     assert 'statefulset=~"p-0-lead-0|p-1-lead-0"' in of_parts["ModelNoReadyReplica"]
     assert 'pod=~"(p-0-lead-0|p-1-lead-0)-.*"' in of_parts["ModelPodPending"]
     assert 'pod=~"(p)-.*"' in of_bare["ModelPodPending"]

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity
-from components.checks.hardening.workloads import Hardening
 from components.families import objects, parse
 from components.fleet.nodes.groups import node_groups
 from components.fleet.rendered import Fleet

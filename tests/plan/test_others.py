@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity
-from components.checks.hardening.workloads import Hardening
 from components.contract.load import Manifests
 from components.contract.problems import errors
 from components.families import objects

@@ -8,11 +8,10 @@ from components.contract.documents.files import manifest_files, read_text
 from components.contract.kinds import Kinds
 from components.contract.problems import Problem, errors
 from components.families import FAMILIES, load, parse, released, releases_of
-from components.families.family import Family
+from components.families.family import Family, Migrating
 from components.families.migration import (
     Batch,
     MigratedDocument,
-    Migrating,
     MigrationNote,
     drop_losses,
     migrate,

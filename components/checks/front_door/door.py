@@ -1,6 +1,6 @@
 """The front door: one gateway for all models, a load balancer for each, or no external access."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, errors
@@ -9,11 +9,9 @@ from ...fleet.endpoints import Endpoint
 from ...fleet.objects import BALANCED, Object, is_core_service, tcp_ports
 from ...fleet.rendered import Fleet
 from .balancers import Balancing, balanced_spec, check_ranges
-from .gateway import gateway_objects
 from .losses import lost_without_gateway
-from .rate_limits import backend_policy
+from .models import Models, by_model, place_of
 from .rollout_checks import check_rollout
-from .routes import Models, by_model, check_models, place_of, route_objects
 from .settings import (
     CERT_MANAGER,
     ENVOY_AI_GATEWAY,
@@ -49,8 +47,7 @@ _ServiceKey = tuple[str, str]
 """Namespace and name of a Service."""
 
 
-@dataclass(frozen=True, slots=True)
-class AddressOf:
+class AddressOf(NamedTuple):
     """An object whose status will hold an address, and the possible fields of the status."""
 
     api_version: str
@@ -60,8 +57,7 @@ class AddressOf:
     fields: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OutsideEndpoint:
+class OutsideEndpoint(NamedTuple):
     """An endpoint outside the cluster.
 
     Attributes:
@@ -82,8 +78,7 @@ class OutsideEndpoint:
         return self.url.replace(ADDRESS, address)
 
 
-@dataclass(frozen=True, slots=True)
-class FrontDoorPlan:
+class FrontDoorPlan(NamedTuple):
     """The Kubernetes objects of a front door.
 
     Attributes:
@@ -116,6 +111,8 @@ def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Bala
     problems = [*check_door(door, file, balancers), *check_ranges(door, file), *check_rollout(door, file, balancers)]
     models = by_model(fleet)
     if door.expose == Exposure.GATEWAY:
+        from .routes import check_models
+
         problems += check_models(models)
     else:
         problems += lost_without_gateway(models)
@@ -129,6 +126,10 @@ def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Bala
 
 
 def _gateway(models: Models, door: Door, balancing: Balancing, problems: tuple[Problem, ...]) -> FrontDoorPlan:
+    from .gateway import gateway_objects
+    from .rate_limits import backend_policy
+    from .routes import route_objects
+
     needs = {ENVOY_GATEWAY, ENVOY_AI_GATEWAY, balancing.balancers.controller}
     if door.tls.kind == TlsKind.CERT_MANAGER:
         needs.add(CERT_MANAGER)

@@ -1,7 +1,7 @@
 """Rate limits and body sizes of the gateway."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...contract.quantity import parse_quantity
 from .report import Report
@@ -21,8 +21,7 @@ SECURE = "rediss://"
 _REDIS = re.compile(r"(rediss://)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?:[1-9][0-9]{0,4}\Z", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimit:
+class RateLimit(NamedTuple):
     """Limits per client.
 
     Without Redis, each proxy counts separately for each model; with Redis, all proxies count together for all models.

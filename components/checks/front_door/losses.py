@@ -6,7 +6,7 @@ from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
 from ...fleet.endpoints import Endpoint
 from ...fleet.words import Routing
-from .routes import Models
+from .models import Models
 
 
 def lost_without_gateway(models: Models) -> Iterator[Problem]:

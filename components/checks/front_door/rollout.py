@@ -15,7 +15,7 @@ internal/infrastructure/kubernetes/proxy/resource_provider.go).
 
 import math
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...fleet.load_balancers import LoadBalancers
 
@@ -29,8 +29,7 @@ _AFTER_ANSWER = 60
 """Seconds that a connection may idle beyond the longest answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProxyRollout:
+class ProxyRollout(NamedTuple):
     """How proxies of the gateway, and pods behind load balancers, are replaced.
 
     Attributes:

@@ -4,14 +4,13 @@ Kinds and fields: Envoy AI Gateway v1.1 (``aigateway.envoyproxy.io/v1beta1``), l
 """
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
 from ...fleet.endpoints import Backend, Endpoint
 from ...fleet.objects import Object, new_object
-from ...fleet.rendered import Fleet
 from .gateway import ALL_TOKENS, ENVOY_API, GATEWAY_API, TOKEN_COSTS, gateway_reference
+from .models import Models, place_of
 from .rules import check_headers, matches_of, rules_of, weights_of
 from .settings import Door
 from .words import AuthKind
@@ -21,22 +20,6 @@ _SCHEMAS = {"openai": "OpenAI"}
 _DEFAULT_PREFIX = "/v1"
 MOST_RULES = 15
 """Maximum of rules in an AIGatewayRoute; further ones need another route of the same gateway (API documentation)."""
-
-
-Models = dict[str, list[Endpoint]]
-"""Endpoints by the model name that clients request."""
-
-
-def by_model(fleet: Fleet) -> Models:
-    """Group the endpoints of a fleet by model, in an order independent of the input."""
-    endpoints = [endpoint for _, endpoint in fleet.endpoints]
-    endpoints.sort(key=lambda endpoint: (endpoint.model, *place_of(endpoint)))
-    return {model: list(group) for model, group in groupby(endpoints, key=lambda endpoint: endpoint.model)}
-
-
-def place_of(endpoint: Endpoint) -> tuple[str, str]:
-    """Return namespace and name of an endpoint."""
-    return endpoint.namespace, endpoint.name
 
 
 def check_models(models: Models) -> list[Problem]:

@@ -4,7 +4,7 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...contract.findings.ids import RuleId
 from ...contract.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
@@ -48,8 +48,7 @@ class Tls:
     certificate_arn: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Acme:
+class Acme(NamedTuple):
     """An ACME account for certificates, with the DNS-01 challenge.
 
     Attributes:

@@ -6,8 +6,9 @@ the data of each engine, and for other images in ``image_users.yaml``.
 
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ...contract.tables import load_table
 from ...engines.images import is_one_of, parse_image
@@ -26,8 +27,7 @@ _UNKNOWN = (
 _HOST_PATH = "the volume is a hostPath, which the profile forbids"
 
 
-@dataclass(frozen=True, slots=True)
-class Exemption:
+class Exemption(NamedTuple):
     """A violation of the profile ``restricted``, with its reason.
 
     Attributes:

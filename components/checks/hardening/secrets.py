@@ -6,7 +6,7 @@ from typing import Any
 from ...contract.findings.ids import RuleId
 from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity, field_path
-from ...contract.texts.secrets import is_literal_secret
+from ...contract.texts.literal_secrets import is_literal_secret
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet, Rendered
 

@@ -1,12 +1,9 @@
-"""Hardening of workloads: Pod Security, disruption budgets, spreading over zones, priority.
-
-Everything is off by default.
-"""
+"""Hardening of workloads: Pod Security, disruption budgets, spreading over zones, priority."""
 
 import copy
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from ...contract.tables import load_table
@@ -15,34 +12,10 @@ from ...fleet.objects import Object, new_object
 from ...fleet.rendered import Rendered
 from ...fleet.workloads import Workload, by_set
 from .pods import Exemption, exemptions, secure
-from .words import PodSecurity, Priority
+from .settings import CLASS_PREFIX, Hardening
+from .words import PodSecurity
 
-_CLASS_PREFIX = "inference-"
 _POD_GROUP = "PodGroup"
-
-
-@dataclass(frozen=True, slots=True)
-class Hardening:
-    """Settings of hardening.
-
-    Attributes:
-        pod_security: Profile that pods meet as far as their images allow.
-        disruption_budgets: Whether a drain may evict only one replica at a time.
-        topology_spread: Whether replicas are spread over zones if there is room.
-        priority: Default priority of all models; None for the default of each family.
-    """
-
-    pod_security: PodSecurity = PodSecurity.NONE
-    disruption_budgets: bool = False
-    topology_spread: bool = False
-    priority: Priority | None = None
-
-    @property
-    def class_name(self) -> str | None:
-        """PriorityClass of pods that do not set one: empty for no class, None for the default of each family."""
-        if self.priority is None:
-            return None
-        return "" if self.priority is Priority.NONE else _CLASS_PREFIX + self.priority
 
 
 def harden(item: Rendered, options: Hardening) -> Rendered:
@@ -102,7 +75,7 @@ def priority_classes() -> tuple[Object, ...]:
         {
             "apiVersion": "scheduling.k8s.io/v1",
             "kind": "PriorityClass",
-            "metadata": {"name": _CLASS_PREFIX + name},
+            "metadata": {"name": CLASS_PREFIX + name},
             "value": facts["value"],
             "preemptionPolicy": facts["preemption"],
             "globalDefault": False,

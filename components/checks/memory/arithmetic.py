@@ -19,7 +19,6 @@ from .accelerators.refusals import allowed_degrees, refusal
 from .activations import adapter_bytes, unknown_widths
 from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict, Parallel
 from .ledger import Ledger
-from .naming import least_of, most_of
 from .shapes import SizeSpan
 from .weights import WeightSizes, bits_of, shares_unknown_experts, weights_of
 
@@ -65,9 +64,11 @@ def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdi
 
     It is exceeded if even the lower end does not fit without any cache, and fits if the upper end does.
     """
+    from .naming import least_of, most_of
+
     bits = bits_of(case.weights_dtype)
     if bits is not None and bits < span.most_bits:
-        span = replace(span, least_bits=min(bits, span.least_bits), most_bits=bits)
+        span = span._replace(least_bits=min(bits, span.least_bits), most_bits=bits)
     spanned = replace(case, shape=replace(case.shape, span=span))
     least = replace(case, shape=least_of(case.shape, span), weights_dtype="", context=case.context or 1)
     most = replace(case, shape=most_of(case.shape, span), weights_dtype="")

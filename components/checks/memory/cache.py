@@ -9,15 +9,14 @@ the window less one and the tokens of a batch, at most the context, and a block)
 """
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from .cases import Parallel
 from .shapes import Layers
 
 
-@dataclass(frozen=True, slots=True)
-class KeyCache:
+class KeyCache(NamedTuple):
     """The cache of a model on some accelerators.
 
     Attributes:

@@ -1,8 +1,9 @@
 """The memory case of a replica, and the verdict on it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from typing import NamedTuple
 
 from ...engines.memory.budget import EngineMemory as EngineMemory
 from ...fleet.workloads import SpreadField
@@ -113,8 +114,7 @@ class MemoryCase:
         return self.batch_tokens is None and above is not None and context > above
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryPart:
+class MemoryPart(NamedTuple):
     """A consumer of memory on the fullest accelerator, with its size in bytes."""
 
     name: str
@@ -162,7 +162,7 @@ class MemoryVerdict:
     sequences: int = 0
     largest_context: int = 0
     types: tuple[CheaperType, ...] = ()
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    notes: tuple[str, ...] = ()
 
     @property
     def needed(self) -> int:

@@ -19,7 +19,7 @@ The columns of ``model_layers.csv`` are those of :class:`.shapes.Layers`.
 import csv
 import functools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from importlib.resources import files
 
@@ -27,23 +27,28 @@ from .accelerators.devices import GIB
 from .shapes import Layers, Shape
 
 
+@functools.cache
 def shape_of(name: str) -> Shape | None:
     """Return the shape of a known model by the name of its repository; None if it is unknown."""
-    return shapes().get(name)
+    rows = _rows("models.csv").get(name)
+    return _shape(rows[0], tuple(map(_layers, _rows("model_layers.csv")[name]))) if rows else None
 
 
 @functools.cache
 def shapes() -> Mapping[str, Shape]:
     """Return every known model by name."""
-    layers: dict[str, list[Layers]] = defaultdict(list)
-    for row in _rows("model_layers.csv"):
-        layers[row["model"]].append(_layers(row))
-    return {row["model"]: _shape(row, tuple(layers[row["model"]])) for row in _rows("models.csv")}
+    return {name: shape for name in _rows("models.csv") if (shape := shape_of(name))}
 
 
-def _rows(file: str) -> Iterator[Mapping[str, str]]:
-    text = files(__package__).joinpath(file).read_text(encoding="utf-8")
-    yield from csv.DictReader(text.splitlines())
+@functools.cache
+def _rows(file: str) -> Mapping[str, list[Mapping[str, str]]]:
+    """Return the rows of a file by model. Their values are parsed when a model is used."""
+    columns, *lines = csv.reader(files(__package__).joinpath(file).read_text(encoding="utf-8").splitlines())
+    rows: dict[str, list[Mapping[str, str]]] = defaultdict(list)
+    for line in lines:
+        row = dict(zip(columns, line, strict=True))
+        rows[row["model"]].append(row)
+    return rows
 
 
 def _shape(row: Mapping[str, str], layers: tuple[Layers, ...]) -> Shape:

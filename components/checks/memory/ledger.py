@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from typing import NamedTuple
 
 from .accelerators.devices import is_measured, visible_bytes
 from .activations import activation_bytes, adapter_bytes
@@ -19,8 +20,7 @@ _SAME_NAME_ERROR = Decimal("0.05")
 """Fraction by which weights may be smaller than those of the known model with the same name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Uncounted:
+class Uncounted(NamedTuple):
     """A consumer of memory that is not part of the total.
 
     Attributes:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,7 @@ class Layers:
     token_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SizeSpan:
+class SizeSpan(NamedTuple):
     """A range of model sizes.
 
     Attributes:

@@ -6,8 +6,8 @@ billion parameters; OCP Microscaling Formats 1.0: a scale of 8 bits per block of
 """
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from .cases import MemoryCase, Parallel
 from .shapes import Shape
@@ -36,8 +36,7 @@ _ROUNDED_ERROR = Decimal("0.15")
 """Names of models round down: Qwen3-VL-4B has 4.44 billion parameters, MiMo-7B 7.83."""
 
 
-@dataclass(frozen=True, slots=True)
-class WeightSizes:
+class WeightSizes(NamedTuple):
     """Weights of a model, in bytes.
 
     Attributes:

@@ -1,8 +1,8 @@
 """Verdicts as messages: the figures first, then the next steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from .accelerators.devices import GIB
 from .cases import CheaperType, MemoryCase, MemoryPart, Parallel
@@ -66,8 +66,7 @@ def loading(case: MemoryCase, lacking: int) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Remedies:
+class Remedies(NamedTuple):
     """Remedies for a model that does not fit.
 
     Attributes:

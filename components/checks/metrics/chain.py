@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
@@ -60,8 +60,7 @@ class MetricSettings:
 DEFAULTS = MetricSettings()
 
 
-@dataclass(frozen=True, slots=True)
-class MetricChain:
+class MetricChain(NamedTuple):
     """The objects that let the autoscalers of a fleet read their metrics.
 
     Attributes:

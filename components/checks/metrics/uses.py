@@ -1,8 +1,8 @@
 """The metrics that the autoscalers of a fleet read, with their fields in the manifests."""
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
@@ -17,8 +17,7 @@ _PERCENTILE = re.compile(r"(.+)[:_]p([1-9][0-9]?)")
 """A histogram with a percentile, such as ``name:p95``."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScrapeTarget:
+class ScrapeTarget(NamedTuple):
     """A serving workload with its metrics."""
 
     item: Rendered
@@ -35,8 +34,7 @@ class ScrapeTarget:
         return self.workload.set_name
 
 
-@dataclass(frozen=True, slots=True)
-class Scaler:
+class Scaler(NamedTuple):
     """An autoscaler, the workload it scales, and the resource that defines it."""
 
     item: Rendered
@@ -72,8 +70,7 @@ class Scaler:
         return self.autoscaler.origin_of(path).problem(reason, severity, rule)
 
 
-@dataclass(frozen=True, slots=True)
-class MetricUse:
+class MetricUse(NamedTuple):
     """One metric of an autoscaler.
 
     Attributes:

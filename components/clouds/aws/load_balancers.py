@@ -14,7 +14,7 @@ LONGEST_DEREGISTRATION = 3600
 TargetGroupAttribute)."""
 CERTIFICATE_FORM = "arn:aws:acm:REGION:ACCOUNT:certificate/ID"
 _LOAD_BALANCER = "service.beta.kubernetes.io/aws-load-balancer"
-_CERTIFICATE_ARN = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+\Z", re.ASCII)
+_CERTIFICATE_ARN = r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+"
 _TLS_POLICY = "ELBSecurityPolicy-TLS13-1-2-2021-06"
 """TLS 1.2 and 1.3 only; the controller's default still accepts TLS 1.0."""
 
@@ -77,7 +77,7 @@ def load_balancer_annotations(
 
 def is_certificate(arn: str) -> bool:
     """Return whether a text is the ARN of an ACM certificate."""
-    return bool(_CERTIFICATE_ARN.match(arn))
+    return bool(re.fullmatch(_CERTIFICATE_ARN, arn, re.ASCII))
 
 
 def certificate_annotations(arn: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Locations of objects in the files that they were read from."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..problems import path_parts
 from .positions import DocumentSpan, LocatedDocument
@@ -29,8 +29,7 @@ class Source:
         return self._held[1].line(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """The location of an object: a document of a source, or an item of a List in it."""
 
     source: Source

@@ -1,7 +1,8 @@
 """Separates ignored findings, and reports invalid or unused requests to ignore one."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from ..load import LoadedResource
 from ..problems import Owner, Problem, did_you_mean, errors, field_path
@@ -14,8 +15,7 @@ _ANYWHERE = ("field", "engine", "image", "adapters", "flags", "weights", "gpus",
 """Areas of rules that depend only on the manifests. The findings of all others depend on the environment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """The settings and environment of a check.
 
     Attributes:
@@ -29,8 +29,7 @@ class Scope:
     is_known: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(NamedTuple):
     """An ignored finding, and the reason that the user gave."""
 
     problem: Problem

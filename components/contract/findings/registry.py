@@ -2,8 +2,8 @@
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ..problems import Severity
 from ..tables import load_table
@@ -13,8 +13,7 @@ DOCUMENT = "docs/findings.md"
 """Page of the documentation with a section for each rule."""
 
 
-@dataclass(frozen=True, slots=True)
-class RuleInfo:
+class RuleInfo(NamedTuple):
     """The description of a rule.
 
     Attributes:

@@ -7,7 +7,7 @@ validation are all derived from this graph, so that they agree.
 import copy
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..base import Json, whole_float_to_int
 from ..kinds import Kind
@@ -19,8 +19,7 @@ _BOUNDS = {"ge": "minimum", "le": "maximum"}
 """Pydantic's names for the bounds of types with custom validators, and JSON schema's names."""
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaGraph:
+class SchemaGraph(NamedTuple):
     """A root schema and the definitions that it refers to."""
 
     root: Schema

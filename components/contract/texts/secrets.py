@@ -5,7 +5,7 @@ form (``hf_...``, a private key, a password in a URL), or its position in a comm
 :mod:`.secret_commands`).
 References are not secrets: ``$(HF_TOKEN)``, a path, the name of a Secret.
 
-- :func:`is_literal_secret`: whether a value with a given name is a secret;
+- :func:`is_literal_secret`: whether a value with a given name is a secret, from :mod:`.literal_secrets`;
 - :func:`masked`, :func:`masked_text`: a value or a text with its secrets masked;
 - :func:`replace_secrets`, :func:`replace_in_object`: a value with each secret replaced by a callback;
 - :func:`secret_texts`: the secrets themselves, for messages that quote values in another format.
@@ -20,6 +20,7 @@ from typing import Any
 
 import yaml
 
+from .literal_secrets import FORMED, FORMS, HARMLESS, REFERENCE, SECRET_TEXT, is_literal_secret
 from .secret_commands import STARTS_COMMAND, credential_words, script_credentials
 from .secret_names import is_header, names_credential, names_secret
 
@@ -34,57 +35,9 @@ __all__ = [
     "secret_texts",
 ]
 
-SECRET_TEXT = "[secret]"  # noqa: S105  the mask, not a password
-
 Replace = Callable[[Any, Any], Any]
 """Returns the replacement of a secret, or of a value that contains one, given the value and its masked form."""
 
-_HARMLESS = frozenset(
-    {
-        *("", "0", "1", "true", "false", "yes", "no", "on", "off", "none", "null", "n/a", SECRET_TEXT),
-        *("empty", "no-key", "not-needed", "not-used", "unused", "dummy", "placeholder", "redacted"),
-        *("sk-no-key-required", "disabled", "enabled"),
-    }
-)
-"""Switches, and the usual placeholders for servers that require no key."""
-_REFERENCE = re.compile(
-    r"\$\(\w[\w.-]*\)|\$\{?\w+\}?|\$\{\w+:?[?+][^}]*\}|\$\{\w+:?-\}|\$[@*#?!]"  # variables
-    r"|\$\((?!\s*(?:echo|printf)\b)[^()]*\)|`(?!\s*(?:echo|printf)\b)[^`]*`"  # output of another command
-    r"|(?:~|\.{1,2})?(?:/[a-z0-9._-]+)+|[a-z0-9]+://[^\s@]*"  # a path, or a URL without a password
-    r"|<[^<>]*>|%[^%]+%|\$?\{\{[^{}]*\}\}|\*{3,}|[xX]{3,}|\.{3}"  # a placeholder
-)
-_SCHEMES = ("basic", "bearer", "digest", "token", "apikey", "key")
-"""Authentication schemes, which precede the credentials in a header."""
-_COUNT = re.compile(r"-?\d{1,5}(?:\.\d+)?|\d*\.\d+(?:[eE][-+]?\d+)?")
-"""A number of tokens, or a price of one."""
-
-_FORMS = re.compile(
-    r"(?P<pem>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"
-    r"|(?<![\w-])(?:"
-    r"hf_(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{8,}"  # Hugging Face; hf_transfer is a library
-    r"|sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}"  # OpenAI, Anthropic, and providers that use the same form
-    r"|(?:AKIA|ASIA)[A-Z0-9]{16}"  # AWS
-    r"|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:pat|dt|rt|cbt|ptt|ft)-[\w-]{20,}"
-    r"|xox[abeprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}"  # Slack
-    r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}"  # Google
-    r"|nvapi-[\w-]{20,}"  # NVIDIA
-    r"|gsk_[A-Za-z0-9]{20,}|r8_[A-Za-z0-9]{30,}|pplx-[A-Za-z0-9]{20,}"  # Groq, Replicate, Perplexity
-    r"|npm_[A-Za-z0-9]{30,}|pypi-AgE[\w-]{20,}|dckr_pat_[\w-]{20,}"  # package and image registries
-    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|SG\.[\w-]{16,}\.[\w-]{16,}"  # Stripe, SendGrid
-    r"|hv[sb]\.[\w-]{20,}|pul-[0-9a-f]{40}|AGE-SECRET-KEY-1[0-9A-Z]{20,}"  # Vault, Pulumi, age
-    r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # JSON web tokens
-    r")"
-    r"|(?<=://)(?P<user>[^\s/:@'\"]*:)(?P<password>[^\s/@'\"]+)(?=@)"
-    r"|(?<=https://)(?P<userinfo>(?=[^\s/:@'\"]*\d)[^\s/:@'\"]{8,})(?=@)"
-    r"|(?P<scheme>\b[Bb]earer )(?P<bearer>[\w.~+/=-]{8,})"
-    r"|(?P<basic>\b[Bb]asic )(?P<encoded>(?=[a-z]*[A-Z0-9+/=])[A-Za-z0-9+/_-]{8,}={0,2})",
-    re.DOTALL,
-)
-_FORMED = re.compile(
-    r"-----|hf_|sk-|A[KS]IA|gh[a-z]_|github_|gl[a-z]+-|xox|xapp-|AIza|ya29|nvapi-|gsk_|r8_|pplx-|npm_|pypi-|dckr_"
-    r"|[sr]k_|SG\.|hv[sb]\.|pul-|AGE-|eyJ|://[^/]*@|earer |asic "
-)
-"""A cheap test: only texts that match can match ``_FORMS``."""
 _NAMED = re.compile(
     r"token|key|pass|pwd|secret|credential|auth|cookie|masterauth|sig=|signature|login|" + STARTS_COMMAND,
     re.IGNORECASE,
@@ -144,29 +97,6 @@ _ALIAS = re.compile(r"(?:^|[\s\[{,:-])\*\w")
 _SECRET_DOCUMENT = re.compile(r"\bkind['\"]?:\s*['\"]?Secret\b")
 
 
-def is_literal_secret(name: str, value: object) -> bool:
-    """Whether a value is a plain-text secret, because of its name or its form."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return False
-    text = str(value).strip().strip("'\"")
-    if text.lower() in _HARMLESS:
-        return False
-    if names_secret(name) and not _is_reference(text, name):
-        return True
-    match = _FORMS.search(text) if _FORMED.search(text) else None
-    return match is not None and not (match["password"] or match["userinfo"]) and match[0] == text
-
-
-def _is_reference(text: str, name: str) -> bool:
-    """Whether a text only refers to a secret, or is a number of tokens."""
-    if _REFERENCE.fullmatch(text):
-        return True
-    words = text.split()
-    if words[1:] and words[0].lower() in _SCHEMES and all(map(_REFERENCE.fullmatch, words[1:])):
-        return True
-    return name.lower().endswith("token") and _COUNT.fullmatch(text) is not None
-
-
 def masked(value: Any, name: str = "") -> Any:  # noqa: ANN401  any JSON value
     """Return a value with its secrets as ``[secret]``; ``name`` is its name, if it has one."""
     return replace_secrets(value, lambda _, masked_value: masked_value, name)
@@ -224,9 +154,9 @@ def _masked(text: str, name: str) -> str:
 
 
 def _without_forms(text: str) -> str:
-    if not _FORMED.search(text):
+    if not FORMED.search(text):
         return text
-    return _FORMS.sub(lambda match: (match["user"] or match["scheme"] or match["basic"] or "") + SECRET_TEXT, text)
+    return FORMS.sub(lambda match: (match["user"] or match["scheme"] or match["basic"] or "") + SECRET_TEXT, text)
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -241,8 +171,8 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def _formed(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of secrets that are recognized by their form."""
-    if _FORMED.search(text):
-        for match in _FORMS.finditer(text):
+    if FORMED.search(text):
+        for match in FORMS.finditer(text):
             group = next((name for name in ("password", "bearer", "encoded") if match[name]), 0)
             yield match.span(group)
 
@@ -253,7 +183,7 @@ def _positional(text: str) -> Iterator[tuple[int, int]]:
         if "://" not in text[max(0, match.start() - _ENOUGH) : match.start()]:
             continue
         value = match["value"]
-        if value.lower() in _HARMLESS or _REFERENCE.fullmatch(value):
+        if value.lower() in HARMLESS or REFERENCE.fullmatch(value):
             continue
         # Keys of stored objects and country codes are words; a secret has digits, or is long.
         may_be_word = match["name"].lower() in ("key", "code", "auth")
@@ -261,14 +191,14 @@ def _positional(text: str) -> Iterator[tuple[int, int]]:
             yield match.span("value")
     for pattern in (_NETRC, _DIRECTIVE):
         for match in pattern.finditer(text):
-            if not _REFERENCE.fullmatch(match["value"].strip("'\"")):
+            if not REFERENCE.fullmatch(match["value"].strip("'\"")):
                 yield match.span("value")
     for match in _DEFAULT.finditer(text):
         if is_literal_secret(match["name"], match["value"]):
             yield match.span("value")
     for start, end in script_credentials(text):
         word = text[start:end].strip("'\"")
-        if word.lower() not in _HARMLESS and not all(map(_REFERENCE.fullmatch, word.split(":")[-1:])):
+        if word.lower() not in HARMLESS and not all(map(REFERENCE.fullmatch, word.split(":")[-1:])):
             yield start, end
 
 
@@ -534,7 +464,7 @@ def _list(
         if index in starts and isinstance(item, str):
             start = starts[index]
             secret = item[start:]
-            if secret.lower() not in _HARMLESS and not _REFERENCE.fullmatch(secret.rpartition(":")[2]):
+            if secret.lower() not in HARMLESS and not REFERENCE.fullmatch(secret.rpartition(":")[2]):
                 result.append(replace(item, item[:start] + SECRET_TEXT))
                 flag = ""
                 continue

@@ -17,9 +17,8 @@ A row of ``flags`` in an engine's ``flags.yaml``, found by the flag:
 """
 
 import functools
-from dataclasses import dataclass, fields
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..versions import ALWAYS, ANY, Version, VersionSpan, without_trailing_zeros
 
@@ -28,16 +27,14 @@ NUMBERS = ("int", "human", "float")
 TYPES = (SWITCH, BOOL, *NUMBERS, "string", "json", "json_or_string", ENUM)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A value of an enum."""
 
     value: str
     span: VersionSpan = ALWAYS
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """The values that a flag takes; the attributes are those of a row.
 
     Attributes:
@@ -73,8 +70,7 @@ class Form:
         return tuple(choice.value for choice in self.values if choice.span.includes(version))
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(NamedTuple):
     """A flag of an engine.
 
     Attributes:
@@ -135,8 +131,7 @@ def _either(form: Form, following: Form) -> Form:
 
 def form_of(row: dict[str, Any]) -> Form:
     """Parse the columns of a row, or of an earlier form in it, that describe the value."""
-    known = {column.name for column in fields(Form)}
-    facts = {key: value for key, value in row.items() if key in known}
+    facts = {key: value for key, value in row.items() if key in Form._fields}
     facts["values"] = tuple(
         Choice(value) if isinstance(value, str) else Choice(value["value"], VersionSpan.from_row(value))
         for value in row.get("values", ())

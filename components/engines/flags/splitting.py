@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..versions import Version
 from .rows import Flag
@@ -13,16 +13,14 @@ _SHORT = 2
 """Length of a one-letter flag such as ``-q``, which its value may follow without a space."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A value and its index among the arguments."""
 
     text: str
     position: int
 
 
-@dataclass(frozen=True, slots=True)
-class FlagUse:
+class FlagUse(NamedTuple):
     """A flag among the arguments, or an argument that belongs to none.
 
     Attributes:

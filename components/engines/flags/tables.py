@@ -15,10 +15,10 @@ Besides ``flags`` a table says how the engine reads a command line:
 import functools
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...contract.tables import read_table
+from ...contract.tables import parse_table
 from ..registry import Engine, engines
 from ..versions import Version, VersionSpan, without_trailing_zeros
 from .rows import BOOL, NUMBERS, Flag, form_of
@@ -28,13 +28,47 @@ STYLES = (ARGPARSE, CLAP, LLAMA)
 """How a command line is split: as Python's argparse, as Rust's clap, or as llama.cpp, which knows no ``=``."""
 
 _TABLE = "flags.yaml"
+_ROW_START = re.compile(r"^  (?=-)", re.MULTILINE)
 JSON_VALUE = re.compile(r"""'\{"(\w+)": …\}'""")
 _OFF = ("false", "off", "0")
 _Row = dict[str, Any]
 
 
+class _Rows(Mapping[str, _Row]):
+    """The rows of a table by flag, each parsed on first use.
+
+    Tables have hundreds of rows, a command line uses a few, and YAML is slow to parse: all rows of vLLM take 5 % of
+    the time of validating one manifest.
+
+    Args:
+        texts: Each row as a YAML map of its own.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = {text.partition(":")[0]: text for text in texts}
+        self._parsed: dict[str, _Row] = {}
+
+    def __getitem__(self, name: str) -> _Row:
+        row = self._parsed.get(name)
+        if row is None:
+            row = self._parsed[name] = parse_table(self._texts[name])[name]
+        return row
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._texts  # Mapping would parse the row
+
+    def __iter__(self) -> Iterator[str]:
+        # An iteration uses every row, and parsing all of them at once is faster than one by one.
+        if len(self._parsed) < len(self._texts):
+            self._parsed = parse_table("".join(self._texts.values()))
+        return iter(self._parsed)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
 class EngineFlags:
-    """The flags of an engine; rows are parsed on first use, because tables have hundreds of them.
+    """The flags of an engine.
 
     Attributes:
         engine: The engine.
@@ -52,11 +86,6 @@ class EngineFlags:
         self.positionals: int = facts.get("positionals", 0)
         self._complete: Mapping[str, Any] = facts.get("complete", {})
         self._rows: Mapping[str, _Row] = facts["flags"]
-        self._owners = {
-            spelling: name
-            for name, row in self._rows.items()
-            for spelling in (name, *row.get("alias", ()), *self._negatives(name, row))
-        }
         self._read: dict[str, Flag] = {}
 
     @functools.cached_property
@@ -65,8 +94,18 @@ class EngineFlags:
 
     def find(self, name: str) -> Flag | None:
         """Return the flag with this name, alias, or negative form."""
-        owner = self._owners.get(self.dashed(name))
+        name = self.dashed(name)
+        owner = name if name in self._rows else self._owners.get(name)
         return None if owner is None else self._flag(owner)
+
+    @functools.cached_property
+    def _owners(self) -> dict[str, str]:
+        """The flags by their aliases and negative forms."""
+        return {
+            spelling: name
+            for name, row in self._rows.items()
+            for spelling in (*row.get("alias", ()), *self._negatives(name, row))
+        }
 
     def dashed(self, name: str) -> str:
         """Replace underscores in a name by dashes if the engine treats them alike."""
@@ -138,7 +177,13 @@ def flags_of(engine: str) -> EngineFlags | None:
 @functools.cache
 def _read_flags(engine: Engine) -> EngineFlags | None:
     file = engine.folder.joinpath(_TABLE)
-    return EngineFlags(engine, read_table(file)) if file.is_file() else None
+    return read_flags(engine, file.read_text(encoding="utf-8")) if file.is_file() else None
+
+
+def read_flags(engine: Engine, text: str) -> EngineFlags:
+    """Read the table of an engine; its last key is ``flags``, and a line of a row is a flag or indented deeper."""
+    head, *rows = _ROW_START.split(text)
+    return EngineFlags(engine, {**parse_table(head), "flags": _Rows(rows)})
 
 
 @functools.lru_cache(maxsize=256)

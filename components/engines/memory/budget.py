@@ -1,11 +1,10 @@
 """How an engine uses the memory of an accelerator."""
 
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class EngineMemory:
+class EngineMemory(NamedTuple):
     """How an engine uses the memory of an accelerator by default.
 
     The numbers are in ``memory.yaml`` of the engines, by version. Sizes are per accelerator, and the

@@ -15,9 +15,8 @@ All rows that apply are merged in order. The columns of a row:
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...contract.tables import read_table
 from ..registry import Engine
@@ -41,8 +40,7 @@ _SIZES = {
 _DECIMALS = ("share", "share_used", "weights_share", "cache_share", "mxfp4_share")
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(NamedTuple):
     """The accelerators of one replica.
 
     Attributes:
@@ -90,8 +88,8 @@ def memory_of(engine: Engine, tag: str, device: Device, batch_tokens: int | None
             attributes[column] = Decimal(str(value)) if column in _DECIMALS else value
     memory = EngineMemory(**attributes)
     if batch_tokens is not None:
-        memory = replace(memory, batch_tokens=batch_tokens)
-    return replace(memory, share=_unreserved_share(reserve, device, memory)) if reserve else memory
+        memory = memory._replace(batch_tokens=batch_tokens)
+    return memory._replace(share=_unreserved_share(reserve, device, memory)) if reserve else memory
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """How a server distributes its model over accelerators and host memory."""
 
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from ..numbers import parse_decimal
 from ..settings import Setting
@@ -9,8 +9,7 @@ from .settings import SettingsReader, UnclearError
 from .table import Spread
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLayout:
+class ModelLayout(NamedTuple):
     """How a model is distributed over accelerators.
 
     Attributes:

@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...contract.tables import read_table
 from ..registry import Engine, engines
@@ -40,8 +40,7 @@ class Spread(StrEnum):
     LAYERS = "layers"
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultContext:
+class DefaultContext(NamedTuple):
     """Default tokens of a request in some versions; None if the engine chooses it by the remaining memory."""
 
     span: VersionSpan

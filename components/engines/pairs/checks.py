@@ -6,8 +6,9 @@ from typing import NamedTuple
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Severity, did_you_mean
 from ..command_line import CommandLine
+from ..settings import Setting
 from ..versions import ANY, engine_title, format_version
-from .reading import Transfer, transfer_json_uses, transfer_of
+from .reading import Transfer, transfer_of
 from .rows import transfer_table
 
 
@@ -29,7 +30,7 @@ def transfer_faults(line: CommandLine) -> Iterator[TransferFault]:
     table = transfer_table(line.engine)
     if table is None or not table.json or line.reading is None:
         return
-    uses = [use for use, _ in transfer_json_uses(line)]
+    uses = [use for use, _ in line.json_uses(Setting.TRANSFER)]
     transfer = transfer_of(line) if uses else None
     if transfer and not transfer.is_open:
         position = uses[-1].last

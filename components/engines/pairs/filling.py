@@ -7,7 +7,7 @@ from ..command_line import CommandLine
 from ..registry import Engine
 from ..settings import Setting
 from ..versions import ANY
-from .reading import Transfer, transfer_json_uses, transfer_of, transfer_of_document
+from .reading import Transfer, transfer_of, transfer_of_document
 from .rows import Stage, TransferTable, transfer_table
 
 
@@ -54,7 +54,7 @@ def _with_json(
     if own.word or not own.connector:
         return line
 
-    uses = list(transfer_json_uses(line))
+    uses = list(line.json_uses(Setting.TRANSFER))
     dotted = next((use for use, _ in uses if use.dotted), None)
     if dotted:
         return _with(line, f"{dotted.name.partition('.')[0]}.{key}", word)

@@ -1,7 +1,7 @@
 """Reads the KV cache transfer settings of a command line."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,7 +80,7 @@ def transfer_of(line: CommandLine) -> Transfer | None:
         word, backend = own.value_of(Setting.TRANSFER_ROLE) or "", own.value_of(Setting.TRANSFER_BACKEND) or ""
         known = table.find(backend or table.implied, version)
         return Transfer(table, version, backend, word, known=known, is_open=is_filled_later(word + backend))
-    uses = list(transfer_json_uses(own))
+    uses = list(own.json_uses(Setting.TRANSFER))
     if not uses:
         return None
     dotted = [(use, text) for use, text in uses if use.dotted]
@@ -115,20 +115,6 @@ def transfer_of_document(table: TransferTable, version: Version | None, document
         is_plugin=is_plugin,
         is_open=any(is_filled_later(str(document.get(key) or "")) for key in keys.values()),
     )
-
-
-def transfer_json_uses(line: CommandLine) -> Iterator[tuple[FlagUse, str]]:
-    """Yield the uses of the transfer JSON flag, including those of single keys, each with its text."""
-    table, reading = transfer_table(line.engine), line.reading
-    if table is None or reading is None:
-        return
-    spellings = table.engine.settings.get(Setting.TRANSFER, ())
-    flags = {flag.name for flag in map(reading.table.find, spellings) if flag}
-    words, start = line.words, len(line.command)
-    for use in reading.uses:
-        if use.flag and use.flag.name in flags:
-            word = words[start + use.values[0].position] if use.values else ""
-            yield use, word.partition("=")[2] if use.joined else word
 
 
 def _document_of_keys(uses: list[tuple[FlagUse, str]]) -> dict[str, Any]:

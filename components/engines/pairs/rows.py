@@ -28,7 +28,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...contract.tables import read_table
 from ..registry import Engine, engines
@@ -55,8 +55,7 @@ class Rdma(StrEnum):
     REQUIRED = "required"
 
 
-@dataclass(frozen=True, slots=True)
-class TransportRow:
+class TransportRow(NamedTuple):
     """A setting that determines whether RDMA is used; either ``key`` or ``variable`` is empty."""
 
     key: str
@@ -64,8 +63,7 @@ class TransportRow:
     values: Mapping[str, Rdma]
 
 
-@dataclass(frozen=True, slots=True)
-class EfaChoice:
+class EfaChoice(NamedTuple):
     """The setting that selects EFA; either ``key`` or ``variable`` is empty.
 
     Attributes:
@@ -81,8 +79,7 @@ class EfaChoice:
     built: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """A variable that a pod needs: a value, or a field of the pod itself."""
 
     name: str
@@ -90,8 +87,7 @@ class Variable:
     field: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PortRow:
+class PortRow(NamedTuple):
     """A port that a side listens on; the columns of ``ports``."""
 
     name: str

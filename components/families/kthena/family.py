@@ -1,6 +1,7 @@
 """Registers the kinds of Kthena and the functions that render them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ...contract.findings.collector import Findings
 from ...contract.load import LoadedResource
@@ -10,8 +11,7 @@ from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...performance.simulation.scenario import Simulator
 from ..adoption import AdoptedWorkload, Adopting
-from ..family import Convertible, Expandable, Family, Member, ScalingSimulator
-from ..migration import Migrating, ReleaseStep
+from ..family import Convertible, Expandable, Family, Member, Migrating, ScalingSimulator
 from .adoption import OWN_VARIABLES, adopt
 from .autoscaling.rendering import render_binding, render_policy
 from .booster.literal.conversion import convert
@@ -22,6 +22,9 @@ from .routing.model_server import render_model_server
 from .routing.rendering import duplicate_models, render_model_route
 from .serving.rendering import render_model_serving
 from .simulation.scenario import SIMULATOR
+
+if TYPE_CHECKING:
+    from ..migration import ReleaseStep
 
 
 class ModelBoosterMember(Member, Expandable, Convertible):
@@ -43,7 +46,7 @@ class Kthena(Family, ScalingSimulator, Migrating, Adopting):
         """Yield models that several routes lead to."""
         yield from duplicate_models(rendered)
 
-    def steps(self) -> tuple[ReleaseStep, ...]:
+    def steps(self) -> "tuple[ReleaseStep, ...]":
         """Return the conversions between releases."""
         from .migration import STEPS
 

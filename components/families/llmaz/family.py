@@ -1,15 +1,17 @@
 """The family llmaz: its kinds and how they are rendered."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ...contract.base import Json
 from ...fleet.origins import Argument
-from ..family import Family, FlavorReader, FlavorReading, Member
-from ..migration import Migrating, ReleaseStep
+from ..family import Family, FlavorReader, FlavorReading, Member, Migrating
 from .flavors import read_flavor
 from .kinds import BACKEND_RUNTIME, OPEN_MODEL, PLAYGROUND, SERVICE
-from .migration import steps
 from .rendering import OPERATOR, render_backend_runtime, render_open_model, render_playground, render_service
+
+if TYPE_CHECKING:
+    from ..migration import ReleaseStep
 
 
 class Llmaz(Family, FlavorReader, Migrating):
@@ -19,8 +21,10 @@ class Llmaz(Family, FlavorReader, Migrating):
         """Read a flavor of llmaz, with INSTANCE-TYPE among its params."""
         return read_flavor(value, at, alternatives)
 
-    def steps(self) -> tuple[ReleaseStep, ...]:
+    def steps(self) -> "tuple[ReleaseStep, ...]":
         """Return the conversions between releases."""
+        from .migration import steps
+
         return steps()
 
 

@@ -1,6 +1,6 @@
 """The source, served name and path of a model (llmaz spec 1.1, 2.1, 2.2)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...contract.findings.collector import Findings, unknown_reference
 from ...contract.findings.ids import RuleId
@@ -16,8 +16,7 @@ MODEL_ROOT = "/workspace/models/"
 _OBJECT_STORES = ("oss", "s3", "gcs")
 
 
-@dataclass(frozen=True, slots=True)
-class WeightSource:
+class WeightSource(NamedTuple):
     """A model's origin: ``hub``, ``oss``, ``s3``, ``gcs``, ``ollama`` or ``host``, and the address there."""
 
     scheme: str
@@ -41,8 +40,7 @@ class WeightSource:
         return self.scheme in _OBJECT_STORES
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """The models that a workload serves, and the flavors that it may run on.
 
     Attributes:

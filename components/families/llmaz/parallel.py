@@ -1,7 +1,7 @@
 """Tensor and pipeline parallelism from a flavor's params (design decision 6, llmaz spec 2.9)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
@@ -19,8 +19,7 @@ _SPLITS = (Setting.TENSOR_PARALLEL, Setting.PIPELINE_PARALLEL, Setting.DATA_PARA
 """Settings that use several accelerators."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parallelism:
+class Parallelism(NamedTuple):
     """How one replica is spread over accelerators and pods.
 
     Attributes:

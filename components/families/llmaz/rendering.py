@@ -38,13 +38,6 @@ from .flavors import check_choices, has_pipeline
 from .joining import with_patient_startup_probe
 from .loaders import SKIP_LOADER
 from .models import Claim, placeholders, resolve
-from .operator import (
-    OperatedPlayground,
-    check_for_operator,
-    check_model_for_operator,
-    makes_service,
-    operated_release,
-)
 from .parallel import Parallelism, check_use, parallelism_of
 from .reading import read_playground, read_service
 from .runner_args import runner_args
@@ -120,6 +113,8 @@ def render_playground(source: LoadedResource, library: Library, options: Options
         scaling=scaling,
     )
     if not native:
+        from .operator import OperatedPlayground, check_for_operator
+
         shipped_commands = backend.runtime.metadata.name == DEFAULT_BACKEND and not library.all(BackendRuntime).get(
             DEFAULT_BACKEND
         )
@@ -165,6 +160,8 @@ def render_service(source: LoadedResource, library: Library, options: Options, f
         parallelism=parallelism,
     )
     if not options.realization.is_native:
+        from .operator import check_for_operator
+
         check_for_operator(desired, path, options, findings)
     return _rendered(manifest, source, desired, options, findings)
 
@@ -176,6 +173,8 @@ def render_open_model(
     model = source.resource
     assert isinstance(model, OpenModel)  # noqa: S101  the caller chose this function by kind
     if not options.realization.is_native:
+        from .operator import check_model_for_operator
+
         check_model_for_operator(model, source.kind, findings)
     return declared(source, options, OPERATOR)
 
@@ -209,7 +208,11 @@ def _rendered(
     native = options.realization.is_native
     for field, reason in topology_violations(desired.annotations, desired.template):
         findings.error(field, reason)
-    lacks_service = not native and not makes_service(operated_release(manifest.kind))
+    lacks_service = False
+    if not native:
+        from .operator import makes_service, operated_release
+
+        lacks_service = not makes_service(operated_release(manifest.kind))
     realized = realize(source, desired, options, findings, lacks_service=lacks_service)
     needs = realized.requires if native else realized.requires - {LEADER_WORKER_SET} | {OPERATOR}
     return Rendered(

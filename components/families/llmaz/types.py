@@ -17,7 +17,6 @@ from ...contract.base import (
     Violation,
     combined_error,
 )
-from ...contract.messages import reason_of
 from ...contract.meta import Resource
 from ...contract.releases import Span
 from ...contract.rules import unique_names
@@ -236,6 +235,8 @@ def _read_args(value: Json) -> list[str] | NamedArgs:
             return NamedArgs.model_validate(value)
         return _ArgumentList.model_validate({"args": value}).args
     except ValidationError as error:
+        from ...contract.messages import reason_of
+
         found = [
             (item["loc"], UNKNOWN if item["type"] == "extra_forbidden" else reason_of(dict(item)))
             for item in error.errors(include_url=False)

@@ -1,6 +1,7 @@
 """The workload of a Playground or Service, its Service and its autoscaler (llmaz spec 2.6 to 2.8)."""
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
@@ -31,8 +32,7 @@ _LOADING_SECONDS = 3600
 """Loading a large model takes longer than ten minutes, after which a Deployment counts as failed by default."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scaling:
+class Scaling(NamedTuple):
     """Replica bounds and the trigger of the autoscaler.
 
     Attributes:
@@ -101,8 +101,7 @@ class DesiredWorkload:
         return {part: self.template[part] for part in parts if self.template.get(part)}
 
 
-@dataclass(frozen=True, slots=True)
-class Realized:
+class Realized(NamedTuple):
     """A workload with its endpoint and autoscaler."""
 
     workload: Workload

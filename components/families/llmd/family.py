@@ -1,6 +1,7 @@
 """llm-d's Workload Variant Autoscaler as a family."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ...contract.base import Json
 from ...contract.load import LoadedResource
@@ -10,17 +11,27 @@ from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...performance.sizing.cases import ModelVariant, Profile
-from ..family import AnnotationReader, Family, Member, OperatorObjects, OperatorSite, SharedObjects, VariantDescriber
-from ..migration import Migrating, ReleaseStep
+from ..family import (
+    AnnotationReader,
+    Family,
+    Member,
+    Migrating,
+    OperatorObjects,
+    OperatorSite,
+    SharedObjects,
+    VariantDescriber,
+)
 from .annotations import annotation_problems
 from .controller.installation import uninstallable
 from .controller.objects import controller_objects
 from .kinds import VARIANT_AUTOSCALING
-from .migration import steps
 from .names import OPERATOR
 from .profiles import described_variant, profile_entry
 from .rendering import render_variant_autoscaling
 from .shared import shared_objects
+
+if TYPE_CHECKING:
+    from ..migration import ReleaseStep
 
 
 class Llmd(Family, AnnotationReader, Migrating, OperatorObjects, SharedObjects, VariantDescriber):
@@ -40,7 +51,9 @@ class Llmd(Family, AnnotationReader, Migrating, OperatorObjects, SharedObjects, 
     def annotation_problems(self, value: Object) -> Iterator[tuple[str, str]]:
         return annotation_problems(value)
 
-    def steps(self) -> tuple[ReleaseStep, ...]:
+    def steps(self) -> "tuple[ReleaseStep, ...]":
+        from .migration import steps
+
         return steps()
 
     def variant(self, source: LoadedResource) -> ModelVariant | None:

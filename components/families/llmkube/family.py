@@ -1,6 +1,7 @@
 """The family LLMKube: its kinds and how they are rendered."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ...contract.kinds import Column, Kind
 from ...contract.problems import Problem
@@ -10,10 +11,8 @@ from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ..adoption import AdoptedWorkload, Adopting
-from ..family import Family, Member
-from ..migration import Migrating, ReleaseStep
+from ..family import Family, Member, Migrating
 from .adoption import OWN_VARIABLES, adopt
-from .migration import STEPS
 from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
 from .shared import (
     render_federated_cluster,
@@ -23,6 +22,9 @@ from .shared import (
     render_model_router,
 )
 from .types import FederatedCluster, GPUQuota, InferenceService, LoRAAdapter, Model, ModelPool, ModelRouter
+
+if TYPE_CHECKING:
+    from ..migration import ReleaseStep
 
 _API = "inference.llmkube.dev/v1alpha1"
 _FEDERATION = "federation.llmkube.dev/v1alpha1"
@@ -153,7 +155,9 @@ class Llmkube(Family, Migrating, Adopting):
         """Return no variables: the operator sets none in every container."""
         return OWN_VARIABLES
 
-    def steps(self) -> tuple[ReleaseStep, ...]:
+    def steps(self) -> "tuple[ReleaseStep, ...]":
+        from .migration import STEPS
+
         return STEPS
 
 

@@ -2,8 +2,8 @@
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import NamedTuple
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
@@ -17,8 +17,7 @@ _GIB = Decimal(2**30)
 _TENTH, _HUNDREDTH = Decimal("0.1"), Decimal("0.01")
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRequest:
+class NodeRequest(NamedTuple):
     """One kind of node that one kind of pod may run on.
 
     Attributes:

@@ -6,11 +6,10 @@ needs one order of groups that combines them.
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class GroupOrder:
+class GroupOrder(NamedTuple):
     """One order of node groups.
 
     Attributes:

@@ -7,7 +7,7 @@ pkg/scheduler/framework/preemption). Any pod of a node may be evicted, whichever
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
@@ -31,8 +31,7 @@ _UNNAMED = "nodes that no manifest names"
 _SETTING = "hardening.priority"
 
 
-@dataclass(frozen=True, slots=True)
-class Classes:
+class Classes(NamedTuple):
     """The known PriorityClasses of a cluster.
 
     Attributes:
@@ -61,8 +60,7 @@ class Classes:
         return self.values.get(name or self.usual) if name or self.usual else 0
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultClass:
+class DefaultClass(NamedTuple):
     """The environment's default PriorityClass, for pods that set none.
 
     Attributes:
@@ -75,8 +73,7 @@ class DefaultClass:
     file: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranked:
+class _Ranked(NamedTuple):
     """Identical pods of a resource, with their priority.
 
     Attributes:
@@ -111,8 +108,7 @@ class _Ranked:
         return known.field if known else Origin(self.item.source, "spec")
 
 
-@dataclass(frozen=True, slots=True)
-class _Victims:
+class _Victims(NamedTuple):
     """The resources that pods of a priority may evict.
 
     Attributes:

@@ -6,8 +6,8 @@ nodes. Whether there are enough nodes for all pods is not checked here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
@@ -29,8 +29,7 @@ _WHOLE_GIB = 14
 """Memory below which an accelerator is taken for a fraction of one."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeKind:
+class NodeKind(NamedTuple):
     """Nodes of one kind, as the scheduler sees them.
 
     Attributes:

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...contract.releases import Release
 from ...contract.tables import load_table
@@ -28,8 +28,7 @@ EXCLUSIVE = (
 """Capabilities with a single provider: two owners of a metrics API, device plugin or node autoscaler conflict."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChartValue:
+class ChartValue(NamedTuple):
     """A value that is set in a chart.
 
     Attributes:
@@ -45,8 +44,7 @@ class ChartValue:
     schema: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ChartValues:
+class ChartValues(NamedTuple):
     """The values that are set in a chart.
 
     Attributes:

@@ -2,9 +2,8 @@
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...contract.tables import load_table
 from ...contract.words import Word
@@ -21,8 +20,7 @@ class Takes(Word):
     """Only the registry."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChartImage:
+class ChartImage(NamedTuple):
     """An image of a chart.
 
     Attributes:

@@ -4,6 +4,7 @@ import datetime
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...checks.metrics.words import Adapter
 from ...contract.clock import OLD_AFTER_MONTHS, months_before
@@ -60,8 +61,7 @@ class ClusterFacts:
     file: str = "<program>"
 
 
-@dataclass(frozen=True, slots=True)
-class Prerequisite:
+class Prerequisite(NamedTuple):
     """A chart to install.
 
     Attributes:

@@ -6,8 +6,8 @@ from ...checks.front_door.limits import BODY_SIZE, RateLimit
 from ...checks.front_door.rollout import MIN_DRAIN, ProxyRollout
 from ...checks.front_door.settings import MOST_REPLICAS, SUBJECT, Auth, Door, Tls
 from ...checks.front_door.words import AuthKind, Exposure, IssuerKind, LimitUnit, TlsKind
+from ...checks.hardening.settings import Hardening
 from ...checks.hardening.words import PodSecurity, Priority
-from ...checks.hardening.workloads import Hardening
 from ..section import Flag, Section
 
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]
 
+from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity, Priority
-from components.checks.hardening.workloads import Hardening, harden
+from components.checks.hardening.workloads import harden
 from components.fleet.rendered import Rendered
 from tests.fleets import GPU, fleet_of, open_model, playground, runner, service
 

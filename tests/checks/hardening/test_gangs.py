@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity, Priority
-from components.checks.hardening.workloads import Hardening, harden
+from components.checks.hardening.workloads import harden
 from components.fleet.objects import Object, new_object
 from tests.fleet.sets import parts
 

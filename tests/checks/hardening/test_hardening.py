@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.checks.hardening.pods import HOME, image_user, image_users
+from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity, Priority
-from components.checks.hardening.workloads import Hardening, harden, restricted_exemptions
+from components.checks.hardening.workloads import harden, restricted_exemptions
 from components.engines.registry import engines
 from components.families.llmaz.loaders import LOADER_IMAGE
 from components.families.llmaz.shipped import shipped, shipped_names

@@ -3,8 +3,9 @@
 import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 
+from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import Priority
-from components.checks.hardening.workloads import Hardening, harden, priority_classes
+from components.checks.hardening.workloads import harden, priority_classes
 from tests.checks.hardening.hardened import ELASTIC, TWO_NODES, Object, hardened, kinds, model, rendered
 from tests.fleets import open_model, playground
 

@@ -138,7 +138,7 @@ def test_a_window_keeps_what_is_computed_at_a_time_as_well() -> None:
     found = parts(replace(CASE, shape=shape, budget=budget))["cache of one request"]
     assert found == Decimal(193 * 16 * 10 * 8 * 256 * 2) / GIB
     # Engines that keep everything anyway.
-    whole = parts(replace(CASE, shape=shape, budget=replace(budget, windows=False)))["cache of one request"]
+    whole = parts(replace(CASE, shape=shape, budget=budget._replace(windows=False)))["cache of one request"]
     assert whole == Decimal(8192 * 10 * 8 * 256 * 2) / GIB
 
 
@@ -276,5 +276,5 @@ def test_weights_that_are_quantized_once_they_are_loaded_need_room_before() -> N
     )
     assert judge(replace(case, device_bytes=17 * GIB), types=False).fit is Fit.FITS
     # Versions that quantize layer by layer, and weights that are quantized already.
-    assert judge(replace(case, budget=replace(budget, loads_whole=False)), types=False).fit is Fit.FITS
+    assert judge(replace(case, budget=budget._replace(loads_whole=False)), types=False).fit is Fit.FITS
     assert judge(replace(case, shape=replace(shape, dtype="fp8")), types=False).fit is Fit.FITS

@@ -135,7 +135,7 @@ def test_exceeded_is_only_what_is_surely_too_large(case: MemoryCase) -> None:
 
 @given(CASES)
 def test_requests_that_fit_at_once_do(case: MemoryCase) -> None:
-    budget = replace(case.budget, reserves_all=True, reserves_states=False, logit_bytes=0, cache_share=Decimal(1))
+    budget = case.budget._replace(reserves_all=True, reserves_states=False, logit_bytes=0, cache_share=Decimal(1))
     alone = replace(case, budget=budget, sequences=1)
     number = judge(alone, types=False).sequences
     if judge(alone, types=False).fit is not Fit.UNKNOWN and number:

@@ -11,8 +11,9 @@ from components.checks.front_door.balancers import Balancing
 from components.checks.front_door.door import Door, front_door
 from components.checks.front_door.words import Exposure
 from components.checks.hardening.network_policies import Allowed, network_policies
+from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity, Priority
-from components.checks.hardening.workloads import Hardening, harden, priority_classes, restricted_exemptions
+from components.checks.hardening.workloads import harden, priority_classes, restricted_exemptions
 from components.families import load
 from components.fleet.objects import Object
 from components.fleet.options import Options

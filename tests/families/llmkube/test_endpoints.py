@@ -5,8 +5,9 @@ import pytest
 from components.checks.front_door.door import Door, front_door
 from components.checks.front_door.words import Exposure
 from components.checks.hardening.network_policies import Allowed, network_policies
+from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity
-from components.checks.hardening.workloads import Hardening, harden
+from components.checks.hardening.workloads import harden
 from components.checks.metrics.chain import metric_chain
 from components.fleet.endpoints import Endpoint
 from components.fleet.rendered import Fleet

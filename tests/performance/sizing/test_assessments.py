@@ -105,7 +105,7 @@ class TestPrefill:
     def test_that_of_the_profile_counts_with_the_prompts_of_the_load(self) -> None:
         profile = replace(A100.profile, gamma=50.0, delta=0.05)
         asked = question("40")
-        asked = replace(asked, load=replace(asked.load, input_tokens=Decimal(512)), prefill_ms=None)
+        asked = replace(asked, load=asked.load._replace(input_tokens=Decimal(512)), prefill_ms=None)
         (found,) = assessed(asked, [replace(A100, profile=profile)])
         behaviour = found.sized.behaviour
         assert behaviour

@@ -96,8 +96,7 @@ def spread_over(case: MemoryCase, parallel: Parallel) -> MemoryCase:
     if engine is not None:
         device = Device(case.device, case.device_bytes, parallel.accelerators)
         moved = memory_of(engine, case.tag, device, case.batch_tokens) or budget
-        budget = replace(
-            moved,
+        budget = moved._replace(
             reserves_context=moved.reserves_context and budget.reserves_context,
             reserves_all=moved.reserves_all and budget.reserves_all,
             spills=moved.spills or budget.spills,

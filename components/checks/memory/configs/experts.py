@@ -1,14 +1,13 @@
 """Layers with experts, and the widths of these, from a model's ``config.json``."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .values import ConfigValues
 
 _MOST_EXPERTS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class ExpertLayers:
+class ExpertLayers(NamedTuple):
     """Experts of a model.
 
     Attributes:

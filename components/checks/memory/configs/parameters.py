@@ -5,8 +5,7 @@ Checked against publishers: Llama-3.1-8B 8,030,261,248, Qwen2.5-7B 7,615,616,512
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....contract.tables import load_table
 from .attention import LINEAR, MAMBA, NOTHING, head_dim, indexers, kv_heads
@@ -17,8 +16,7 @@ _UNCOUNTED = ("moe_latent_size", "block_configs")
 """Keys of variants with a different structure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Architecture:
+class Architecture(NamedTuple):
     """Properties of the models of one ``model_type`` that their configurations do not state.
 
     Attributes:
@@ -61,8 +59,7 @@ class Architecture:
 _PLAIN = Architecture()
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(NamedTuple):
     """Parameters of a model.
 
     Attributes:

@@ -5,7 +5,7 @@ Sources: huggingface/transformers ``utils/quantization_config.py``; vllm-project
 """
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .values import ConfigValues
 
@@ -15,8 +15,7 @@ _QUANTIZED_NAME = re.compile(r"FP8|NVFP4|MXFP4|AWQ|GPTQ|INT[48]", re.IGNORECASE)
 _FOUR, _EIGHT = 4, 8
 
 
-@dataclass(frozen=True, slots=True)
-class Quantized:
+class Quantized(NamedTuple):
     """Data type of weights.
 
     Attributes:

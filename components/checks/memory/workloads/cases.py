@@ -4,8 +4,9 @@ Functions return a message in place of a value if a required fact is unknown.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
+from typing import NamedTuple
 
 from ....engines.memory.rows import Device, memory_of
 from ....engines.memory_settings.layout import ModelLayout
@@ -30,8 +31,7 @@ _ALL_LAYERS = 99
 """More layers than any model of unknown shape is assumed to have; examples of ggml-org/llama.cpp use ``-ngl 99``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """Where the pods of one replica may run.
 
     Attributes:
@@ -113,8 +113,7 @@ def spread_field(server: Server) -> SpreadField | None:
     return SpreadField(tensor_step, both)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSpec:
+class ServerSpec(NamedTuple):
     """A server and its settings.
 
     Attributes:
@@ -131,8 +130,7 @@ class ServerSpec:
     spread: SpreadField | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadCase:
+class WorkloadCase(NamedTuple):
     """The memory case of a workload.
 
     Attributes:
@@ -170,7 +168,7 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
     if isinstance(draft, str):
         return draft
     if settings.quantized and shape.span and not shape.dtype:
-        span = replace(shape.span, least_bits=min(shape.span.least_bits, _LEAST_BITS))
+        span = shape.span._replace(least_bits=min(shape.span.least_bits, _LEAST_BITS))
         shape = replace(shape, span=span)
     if settings.quantized and shape.dtype in _UNQUANTIZED:
         return f"the engine is set to load quantized weights, but those of {shape.name} are {shape.dtype}"
@@ -210,11 +208,11 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
 def _adjusted(budget: EngineMemory, settings: MemorySettings) -> EngineMemory:
     """Apply the settings of a command line to the defaults of an engine."""
     if not settings.graphs:
-        budget = replace(budget, most_graphs=0)
+        budget = budget._replace(most_graphs=0)
     if settings.limits.is_open:
-        budget = replace(budget, reserves_context=False, reserves_all=False)
+        budget = budget._replace(reserves_context=False, reserves_all=False)
     if settings.offloads_to_host:
-        budget = replace(budget, spills=True)
+        budget = budget._replace(spills=True)
     return budget
 
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ....contract.problems import Problem
 from ....fleet.workloads import NamedWeights
 from ..catalog import shape_of
-from ..naming import estimate
 from ..shapes import Shape
 
 
-@dataclass(frozen=True, slots=True)
-class OwnShape:
+class OwnShape(NamedTuple):
     """A model that an environment describes.
 
     Attributes:
@@ -55,6 +54,8 @@ class KnownShapes:
         if own is not None and (own.is_sized or not is_file):
             return own.shape
         if is_file:
+            from ..naming import estimate
+
             shape = estimate(display_name, single_file=True)
             return shape or f"the size of the file {display_name} is unknown; set weightsGib in modelShapes"
         if self.local is not None:
@@ -65,7 +66,12 @@ class KnownShapes:
         known = shape_of(name)
         if known is None and self.rest is not None:
             return replace(self.rest.shape, name=display_name)
-        return known or estimate(name) or f"unknown model {display_name}; describe it in modelShapes"
+        if known is not None:
+            return known
+        # Imported for models outside of the catalog only: many regular expressions.
+        from ..naming import estimate
+
+        return estimate(name) or f"unknown model {display_name}; describe it in modelShapes"
 
 
 def _names(model: str, named: NamedWeights | None) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,7 @@ def _case(engine: str, row: Row) -> MemoryCase:
     )
     assert budget
     if not row.get("graphs", True):
-        budget = replace(budget, most_graphs=0)
+        budget = budget._replace(most_graphs=0)
     return MemoryCase(
         shape=_shape(row),
         device=name,

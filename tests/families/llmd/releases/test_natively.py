@@ -1,6 +1,5 @@
 """Forms of later releases natively: the same size from the same numbers, and no promise without a speed."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -74,7 +73,7 @@ PREFILL = {**PARAMETERS, "prefillParms": {"gamma": "50", "delta": "0.05"}}
 
 
 def test_a_prefill_counts_with_the_prompts_of_the_load() -> None:
-    load = replace(per_minute(40), input_tokens=Decimal(512))
+    load = per_minute(40)._replace(input_tokens=Decimal(512))
     without = rendered(of_parameters(), *of_llmkube(), levels=asked(load))
     found = rendered(of_parameters(perfParms=PREFILL), *of_llmkube(), levels=asked(load))
     sized = size_of(found)
@@ -97,7 +96,7 @@ def test_a_prefill_without_prompts_in_the_load_is_not_counted_and_that_is_said()
 
 def test_a_promise_that_the_prefill_alone_breaks_is_refused() -> None:
     slow = {**PARAMETERS, "prefillParms": {"gamma": "600", "delta": "0"}}
-    load = replace(per_minute(40), input_tokens=Decimal(512))
+    load = per_minute(40)._replace(input_tokens=Decimal(512))
     found = rendered(of_parameters(perfParms=slow), *of_llmkube(), levels=asked(load))
     (error,) = errors(found)
     assert "for their first token, of which the prefill takes 600 ms" in error.reason
