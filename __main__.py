@@ -1,6 +1,7 @@
 """What `pulumi up` runs: one environment, as Pulumi.<stack>.yaml describes it."""
 
 import gc
+import os
 from pathlib import Path
 
 import pulumi
@@ -13,6 +14,9 @@ from stacks.settings import read
 
 # Registrations stay alive until this process exits. Traversing them again and again took a sixth of its CPU time.
 gc.disable()
+if "INFERENCE_PLATFORM_SDK_DEBUG" not in os.environ:
+    # The SDK sends several debug messages per resource and waits for each; the engine shows them only with --debug.
+    pulumi.log.debug = lambda *_args, **_kwargs: None
 try:
     deploy(read())
 except (pulumi.RunError, pulumi.InputPropertiesError) as error:

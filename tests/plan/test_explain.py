@@ -305,7 +305,7 @@ def test_secrets_are_searched_for_once_in_each_resource(monkeypatch: pytest.Monk
         searched.append(value)
         return frozenset()
 
-    monkeypatch.setattr("components.contract.load.secret_texts", record)
+    monkeypatch.setattr("components.contract.texts.secrets.secret_texts", record)
     fresh = [replace(each) for each in manifests.resources]
     assert len(explain(fresh[1], fresh, planned)) > 5
     assert len(searched) <= len(fresh)
