@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 def explain(
     subject: Subject,
     *,
-    name: Annotated[str, typer.Argument(metavar="KIND/NAME", help="Kind and name of the resource.")],
+    name: Annotated[str, typer.Argument(metavar="KIND/NAME", help="Kind and name of the resource.")] = "",
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -41,12 +41,26 @@ def explain(
             help="Manifest files or folders; - reads stdin. Defaults to the models of --stack, or stacks/models.",
         ),
     ] = None,
+    field: Annotated[
+        str,
+        typer.Option(metavar="KIND.PATH", help="Describe a field of a kind instead."),
+    ] = "",
     show_all: Annotated[bool, typer.Option("--all", help="Show all results and untruncated values.")] = False,
     output: Annotated[
         Format, typer.Option(help="Output format; json includes all results and untruncated values.")
     ] = Format.TEXT,
 ) -> None:
-    """Show where each field of a resource takes effect: in a flag, a variable or a field of an object."""
+    """Show where each field of a resource takes effect: in a flag, a variable or a field of an object.
+
+    With --field, describe a field of a kind without any manifest: type, default, limits, releases, what it becomes.
+    """
+    if field or not name:
+        if name or not field:
+            raise WorkbenchError("pass either KIND/NAME or --field KIND.PATH", exit_code=2)
+        from .fields import describe_field
+
+        describe_field(field, output)
+        return
     from components.contract.problems import errors
     from components.plan.explain import explain as explained
 

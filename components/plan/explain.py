@@ -43,7 +43,11 @@ class ExplainedField:
 
 
 def explain(
-    subject: LoadedResource, resources: Sequence[LoadedResource], planned: Plan
+    subject: LoadedResource,
+    resources: Sequence[LoadedResource],
+    planned: Plan,
+    *,
+    matches: re.Pattern[str] | None = None,
 ) -> tuple[ExplainedField, ...]:
     """Explain each field that a resource sets.
 
@@ -51,6 +55,7 @@ def explain(
         subject: The resource; one of ``resources``.
         resources: All resources that it may refer to, or that may refer to it.
         planned: Their plan, without errors.
+        matches: Only explain fields with a path that this pattern matches as a whole.
     """
     options = planned.environment.options
     usual = render_fleet(resources, options)
@@ -69,6 +74,7 @@ def explain(
         ExplainedField(field_path(path), _at(safe, path), tuple(became(path, value)))
         for start in _EXPLAINED
         for path, value in _fields(_at(document, start), start)
+        if matches is None or matches.fullmatch(field_path(path))
     )
 
 

@@ -3,6 +3,7 @@
 import copy
 from typing import Any
 
+from ..field_reference import documented
 from ..kinds import Kind
 from ..releases import SPAN, SPANS
 from .embedded import Schema
@@ -18,6 +19,7 @@ def json_schema(kind: Kind) -> Schema:
     shape = schema_graph(kind)
     document = {"$schema": DIALECT, "title": kind.title, **shape.root, "$defs": shape.defs}
     cleaned: Schema = without_keywords(copy.deepcopy(document), OURS)
+    documented(cleaned, kind)
     return cleaned
 
 

@@ -73,29 +73,38 @@ class RollingUpdateConfiguration(RolloutBounds):
     """The bounds of a rollout and its partition, which the controller requires."""
 
     partition: NaturalInt32 = 0
+    """Groups with a lower index keep the previous template."""
 
 
 class RolloutStrategy(ApiModel):
     """How template changes are rolled out to the groups."""
 
     type: Literal["RollingUpdate"] = "RollingUpdate"
+    """RollingUpdate."""
     rolling_update_configuration: RollingUpdateConfiguration | None = None
+    """How many groups may be unavailable or extra during a rollout. Default: one unavailable."""
 
 
 class NetworkConfig(ApiModel):
     """Which headless Service provides the DNS names of a group's pods."""
 
     subdomain_policy: Literal["Shared", "UniquePerReplica"]
+    """Shared: one headless Service for all groups. UniquePerReplica: one for each group."""
 
 
 class LeaderWorkerSetSpec(ApiModel):
     """``replicas`` groups of pods."""
 
     replicas: Annotated[ScaleReplicas, Field(le=1_000_000)] = 1
+    """Groups of pods."""
     leader_worker_template: LeaderWorkerTemplate
+    """The pods of a group."""
     rollout_strategy: RolloutStrategy | None = None
+    """How a change of the template rolls out to the groups."""
     startup_policy: Literal["LeaderCreated", "LeaderReady"] = "LeaderCreated"
+    """Whether workers are created with their leader, or when it is ready."""
     network_config: NetworkConfig | None = None
+    """Which headless Service provides the DNS names of the pods. Default: one for all groups."""
 
     rules: ClassVar[tuple[Rule, ...]] = (rules.ROLLOUT_MOVES, rules.PODS_FIT)
 

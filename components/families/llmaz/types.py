@@ -73,6 +73,7 @@ class ModelSource(ApiModel):
     """Where the weights come from; ``modelHub`` wins when both are set."""
 
     model_hub: ModelHub | None = None
+    """A repository of a model hub."""
     uri: str | None = None
     """Weights from elsewhere: oss://, ollama:// or host://; s3:// and gcs:// for engines that stream weights."""
 
@@ -108,7 +109,9 @@ class ModelSpec(ApiModel):
     family_name: str
     """Family of the model, such as llama3; becomes a label."""
     source: ModelSource
+    """Where the weights come from: a model hub or a URI."""
     inference_config: InferenceConfig | None = None
+    """The flavors of nodes that can serve the model."""
     # The last commit writes both fields into every model, for its lists of models.
     owned_by: Annotated[str | None, Span(since="3c13ff3", default="llmaz")] = None
     """Who provides the model, for lists of models of later versions of llmaz."""
@@ -139,13 +142,16 @@ class ModelRef(ApiModel):
     """A claimed model and the part it plays."""
 
     name: str
+    """Name of the OpenModel."""
     role: Literal["main", "draft"] = "main"
+    """main, or draft for speculative decoding."""
 
 
 class ModelClaim(ApiModel):
     """One claimed model."""
 
     model_name: str
+    """Name of the OpenModel."""
     inference_flavors: list[str] | None = None
     """Flavors of the model to use, in order of preference. Default: all of them."""
 
@@ -154,6 +160,7 @@ class ModelClaims(ApiModel):
     """Several claimed models: a main one and, for speculative decoding, a draft."""
 
     models: list[ModelRef] = Field(min_length=1)
+    """The models: one main model and at most one draft."""
     inference_flavors: list[str] | None = None
     """Flavors of the model to use, in order of preference. Default: all of them."""
 
@@ -211,6 +218,7 @@ class ElasticConfig(ApiModel):
     )
     """Upper bound of the autoscaler. Default: no limit."""
     scale_trigger: Annotated[ScaleTrigger | None, Span(until="v0.1.0"), Span(since="79d833c")] = None
+    """What the autoscaler scales on. Default: the trigger of the BackendRuntime."""
     scale_trigger_ref: Annotated[ScaleTriggerRef | None, Span(until="v0.1.0")] = None
     """A trigger of the BackendRuntime, of v0.1.0. Default: its first one."""
 
@@ -303,9 +311,13 @@ class PlaygroundSpec(ApiModel):
     replicas: ScaleReplicas = 1
     """Replicas, if there is no autoscaler."""
     model_claim: ModelClaim | None = None
+    """The model to serve; in place of modelClaims."""
     model_claims: ModelClaims | None = None
+    """A main model with a draft model; in place of modelClaim."""
     backend_runtime_config: BackendRuntimeConfig | None = None
+    """The engine, and how it differs from the recommendation. Default: vllm as recommended."""
     elastic_config: ElasticConfig | None = None
+    """Bounds and trigger of the autoscaler. Default: no autoscaler."""
 
     rules: ClassVar[tuple[Rule, ...]] = (rules.ONE_CLAIM, rules.ONE_PLACE_OF_TRIGGER)
 
@@ -429,9 +441,11 @@ class ServiceSpec(ApiModel):
     """Claimed models and the pods that serve them: the long form."""
 
     model_claims: ModelClaims
+    """The models to serve."""
     replicas: Annotated[ScaleReplicas, Span(since="79d833c")] = 1
     """Replicas."""
     workload_template: WorkloadTemplate
+    """The pods of one replica."""
     rollout_strategy: Annotated[RolloutStrategy, Span(since="79d833c")] = Field(default=_ROLLOUT)
     """How a change of the pods rolls out. Default: one group at a time is unavailable."""
 

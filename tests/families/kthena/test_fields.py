@@ -16,8 +16,9 @@ from components.families import load
 from components.plan.explain import explain
 from components.plan.plan import Plan, plan
 from tests.families.kthena.api.table import CONTRACT, KINDS, FieldPath, Row, fields_of, label
+from tests.layers.modules import ROOT
 
-DOCUMENTS = Path(__file__).with_name("data") / "fields.yaml"
+DOCUMENTS = ROOT / "components/families/kthena/samples/fields.yaml"
 INDEX = re.compile(r"\[\d+\]")
 REQUIRED = "only validated: is required"
 CHANGED = {

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -15,8 +14,9 @@ from components.plan.explain import explain
 from components.plan.plan import Plan, plan
 from tests.families.kthena.page import NAMES, fields_of
 from tests.families.kthena.test_fields import REQUIRED
+from tests.layers.modules import ROOT
 
-DOCUMENTS = Path(__file__).with_name("data") / "later_fields.yaml"
+DOCUMENTS = ROOT / "components/families/kthena/samples/later_fields.yaml"
 REFUSED = re.compile(r"disaggregatedTarget|\.prometheus|\.subTargets")
 """Fields that are errors natively: tests/families/kthena/test_later_forms.py."""
 OF_KUBERNETES = re.compile(r"\.(affinity|tolerations|env|envFrom|resources|targetRef|labelSelector)\.")

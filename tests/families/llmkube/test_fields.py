@@ -12,8 +12,9 @@ from components.families import load
 from components.plan.explain import ExplainedField, explain
 from components.plan.plan import plan
 from tests.families.llmkube.api.documents import ROWS
+from tests.layers.modules import ROOT
 
-DOCUMENTS = Path(__file__).with_name("data") / "fields.yaml"
+DOCUMENTS = ROOT / "components/families/llmkube/samples/fields.yaml"
 INDEX = re.compile(r"\[\d+\]")
 FOR_PEOPLE = {"Model.spec.quantization": "says how a file was made; the file says it too"}
 """Fields that nothing in a cluster depends on, upstream neither (LLMKube spec 1.3)."""

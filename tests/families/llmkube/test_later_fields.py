@@ -11,6 +11,7 @@ from components.contract.problems import Severity, errors
 from components.families import load, parse
 from components.plan.explain import ExplainedField, explain
 from components.plan.plan import plan
+from tests.layers.modules import ROOT
 
 DATA = Path(__file__).with_name("data")
 INDEX = re.compile(r"\[\d*\]")
@@ -49,7 +50,7 @@ def test_the_walk_covers_the_releases() -> None:
 
 @cache
 def explained() -> dict[str, list[ExplainedField]]:
-    manifests = load([DATA / "later_fields.yaml"])
+    manifests = load([ROOT / "components/families/llmkube/samples/later_fields.yaml"])
     assert not manifests.problems
     planned = plan(manifests)
     assert not errors(planned.problems), list(map(str, errors(planned.problems)))

@@ -338,6 +338,7 @@ class AutoscalingPolicyBindingSpec(ApiModel):
     """A policy and its targets."""
 
     policy_ref: LocalObjectReference
+    """The AutoscalingPolicy that applies to the targets."""
     optimizer_configuration: Annotated[OptimizerConfiguration | None, Span(until="v0.1.0")] = None
     """Several targets that share a load, the cheapest first."""
     scaling_configuration: Annotated[ScalingConfiguration | None, Span(until="v0.1.0")] = None

@@ -152,6 +152,7 @@ class LocalObjectReference(ApiModel):
     model_config = _ATOMIC
 
     name: str = ""
+    """Name of the object."""
 
 
 class ObjectReference(ApiModel):

@@ -251,6 +251,7 @@ class InferenceServiceSpec(ApiModel):
     """A model, a runtime and its pods. Fields of one runtime have no effect with the others."""
 
     model_ref: str
+    """Name of the Model in the same namespace."""
     runtime: Annotated[
         Literal["llamacpp", "llamacpp-router", "personaplex", "vllm", "tgi", "sglang", "generic"],
         Span(until="v0.9.3", enum=[name for name in _WITHOUT_ROUTER if name != "sglang"]),

@@ -1,7 +1,6 @@
 """Random fleets of Kthena's kinds: whatever is valid by itself is rendered or refused, and twice the same."""
 
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -15,8 +14,9 @@ from tests.contract.breaking import broken
 from tests.families.kthena.api.table import KINDS
 from tests.families.kthena.random.core import Object
 from tests.families.kthena.random.documents import document
+from tests.layers.modules import ROOT
 
-WHOLE: list[Object] = list(yaml.safe_load_all((Path(__file__).parents[1] / "data/fields.yaml").read_text()))
+WHOLE: list[Object] = list(yaml.safe_load_all((ROOT / "components/families/kthena/samples/fields.yaml").read_text()))
 """Resources that fit one another."""
 
 
