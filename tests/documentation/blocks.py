@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
+FOLDERS = ("docs", "docs/start", "docs/tasks")
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *(page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +28,36 @@ class Block:
 
 def blocks(*languages: str) -> list[Block]:
     """Every block in one of the languages, or in any."""
-    found = []
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        for match in re.finditer(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-            line = text.count("\n", 0, match.start()) + 1
-            found.append(Block(page.relative_to(ROOT).as_posix(), line, match[1], match[2]))
+    found = [block for page in PAGES for block in page_blocks(page)]
     return [block for block in found if not languages or block.language in languages]
+
+
+def page_blocks(page: Path) -> list[Block]:
+    """Every block of a page, in its order."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(page.relative_to(ROOT).as_posix(), text.count("\n", 0, match.start()) + 1, match[1], match[2])
+        for match in re.finditer(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    ]
+
+
+def file_name(block: Block) -> str | None:
+    """The file that a block is, if its first line is a comment with the name."""
+    found = re.match(r"# (\S+\.yaml)\n", block.text)
+    return found[1] if found else None
+
+
+def body(block: Block) -> str:
+    """A block without the name of its file."""
+    return block.text.partition("\n")[2] if file_name(block) else block.text
+
+
+def is_manifest(block: Block) -> bool:
+    return body(block).startswith("apiVersion:")
+
+
+def is_setting(block: Block) -> bool:
+    return block.text.startswith("inference-platform:")
 
 
 def commands(text: str) -> list[str]:

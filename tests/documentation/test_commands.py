@@ -1,10 +1,12 @@
 """Every command of the documentation exists with its options; what is shown of its output is what it prints."""
 
+import json
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,14 @@ import typer
 import yaml
 from botocore import xform_name
 
-from tests.documentation.blocks import ROOT, Block, blocks, commands, inline_commands
+from tests.documentation.blocks import ROOT, Block, blocks, commands, file_name, inline_commands
 from workbench.cli import app
 
 TYPED = [(str(block), command) for block in blocks("console") for command in commands(block.text)]
 ALL = [*TYPED, *(("text", command) for command in inline_commands())]
+FILES = {*(file_name(block) or "" for block in blocks("yaml")), *(path.name for path in ROOT.glob("Pulumi.*.yaml"))}
+STACKS = {name.split(".")[1] for name in FILES if name.startswith("Pulumi.")}
+"""Stacks of the project, and those whose settings a page shows."""
 
 
 def of(program: str) -> list[str]:
@@ -32,7 +37,9 @@ def test_every_command_is_of_a_program_that_is_checked() -> None:
         "pulumi",
         "kubectl",
         "aws",
+        "curl",
         "export",
+        "pipx",
     }
 
 
@@ -90,13 +97,31 @@ def test_pulumi_is_asked_for_what_there_is(command: str) -> None:
         assert f'"{words[3]}"' in golden
     elif words[1:3] == ["stack", "init"]:
         (stack,) = words[3:]
-        assert (ROOT / f"Pulumi.{stack}.yaml").is_file()
+        assert stack in STACKS
     elif words[1:] != ["login"]:
-        assert words[1] in ("up", "preview")
+        assert words[1] in ("up", "preview", "destroy")
         if words[2:] == ["--exclude", "**kubernetes:**", "--exclude-dependents"]:
             return
         assert words[2:3] in ([], ["--stack"])
-        assert all((ROOT / f"Pulumi.{stack}.yaml").is_file() for stack in words[3:])
+        assert set(words[3:]) <= STACKS
+
+
+@pytest.mark.parametrize("command", of("curl"))
+def test_a_request_is_one_that_an_engine_takes(command: str) -> None:
+    _, *words = shlex.split(command)
+    (url,) = [word for word in words if word.startswith("http")]
+    assert url.endswith("/v1/chat/completions")
+    sent = json.loads(words[words.index("-d") + 1])
+    assert sent["model"] == "qwen2-7b"  # of stacks/models/qwen-chat.yaml
+    assert sent["messages"]
+
+
+@pytest.mark.parametrize("command", of("pipx"))
+def test_the_wheel_has_the_extra(command: str) -> None:
+    assert command == "pipx install './inference-platform[workbench]'"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["name"] == "inference-platform"
+    assert "workbench" in project["optional-dependencies"]
 
 
 @pytest.mark.parametrize("command", of("aws"))
@@ -145,8 +170,10 @@ def test_what_explain_shows_is_what_is_shown() -> None:
 
 
 def test_kubectl_is_given_the_file_that_the_cluster_writes() -> None:
-    (kubeconfig,) = of("export")
-    assert kubeconfig == "export KUBECONFIG=$PWD/.workbench/kubeconfig"
+    simulated, written = of("export")
+    assert simulated == "export KUBECONFIG=$PWD/.workbench/kubeconfig"
+    file = written.removeprefix("export KUBECONFIG=$PWD/")
+    assert any(command.endswith(f"kubeconfig --show-secrets > {file}") for command in of("pulumi"))
     local = yaml.safe_load((ROOT / "Pulumi.local.yaml").read_text())
     assert local["config"]["inference-platform:kubeconfig"] == ".workbench/kubeconfig"
 

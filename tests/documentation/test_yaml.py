@@ -1,6 +1,7 @@
 """Every YAML block is what it says: manifests that deploy, settings that a stack takes, a program that runs."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from components.plan.costs.price_file import read_prices
 from components.plan.environment import Environment
 from components.plan.plan import plan
 from components.plan.settings import FleetSettings
-from tests.documentation.blocks import ROOT, Block, blocks
+from tests.documentation.blocks import ROOT, Block, blocks, body, file_name, is_manifest, is_setting
 from tests.resources.plugin.engine import output, running
 
 SCHEMA = json.loads((ROOT / "stacks" / "settings.schema.json").read_text())
@@ -32,14 +33,6 @@ metadata: {name: p}
 spec:
   modelClaim: {modelName: m}
 """
-
-
-def is_manifest(block: Block) -> bool:
-    return block.text.startswith("apiVersion:")
-
-
-def is_setting(block: Block) -> bool:
-    return block.text.startswith("inference-platform:")
 
 
 def is_program(block: Block) -> bool:
@@ -60,7 +53,11 @@ def is_of_pipelines(block: Block) -> bool:
     return block.text.startswith(("include:", "repos:"))
 
 
-KINDS = (is_manifest, is_setting, is_program, is_part, is_prices, is_of_pipelines)
+def is_stack(block: Block) -> bool:
+    return body(block).startswith("config:")
+
+
+KINDS = (is_manifest, is_setting, is_stack, is_program, is_part, is_prices, is_of_pipelines)
 
 
 @pytest.mark.parametrize("block", blocks("yaml"), ids=str)
@@ -74,8 +71,17 @@ def test_manifests_deploy(block: Block, tmp_path: Path) -> None:
     settings = FleetSettings.model_validate(settings_before(block))
     environment = Environment(settings.options(), settings.metrics(), other_kinds=OtherKinds.APPLY)
     planned = plan(load([tmp_path]), environment)
-    assert not errors(planned.problems)
+    assert {problem.rule for problem in errors(planned.problems)} == errors_after(block)
     assert planned.fleet.rendered or planned.others
+
+
+def errors_after(block: Block) -> set[str]:
+    """Rules of the errors that the page shows for a manifest in a file, directly below it."""
+    following = next((each for each in blocks() if each.page == block.page and each.line > block.line), None)
+    if not file_name(block) or following is None or following.language != "console":
+        return set()
+    shown = re.findall(r"\[([a-z]+-[a-z-]+)\]", following.text)
+    return set(shown) if "1 error" in following.text else set()
 
 
 def settings_before(block: Block) -> dict[str, Any]:
@@ -107,6 +113,15 @@ def test_settings_are_taken(block: Block) -> None:
     assert [str(error) for error in checked.iter_errors({"config": {**stack["config"], **settings}})] == []
     for key in settings:
         assert list(checked.iter_errors({"config": {**stack["config"], key: {"misspelt": True}}}))
+
+
+@pytest.mark.parametrize("block", [*filter(is_stack, blocks("yaml"))], ids=str)
+def test_stacks_are_taken(block: Block) -> None:
+    assert re.fullmatch(r"Pulumi\.[a-z]+\.yaml", file_name(block) or "")
+    checked = jsonschema_rs.validator_for(SCHEMA)
+    stack = yaml.safe_load(block.text)
+    assert [str(error) for error in checked.iter_errors(stack)] == []
+    assert list(checked.iter_errors({"config": {**stack["config"], "inference-platform:misspelt": True}}))
 
 
 @pytest.mark.parametrize("block", [*filter(is_prices, blocks("yaml"))], ids=str)
