@@ -341,13 +341,14 @@ def _separators(text: str) -> Iterator[tuple[int, int]]:
 
 def _wrong_kind(api_version: object, kind: object, kinds: Kinds, file: str) -> tuple[str, str] | None:
     """Return the field and reason if apiVersion or kind is invalid; None if the object belongs to another API."""
-    titles = ", ".join(kinds.titles)
     if not api_version and file in _KUSTOMIZE:
         return "", "is a list of manifests for kustomize, no manifest; pass the files that it lists instead"
     if not isinstance(api_version, str) or not api_version:
-        return "apiVersion", f"is required, found {api_version!r}; use one of {titles}"
+        titles = [title for title in kinds.titles if title.endswith(f"/{kind}")] or kinds.titles
+        return "apiVersion", f"is required, found {api_version!r}; use one of {', '.join(titles)}"
     if not isinstance(kind, str) or not kind:
-        return "kind", f"is required, found {kind!r}; use one of {titles}"
+        titles = [title for title in kinds.titles if title.startswith(f"{api_version}/")] or kinds.titles
+        return "kind", f"is required, found {kind!r}; use one of {', '.join(titles)}"
     return kinds.misspelt(api_version, kind)
 
 

@@ -181,6 +181,18 @@ def test_other_documents_are_problems(text: str, path: str, reason: str) -> None
     assert reason in problem.reason
 
 
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        ("kind: OpenModel", "use one of llmaz.io/v1alpha1/OpenModel"),
+        ("apiVersion: llmaz.io/v1alpha1", "use one of llmaz.io/v1alpha1/OpenModel"),
+    ],
+)
+def test_only_what_completes_the_other_field_is_offered(text: str, offered: str) -> None:
+    (problem,) = parse(text).problems
+    assert problem.reason.endswith(offered)
+
+
 @pytest.mark.parametrize("text", ["", "---", "# nothing\n", "---\n---\n# x\n", "~", "\ufeff" + GOOD])
 def test_empty_documents_are_nothing(text: str) -> None:
     assert parse(text.removeprefix("\ufeff")).problems == ()

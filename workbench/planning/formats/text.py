@@ -90,7 +90,8 @@ def _models(review: Review) -> "Iterator[RenderableType]":
 
 def _findings(review: Review) -> "Iterator[RenderableType]":
     for group in finding_groups(review):
-        yield from _heading(f"{group.title} ({len(group.findings)})")
+        elsewhere = ", listed by --format markdown" if group.folded else ""
+        yield from _heading(f"{group.title} ({len(group.findings)}){elsewhere}")
         if group.folded:
             continue
         for finding in group.findings[:_MAX_ITEMS]:
