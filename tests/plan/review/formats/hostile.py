@@ -36,20 +36,22 @@ def hostile(text: str, review: Review = WHOLE) -> Review:
 
 
 def _changed(value: Any, text: str) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
+    if names := _field_names(value):
         kept = _OURS.get(type(value))
-        return replace(
-            value,
-            **{
-                field.name: _field(getattr(value, field.name), text, kept is not None and field.name not in kept)
-                for field in fields(value)
-            },
-        )
+        changes = {name: _field(getattr(value, name), text, kept is not None and name not in kept) for name in names}
+        return type(value)(**changes)
     if isinstance(value, tuple):
         return tuple(_changed(each, text) for each in value)
     if isinstance(value, dict):
         return {_named(key, text): _changed(each, text) for key, each in value.items()}
     return value
+
+
+def _field_names(value: Any) -> tuple[str, ...]:
+    """Return the fields of a dataclass or named tuple."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return tuple(field.name for field in fields(value))
+    return getattr(value, "_fields", ()) if isinstance(value, tuple) else ()
 
 
 def _field(value: Any, text: str, others: bool) -> Any:
