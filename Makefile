@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden settings-schema findings-page core-schemas clean
+.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden settings-schema findings-page site core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ settings-schema: env ## Regenerate the JSON schemas of the stack files and of pr
 
 findings-page: env ## Regenerate the sections of docs/findings.md from the registry of rules
 	$(BIN)/python -m tests.contract.findings.page
+
+site: env ## Build the site of the documentation into .site/public
+	$(BIN)/python -m documentation
 
 core-schemas: env ## Regenerate components/contract/schema/data from the kubernetes-validate package
 	$(BIN)/python tests/contract/core_schemas.py

@@ -212,20 +212,17 @@ def schema(
 
     Without --release, a schema accepts the fields of all releases.
     """
-    from components.contract.schema.jsonschema import json_schema as schema_of
+    from components.contract.schema.jsonschema import json_schema, schema_files
 
     if folder is None:
         sys.stdout.write(
-            json.dumps({kind.title: schema_of(kind) for kind in _kinds(kinds, release)}, indent=2) + "\n"
+            json.dumps({kind.title: json_schema(kind) for kind in _kinds(kinds, release)}, indent=2) + "\n"
         )
         return
-    for kind in _kinds(kinds, release):
-        family = kind.releases.family or kind.group
-        for name in [kind.release] if kind.release else ["", *kind.releases.names]:
-            if kind.at(name).exists:
-                file = folder / family / (name or "all") / f"{kind.kind}.json"
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(json.dumps(schema_of(kind.at(name)), indent=2) + "\n", encoding="utf-8")
+    for path, schema_of_kind in schema_files(_kinds(kinds, release)):
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(schema_of_kind, indent=2) + "\n", encoding="utf-8")
 
 
 def _kinds(names: list[str] | None, release: list[str] | None) -> "list[Kind]":

@@ -1,6 +1,7 @@
 """JSON schemas of the kinds for editors and external validators."""
 
 import copy
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..field_reference import documented
@@ -21,6 +22,18 @@ def json_schema(kind: Kind) -> Schema:
     cleaned: Schema = without_keywords(copy.deepcopy(document), OURS)
     documented(cleaned, kind)
     return cleaned
+
+
+def schema_files(kinds: Iterable[Kind]) -> Iterator[tuple[str, Schema]]:
+    """Yield a file for each kind and release, ``FAMILY/RELEASE/KIND.json``, with its schema.
+
+    The release ``all`` has the fields of all of them. A kind of a release has one file.
+    """
+    for kind in kinds:
+        family = kind.releases.family or kind.group
+        for release in [kind.release] if kind.release else ["", *kind.releases.names]:
+            if kind.at(release).exists:
+                yield f"{family}/{release or 'all'}/{kind.kind}.json", json_schema(kind.at(release))
 
 
 def without_keywords(value: Any, keys: set[str]) -> Any:  # noqa: ANN401 - any JSON
