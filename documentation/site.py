@@ -26,12 +26,12 @@ FAMILIES = {
     "leaderworkerset": "LeaderWorkerSet",
 }
 NAVIGATION: dict[str, tuple[str, ...]] = {
-    "Start": ("start/five-minutes.md", "start/eks.md", "start/existing-cluster.md", "start/"),
+    "Start": ("start/five-minutes.md", "start/eks.md", "start/existing-cluster.md", "start/manifests.md", "start/"),
     "Tasks": ("tasks/", "pull-requests.md"),
     "Systems": ("families.md", "releases.md", *(f"{family}.md" for family in FAMILIES), "deviations.md"),
     "Reference": (),
     "Explanation": ("architecture.md", "memory.md", "costs.md", "live.md", "benchmarks.md", "decisions/"),
-    "Upgrade": (),
+    "Upgrade": ("compatibility.md",),
 }
 """Handwritten pages by section; a folder stands for its other pages. Pages that no section
 names are in Reference."""
@@ -116,7 +116,7 @@ def navigation(root: Path, schema: dict[str, Any], schemas: Sequence[str]) -> li
     ]
     changes = root / _CHANGELOG
     changelog = _written(root, changes, "changelog.md", title="Changelog")
-    sections["Upgrade"] = [changelog._replace(text=_UNSEARCHED + changelog.text)]
+    sections["Upgrade"].append(changelog._replace(text=_UNSEARCHED + changelog.text))
     home = _written(root, written["index.md"], "index.md", title="Home")
     return [("", [home]), *sections.items()]
 
@@ -176,7 +176,9 @@ def _schema_title(path: str) -> str:
 
 def _configuration(root: Path, sections: Sequence[Section], repository: str) -> str:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    versions = re.search(r"^## Supported versions\n(.*?)^## ", (root / "README.md").read_text("utf-8"), re.M | re.S)
+    versions = re.search(
+        r"^## Supported versions\n(.*?)^## ", (root / "docs/compatibility.md").read_text("utf-8"), re.M | re.S
+    )
     kubernetes = re.search(r"\| Kubernetes \| ([\d.]+)", versions[1]) if versions else None
     tested = f"Version {project['version']}" + (f", tested with Kubernetes {kubernetes[1]}" if kubernetes else "")
     values: dict[str, Any] = {

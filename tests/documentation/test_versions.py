@@ -1,4 +1,4 @@
-"""The versions that the README calls supported are those of the tables and of the packaging."""
+"""The versions that the documentation calls supported are those of the tables and of the packaging."""
 
 import re
 import tomllib
@@ -8,7 +8,7 @@ import yaml
 
 from tests.documentation.blocks import ROOT
 
-SECTION = (ROOT / "README.md").read_text().partition("## Supported versions\n")[2].partition("\n## ")[0]
+SECTION = (ROOT / "docs/compatibility.md").read_text().partition("## Supported versions\n")[2].partition("\n## ")[0]
 ROWS = dict(re.findall(r"^\| ([^|]+?) \| (.+) \|$", SECTION, re.MULTILINE))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 COMPONENTS = ROOT / "components"
