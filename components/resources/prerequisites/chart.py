@@ -1,7 +1,8 @@
 """The base of components that install a chart.
 
 ChartComponent
-└── helm.v3.Release   <name>
+├── CustomResourceDefinition   <name>-<plural>, of a family's API whose definitions Helm would not update
+└── helm.v3.Release            <name>, after the definitions
 """
 
 from collections.abc import Mapping
@@ -10,8 +11,9 @@ from typing import Any
 import pulumi
 
 from ...plan.prerequisites.charts import charts
+from ...plan.prerequisites.definitions import definitions_of
 from ..serving.arguments import checked_args
-from ..serving.objects import token
+from ..serving.objects import kubernetes_object, token
 from .args import ChartArgs
 
 SYSTEM = "kube-system"
@@ -23,8 +25,9 @@ _SECONDS = 900
 class ChartComponent(pulumi.ComponentResource):
     """Installs one pinned chart and waits until its workloads are ready.
 
-    Helm never upgrades CustomResourceDefinitions in a chart's ``crds`` folder; see the project's notes before
-    changing a pinned version.
+    Helm never updates CustomResourceDefinitions in a chart's ``crds`` folder. Those of a family's API are therefore
+    applied before the chart. They are retained when the component is deleted, because their objects would be deleted
+    with them. Before you change the pinned version of another chart, see the project's notes.
     """
 
     _awaited = True
@@ -58,6 +61,14 @@ class ChartComponent(pulumi.ComponentResource):
         super().__init__(token(type(self).__name__), name, {}, opts)
         pin = charts()[chart]
         version = args.get("version") or pin.version
+        self.definitions = [
+            kubernetes_object(
+                body,
+                f"{name}-{body['spec']['names']['plural']}",
+                pulumi.ResourceOptions(parent=self, retain_on_delete=True),
+            )
+            for body in definitions_of(pin, version)
+        ]
         self.release = Release(
             name,
             chart=pin.chart,
@@ -70,7 +81,7 @@ class ChartComponent(pulumi.ComponentResource):
             atomic=self._awaited,
             skip_await=None if self._awaited else True,
             timeout=_SECONDS,
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=self.definitions),
         )
         self.namespace = pulumi.Output.from_input(pin.namespace)
         self.version = pulumi.Output.from_input(version)

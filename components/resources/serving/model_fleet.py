@@ -245,7 +245,8 @@ class ModelFleet(pulumi.ComponentResource):
         if not kinds:
             return {}
         titles = [kind.title for kind in kinds]
-        resources = CustomResources(f"{self._name}-kinds", {"kinds": titles}, self._child())
+        releases = dict(self._settings.releases)
+        resources = CustomResources(f"{self._name}-kinds", {"kinds": titles, "releases": releases}, self._child())
         keys = [(kind.api_version, kind.kind) for kind in kinds]
         return dict(zip(keys, resources.definitions, strict=True))
 
