@@ -13,6 +13,7 @@ from .review import ChangeKind, OperatorUpgrade, ResourceChange, UpgradeStage, U
 from .snapshot import ManifestState, RegisteredResource, Snapshot
 
 _DEFINITION = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+_DEFINITION_TYPES = (_DEFINITION, f"{_DEFINITION}Patch")
 _RELEASE = "kubernetes:helm.sh/v3:Release"
 NOT_INSTALLED = "not installed by this stack; update them before the custom resources"
 IN_CHART = "part of the chart, which updates them before the controllers"
@@ -61,10 +62,14 @@ def _steps(
 ) -> Iterator[UpgradeStep]:
     """Yield the steps in order: definitions, controllers, custom resources."""
     names = {kind.crd_name for kind in types.values()}
-    definitions = [change for change in changes if change.type == _DEFINITION and change.title.split()[-1] in names]
+    definitions = [
+        change for change in changes if change.type in _DEFINITION_TYPES and change.title.split()[-1] in names
+    ]
     installers = _installers(family, resources, names)
     installed = {change.urn for change in changes if _component_of(change.urn) in installers}
-    own = [change for change in changes if change.urn in installed and change.type not in (*types, _DEFINITION)]
+    own = [
+        change for change in changes if change.urn in installed and change.type not in (*types, *_DEFINITION_TYPES)
+    ]
     note = "" if installers else NOT_INSTALLED
     if installers and not definitions and _RELEASE in {change.type for change in own}:
         yield UpgradeStep(UpgradeStage.DEFINITIONS, (), IN_CHART)
@@ -84,7 +89,7 @@ def _installers(family: Family, resources: Iterable[RegisteredResource], names: 
         if (component := _component_of(resource.urn))
         and (
             (resource.type == _RELEASE and resource.inputs.get("name") in releases)
-            or (resource.type == _DEFINITION and resource.retained and resource.title.split()[-1] in names)
+            or (resource.type in _DEFINITION_TYPES and resource.retained and resource.title.split()[-1] in names)
         )
     }
 

@@ -1,8 +1,8 @@
 """The base of components that install a chart.
 
 ChartComponent
-├── CustomResourceDefinition   <name>-<plural>, of a family's API whose definitions Helm would not update
-└── helm.v3.Release            <name>, after the definitions
+├── CustomResourceDefinitionPatch   <name>-<plural>, of a family's API whose definitions Helm would not update
+└── helm.v3.Release                 <name>, after the definitions
 """
 
 from collections.abc import Mapping
@@ -13,11 +13,13 @@ import pulumi
 from ...plan.prerequisites.charts import charts
 from ...plan.prerequisites.definitions import definitions_of
 from ..serving.arguments import checked_args
-from ..serving.objects import kubernetes_object, token
+from ..serving.objects import provider_version, token
 from .args import ChartArgs
 
 SYSTEM = "kube-system"
 """A namespace of every cluster."""
+_DEFINITION = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinitionPatch"
+"""A patch creates a definition or changes the one that Helm created; other resources fail if their object exists."""
 _SECONDS = 900
 """Timeout of an installation: images are large, and nodes may have to be launched first."""
 
@@ -61,12 +63,9 @@ class ChartComponent(pulumi.ComponentResource):
         super().__init__(token(type(self).__name__), name, {}, opts)
         pin = charts()[chart]
         version = args.get("version") or pin.version
+        kept = pulumi.ResourceOptions(parent=self, retain_on_delete=True, version=provider_version())
         self.definitions = [
-            kubernetes_object(
-                body,
-                f"{name}-{body['spec']['names']['plural']}",
-                pulumi.ResourceOptions(parent=self, retain_on_delete=True),
-            )
+            pulumi.CustomResource(_DEFINITION, f"{name}-{body['spec']['names']['plural']}", dict(body), kept)
             for body in definitions_of(pin, version)
         ]
         self.release = Release(

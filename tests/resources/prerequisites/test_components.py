@@ -90,7 +90,7 @@ class TestEach:
         assert found["createNamespace"] is (found["namespace"] != "kube-system")
 
 
-CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinitionPatch"
 
 
 @pytest.mark.parametrize(
