@@ -38,6 +38,8 @@ class Kind:
     """Status path of the pod selector; empty for kinds without a scale subresource, or without a selector in it."""
     scales_unselected: bool = False
     """Whether the scale subresource lacks a selector, so that clients can use it but autoscalers cannot."""
+    scale_span: Span = field(default=Span(), repr=False, compare=False)
+    """The releases with the scale subresource."""
     columns: tuple[Column, ...] = ()
     reads_status: bool = False
     """Whether plans use the status that a controller wrote; otherwise status is dropped, as on creation."""
@@ -75,6 +77,10 @@ class Kind:
 
     @property
     def scales(self) -> bool:
+        """Whether it has a scale subresource in its release, or else in the contract's."""
+        release = self.release or self.releases.contract
+        if release and not self.releases.covers(self.scale_span, release):
+            return False
         return bool(self.scale_selector) or self.scales_unselected
 
     @property

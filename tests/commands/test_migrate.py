@@ -207,3 +207,42 @@ def test_what_another_family_cannot_express_is_listed(manifest: Path) -> None:
     assert re.search(r"loss: Playground/qwen-chat: .* becomes ", done.stderr)
     assert "nothing is written; pass --lossy" in done.stderr
     assert manifest.read_text() == PLAYGROUND
+
+
+VARIANT = """apiVersion: llmd.ai/v1alpha1
+kind: VariantAutoscaling
+metadata:
+  name: chat
+  labels: {inference.optimization/acceleratorName: L40S}
+spec:
+  modelID: chat
+  sloClassRef: {name: service-classes-config, key: premium.yaml}
+  modelProfile:
+    accelerators:
+    - {acc: L40S, accCount: 1, alpha: "20", beta: "0.4", maxBatchSize: 8}
+"""
+PRICES = """date: 2026-08-01
+source: contract
+regions:
+  us-east-1: {instances: {g6e.xlarge: {onDemand: 1.25}}}
+"""
+
+
+def test_costs_are_those_of_the_price_file(tmp_path: Path) -> None:
+    (tmp_path / "Pulumi.yaml").write_text(
+        PROJECT.replace("fleet:releases", "fleet:prices: {type: string}\n  fleet:releases")
+    )
+    (tmp_path / "Pulumi.dev.yaml").write_text("config:\n  fleet:models: [models]\n  fleet:prices: prices.yaml\n")
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    (tmp_path / "models").mkdir()
+    manifest = tmp_path / "models/chat.yaml"
+    manifest.write_text(VARIANT)
+    done = workbench("migrate", "--cwd", tmp_path, "--release", "llmd=v0.4.1", "--write", "--lossy")
+    assert done.returncode == 0, done.stderr
+    assert yaml.safe_load(manifest.read_text())["spec"]["variantCost"] == "125.00"
+    (tmp_path / "prices.yaml").write_text("regions: 1\n")
+    manifest.write_text(VARIANT)
+    (tmp_path / "Pulumi.dev.yaml").write_text("config:\n  fleet:models: [models]\n  fleet:prices: prices.yaml\n")
+    done = workbench("migrate", "--cwd", tmp_path, "--release", "llmd=v0.4.1", "--write", "--lossy")
+    assert (done.returncode, manifest.read_text()) == (1, VARIANT)
+    assert "prices.yaml" in done.stderr

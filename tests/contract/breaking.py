@@ -19,12 +19,25 @@ ODD_VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def broken(document: Document, random: Random, times: int) -> Document:
-    """Return a copy with something changed: values, fields dropped, added or doubled."""
+def broken(document: Document, random: Random, times: int, shape: SchemaGraph | None = None) -> Document:
+    """Return a copy with something changed: values, fields dropped, added or doubled.
+
+    Fields that are added are those of ``shape``, or else of the union of all releases.
+    """
     document = copy.deepcopy(document)
-    shape = schema_graph(kind_of(document))
+    shape = shape or schema_graph(kind_of(document))
     for _ in range(times):
         _change(document, shape, random)
+    return document
+
+
+def grown(document: Document, random: Random, times: int, shape: SchemaGraph) -> Document:
+    """Return a copy with fields of a schema added, so that most copies stay valid."""
+    document = copy.deepcopy(document)
+    for _ in range(times):
+        paths = [path for path in _places(document) if path and path[0] == "spec"]
+        if paths:
+            _add_known(document, random.choice(paths), shape, random)
     return document
 
 
@@ -123,7 +136,7 @@ _READ_BY_RULES = {
 _READ_BY_RULES_OF = {
     "ModelBooster": {"scalingCost", "targetValue"},
     "ModelServing": {"replicas", "workerReplicas", "partition", "minRoleReplicas"},
-    "AutoscalingPolicy": {"targetValue"},
+    "AutoscalingPolicy": {"targetValue", "minRatio", "maxRatio"},
 }
 
 

@@ -83,7 +83,12 @@ def migrate(
         declared = {family: project.release(family) for family in targets}
         origins = {family: release for family, release in declared.items() if release} | origins
     files = files_in(project.models if project else paths or [])
-    converted = convert_to_family(files, to_family) if to_family else convert(files, targets, origins, lossy=lossy)
+    if to_family:
+        converted = convert_to_family(files, to_family)
+    elif project:
+        converted = convert(files, targets, origins, lossy=lossy, price=project.price)
+    else:
+        converted = convert(files, targets, origins, lossy=lossy)
     texts = dict(converted.texts)
     if project and targets:
         texts |= project.with_releases(targets)

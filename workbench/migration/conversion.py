@@ -1,6 +1,6 @@
 """Converts manifest files from one release of an API to another."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,7 +51,12 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
 
 
 def convert(
-    paths: Iterable[Path], targets: Mapping[str, str], origins: Mapping[str, str], *, lossy: bool
+    paths: Iterable[Path],
+    targets: Mapping[str, str],
+    origins: Mapping[str, str],
+    *,
+    lossy: bool,
+    price: Callable[[str], float | None] = lambda _: None,
 ) -> Converted:
     """Convert files to releases of their APIs.
 
@@ -60,6 +65,7 @@ def convert(
         targets: The release to convert to, by family.
         origins: The release of the manifests, by family; without one, the form of each manifest decides.
         lossy: Whether to remove what the target cannot express; the losses then apply to the result.
+        price: Returns the project's own price of an instance type, in USD an hour; None without one.
 
     Raises:
         WorkbenchError: a family or release is unknown, or a manifest is invalid before or after the conversion.
@@ -71,7 +77,7 @@ def convert(
     raise_errors(load(paths, origins).problems, "correct the manifests first")
     converted = Converted({path: text_of(path) for path in paths})
     for family, target in targets.items():
-        _convert_family(converted, _family(family), origins.get(family, ""), target, lossy=lossy)
+        _convert_family(converted, _family(family), origins.get(family, ""), target, lossy=lossy, price=price)
     if lossy or not converted.losses:
         for path, text in converted.texts.items():
             problems = parse(text, str(path), targets).problems
@@ -92,12 +98,21 @@ def _family(name: str) -> Family:
     return next(family for family in FAMILIES if family.name == name)
 
 
-def _convert_family(converted: Converted, family: Family, origin: str, target: str, *, lossy: bool) -> None:
+def _convert_family(
+    converted: Converted,
+    family: Family,
+    origin: str,
+    target: str,
+    *,
+    lossy: bool,
+    price: Callable[[str], float | None],
+) -> None:
     kinds = Kinds([member.kind for member in family.members])
     files = [ManifestFile(path, text) for path, text in converted.texts.items()]
     documents = [document for file in files for document in file.documents]
     own = [document for document in documents if kinds.find(*_title(document))]
-    batch = Batch(list(own), others=[document for document in documents if not kinds.find(*_title(document))])
+    others = [document for document in documents if not kinds.find(*_title(document))]
+    batch = Batch(list(own), others, price=price)
     releases = family.releases
     steps = family.steps() if isinstance(family, Migrating) else ()
     migrate(batch, kinds, releases, steps, origin or origin_of(own, kinds, releases, target), target)

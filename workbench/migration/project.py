@@ -4,6 +4,13 @@ import json
 from functools import cached_property
 from pathlib import Path
 
+from components.contract.documents.files import read_text
+from components.contract.problems import Problem
+from components.fleet.cloud_providers import default_provider
+from components.fleet.prices import Buying
+from components.plan.costs.price_file import read_prices
+from components.plan.costs.prices import OwnPrices
+
 from ..engine.project import load_project
 from ..errors import WorkbenchError
 from .files import with_setting
@@ -49,6 +56,35 @@ class MigratedProject:
                 2,
             )
         return next(iter(names), "")
+
+    def price(self, instance_type: str) -> float | None:
+        """Return the price of an instance type on demand in the stacks' price file, in USD an hour; None without one.
+
+        Raises:
+            WorkbenchError: the stacks have different files or regions, or the file is invalid.
+        """
+        prices, region = self._prices
+        quote = prices.instances.get((region, instance_type, Buying.ON_DEMAND))
+        return float(quote.usd) if quote else None
+
+    @cached_property
+    def _prices(self) -> tuple[OwnPrices, str]:
+        usual = default_provider().prices.region
+        found = {
+            (project.config.get(f"{project.name}:prices", ""), project.config.get(f"{project.name}:region", usual))
+            for project in self._stacks
+        }
+        if len(found) > 1 and any(file for file, _ in found):
+            raise WorkbenchError("the stacks set different price files or regions; pass --stack", 2)
+        file, region = next(iter(found))
+        if not file:
+            return OwnPrices(), region
+        problems: list[Problem] = []
+        text = read_text((self._folder / file).read_bytes, file, problems)
+        prices, invalid = read_prices(text, file) if text is not None else (OwnPrices(), ())
+        if problems or invalid:
+            raise WorkbenchError("\n".join(map(str, (*problems, *invalid))))
+        return prices, region
 
     def with_releases(self, releases: dict[str, str]) -> dict[Path, str]:
         """Return the texts of the stack files with the setting ``releases`` changed."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from ..base import INT32_MAX, INT64_MAX
 from ..kinds import Kind
+from ..releases import described
 from .embedded import Schema
 from .narrowing import contract_graph
 from .structural import SchemaGraph
@@ -20,7 +21,14 @@ _AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"
 
 
 def crd(kind: Kind) -> dict[str, Any]:
-    """Return the definition of a kind in its release, or else in the contract's."""
+    """Return the definition of a kind in its release, or else in the contract's.
+
+    Raises:
+        ValueError: The release does not have the kind.
+    """
+    if not kind.exists:
+        having = described(kind.releases.of_spans([kind.span]), kind.releases)
+        raise ValueError(f"{kind.releases.title(kind.release)} has no kind {kind.kind}; {having} have it")
     names: dict[str, Any] = {
         "plural": kind.plural,
         "singular": kind.kind.lower(),

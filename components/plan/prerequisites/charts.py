@@ -72,6 +72,7 @@ class Chart:
         stage: Order of installation, starting with 1.
         crds: API groups of its CRDs.
         family: The family whose API it installs; empty for all other charts.
+        crds_once: Whether its CRDs are in its ``crds`` folder, so that Helm creates but does not update them.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Chart:
     needs: tuple[str, ...] = ()
     crds: tuple[str, ...] = ()
     family: str = ""
+    crds_once: bool = False
 
     def of(self, release: Release) -> "Chart":
         """Return the chart that installs a release of the family's API."""
@@ -142,6 +144,7 @@ def _chart(name: str, row: dict[str, Any]) -> Chart:
         needs=tuple(row.get("needs", ())),
         crds=tuple(row.get("crds", ())),
         family=row.get("family", ""),
+        crds_once=row.get("crds_once", False),
     )
 
 

@@ -13,6 +13,7 @@ from .review import EndpointChange, ModelChange, Review, Thresholds
 from .snapshot import FindingState, ServedModel, Snapshot
 from .speeds import speed_changes
 from .thresholds import counted, failures
+from .upgrades import upgrades
 
 _Key = tuple[str, ...]
 _ManifestKey = tuple[str, str, str]
@@ -49,6 +50,7 @@ def review(head: Snapshot, base: Snapshot | None, thresholds: Thresholds = Thres
         fixed=fixed,
         notes=tuple(notes),
         failures=reasons,
+        upgrades=tuple(upgrades(base, head, changes)),
     )
 
 

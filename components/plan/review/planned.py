@@ -42,6 +42,7 @@ def snapshot_of(planned: Plan, stack: str, bill: Bill) -> Snapshot:
         findings=findings_of([*planned.problems, *(entry.problem for entry in planned.ignored)]),
         bill=bill,
         manifests=manifests_of(planned),
+        releases=dict(sorted(planned.environment.options.releases.items())),
     )
 
 

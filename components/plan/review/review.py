@@ -132,6 +132,48 @@ class EndpointChange:
     after: str | None
 
 
+class UpgradeStage(StrEnum):
+    """Step of an operator's upgrade, in order."""
+
+    DEFINITIONS = "definitions"
+    CONTROLLERS = "controllers"
+    CUSTOM_RESOURCES = "custom resources"
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeStep:
+    """One step of an operator's upgrade.
+
+    Attributes:
+        changes: Its changes of resources, in words.
+        note: Who makes them, if no resource of this stack changes.
+    """
+
+    stage: UpgradeStage
+    changes: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorUpgrade:
+    """The upgrade of an operator to another release of its API.
+
+    Attributes:
+        project: Name of the project.
+        before: The release before.
+        after: The release after.
+        steps: The steps in the order in which they are made.
+        dropped: Fields of stored objects that the API server drops from the first step on, until the last step
+            converts the objects: each object with its fields.
+    """
+
+    project: str
+    before: str
+    after: str
+    steps: tuple[UpgradeStep, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """Thresholds above which a review fails.
@@ -158,6 +200,7 @@ class Review:
         blasts: Their effect on replicas.
         models: Resources that serve models, of both revisions.
         endpoints: Changes of endpoints.
+        upgrades: Operators that are upgraded.
         new: Findings that are not in the base.
         fixed: Findings that are only in the base.
         notes: Notes on the comparison, such as which code planned the base.
@@ -174,6 +217,7 @@ class Review:
     fixed: tuple[FindingState, ...] = ()
     notes: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
+    upgrades: tuple[OperatorUpgrade, ...] = ()
 
     @property
     def is_compared(self) -> bool:

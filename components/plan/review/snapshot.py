@@ -222,6 +222,7 @@ class Snapshot:
         groups: Their node groups.
         endpoints: Endpoints of models by name, with url, api, model and port.
         bill: The costs; None without a plan.
+        releases: The releases that are set, by family.
     """
 
     stack: str
@@ -240,6 +241,7 @@ class Snapshot:
     bill: Bill | None = None
     manifests: tuple[ManifestState, ...] = ()
     sources: ValueSources = field(default_factory=dict)
+    releases: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_refused(self) -> bool:

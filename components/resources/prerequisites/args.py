@@ -70,6 +70,9 @@ class CustomResourcesArgs(TypedDict, total=False):
 
     kinds: Required[list[str]]
     """Names of the kinds, such as LeaderWorkerSet."""
+    releases: dict[str, str]
+    """Release of the API whose definitions are installed, by family: llmaz, llmkube, kthena, llmd. Default: the
+    release that the package first supported."""
 
 
 class VariantAutoscalerArgs(VariantControllerArgs, total=False):

@@ -97,6 +97,11 @@ CUSTOM_RESOURCES = ArgumentMap(
             "Names of the kinds, such as LeaderWorkerSet.",
             required=True,
         ),
+        "releases": Own(
+            "dict[str, str]",
+            "Release of the API whose definitions are installed, by family: llmaz, llmkube, kthena, llmd. Default: "
+            "the release that the package first supported.",
+        ),
     },
 )
 

@@ -1,7 +1,8 @@
 """The base of components that install a chart.
 
 ChartComponent
-└── helm.v3.Release   <name>
+├── CustomResourceDefinitionPatch   <name>-<plural>, of a family's API whose definitions Helm would not update
+└── helm.v3.Release                 <name>, after the definitions
 """
 
 from collections.abc import Mapping
@@ -10,12 +11,15 @@ from typing import Any
 import pulumi
 
 from ...plan.prerequisites.charts import charts
+from ...plan.prerequisites.definitions import definitions_of
 from ..serving.arguments import checked_args
-from ..serving.objects import token
+from ..serving.objects import provider_version, token
 from .args import ChartArgs
 
 SYSTEM = "kube-system"
 """A namespace of every cluster."""
+_DEFINITION = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinitionPatch"
+"""A patch creates a definition or changes the one that Helm created; other resources fail if their object exists."""
 _SECONDS = 900
 """Timeout of an installation: images are large, and nodes may have to be launched first."""
 
@@ -23,8 +27,9 @@ _SECONDS = 900
 class ChartComponent(pulumi.ComponentResource):
     """Installs one pinned chart and waits until its workloads are ready.
 
-    Helm never upgrades CustomResourceDefinitions in a chart's ``crds`` folder; see the project's notes before
-    changing a pinned version.
+    Helm never updates CustomResourceDefinitions in a chart's ``crds`` folder. Those of a family's API are therefore
+    applied before the chart. They are retained when the component is deleted, because their objects would be deleted
+    with them. Before you change the pinned version of another chart, see the project's notes.
     """
 
     _awaited = True
@@ -58,6 +63,11 @@ class ChartComponent(pulumi.ComponentResource):
         super().__init__(token(type(self).__name__), name, {}, opts)
         pin = charts()[chart]
         version = args.get("version") or pin.version
+        kept = pulumi.ResourceOptions(parent=self, retain_on_delete=True, version=provider_version())
+        self.definitions = [
+            pulumi.CustomResource(_DEFINITION, f"{name}-{body['spec']['names']['plural']}", dict(body), kept)
+            for body in definitions_of(pin, version)
+        ]
         self.release = Release(
             name,
             chart=pin.chart,
@@ -70,7 +80,7 @@ class ChartComponent(pulumi.ComponentResource):
             atomic=self._awaited,
             skip_await=None if self._awaited else True,
             timeout=_SECONDS,
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=self.definitions),
         )
         self.namespace = pulumi.Output.from_input(pin.namespace)
         self.version = pulumi.Output.from_input(version)

@@ -52,7 +52,11 @@ class VariantAutoscaler(pulumi.ComponentResource):
             if body["kind"] == "Namespace" and not args.get("create_namespace", True):
                 continue
             child = f"{name}-{body['kind'].lower()}-{body['metadata']['name']}"
-            options = pulumi.ResourceOptions(parent=self, depends_on=self.objects[-1:])
+            # The variants would be deleted with their definition.
+            kept = body["kind"] == "CustomResourceDefinition"
+            options = pulumi.ResourceOptions(
+                parent=self, depends_on=self.objects[-1:], retain_on_delete=True if kept else None
+            )
             self.objects.append(kubernetes_object(body, child, options))
         self.namespace = pulumi.Output.from_input(known()[_NAME].namespace)
         self.version = pulumi.Output.from_input(args.get("release") or known()[_NAME].version)

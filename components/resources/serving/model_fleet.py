@@ -16,7 +16,7 @@ ModelFleet
 └── FrontDoor                                   <name>-front-door
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
 import pulumi
@@ -49,7 +49,7 @@ from .object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, Other
 from .objects import KubernetesObject, kubernetes_object, token
 from .simulated_nodes import SimulatedNodes
 from .site import Site
-from .workload_component import WorkloadComponent, added_name
+from .workload_component import WorkloadComponent, added_name, logical_name
 
 _NodeKind = frozenset[tuple[str, str]]
 """The labels by which pods choose nodes."""
@@ -150,6 +150,9 @@ class ModelFleet(pulumi.ComponentResource):
         self._needed_by = {
             prerequisite.chart.name: frozenset(prerequisite.reasons) for prerequisite in planned.prerequisites
         }
+        self._owners = {
+            (workload.kind, workload.namespace, workload.name): item for item, workload in planned.fleet.workloads
+        }
         components = {
             key_of_item(item): component for item in planned.fleet.rendered if (component := self._create(item))
         }
@@ -245,7 +248,8 @@ class ModelFleet(pulumi.ComponentResource):
         if not kinds:
             return {}
         titles = [kind.title for kind in kinds]
-        resources = CustomResources(f"{self._name}-kinds", {"kinds": titles}, self._child())
+        releases = dict(self._settings.releases)
+        resources = CustomResources(f"{self._name}-kinds", {"kinds": titles, "releases": releases}, self._child())
         keys = [(kind.api_version, kind.kind) for kind in kinds]
         return dict(zip(keys, resources.definitions, strict=True))
 
@@ -258,9 +262,25 @@ class ModelFleet(pulumi.ComponentResource):
             component: type[WorkloadComponent] = family.component(member)
             return component.from_rendered(name, item, self._child(before))
         for value in item.objects:
-            child = f"{name}{added_name(value, item.name)}"
-            self._shared[key_of(value)] = kubernetes_object(value, child, self._child(before))
+            child, options = f"{name}{added_name(value, item.name)}", self._child(before)
+            options.aliases = list(self._within_workload(item, value))
+            self._shared[key_of(value)] = kubernetes_object(value, child, options)
         return None
+
+    def _within_workload(self, item: Rendered, value: Object) -> Iterator[pulumi.Alias]:
+        """Yield the identity that an autoscaler had as a child of its workload's component.
+
+        Some releases of an API declare it in the resource of the workload, others in a resource of its own.
+        """
+        scaler = next((scaler for scaler in item.autoscalers if scaler.body is value), None)
+        owner = self._owners.get(scaler.target) if scaler else None
+        if owner is None or owner is item:
+            return
+        family, member = member_of(owner.source.kind)
+        if member.serves and member.component:
+            name = f"{self._name}-{owner.namespace}/{owner.name}"
+            parent = pulumi.create_urn(name, token(family.component(member).__name__), parent=self)
+            yield pulumi.Alias(name=logical_name(name, owner.name, value), parent=parent)
 
     def _dependencies(self, item: Rendered) -> list[pulumi.Resource]:
         """Return the dependencies of a resource."""

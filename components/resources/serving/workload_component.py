@@ -59,7 +59,7 @@ class WorkloadComponent(pulumi.ComponentResource):
         self.endpoints: dict[str, pulumi.Input[str]] = {
             endpoint.name: endpoint.url for endpoint in rendered.endpoints
         }
-        self._create_objects(name, rendered, before)
+        self._create_objects(name, rendered, before, opts)
         first = next(iter(rendered.endpoints), None)
         # Plain values are registered as they are: the SDK spends several tasks of its event loop on each output.
         outputs = {
@@ -78,7 +78,13 @@ class WorkloadComponent(pulumi.ComponentResource):
         """Set and return outputs that only some components have."""
         return {}
 
-    def _create_objects(self, name: str, rendered: Rendered, before: list[KubernetesObject]) -> None:
+    def _create_objects(
+        self,
+        name: str,
+        rendered: Rendered,
+        before: list[KubernetesObject],
+        opts: pulumi.ResourceOptions | None,
+    ) -> None:
         """Create the objects, autoscalers after their targets, and set the URLs of load balancers."""
         endpoints = {id(endpoint.body): endpoint for endpoint in rendered.endpoints}
         targets = {id(scaler.body): scaler.target for scaler in rendered.autoscalers}
@@ -88,6 +94,8 @@ class WorkloadComponent(pulumi.ComponentResource):
             # Pods mount shared objects. If an operator creates the pods, its resource is the first object.
             needs = before if not created or shape_of(value) else scaled
             options = pulumi.ResourceOptions(parent=self, depends_on=needs or None)
+            if id(value) in targets and value["metadata"]["name"] != rendered.name:
+                options.aliases = _beside(name, rendered.name, value, opts)
             child = kubernetes_object(value, logical_name(name, rendered.name, value), options)
             created[key_of(value)] = child
             endpoint = endpoints.get(id(value))
@@ -106,6 +114,19 @@ class ReferencedComponent(WorkloadComponent):
         """Return the manifest."""
         self.manifest = rendered.source.resource.wire()
         return {"manifest": self.manifest}
+
+
+def _beside(
+    name: str, resource: str, value: Mapping[str, Any], opts: pulumi.ResourceOptions | None
+) -> list[pulumi.Alias | pulumi.Input[str]]:
+    """Return the identity that an autoscaler had in a fleet if a resource of its own declared it.
+
+    In releases where that is so, the resource has the name of the autoscaler.
+    """
+    prefix = name.removesuffix(f"/{resource}")
+    if prefix == name or opts is None or opts.parent is None:
+        return []
+    return [pulumi.Alias(name=f"{prefix}/{value['metadata']['name']}", parent=opts.parent)]
 
 
 def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -30,6 +31,7 @@ from tests.families.kthena.migrating import (
 )
 
 Object = MutableMapping[str, Any]
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_MIGRATIONS", "20"))
 FIRST, OLDEST, NEWEST = "97b99f41", "v0.1.0", "v1.0.0"
 
 
@@ -449,7 +451,7 @@ PAIRS = [(a, b) for a, b in zip(RELEASES.names, RELEASES.names[1:], strict=False
 
 @pytest.mark.parametrize(("origin", "target"), PAIRS)
 @given(documents=fleets())
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_the_same_is_rendered_and_comes_back(origin: str, target: str, documents: list[Object]) -> None:
     start = migrated(FIRST, origin, *documents)
     assert start.losses == []

@@ -6,6 +6,7 @@ Random documents are made from ``data/releases.csv``, not from our types.
 import copy
 import functools
 import json
+import os
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -22,6 +23,7 @@ from components.plan.rendering import render_fleet
 from tests.families.llmkube.api.test_releases import FORMS, KINDS, expected
 from tests.families.llmkube.support import HTTP, Object, isvc, made, model
 
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_MIGRATIONS", "20"))
 DRAFTS = ("draft", "draft-simple", "draft-eagle3", "draft-dflash", "draft-dspark")
 CORE: dict[str, Any] = {
     "Affinity": {"nodeAffinity": {}},
@@ -142,7 +144,7 @@ PAIRS = [*pairwise(FORMS), (FORMS[0], FORMS[-1])]
 
 
 @pytest.mark.parametrize(("older", "newer"), PAIRS)
-@settings(max_examples=20, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**48), kind=st.sampled_from(["InferenceService", "Model", "ModelRouter"]))
 def test_there_and_back(older: str, newer: str, seed: int, kind: str) -> None:
     original = document(Random(seed), kind, older)
@@ -158,7 +160,7 @@ def test_there_and_back(older: str, newer: str, seed: int, kind: str) -> None:
 
 
 @pytest.mark.parametrize(("older", "newer"), PAIRS)
-@settings(max_examples=20, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**48), kind=st.sampled_from(["InferenceService", "Model", "ModelRouter"]))
 def test_back_lists_what_the_older_release_lacks(older: str, newer: str, seed: int, kind: str) -> None:
     original = document(Random(seed), kind, newer)

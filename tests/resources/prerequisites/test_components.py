@@ -90,6 +90,38 @@ class TestEach:
         assert found["createNamespace"] is (found["namespace"] != "kube-system")
 
 
+CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinitionPatch"
+
+
+@pytest.mark.parametrize(
+    ("name", "plurals"),
+    [
+        ("kthena", ["autoscalingpolicies", "autoscalingpolicybindings", "modelboosters", "modelservings"]),
+        ("kthena-router", ["modelroutes", "modelservers"]),
+        ("llmaz", ["backendruntimes", "openmodels", "playgrounds", "services"]),
+        ("llmkube", []),
+        ("cert-manager", []),
+    ],
+)
+def test_definitions_come_before_the_release_and_stay(name: str, plurals: list[str]) -> None:
+    recorded = made(COMPONENTS[name])
+    definitions = recorded.of(CRD)
+    assert [definition.name for definition in definitions] == [f"x-{plural}" for plural in plurals]
+    for definition in definitions:
+        assert definition.parent == release(name).parent
+        assert definition.registration.retain_on_delete
+    assert set(release(name).dependencies) >= {definition.key for definition in definitions}
+
+
+def test_definitions_are_those_of_the_version() -> None:
+    recorded = made(lambda o: operators.KthenaOperator("x", {"version": "v1.0.0"}, o))
+    assert [definition.name for definition in recorded.of(CRD)] == [
+        "x-autoscalingpolicies",
+        "x-modelboosters",
+        "x-modelservings",
+    ]
+
+
 def tolerated(tolerations: list[dict[str, str]]) -> bool:
     """Whether agents run on nodes with the taints of accelerators, of add-ons, and of one's own."""
     keys = ("nvidia.com/gpu", "aws.amazon.com/neuron", "CriticalAddonsOnly", "example.com/team")

@@ -1,5 +1,6 @@
 """Simulated nodes and custom resource definitions."""
 
+import re
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -150,6 +151,35 @@ def test_definitions_are_children_of_their_component(preview: bool) -> None:
     definition = recorded["kinds-leaderworkersets"]
     assert definition.parent == "inference-platform:index:CustomResources::kinds"
     assert definition.inputs["metadata"]["name"] == "leaderworkersets.leaderworkerset.x-k8s.io"
+
+
+def test_definitions_of_a_release() -> None:
+    def program() -> None:
+        CustomResources("kinds", {"kinds": ["ModelServing"], "releases": {"kthena": "v0.3.0"}})
+
+    (version,) = deploy(program)["kinds-modelservings"].inputs["spec"]["versions"]
+    assert "plugins" in version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    assert version["subresources"]["scale"] == {
+        "specReplicasPath": ".spec.replicas",
+        "statusReplicasPath": ".status.replicas",
+        "labelSelectorPath": ".status.labelSelector",
+    }
+
+
+@pytest.mark.parametrize(
+    ("releases", "expected"),
+    [
+        ({"kthena": "v9"}, "releases.kthena: must be one of 97b99f41, v0.1.0"),
+        ({"x": "v1"}, "releases.x: unknown family"),
+        ({"kthena": "v1.0.0"}, "kinds[0]: Kthena v1.0.0 has no kind AutoscalingPolicyBinding; 97b99f41 to v0.4.0"),
+    ],
+)
+def test_releases_that_do_not_exist_or_lack_a_kind(releases: dict[str, str], expected: str) -> None:
+    def program() -> None:
+        CustomResources("kinds", {"kinds": ["AutoscalingPolicyBinding"], "releases": releases})
+
+    with pytest.raises(InvalidArguments, match=re.escape(expected)):
+        deploy(program)
 
 
 def test_objects_that_belong_to_no_family_have_definitions_too() -> None:

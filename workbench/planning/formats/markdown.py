@@ -12,6 +12,7 @@ from ..wording.fits import fit_label, memory_lines
 from ..wording.models import cost_lines, environment_costs, has_costs, model_lines
 from ..wording.resources import blast_lines, is_field, kind_lines
 from ..wording.sentences import footnotes, unchanged_summary, verdict
+from ..wording.upgrades import upgrade_lines
 from .escaping import cells, code, fenced, is_rule, prose, sentence, shortened
 from .links import NOWHERE, Links
 from .mermaid import mermaid
@@ -115,6 +116,15 @@ def _change_tables(review: Review) -> Iterator[Passage]:
         more = ["", f"and {pluralize(left, 'more estimate')}; the HTML report lists all of them"] if left > 0 else []
         after = ("", *notes[:_MAX_NOTES], *more, "")
         yield Passage("workloads", 7, _pieces(rows), ("### Running replicas", "", *_table_head(columns)), after, 15)
+
+    for upgrade in upgrade_lines(review):
+        lines = [
+            *(f"{number}. {prose(step)}" for number, step in enumerate(upgrade.steps, 1)),
+            "",
+            *(f"- {prose(note)}" for note in upgrade.notes),
+        ]
+        title = f"### Upgrade of the operator: {prose(upgrade.title)}"
+        yield Passage("upgrades", 6, _pieces(lines), (title, ""), ("",), 10)
 
     if review.endpoints:
         before = ("### Endpoint changes", "", *_table_head(("endpoint", "before", "after")))

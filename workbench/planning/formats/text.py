@@ -13,6 +13,7 @@ from ..wording.findings import finding_groups, ignored, location, subject
 from ..wording.models import environment_costs, has_costs, model_lines
 from ..wording.resources import blast_lines, kind_lines
 from ..wording.sentences import footnotes, unchanged_summary, verdict
+from ..wording.upgrades import upgrade_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -116,6 +117,11 @@ def _change_tables(review: Review) -> "Iterator[RenderableType]":
             table.add_row(*map(_text, cells))
         yield from ("", table)
         yield from _lines(f"{line.workload}: {note}" for line in blasts for note in line.notes)
+
+    for upgrade in upgrade_lines(review):
+        yield from _heading(f"Upgrade of the operator: {upgrade.title}")
+        yield from _lines(f"{number}. {step}" for number, step in enumerate(upgrade.steps, 1))
+        yield from _lines(upgrade.notes)
 
     if review.endpoints:
         table = _table("Endpoint changes", "endpoint", "before", "after")

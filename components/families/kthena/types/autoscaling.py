@@ -127,14 +127,14 @@ class PrometheusAuth(ApiModel):
 class PrometheusMetricSource(ApiModel):
     """A metric of a Prometheus server; only with realization operator."""
 
-    server_url: Annotated[str, Field(min_length=1, json_schema_extra={"format": "uri"})] = Field(alias="serverURL")
+    server_url: Annotated[
+        str, Field(min_length=1, json_schema_extra={"format": "uri", "pattern": policies.SERVER_URL})
+    ] = Field(alias="serverURL")
     """Address of the server, such as http://prometheus.monitoring.svc:9090."""
     query: Annotated[str, Field(min_length=1)]
     """Query whose result is one number."""
     auth: PrometheusAuth | None = None
     """Upstream reserves it for later."""
-
-    rules: ClassVar[tuple[Rule, ...]] = policies.PROMETHEUS_CEL
 
 
 class MetricSource(ApiModel):
@@ -218,7 +218,9 @@ class RoleScaling(ApiModel):
     """Lower bound of its instances, 0 to 1000000."""
     max_replicas: MaxReplicas
     """Upper bound of its instances, 1 to 1000000."""
-    metrics: Annotated[list[AutoscalingPolicyMetric], Field(min_length=1)] | None = None
+    metrics: Annotated[list[AutoscalingPolicyMetric], Field(min_length=1, json_schema_extra=_by("name"))] | None = (
+        None
+    )
     """Metrics to scale on. Default: those of the policy."""
     metric_sources: dict[str, MetricSource] | None = None
     """Where the metrics come from, by the name of each."""

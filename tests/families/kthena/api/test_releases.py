@@ -31,6 +31,10 @@ EMBEDDED = {
     "TopologySpreadConstraint",
 }
 INT = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "": (-(2**63), 2**63 - 1)}
+SERVER_URL = (
+    r"^https?://(([A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+@)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]*)?"
+    r"([/?]([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?$"
+)
 BOUNDS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "pattern", "enum")
 OURS: dict[str, Schema] = {
     # V13, V14: nothing is negative. The webhook says so upstream, and a negative number ends its controller.
@@ -52,6 +56,14 @@ OURS: dict[str, Schema] = {
     "ModelBooster.spec.backends[].workers[].image": {"pattern": r"^([^ ]*[^\s\x0b\x85\p{Z}][^ ]*)?$"},
     "ModelBooster.spec.backend.workers[].image": {"pattern": r"^([^ ]*[^\s\x0b\x85\p{Z}][^ ]*)?$"},
     # Upstream accepts any text, on which its controllers fail.
+    **{
+        f"AutoscalingPolicy.spec.{path}.metricSources{{}}.prometheus.serverURL": {"pattern": SERVER_URL}
+        for path in (
+            "homogeneousTarget.target",
+            "heterogeneousTarget.params[].target",
+            "disaggregatedTarget.roles{}",
+        )
+    },
     **{
         path: {
             "pattern": r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$",

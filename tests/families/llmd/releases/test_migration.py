@@ -3,6 +3,7 @@
 import copy
 import io
 import itertools
+import os
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from components.families.migration import Batch, MigratedDocument, drop_losses, 
 from tests.families.llmd.support import LABEL, fleet, hpa_in, of_lws, variant
 
 Object = dict[str, Any]
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_MIGRATIONS", "40"))
 KINDS = Kinds([VARIANT_AUTOSCALING])
 CONTRACT, PARAMETERS, COST, CLASSLESS = "c0f645c", "v0.0.1", "v0.0.5", "v0.4.2"
 TARGET, BOUNDS, LAST, ANNOTATED = "v0.5.0", "v0.6.0", "4bbb15fa", "v0.9.0"
@@ -362,7 +364,7 @@ ROUTES = [*PAIRS, *((after, before) for before, after in PAIRS)]
 
 @pytest.mark.parametrize(("origin", "target"), ROUTES)
 def test_the_result_is_valid_in_its_release_once_losses_are_dropped(origin: str, target: str) -> None:
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=EXAMPLES, deadline=None)
     @given(documents(origin))
     def run(document: Object) -> None:
         assert check(document, VARIANT_AUTOSCALING.at(origin))[1] == [], "the origin is valid"
@@ -380,7 +382,7 @@ def test_the_result_is_valid_in_its_release_once_losses_are_dropped(origin: str,
 
 @pytest.mark.parametrize(("origin", "target"), ROUTES)
 def test_there_and_back_is_the_same_where_nothing_is_lost(origin: str, target: str) -> None:
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=EXAMPLES, deadline=None)
     @given(documents(origin))
     def run(document: Object) -> None:
         there = converted(document, origin=origin, target=target)

@@ -5,7 +5,15 @@ from typing import Any
 
 from components.checks.memory.cases import CheaperType, MemoryCase, MemoryPart, MemoryVerdict
 from components.checks.memory.shapes import Shape
-from components.plan.review.review import Blast, EndpointChange, FieldDifference, ResourceChange, Review
+from components.plan.review.review import (
+    Blast,
+    EndpointChange,
+    FieldDifference,
+    OperatorUpgrade,
+    ResourceChange,
+    Review,
+    UpgradeStep,
+)
 from components.plan.review.snapshot import FindingState, NodeGroupState, ServedModel, Snapshot, WorkloadState
 from tests.plan.review.formats.samples import WHOLE
 
@@ -15,6 +23,8 @@ _OURS = {
     Blast: set[str](),
     ResourceChange: {"type"},
     EndpointChange: set[str](),
+    OperatorUpgrade: set[str](),
+    UpgradeStep: set[str](),
     FieldDifference: set[str](),
     ServedModel: set[str](),
     NodeGroupState: {"made_by", "identity"},

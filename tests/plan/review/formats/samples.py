@@ -13,8 +13,11 @@ from components.plan.review.review import (
     FieldDifference,
     Interruption,
     ModelChange,
+    OperatorUpgrade,
     ResourceChange,
     Review,
+    UpgradeStage,
+    UpgradeStep,
 )
 from components.plan.review.snapshot import (
     FindingState,
@@ -171,6 +174,19 @@ WHOLE = Review(
     (GONE,),
     ("The base was planned by the code of the base.",),
     ("1 error is new",),
+    (
+        OperatorUpgrade(
+            "Example",
+            "v1",
+            "v2",
+            (
+                UpgradeStep(UpgradeStage.DEFINITIONS, ("~ CustomResourceDefinition things.example.com",)),
+                UpgradeStep(UpgradeStage.CONTROLLERS, ("~ Release fleet-example 0.1 → 0.2",)),
+                UpgradeStep(UpgradeStage.CUSTOM_RESOURCES, (), "converted by hand"),
+            ),
+            ("Thing models/a: spec.old",),
+        ),
+    ),
 )
 SETTLED = replace(BASE, findings=(OLD,))
 NOTHING = Review(

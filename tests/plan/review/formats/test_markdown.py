@@ -46,6 +46,9 @@ def test_sections_are_in_the_order_of_what_matters() -> None:
         "| `Deployment models/chat` | 2 replicas restart: old ones stop first | 1 replica | about 7 min | 4 "
         "| `containers[0].image` |",
         "| `chat` | `http://chat.models:8080` | - |",
+        "### Upgrade of the operator: Example v1 → v2",
+        r"2. controllers: \~ Release fleet-example 0.1 → 0.2",
+        "3. custom resources: converted by hand",
         "- created `Deployment models/embed`",
         "- updated `Deployment models/chat`",
         "  - 1",

@@ -18,6 +18,7 @@ from ...wording.fits import fit_label, memory_lines
 from ...wording.models import environment_costs, has_costs, model_lines
 from ...wording.resources import blast_lines, is_field, kind_lines
 from ...wording.sentences import footnotes, unchanged_summary, verdict
+from ...wording.upgrades import upgrade_lines
 from ..escaping import is_rule
 from ..links import NOWHERE, Links
 from .drawings import cost_plots, flowchart, memory_plot
@@ -75,6 +76,7 @@ def html(review: Review, links: Links = NOWHERE) -> str:
         kinds=kind_lines(review),
         kind_names=[kind.value for kind in ChangeKind],
         blasts=[*blast_lines(review)],
+        upgrades=[*upgrade_lines(review)],
         endpoints=review.endpoints,
         changes=review.changes,
         diagram="" if chart.is_empty else flowchart(chart),
