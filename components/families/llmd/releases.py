@@ -41,6 +41,7 @@ class ControllerRelease:
         signal: The metric with the number of replicas that autoscalers follow.
         only_deployments: Whether it scales nothing but Deployments; otherwise LeaderWorkerSets too.
         needs_label: Whether it skips a variant without the label with its accelerator.
+        escapes: Whether it escapes the name of a model in its queries.
         series: Series of the engine that it reads; it skips a variant without one of them.
     """
 
@@ -51,6 +52,7 @@ class ControllerRelease:
     signal: str
     only_deployments: bool
     needs_label: bool
+    escapes: bool
     series: tuple[str, ...]
 
     @property
@@ -74,6 +76,7 @@ def controller_of(kind: Kind) -> ControllerRelease:
         "inferno_desired_replicas" if is_in(_BY_NAME) else "wva_desired_replicas",
         is_in(_ONLY_DEPLOYMENTS),
         is_in(_LABELED),
+        not is_in(_BY_NAME),  # EscapePromQLValue since v0.5.0; v0.0.5 to v0.4.2 escape in some queries only
         _MODEL_SERIES if computes_size else _SATURATION_SERIES,
     )
 

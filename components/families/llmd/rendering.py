@@ -183,8 +183,8 @@ def _render_for_controller(variant: Variant, basis: SizingBasis | None, controll
             RuleId.OPERATOR_UNSUPPORTED,
         )
     model = variant.resource.spec.model_id
-    # These end or change a PromQL string, and the controller does not escape them.
-    if any(character in model for character in ('"', "\\", "\n")):
+    # These end or change a PromQL string.
+    if not controller.escapes and any(character in model for character in ('"', "\\", "\n")):
         findings.error(
             "spec.modelID",
             f"must not contain quotes, backslashes or line breaks, found {model!r}: the controller inserts it into "

@@ -191,7 +191,7 @@ def check_for_native(spec: InferenceServiceSpec, findings: Findings) -> None:
     if spec.disruption and spec.disruption.protect_startup and not spec.disruption.protect_always:
         findings.warn(
             "spec.disruption.protectStartup",
-            "has no effect: only the operator removes the protection when the service is ready; set protectAlways "
-            "to keep it, or protectStartup: false",
+            "has no effect: nothing would end the protection when the service is ready; set protectAlways to keep "
+            "it, or protectStartup: false",
             RuleId.FIELD_NO_EFFECT,
         )

@@ -77,6 +77,7 @@ def check_for_operator(
             "export; name one that it does",
             RuleId.OPERATOR_UNSUPPORTED,
         )
+    _check_protection(serving, findings)
     arguments = _ARGUMENTS.get(serving.runtime)
     for path, reason in (*_source(serving), *(arguments(serving) if arguments else ())):
         findings.error(
@@ -90,6 +91,25 @@ def _applies(span: Span, findings: Findings) -> bool:
     """Whether the operator that is installed is of one of the releases of a defect."""
     kind = findings.source.kind
     return kind.releases.covers(span, kind.release or kind.releases.contract)
+
+
+def _check_protection(serving: ServiceContext, findings: Findings) -> None:
+    """Report a protection that should end when the service is ready (merge.go keeps annotations of the pods)."""
+    spec = serving.service.spec
+    disruption, key = spec.disruption, next(iter(llmkube().undisrupted))
+    if not _applies(Span(since="v0.8.12"), findings) or key in (spec.pod_annotations or {}):
+        return
+    if disruption and (disruption.protect_always or not disruption.protect_startup):
+        return
+    reason = (
+        f"the LLMKube operator annotates starting pods with {key}, also by default, and does not remove it when the "
+        "service is ready, so that Karpenter never consolidates or replaces their nodes; set "
+        "disruption.protectStartup: false, or use realization 'native'"
+    )
+    if disruption:
+        findings.warn("spec.disruption.protectStartup", reason, RuleId.OPERATOR_DIFFERS)
+    else:
+        findings.note("", reason, RuleId.OPERATOR_DIFFERS)
 
 
 def _check_hardware(serving: ServiceContext, hardware: Hardware, findings: Findings) -> None:
@@ -137,6 +157,8 @@ def _source(serving: ServiceContext) -> Iterator[Fault]:
     """Yield sources that the server cannot read, such as a claim that is not mounted."""
     source, skipped = serving.model.spec.source, serving.service.spec.skip_model_init
     loads = llmkube().runtimes[serving.runtime].loads
+    if source.startswith(_CLAIM) and serving.runtime == "llamacpp-router":
+        return  # extraVolumeMounts bring its models
     if source.startswith(_CLAIM) and not loads:
         yield MODEL_PATH, f"does not mount claims for runtime {serving.runtime}; use a Model from a repository"
     elif source.startswith(_CLAIM) and skipped:

@@ -67,6 +67,19 @@ def test_the_only_pod_of_a_booster(release: str) -> None:
     assert [severity for severity, _ in found] == (["warning"] if release in ALL[: ALL.index("v0.3.0")] else [])
 
 
+@pytest.mark.parametrize("release", ALL)
+def test_the_scheduler_of_several_pods(release: str) -> None:
+    """The controller of v1.0.0 leaves schedulerName empty, and creates a PodGroup only if the backend has volcano."""
+    several = in_form(booster("m", fit(server={"pods": 2})), release)
+    found = [severity for severity, _ in told(release, "scheduled one by one", several)]
+    assert found == (["warning"] if release != ALL[0] else [])
+    backend = several["spec"].get("backend") or several["spec"]["backends"][0]
+    if release != ALL[0]:
+        backend["schedulerName"] = "volcano"
+        assert told(release, "scheduled one by one", several) == []
+    assert told(release, "scheduled one by one", in_form(booster("m", fit()), release)) == []
+
+
 @pytest.mark.parametrize("release", ALL[:-1])
 def test_the_optimizer_of_several_backends(release: str) -> None:
     """D-25: of a policy for one backend, the later controllers make no optimizer."""

@@ -11,6 +11,7 @@ from components.fleet.rendered import Fleet
 from components.fleet.words import Realization
 from components.plan.rendering import render_fleet
 from tests.families.llmkube.support import EXISTS, G5, HTTP, Object, gpu, isvc, model
+from tests.fleets import errors
 
 ON_GPU: Object = {"nodeSelector": G5, "tolerations": [EXISTS]}
 VLLM: Object = {"runtime": "vllm", "skipModelInit": True, "endpoint": {"port": 8000}, **ON_GPU}
@@ -58,10 +59,13 @@ DEFECTS: list[tuple[str, Object, Object, str, str, str]] = [
     # runtime_sglang_args.go
     ("prefixes of SGLang", {**SGLANG, "sglangConfig": {"enablePrefixCaching": True}},
      {"source": "a/b", "hardware": gpu(1)}, "spec.sglangConfig.enablePrefixCaching", "v0.9.4", "v0.9.19"),
+    # The operator of v0.9.19 keeps karpenter.sh/do-not-disrupt on a ready service; merge.go since v0.8.12.
+    ("protection of the start", {"image": "x/y:1", "disruption": {"protectStartup": True}}, {},
+     "spec.disruption.protectStartup", "v0.8.12", "v0.9.19"),
     ("copies of SGLang", {**SGLANG, "sglangConfig": {"dataParallelSize": 2}}, {"source": "a/b", "hardware": gpu(2)},
      "spec.sglangConfig.dataParallelSize", "v0.9.4", "v0.9.19"),
 ]  # fmt: skip
-FIRST = {"speculativeDecoding": "v0.8.17", "sglangConfig": "v0.9.4"}
+FIRST = {"disruption": "v0.8.12", "speculativeDecoding": "v0.8.17", "sglangConfig": "v0.9.4"}
 
 
 def releases_with_the_fields(service: Object, weights: Object) -> list[str]:
@@ -87,6 +91,22 @@ def test_a_defect_is_reported_in_its_releases(
 
 
 @pytest.mark.parametrize(
+    ("release", "fields", "severities"),
+    [
+        ("v0.8.11", {}, []),
+        ("v0.9.19", {}, ["note"]),
+        ("v0.9.19", {"disruption": {"protectStartup": False}}, []),
+        ("v0.9.19", {"disruption": {"protectAlways": True}}, []),
+        ("v0.9.19", {"disruption": {}, "podAnnotations": {"karpenter.sh/do-not-disrupt": "false"}}, []),
+    ],
+)
+def test_the_operator_never_ends_its_default_protection(release: str, fields: Object, severities: list[str]) -> None:
+    fleet = operated(release, isvc(image="x/y:1", **fields), model())
+    found = [str(p.severity) for p in fleet.problems if "karpenter.sh/do-not-disrupt" in p.reason]
+    assert found == severities
+
+
+@pytest.mark.parametrize(
     ("release", "runtime", "image"),
     [
         ("v0.8.7", VLLM, "vllm/vllm-openai:v0.20.0"),
@@ -102,6 +122,16 @@ def test_the_default_image_is_that_of_the_release(release: str, runtime: Object,
     fleet = operated(release, isvc(**runtime), model(source=source, hardware=gpu(1)))
     (workload,) = [workload for _, workload in fleet.workloads]
     assert workload.body["spec"]["template"]["spec"]["containers"][0]["image"] == image
+
+
+def test_the_claim_of_the_router_is_that_of_its_own_volume() -> None:
+    """The operator of v0.9.19 creates the Deployment, with the volume of the service and none of the Model."""
+    mounted: Object = {
+        "extraVolumes": [{"name": "w", "persistentVolumeClaim": {"claimName": "models"}}],
+        "extraVolumeMounts": [{"name": "w", "mountPath": "/models"}],
+    }
+    service = isvc(runtime="llamacpp-router", image="x/y:1", **mounted)
+    assert not errors(operated("v0.9.19", service, model(source="pvc://models/dir")))
 
 
 def test_a_manifest_of_a_later_release_needs_the_release() -> None:

@@ -17,6 +17,7 @@ from ....engines.pairs.reading import transfer_of
 from ....engines.settings import Setting
 from ....fleet.options import Options
 from ..controllers import Controllers
+from ..names import VOLCANO
 from ..serving.operator_checks import Defect, check_options_for_operator
 from .command import config_arguments
 from .context import BackendContext, BackendRole
@@ -235,6 +236,10 @@ def _backend_warnings(backend: BackendContext, controllers: Controllers) -> Iter
     if lost:
         reason = f"does not pass {', '.join(lost)} on to the model's downloader; move it to envFrom"
         yield f"{backend.path}.env", reason
+    together = backend.spec.scheduler_name == VOLCANO or not controllers.since("v0.1.0")
+    if not together and any(role.pods > 1 for role in backend.roles):
+        reason = "has the pods of a replica scheduled one by one without it; set volcano"
+        yield f"{backend.path}.schedulerName", reason
     for role in backend.roles:
         if role.pods == 1 and controllers.until("v0.2.0"):
             yield f"{role.path}.pods", "does not replace the only pod of an instance when it fails (D-13)"

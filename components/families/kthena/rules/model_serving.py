@@ -202,6 +202,20 @@ _ROLE_BOUND = Rule(
 )
 
 
+def _role_name_broken(role: Json) -> Iterator[Violation]:
+    # A name that no part of a label can have is left to NAMES.
+    if is_dns1035_label(f"a-{role.name}") and not is_dns1035_label(role.name):
+        yield ("name",), f", found {role.name!r}"
+
+
+_ROLE_NAME = Rule(
+    "name must start with a letter, because since v0.3.0 the admission webhook takes it for a DNS-1035 label",
+    _role_name_broken,
+    "self.name.matches('^[^0-9]')",
+    span=Span(since="v0.3.0"),
+)
+
+
 def _workers_without_template(role: Json) -> Iterator[Violation]:
     if role.worker_replicas and role.worker_template is None:
         yield ("workerTemplate",), f" {role.worker_replicas}; add it, or set workerReplicas to 0"
@@ -326,7 +340,7 @@ def _topology(serving: Json) -> _Parts:
 
 _OF_SPEC = (_SCHEDULER, _PARTITION, _UNREAD, _RECOVERY, _ROLE_BOUND_READ)
 _OF_GROUP = (_ROLES, _GANG_INSTANCES)
-_OF_ROLE = (_ROLE_BOUND, _WORKER_TEMPLATE)
+_OF_ROLE = (_ROLE_NAME, _ROLE_BOUND, _WORKER_TEMPLATE)
 WHOLE = (
     NAMES,
     *(check_parts(rule, _spec) for rule in (*_OF_SPEC, _MOVES)),

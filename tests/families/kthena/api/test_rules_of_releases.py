@@ -157,6 +157,10 @@ CASES: dict[str, Case] = {
         f"{ROLE0}/maxUnavailable",
         "found 3 of 2",
     ),
+    # The webhook of v1.0.0, for examples/model-serving/multi-node.yaml (validateRoleNames of validator.go).
+    "a role that starts with a digit": (
+        SERVING, {f"{ROLE0}/name": "405b"}, ALL, since("v0.3.0"), f"{ROLE0}/name", "must start with a letter"
+    ),
     "workers without a template": (
         SERVING, {f"{ROLE0}/workerTemplate": REMOVED}, ALL, since("v0.4.0"), f"{ROLE0}/workerTemplate", "is required"
     ),

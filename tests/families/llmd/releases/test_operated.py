@@ -62,6 +62,18 @@ def test_the_manifest_is_handed_over_as_it_is_written(release: str) -> None:
     assert handed["spec"] == document["spec"]
 
 
+@pytest.mark.parametrize(
+    ("release", "refused"), [(SATURATION, True), (BY_NAME, True), ("v0.5.0", False), (TARGET, False)]
+)
+def test_a_name_with_quotes_is_escaped_by_later_releases(release: str, *, refused: bool) -> None:
+    """The controller of v0.5.1 sends a backslash before the quote."""
+    document = of_release(release)
+    document["spec"]["modelID"] = 'm"x'
+    more = of_llmkube(extraArgs=["--served-model-name", 'm"x'])
+    found = [error.path for error in errors(operated(document, release, *more)) if "unescaped" in error.reason]
+    assert found == (["spec.modelID"] if refused else [])
+
+
 @pytest.mark.parametrize("release", HANDED_OVER)
 def test_the_autoscaler_follows_the_signal_of_the_release(release: str) -> None:
     """internal/constants/metrics.go: renamed in v0.5.0."""
