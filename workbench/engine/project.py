@@ -153,7 +153,8 @@ class _Config:
             if not isinstance(entry, dict):
                 self.values[full_key] = entry
                 continue
-            self._types[full_key] = entry
+            if "type" in entry or "value" not in entry:
+                self._types[full_key] = entry  # otherwise any value, such as pulumi:tags, which `pulumi new` writes
             value = entry.get("value", entry.get("default"))
             if value is not None:
                 self.values[full_key] = value
