@@ -25,7 +25,7 @@ SHOWN = {
     "eks-karpenter-spot": "inference-platform:index:KarpenterPools",
     "llmaz": "--speculative",
     "llmkube": "--flash-attn",
-    "kthena": "networking.serving.volcano.sh",
+    "kthena": "modelserving.volcano.sh/role: leader",
     "llmd": "1 (1 to ",
     "pull-requests": "replicas",
     "policy-pack": "Playground/chat",
