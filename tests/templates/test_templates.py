@@ -87,7 +87,7 @@ def typescript_resources(text: str) -> Iterator[tuple[str, str, dict[str, Any]]]
 def test_a_typescript_project_registers_the_model(tmp_path: Path) -> None:
     folder = created("models-typescript", tmp_path)
     text = (folder / "index.ts").read_text()
-    schema = json.loads(Host().schema)["resources"]
+    schema = json.loads(str(Host().schema))["resources"]
     states: dict[str, Any] = {}
     with running() as plugin:
         for variable, kind, arguments in typescript_resources(text):
